@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Distributions ship GoogleTest compiled for the building machine only; a cross build compiles the packaged sources.
+if(NOT TARGET GTest::gtest)
+  set(cubby_gtest_sources /usr/src/googletest)
+  if(NOT EXISTS ${cubby_gtest_sources}/CMakeLists.txt)
+    message(FATAL_ERROR "GoogleTest's sources are not in ${cubby_gtest_sources}: install libgtest-dev and libgmock-dev")
+  endif()
+  set(INSTALL_GTEST OFF)
+  add_subdirectory(${cubby_gtest_sources} ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+  foreach(name gtest gtest_main gmock gmock_main)
+    if(NOT TARGET GTest::${name})
+      add_library(GTest::${name} ALIAS ${name})
+    endif()
+  endforeach()
+endif()
+set(GTest_FOUND TRUE)

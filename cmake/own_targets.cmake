@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# What only our own targets need: the warnings that all of them build without, the compiler cache, and the folders.
+add_library(cubby_warnings INTERFACE)
+target_compile_options(cubby_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE_PROGRAM ccache)
+mark_as_advanced(CCACHE_PROGRAM)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+enable_testing()
+
+if(CMAKE_CROSSCOMPILING)
+  list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake/cross)
+endif()
+
+# The folders are still being written: each is built as soon as it has a CMakeLists.txt.
+function(cubby_add_folder option folder)
+  if(${option} AND EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    add_subdirectory(${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/${folder})
+  endif()
+endfunction()
+
+cubby_add_folder(CUBBY_BUILD_BENCH bench)
+cubby_add_folder(CUBBY_BUILD_PROGRAMS apps)
+cubby_add_folder(CUBBY_BUILD_EXAMPLES examples)
+cubby_add_folder(CUBBY_BUILD_TESTS tests)
