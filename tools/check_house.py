@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Reads the tree and names each place where a rule of the house is broken; exits 1 when there is one.
+# The rules: floors and rooms, the platform seam, sizes, memory orders, licence lines, names, words, links, versions.
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from house import floors, orders, sizes, words  # noqa: E402
+from house.tree import Tree  # noqa: E402
+
+RULES = [
+    floors.check_library_includes,
+    floors.check_user_includes,
+    floors.check_platform_seam,
+    sizes.check_file_sizes,
+    sizes.check_cpp_functions,
+    sizes.check_python_functions,
+    orders.check_tags,
+    orders.check_uses,
+    words.check_licence_lines,
+    words.check_names,
+    words.check_words,
+    words.check_links,
+    words.check_version,
+    words.check_dependencies,
+]
+
+
+def check(root):
+    """All findings of all rules over the tree at `root`, and the number of files that were read."""
+    tree = Tree.read(root)
+    return [finding for rule in RULES for finding in rule(tree)], len(tree.sources)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Check the tree against the rules of the house.")
+    parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parent.parent, type=Path)
+    root = parser.parse_args().root
+    if not root.is_dir():
+        parser.error(f"{root} is no folder")
+    findings, files = check(root)
+    for finding in findings:
+        print(finding)
+    print(f"house: {files} files, {len(RULES)} rules, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

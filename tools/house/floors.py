@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# Floors and rooms: an include goes down only, and no room enters another one. The platform seam: conditional code,
+# intrinsics, std::atomic and system calls stay below it. The library includes nothing but itself and the standard.
+import posixpath
+import re
+
+from .tree import Finding
+
+LIBRARY = "include/cubby/"
+PLATFORM = LIBRARY + "platform/"
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
+DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(\w*)")
+
+STANDARD = set(
+    "algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits "
+    "clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint cstdio "
+    "cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem format forward_list fstream "
+    "functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory "
+    "memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator "
+    "semaphore set shared_mutex source_location span sstream stack stdexcept stop_token streambuf string string_view "
+    "strstream syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility "
+    "valarray variant vector version".split()
+)
+
+SEAM = [
+    (re.compile(r"\bstd::atomic\w*"), "std::atomic"),
+    (re.compile(r"\b(?:std::)?memory_order\w*"), "std::memory_order"),
+    (re.compile(r"\b__builtin_\w+"), "a compiler builtin"),
+    (re.compile(r"\b(?:__sync_|__atomic_)\w+"), "a compiler builtin"),
+    (re.compile(r"\b_mm\d*_\w+"), "an intrinsic"),
+    (re.compile(r"\b(?:asm|__asm__|__asm)\b"), "inline assembly"),
+    (re.compile(r"\b__attribute__\b"), "a compiler attribute"),
+    (re.compile(r"\b__int128\b"), "a compiler's own type"),
+    (re.compile(r"(?<![\w.>])(?:::)?(?:syscall|mmap|munmap|madvise)\s*\("), "a system call"),
+]
+
+
+def includes(source):
+    for number, line in enumerate(source.code_lines, 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) or match.group(2), match.group(2) is not None
+
+
+def library_target(tree, source, name, quoted):
+    """The path in the tree of an included library header, or None for a header of somebody else."""
+    if name.startswith("cubby/"):
+        return "include/" + name
+    if quoted:
+        near = posixpath.normpath(posixpath.join(posixpath.dirname(source.path), name))
+        if near.startswith(LIBRARY) or tree.exists(near):
+            return near
+    return None
+
+
+def place(path):
+    """The floor of a library header and, on the engines' floor, its room."""
+    inside = path[len(LIBRARY):]
+    if inside.startswith("platform/"):
+        return 0, ""
+    if inside.startswith("core/"):
+        return 1, ""
+    if inside == "engine.hpp":
+        return 2, ""
+    if inside.startswith("engine/"):
+        return 3, inside.split("/")[1]
+    return 4, ""
+
+
+FLOOR_NAMES = ["platform", "core", "engine.hpp", "a room", "a front door"]
+
+
+def check_library_includes(tree):
+    for source in tree.cpp(LIBRARY):
+        floor, room = place(source.path)
+        for number, name, quoted in includes(source):
+            target = library_target(tree, source, name, quoted)
+            if target is None:
+                if name not in STANDARD and floor > 0:
+                    yield Finding("dependency", source.path, number, f"<{name}> is not a standard C++ header")
+                continue
+            if not target.startswith(LIBRARY) or not tree.exists(target):
+                yield Finding("floors", source.path, number, f"{name} is no header of the library")
+                continue
+            to_floor, to_room = place(target)
+            if to_floor > floor:
+                text = f"{FLOOR_NAMES[floor]} includes {name}, which stands higher ({FLOOR_NAMES[to_floor]})"
+                yield Finding("floors", source.path, number, text)
+            elif floor == 3 and to_floor == 3 and room != to_room:
+                yield Finding("rooms", source.path, number, f"the room {room} enters the room {to_room}")
+
+
+def check_user_includes(tree):
+    for folder in ("apps/", "bench/", "examples/", "tests/consumer/"):
+        for source in tree.cpp(folder):
+            for number, name, quoted in includes(source):
+                target = library_target(tree, source, name, quoted)
+                if target is None or not target.startswith(LIBRARY):
+                    continue
+                if not tree.exists(target):
+                    yield Finding("floors", source.path, number, f"{name} is no header of the library")
+                elif "/" in target[len(LIBRARY):]:
+                    yield Finding("floors", source.path, number, f"{name} is not a front door")
+
+
+def check_platform_seam(tree):
+    for source in tree.cpp(LIBRARY):
+        if source.path.startswith(PLATFORM):
+            continue
+        for number, line in enumerate(source.code_lines, 1):
+            directive = DIRECTIVE.match(line)
+            if directive and directive.groups() != ("pragma", "once") and directive.group(1) != "include":
+                yield Finding("platform", source.path, number, f"#{directive.group(1)} outside platform/")
+            if re.match(r"^\s*#\s*include\s*<atomic>", line):
+                yield Finding("platform", source.path, number, "<atomic> outside platform/")
+            for pattern, what in SEAM:
+                if pattern.search(line):
+                    yield Finding("platform", source.path, number, f"{what} outside platform/")

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Each rule of the house is shown a small tree that breaks it, and must say so; and a good tree, where it must be silent.
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import check_house  # noqa: E402
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+HASH_SPDX = "# SPDX-License-Identifier: Apache-2.0\n"
+MD_SPDX = "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+UNFINISHED = "TO" + "DO"
+
+
+def header(*lines):
+    return SPDX + "#pragma once\n" + "\n".join(lines) + "\n"
+
+
+class House(unittest.TestCase):
+    def findings(self, files):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in files.items():
+                target = Path(root) / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text, encoding="utf-8")
+            return check_house.check(root)[0]
+
+    def catches(self, rule, files, count=1):
+        found = self.findings(files)
+        self.assertEqual([f.rule for f in found], [rule] * count, "\n".join(map(str, found)))
+        return found
+
+    def passes(self, files):
+        found = self.findings(files)
+        self.assertEqual(found, [], "\n".join(map(str, found)))
+
+
+class Floors(House):
+    def test_down_is_allowed(self):
+        self.passes({
+            "include/cubby/platform/sync.hpp": header("#include <atomic>", "#include <sys/mman.h>", "#if 1", "#endif"),
+            "include/cubby/core/hash.hpp": header("#include <cubby/platform/sync.hpp>", "#include <cstdint>"),
+            "include/cubby/engine.hpp": header("#include <cubby/core/hash.hpp>"),
+            "include/cubby/engine/dlht/layout.hpp": header("#include <cubby/engine.hpp>"),
+            "include/cubby/engine/dlht/dlht.hpp": header('#include "layout.hpp"'),
+            "include/cubby/map.hpp": header("#include <cubby/engine/dlht/dlht.hpp>"),
+            "apps/main.cpp": SPDX + "#include <cubby/map.hpp>\n#include <fmt/core.h>\n",
+            "tests/t.cpp": SPDX + "#include <cubby/engine/dlht/layout.hpp>\n",
+        })
+
+    def test_platform_may_not_see_core(self):
+        self.catches("floors", {
+            "include/cubby/platform/sync.hpp": header("#include <cubby/core/hash.hpp>"),
+            "include/cubby/core/hash.hpp": header(),
+        })
+
+    def test_core_may_not_see_an_engine(self):
+        self.catches("floors", {
+            "include/cubby/core/hash.hpp": header('#include "../engine/dlht/layout.hpp"'),
+            "include/cubby/engine/dlht/layout.hpp": header(),
+        })
+
+    def test_room_may_not_see_a_front_door(self):
+        self.catches("floors", {
+            "include/cubby/map.hpp": header(),
+            "include/cubby/engine/dlht/layout.hpp": header("#include <cubby/map.hpp>"),
+        })
+
+    def test_room_may_not_enter_another(self):
+        self.catches("rooms", {
+            "include/cubby/engine/dlht/find.hpp": header("#include <cubby/engine/reference/lock.hpp>"),
+            "include/cubby/engine/reference/lock.hpp": header(),
+        })
+
+    def test_missing_header(self):
+        self.catches("floors", {"include/cubby/map.hpp": header("#include <cubby/nowhere.hpp>")})
+
+    def test_library_has_no_dependency(self):
+        self.catches("dependency", {"include/cubby/core/hash.hpp": header("#include <fmt/core.h>")})
+
+    def test_programs_use_front_doors(self):
+        files = {"include/cubby/core/hash.hpp": header()}
+        for folder in ("apps", "bench", "examples", "tests/consumer"):
+            files[f"{folder}/main.cpp"] = SPDX + "#include <cubby/core/hash.hpp>\n"
+        self.catches("floors", files, count=4)
+
+
+class Platform(House):
+    def test_everything_below_the_seam_is_caught_above_it(self):
+        lines = [
+            "#ifdef X", "#endif", "#define Y 1", "#include <atomic>", "std::atomic<int> a;", "int b = __builtin_ctz(1);",
+            'void c() { asm volatile("nop"); }', "auto d = _mm_setzero_si128();", "unsigned __int128 e;",
+            "auto f = std::memory_order_acquire;", "void g() { syscall(1); }",
+        ]
+        self.catches("platform", {"include/cubby/core/x.hpp": header(*lines)}, count=len(lines))
+
+    def test_comments_and_strings_are_not_code(self):
+        text = header("// std::atomic and #if", "/* asm", "#define X", "*/", 'inline const char* s = "__builtin_x";')
+        self.passes({"include/cubby/core/x.hpp": text})
+
+
+class Sizes(House):
+    def function(self, lines, head="inline void f() {"):
+        return [head, *["  g();"] * (lines - 2), "}"]
+
+    def test_long_file(self):
+        self.catches("size", {"tests/t.cpp": SPDX + "int x;\n" * 400})
+        self.passes({"tests/t.cpp": SPDX + "int x;\n" * 399})
+
+    def test_long_function(self):
+        self.passes({"tests/t.cpp": SPDX + "\n".join(self.function(40))})
+        self.catches("size", {"tests/t.cpp": SPDX + "\n".join(self.function(41))})
+
+    def test_long_member_template(self):
+        body = self.function(41, "template <class T> requires std::is_class_v<T> bool f(T&& t) noexcept(true) {")
+        self.catches("size", {"tests/t.cpp": SPDX + "\n".join(["namespace a {", "struct b {", *body, "};", "}"])})
+
+    def test_long_constructor_behind_an_initialiser_list(self):
+        body = self.function(41, "a(int x) : b{x}, c{x} {")
+        self.catches("size", {"tests/t.cpp": SPDX + "\n".join(["struct a {", *body, "};"])})
+
+    def test_long_test_case(self):
+        self.catches("size", {"tests/t.cpp": SPDX + "\n".join(self.function(41, "TEST(a, b) {"))})
+
+    def test_long_type_and_list_are_no_functions(self):
+        self.passes({"tests/t.cpp": SPDX + "\n".join([
+            "struct s : base<decltype(f())> {", *["  int a;"] * 60, "};",
+            "constexpr int table[] = {", *["  1,"] * 60, "};",
+            "enum class e {", *["  a,"] * 60, "};",
+        ])})
+
+    def test_digit_separators_do_not_hide_code(self):
+        text = ["int a = 1'000'000;", *self.function(41)]
+        self.catches("size", {"tests/t.cpp": SPDX + "\n".join(text)})
+
+    def test_long_python_function(self):
+        self.catches("size", {"tools/t.py": HASH_SPDX + "def f():\n" + "    g()\n" * 40})
+
+
+class Orders(House):
+    def tree(self, *lines):
+        return {"include/cubby/core/x.hpp": header(*lines)}
+
+    def test_both_ends(self):
+        self.passes(self.tree(
+            "// [publish] release: the record is whole; pairs", "// with [probe]", "a.store(1, sync::release);",
+            "// [probe] acquire: pairs with [publish]", "while (b.load(sync::acquire)", "       != 1) {}",
+            "// relaxed: only a counter", "c.load(sync::relaxed);",
+        ))
+
+    def test_partner_that_does_not_exist(self):
+        self.catches("orders", self.tree("// [publish] release: pairs with [probe]", "a.store(1, sync::release);"))
+
+    def test_tag_without_partner(self):
+        self.catches("orders", self.tree("// [publish] release: of a word", "a.store(1, sync::release);"))
+        self.catches("orders", self.tree("// [publish] release", "a.store(1, sync::release);"))
+
+    def test_two_releases_do_not_pair(self):
+        self.catches("orders", self.tree("// [a1] release: pairs with [b]", "// [b] release: pairs with [a1]"), count=2)
+
+    def test_strong_order_without_tag(self):
+        for order in ("acquire", "release", "acq_rel", "seq_cst"):
+            self.catches("orders", self.tree("// some words", f"a.load(sync::{order});"))
+
+    def test_tag_too_far_above(self):
+        lines = ["// [a1] release: pairs with [b]", "int x;", "int y;", "a.store(1, sync::release);",
+                 "// [b] acquire: pairs with [a1]", "a.load(sync::acquire);"]
+        self.catches("orders", self.tree(*lines))
+
+    def test_tag_of_another_order(self):
+        lines = ["// [a1] release: pairs with [b]", "a.load(sync::acquire);", "// [b] acquire: pairs with [a1]"]
+        self.catches("orders", self.tree(*lines[:2], "", "", "", "", lines[2]))
+
+    def test_relaxed_without_a_word(self):
+        self.catches("orders", self.tree("a.load(sync::relaxed);"))
+
+    def test_platform_defines_the_orders(self):
+        self.passes({"include/cubby/platform/sync.hpp": header("f(sync::acquire);", "f(sync::relaxed);")})
+
+
+class Words(House):
+    def test_licence_line(self):
+        files = {"a.cpp": "int x;\n", "b.py": "x = 1\n", "CMakeLists.txt": "x()\n", "Makefile": "x:\n", "c.md": "# c\n"}
+        self.catches("licence", files, count=len(files))
+        self.passes({"a.json": "{}", "LICENSE": "text"})
+
+    def test_unfinished(self):
+        self.catches("words", {"a.cpp": SPDX + f"// {UNFINISHED}: later\n"})
+
+    def test_empty_names(self):
+        self.catches("names", {"include/cubby/core/hash_util.hpp": header()})
+        self.catches("names", {"include/cubby/misc/hash.hpp": header()})
+        self.catches("names", {"include/cubby/core/TableMgr.hpp": header()})
+        self.catches("names", {"include/cubby/core/slot_t.hpp": header()})
+        self.passes({"include/cubby/core/word16.hpp": header()})
+
+    def test_links(self):
+        good = MD_SPDX + "# One thing\n[a](b.md) [c](#one-thing) [d](https://example.org/x) [e](../README.md#top)\n"
+        files = {"docs/a.md": good, "docs/b.md": MD_SPDX, "README.md": MD_SPDX + "# Top\n"}
+        self.passes(files)
+        self.catches("links", {"docs/a.md": MD_SPDX + "[a](nowhere.md)\n"})
+        self.catches("links", {"README.md": MD_SPDX + "# Top\n[a](#bottom)\n"})
+
+    def test_one_version(self):
+        files = {"CMakeLists.txt": HASH_SPDX + "project(cubby VERSION 1.2.3)\n", "CHANGELOG.md": MD_SPDX + "## [1.2.2]\n"}
+        self.catches("version", files)
+
+    def test_explained_packages(self):
+        files = {"tools/install_packages.sh": HASH_SPDX + 'demo_packages="g++ cmake"\n',
+                 "docs/dependencies.md": MD_SPDX + "`cmake`\n"}
+        self.catches("dependencies", files)
+
+
+if __name__ == "__main__":
+    unittest.main()
