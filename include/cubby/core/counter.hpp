@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A counter that writers do not fight over: the first seats have a cell each, which only they write, without a
+// locked instruction; later seats share one. Reading adds all cells: exact when nobody writes, else a recent value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cubby/platform/cpu.hpp>
+#include <cubby/platform/sync.hpp>
+
+namespace cubby::inline v0 {
+
+template <class Threads> class striped_counter {
+public:
+  static constexpr std::size_t own_cells = 64;
+
+  void add(std::size_t seat_id, std::int64_t amount) noexcept {
+    const auto bits = static_cast<std::uint64_t>(amount);
+    if (seat_id < own_cells) [[likely]] {
+      auto& cell = cells_[seat_id].value;
+      // relaxed: one seat writes this cell; a reader needs no more than some recent value
+      cell.store(cell.load(sync::relaxed) + bits, sync::relaxed);
+    } else {
+      // relaxed: the sum is all that matters
+      cells_[own_cells].value.fetch_add(bits, sync::relaxed);
+    }
+  }
+  [[nodiscard]] std::int64_t total() const noexcept {
+    std::uint64_t sum = 0;
+    // relaxed: a sum of recent values is what the class promises
+    for (const auto& cell : cells_) sum += cell.value.load(sync::relaxed);
+    return static_cast<std::int64_t>(sum);
+  }
+
+private:
+  struct alignas(cpu::cache_line) padded {
+    sync::word<std::uint64_t, Threads> value;
+  };
+  padded cells_[own_cells + 1];
+};
+
+} // namespace cubby::inline v0

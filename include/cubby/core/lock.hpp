@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small lock for rare, short work inside an engine: handing over retired memory, creating the next index.
+// Never held while a caller's code runs. Spins, then yields; no fairness.
+#pragma once
+
+#include <cubby/platform/sync.hpp>
+
+namespace cubby::inline v0 {
+
+template <class Threads = sync::shared> class small_lock {
+public:
+  void lock() noexcept {
+    sync::backoff wait;
+    std::uint32_t free = 0;
+    // [lock] acquire: pairs with [unlock]
+    // relaxed: a failed attempt reads nothing that the lock protects
+    while (!held_.compare_exchange(free, 1, sync::acquire, sync::relaxed)) {
+      free = 0;
+      wait.pause();
+    }
+  }
+  bool try_lock() noexcept {
+    std::uint32_t free = 0;
+    // [lock] acquire: pairs with [unlock]
+    // relaxed: as above
+    return held_.compare_exchange(free, 1, sync::acquire, sync::relaxed);
+  }
+  void unlock() noexcept {
+    // [unlock] release: pairs with [lock]
+    held_.store(0, sync::release);
+  }
+
+private:
+  sync::word<std::uint32_t, Threads> held_;
+};
+
+/// Holds a lock for a scope.
+template <class Lock> class [[nodiscard]] lock_scope {
+public:
+  explicit lock_scope(Lock& l) noexcept : lock_(l) { lock_.lock(); }
+  ~lock_scope() { lock_.unlock(); }
+  lock_scope(const lock_scope&) = delete;
+  lock_scope& operator=(const lock_scope&) = delete;
+
+private:
+  Lock& lock_;
+};
+
+} // namespace cubby::inline v0

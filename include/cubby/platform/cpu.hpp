@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processor must be, said once: a 64-bit little-endian x86-64 or AArch64 with a 16-byte compare-and-swap.
+// Everything else fails here with one line instead of later with many.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "cubby needs x86-64 or AArch64: its tables rest on a 16-byte compare-and-swap"
+#endif
+#if !defined(__linux__)
+#error "cubby needs Linux: memory, membarrier and futex-free waits are only written for it"
+#endif
+#if !defined(__GNUC__)
+#error "cubby needs g++ 12 or clang++ 15 or newer"
+#endif
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "cubby needs a little-endian processor: packed words are laid out for it"
+#endif
+
+namespace cubby::inline v0::cpu {
+
+/// The unit of transfer between memory and cache, in bytes.
+inline constexpr std::size_t cache_line = 64;
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+inline constexpr bool thread_sanitizer = true;
+#else
+inline constexpr bool thread_sanitizer = false;
+#endif
+#else
+inline constexpr bool thread_sanitizer = false;
+#endif
+
+/// Tells a spinning core that it waits: frees the pipeline for its sibling, does not block.
+inline void relax() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+/// The high and the low half of a * b.
+struct product {
+  std::uint64_t high;
+  std::uint64_t low;
+};
+[[nodiscard]] constexpr product multiply(std::uint64_t a, std::uint64_t b) noexcept {
+  __extension__ using wide = unsigned __int128;
+  const wide all = static_cast<wide>(a) * b;
+  return {static_cast<std::uint64_t>(all >> 64), static_cast<std::uint64_t>(all)};
+}
+
+} // namespace cubby::inline v0::cpu

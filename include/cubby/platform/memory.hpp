@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages from the kernel for large arrays: zeroed, aligned to 2 MiB when large, huge pages asked for, interleaved over
+// NUMA nodes where there are several. What was granted is read back, never assumed.
+// Builds with CUBBY_SYNC_HOOKS let a test refuse any of these allocations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+#include <cubby/platform/sync.hpp>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace cubby::inline v0::memory {
+
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+inline constexpr std::size_t small_page = 4096;
+
+/// Pages that belong to the caller until `release`d; `address` is null when the kernel gave none.
+struct region {
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+};
+
+using refuse_function = bool (*)(std::size_t bytes);
+#if CUBBY_SYNC_HOOKS
+inline refuse_function& installed_failure() noexcept {
+  static refuse_function function = nullptr;
+  return function;
+}
+/// Installs a function that is asked before each allocation and refuses it by answering true.
+inline void install_failure(refuse_function function) noexcept { installed_failure() = function; }
+inline bool refused(std::size_t bytes) noexcept {
+  auto* const function = installed_failure();
+  return function != nullptr && function(bytes);
+}
+#else
+inline bool refused(std::size_t) noexcept { return false; }
+#endif
+
+namespace detail {
+
+/// A bit for each NUMA node that this process may use (nodes 0 to 63).
+inline std::uint64_t allowed_nodes() noexcept {
+  constexpr unsigned long mems_allowed = 1UL << 2; // MPOL_F_MEMS_ALLOWED
+  unsigned long mask[16] = {};
+  if (syscall(__NR_get_mempolicy, nullptr, mask, sizeof mask * 8, nullptr, mems_allowed) != 0) return 1;
+  return mask[0];
+}
+
+inline void interleave(void* address, std::size_t bytes) noexcept {
+  static const std::uint64_t nodes = allowed_nodes();
+  if ((nodes & (nodes - 1)) == 0) return;
+  constexpr int policy_interleave = 3; // MPOL_INTERLEAVE
+  unsigned long mask = nodes;
+  (void)syscall(__NR_mbind, address, bytes, policy_interleave, &mask, 64UL, 0U);
+}
+
+inline void* map_pages(std::size_t bytes) noexcept {
+  void* const got = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return got == MAP_FAILED ? nullptr : got;
+}
+
+inline std::byte* map_aligned(std::size_t bytes) noexcept {
+  auto* const raw = static_cast<std::byte*>(map_pages(bytes + huge_page));
+  if (raw == nullptr) return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(raw);
+  const auto head = (huge_page - start % huge_page) % huge_page;
+  if (head != 0) munmap(raw, head);
+  if (head != huge_page) munmap(raw + head + bytes, huge_page - head);
+  return raw + head;
+}
+
+} // namespace detail
+
+/// Zeroed pages of at least `bytes`; touched lazily. From 2 MiB on, huge pages are asked for. Null address: refused.
+inline region allocate(std::size_t bytes) noexcept {
+  const bool large = bytes >= huge_page;
+  const std::size_t unit = large ? huge_page : small_page;
+  if (bytes > (std::size_t{1} << 46) || refused(bytes)) return {};
+  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+  auto* const address =
+      large ? detail::map_aligned(rounded) : static_cast<std::byte*>(detail::map_pages(rounded));
+  if (address == nullptr) return {};
+  if (large) (void)madvise(address, rounded, MADV_HUGEPAGE);
+  detail::interleave(address, rounded);
+  return {address, rounded};
+}
+
+/// Gives back at most `limit` bytes from the region's end (all without a limit) and shortens it; a multi-gigabyte
+/// unmap would otherwise stall the caller for milliseconds.
+inline void release(region& pages, std::size_t limit = ~std::size_t{0}) noexcept {
+  const std::size_t part = pages.bytes < limit ? pages.bytes : limit;
+  if (part != 0) munmap(pages.address + (pages.bytes - part), part);
+  pages.bytes -= part;
+}
+
+/// Bytes between `pages` that huge pages back right now, from the kernel's own account; 0 where it gives none.
+inline std::size_t huge_bytes(const region& pages) noexcept {
+  if (pages.bytes < huge_page) return 0;
+  std::FILE* const file = std::fopen("/proc/self/smaps", "re");
+  if (file == nullptr) return 0;
+  const auto low = reinterpret_cast<std::uintptr_t>(pages.address);
+  std::size_t total = 0;
+  bool inside = false;
+  char line[512];
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    unsigned long from = 0;
+    unsigned long to = 0;
+    std::size_t kib = 0;
+    if (std::sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+      inside = from < low + pages.bytes && to > low;
+    } else if (inside && std::sscanf(line, "AnonHugePages: %zu kB", &kib) == 1) {
+      total += kib * 1024;
+    }
+  }
+  std::fclose(file);
+  return total < pages.bytes ? total : pages.bytes;
+}
+
+} // namespace cubby::inline v0::memory

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic words, their 16-byte compare-and-swap, and waiting. The only place that touches the compiler's atomics.
+// `shared` words are atomic; `single` words are plain, for tables that one thread owns. Builds with CUBBY_SYNC_HOOKS
+// call a hook before each access to a shared word: tests pause, park, schedule or count there. Others pay nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cubby/platform/cpu.hpp>
+
+#include <sched.h>
+
+#define CUBBY_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define CUBBY_NEVER_INLINE [[gnu::noinline, gnu::cold]]
+#if !defined(CUBBY_SYNC_HOOKS)
+#define CUBBY_SYNC_HOOKS 0
+#endif
+
+namespace cubby::inline v0::sync {
+
+inline constexpr int relaxed = __ATOMIC_RELAXED;
+inline constexpr int acquire = __ATOMIC_ACQUIRE;
+inline constexpr int release = __ATOMIC_RELEASE;
+inline constexpr int acq_rel = __ATOMIC_ACQ_REL;
+inline constexpr int seq_cst = __ATOMIC_SEQ_CST;
+
+/// What a hook is told about the access that comes next.
+enum class step : std::uint8_t { load, store, rmw8, rmw16, wait };
+using hook_function = void (*)(step kind, const void* address);
+
+#if CUBBY_SYNC_HOOKS
+inline hook_function& installed_hook() noexcept {
+  static hook_function function = nullptr;
+  return function;
+}
+/// Installs (or with null removes) the hook. Call it while no other thread uses a table.
+inline void install_hook(hook_function function) noexcept { installed_hook() = function; }
+inline void hook(step kind, const void* address) noexcept {
+  if (auto* const function = installed_hook()) function(kind, address);
+}
+#else
+CUBBY_ALWAYS_INLINE void hook(step, const void*) noexcept {}
+#endif
+
+/// Many threads: every access is atomic.
+struct shared {
+  static constexpr bool is_shared = true;
+};
+/// One thread at a time: every access is plain (DLHT section 3.4.5).
+struct single {
+  static constexpr bool is_shared = false;
+};
+
+/// A word of at most 8 bytes. Orders are the constants above; under `single` they mean nothing.
+template <class T, class Threads = shared> class word {
+public:
+  constexpr word() noexcept = default;
+  explicit constexpr word(T initial) noexcept : value_(initial) {}
+  word(const word&) = delete;
+  word& operator=(const word&) = delete;
+
+  CUBBY_ALWAYS_INLINE T load(int order) const noexcept {
+    if constexpr (!Threads::is_shared) return value_;
+    hook(step::load, this);
+    return __atomic_load_n(&value_, order);
+  }
+  CUBBY_ALWAYS_INLINE void store(T value, int order) noexcept {
+    if constexpr (!Threads::is_shared) {
+      value_ = value;
+    } else {
+      hook(step::store, this);
+      __atomic_store_n(&value_, value, order);
+    }
+  }
+  /// True when the word was `expected` and now is `desired`; otherwise `expected` receives what it was.
+  CUBBY_ALWAYS_INLINE bool compare_exchange(T& expected, T desired, int success, int failure) noexcept {
+    if constexpr (!Threads::is_shared) {
+      if (value_ != expected) {
+        expected = value_;
+        return false;
+      }
+      value_ = desired;
+      return true;
+    } else {
+      hook(step::rmw8, this);
+      return __atomic_compare_exchange_n(&value_, &expected, desired, false, success, failure);
+    }
+  }
+  CUBBY_ALWAYS_INLINE T exchange(T value, int order) noexcept {
+    if constexpr (!Threads::is_shared) {
+      const T before = value_;
+      value_ = value;
+      return before;
+    } else {
+      hook(step::rmw8, this);
+      return __atomic_exchange_n(&value_, value, order);
+    }
+  }
+  CUBBY_ALWAYS_INLINE T fetch_add(T amount, int order) noexcept {
+    if constexpr (!Threads::is_shared) {
+      const T before = value_;
+      value_ = static_cast<T>(value_ + amount);
+      return before;
+    } else {
+      hook(step::rmw8, this);
+      return __atomic_fetch_add(&value_, amount, order);
+    }
+  }
+
+private:
+  T value_{};
+};
+
+/// Waits politely: spins a little, then lets other threads run. One object for each wait.
+class backoff {
+public:
+  void pause() noexcept {
+    hook(step::wait, this);
+    if (spins_ < 64) {
+      ++spins_;
+      cpu::relax();
+    } else {
+      sched_yield();
+    }
+  }
+
+private:
+  unsigned spins_ = 0;
+};
+
+} // namespace cubby::inline v0::sync
