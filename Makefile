@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two commands, each from nothing: install what is missing, configure, build, run. A second call repeats no build.
+
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+REPORT := build/demo-report
+
+.PHONY: help demo test clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   install what is missing, build, and run the default benchmark (about two minutes)"
+	@echo "make test   install what is missing, build, and run every check and test (about ten minutes)"
+	@echo "make clean  remove build/"
+	@echo
+	@echo "One part of the tests alone: tools/run_tests.py --only PART (tools/run_tests.py --list names them)"
+
+demo:
+	@tools/install_packages.sh demo
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target cubby_program
+	@build/release/cubby bench --report $(REPORT)
+	@echo "The report: $(CURDIR)/$(REPORT)/index.html"
+
+test:
+	@tools/install_packages.sh test
+	@python3 tools/run_tests.py
+
+clean:
+	rm -rf build

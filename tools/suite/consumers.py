@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# The ways into a user's build, each proved by a small project of its own: an installed package, a subdirectory, and
+# pkg-config. They start from nothing each time, so that a stale install cannot answer for a broken one.
+import os
+import shutil
+
+from .shell import BUILD, Failure, ROOT
+
+HERE = ROOT / "tests" / "consumer"
+
+
+def fresh(name):
+    folder = BUILD / "consumers" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def install(shell):
+    """Installs the library alone, with a header folder of another name, and moves the tree away from its prefix."""
+    build, prefix = fresh("library"), fresh("prefix")
+    switches = [f"-DCUBBY_BUILD_{what}=OFF" for what in ("PROGRAMS", "TESTS", "BENCH", "EXAMPLES")]
+    folders = ["-DCMAKE_INSTALL_INCLUDEDIR=headers/here"]
+    shell.run("configure the library", ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *switches, *folders])
+    shell.run("install it", ["cmake", "--install", build, "--prefix", prefix])
+    for path in prefix.rglob("*"):
+        if path.is_file() and str(ROOT) in path.read_text(errors="ignore"):
+            raise Failure(f"{path.name} names the folder it was built in")
+    moved = prefix.with_name("moved")
+    shutil.rmtree(moved, ignore_errors=True)
+    prefix.rename(moved)
+    return moved
+
+
+def cmake_project(shell, name, *settings):
+    build = fresh(name)
+    shell.run(f"configure {name}", ["cmake", "-S", HERE / name, "-B", build, "-G", "Ninja", *settings])
+    shell.run("build", ["cmake", "--build", build])
+    shell.run("run", [build / "consumer"])
+
+
+def consumers(shell):
+    prefix = install(shell)
+    cmake_project(shell, "installed", f"-DCMAKE_PREFIX_PATH={prefix}")
+    cmake_project(shell, "subdirectory", f"-DCUBBY_SOURCE_DIR={ROOT}")
+    out = fresh("pkgconfig")
+    found = {"PKG_CONFIG_PATH": os.fspath(prefix / "share" / "pkgconfig")}
+    shell.run("build with pkg-config", ["make", "-C", HERE / "pkgconfig", f"OUT={out}"], env=found)
+    shell.run("run", [out / "consumer"])
+    return "find_package, add_subdirectory, pkg-config"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs the commands of one part: says what it does and when, keeps all output in build/logs/<part>.log, and stops the
+# part at the first command that fails. A command that hangs is ended with everything it started.
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build"
+JOBS = str(os.cpu_count() or 2)
+STARTED = time.monotonic()
+LIMIT_SECONDS = 1500
+
+
+class Failure(Exception):
+    """A part has failed; the text says at what."""
+
+
+class Skip(Exception):
+    """A part cannot run here; the text says why."""
+
+
+def elapsed():
+    return f"[{time.monotonic() - STARTED:5.0f} s]"
+
+
+def say(text):
+    print(f"{elapsed()} {text}", flush=True)
+
+
+def need(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            raise Skip(f"{program} is not installed")
+
+
+class Shell:
+    def __init__(self, part):
+        self.part = part
+        self.log = BUILD / "logs" / f"{part}.log"
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.log.write_text("")
+
+    def run(self, step, command, cwd=ROOT, env=None):
+        """Runs a command, its output into the log; returns that output."""
+        say(f"{self.part}: {step}")
+        command = [str(word) for word in command]
+        with self.log.open("a") as log:
+            log.write("$ " + " ".join(command) + "\n")
+            log.flush()
+            begin = log.tell()
+            code = self._wait(command, cwd, env, log)
+        output = self.log.read_bytes()[begin:].decode(errors="replace")
+        if code != 0:
+            print(tail(output, 60))
+            raise Failure(f"{step} ended with {code}; all of it is in {self.log.relative_to(ROOT)}")
+        return output
+
+    def _wait(self, command, cwd, env, log):
+        merged = {**os.environ, **(env or {})}
+        process = subprocess.Popen(command, cwd=cwd, env=merged, stdout=log, stderr=subprocess.STDOUT,
+                                   stdin=subprocess.DEVNULL, start_new_session=True)
+        try:
+            return process.wait(timeout=LIMIT_SECONDS)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            log.write(f"\nended after {LIMIT_SECONDS} s\n")
+            return -signal.SIGKILL
+
+    def configure(self, preset):
+        """Configures once; afterwards the build itself sees when it must be done again."""
+        if not (BUILD / preset / "build.ninja").exists():
+            self.run("configure", ["cmake", "--preset", preset])
+
+    def build(self, preset, *targets):
+        wanted = ["--target", *targets] if targets else []
+        return self.run("build", ["cmake", "--build", "--preset", preset, "-j", JOBS, *wanted])
+
+
+def tail(text, lines):
+    rows = text.rstrip().split("\n")
+    return "\n".join(rows[-lines:])

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# The parts that read the source: house rules, format, clang-tidy, and what the headers cost and need on their own.
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from house.tree import CPP, list_files
+from .shell import BUILD, Failure, JOBS, ROOT, need, say
+
+COMPILERS = ["g++", "clang++-19"]
+FLAGS = ["-std=c++20", "-Iinclude", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+FRONT_DOOR_LINES = 80_000
+USER = "tests/consumer/main.cpp"
+USER_SIZE = "tests/consumer/small_user.cpp"
+
+
+def cpp_files():
+    return sorted(name for name in list_files(ROOT) if Path(name).suffix in CPP and (ROOT / name).exists())
+
+
+def headers():
+    return [name for name in cpp_files() if name.startswith("include/")]
+
+
+def house(shell):
+    output = shell.run("check the tree", ["python3", "tools/check_house.py"])
+    shell.run("check the check", ["python3", "tools/test_check_house.py"])
+    return output.strip().split("\n")[-1].removeprefix("house: ")
+
+
+def format(shell):
+    need("clang-format-19")
+    files = cpp_files()
+    shell.run("compare with clang-format", ["clang-format-19", "--dry-run", "-Werror", *files])
+    return f"{len(files)} files"
+
+
+def tidy(shell):
+    need("clang-tidy-19")
+    programs = [name for name in cpp_files() if name.startswith("apps/") and name.endswith(".cpp")]
+    units = [USER, *programs]
+    compile_flags = ["--", "-std=c++20", "-Iinclude", "-Iapps"]
+
+    def one(unit):
+        command = ["clang-tidy-19", "--quiet", "--warnings-as-errors=*", unit, *compile_flags]
+        return unit, subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    return in_parallel(shell, f"clang-tidy on {len(units)} files", units, one)
+
+
+def in_parallel(shell, step, items, one):
+    """Runs `one` over the items on all cores; shows the output of each that fails."""
+    say(f"{shell.part}: {step}")
+    with ThreadPoolExecutor(int(JOBS)) as pool:
+        results = list(pool.map(one, items))
+    failed = [(item, done) for item, done in results if done.returncode != 0]
+    with shell.log.open("a") as log:
+        for item, done in results:
+            log.write(f"{item}: {done.returncode}\n{done.stdout}{done.stderr}\n")
+    for item, done in failed[:5]:
+        print(f"{item}:\n{(done.stdout + done.stderr)[:4000]}")
+    if failed:
+        raise Failure(f"{len(failed)} of {len(results)} failed: {', '.join(str(item) for item, _ in failed[:5])}")
+    return f"{len(results)} passed"
+
+
+def alone(shell):
+    """Each header compiles as the only one of its file, with both compilers."""
+    need(*COMPILERS)
+
+    def one(job):
+        compiler, header = job
+        text = f'#include "{header.removeprefix("include/")}"\n'
+        command = [compiler, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]
+        return f"{compiler} {header}", subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True,
+                                                     check=False)
+
+    return in_parallel(shell, "each header alone", [(c, h) for c in COMPILERS for h in headers()], one)
+
+
+def bare(shell):
+    """The library without exceptions and run-time types: built and run, with both compilers."""
+    need(*COMPILERS)
+    out = BUILD / "bare"
+    out.mkdir(parents=True, exist_ok=True)
+    for compiler in COMPILERS:
+        flags = [*FLAGS, "-O1", "-fno-exceptions", "-fno-rtti", "-pthread"]
+        shell.run(f"build with {compiler}", [compiler, *flags, USER, "-o", out / compiler])
+        shell.run("run", [out / compiler])
+    return "-fno-exceptions -fno-rtti, g++ and clang++"
+
+
+def front_door(shell):
+    """Preprocessed lines of the front door, a bound; seconds to compile a small user, for information."""
+    command = ["g++", "-std=c++20", "-Iinclude", "-E", "-x", "c++", "-"]
+    done = subprocess.run(command, cwd=ROOT, input="#include <cubby/map.hpp>\n", capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise Failure(done.stderr[:2000])
+    lines = done.stdout.count("\n")
+    if lines > FRONT_DOOR_LINES:
+        raise Failure(f"<cubby/map.hpp> is {lines} preprocessed lines; {FRONT_DOOR_LINES} are allowed")
+    begin = time.monotonic()
+    shell.run("compile a small user", ["g++", "-std=c++20", "-O2", "-Iinclude", "-c", USER_SIZE, "-o", "/dev/null"])
+    return f"{lines} lines of {FRONT_DOOR_LINES}; {time.monotonic() - begin:.1f} s at -O2"

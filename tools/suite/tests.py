@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# The parts that build presets and run the tests in them: optimised, under the sanitizers, and for AArch64.
+import platform
+import re
+import shutil
+import subprocess
+
+from .shell import Failure, JOBS, need
+
+
+def ctest(shell, preset, *options, prefix=(), env=None):
+    """Runs a preset's tests; says how many. None at all is a failure: a label or a folder has been lost."""
+    command = [*prefix, "ctest", "--preset", preset, "-j", JOBS, "--no-tests=error", *options]
+    output = shell.run("run the tests", command, env=env)
+    match = re.search(r"tests passed, 0 tests failed out of (\d+)", output)
+    if not match:
+        raise Failure("ctest did not say how many tests passed")
+    return f"{match.group(1)} tests"
+
+
+def release(shell):
+    shell.configure("release")
+    shell.build("release")
+    return ctest(shell, "release", "-LE", "example")
+
+
+def examples(shell):
+    shell.configure("release")
+    shell.build("release")
+    return ctest(shell, "release", "-L", "example")
+
+
+def asan(shell):
+    shell.configure("asan")
+    shell.build("asan")
+    return ctest(shell, "asan")
+
+
+def without_address_randomisation():
+    """g++ 12's ThreadSanitizer cannot map its shadow under the randomisation that newer kernels use."""
+    command = ["setarch", platform.machine(), "-R"]
+    if shutil.which("setarch") and subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0:
+        return command
+    return []
+
+
+def tsan(shell):
+    shell.configure("tsan")
+    shell.build("tsan")
+    return ctest(shell, "tsan", prefix=without_address_randomisation())
+
+
+def clang(shell):
+    need("clang++-19")
+    shell.configure("clang-debug")
+    shell.build("clang-debug")
+    return "built without a warning"
+
+
+def aarch64(shell):
+    need("aarch64-linux-gnu-g++", "qemu-aarch64")
+    shell.configure("aarch64")
+    shell.build("aarch64")
+    return ctest(shell, "aarch64") + " under qemu-user"
