@@ -17,4 +17,5 @@ vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH share/cmake/cubby)
 vcpkg_fixup_pkgconfig()
 
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/share/doc")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
