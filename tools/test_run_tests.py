@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The driver of the tests: a failed part, a fault of the driver and a hidden failure all show in the last line and the
+# exit status; a skipped part is never counted as passed.
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import run_tests  # noqa: E402
+from suite import shell, tests  # noqa: E402
+
+
+def good(_):
+    return "fine"
+
+
+def bad(_):
+    raise shell.Failure("as it should")
+
+
+def absent(_):
+    raise shell.Skip("no such tool")
+
+
+def broken(_):
+    raise KeyError("oops")
+
+
+def runs_false(part):
+    part.run("say no", ["sh", "-c", "echo the reason; exit 3"])
+
+
+class Driver(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for name in ("BUILD", "ROOT"):
+            patch = mock.patch.object(shell, name, Path(folder.name))
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def run_parts(self, **parts):
+        table = {name: (function, "") for name, function in parts.items()}
+        out = io.StringIO()
+        errors = io.StringIO()
+        with mock.patch.object(run_tests, "PARTS", table), mock.patch.object(sys, "argv", ["x", "--only", ",".join(parts)]):
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+                code = run_tests.main()
+        return code, out.getvalue()
+
+    def last_line(self, output):
+        return output.rstrip("\n").split("\n")[-1]
+
+    def test_all_passed(self):
+        code, output = self.run_parts(a=good, b=good)
+        self.assertEqual((code, self.last_line(output)), (0, "2 passed, 0 failed"))
+
+    def test_failure_does_not_stop_the_rest(self):
+        code, output = self.run_parts(a=bad, b=good)
+        self.assertEqual((code, self.last_line(output)), (1, "1 passed, 1 failed"))
+        self.assertIn("as it should", output)
+
+    def test_skip_is_counted_apart(self):
+        code, output = self.run_parts(a=absent, b=good)
+        self.assertEqual((code, self.last_line(output)), (0, "1 passed, 0 failed, 1 skipped"))
+        self.assertIn("no such tool", output)
+
+    def test_fault_of_the_driver_is_a_failure(self):
+        code, output = self.run_parts(a=broken)
+        self.assertEqual((code, self.last_line(output)), (1, "0 passed, 1 failed"))
+
+    def test_command_that_fails(self):
+        code, output = self.run_parts(a=runs_false)
+        self.assertEqual(code, 1)
+        self.assertIn("the reason", output)
+        self.assertIn("ended with 3", output)
+
+    def test_command_that_hangs_is_ended(self):
+        with mock.patch.object(shell, "LIMIT_SECONDS", 0.2):
+            code, _ = self.run_parts(a=lambda part: part.run("sleep", ["sleep", "60"]))
+        self.assertEqual(code, 1)
+
+    def test_tests_that_ctest_lost(self):
+        fake = mock.Mock(run=lambda *_, **__: "No tests were found!!!")
+        with self.assertRaises(shell.Failure):
+            tests.ctest(fake, "release")
+
+    def test_unknown_part(self):
+        with contextlib.redirect_stderr(io.StringIO()), mock.patch.object(sys, "argv", ["x", "--only", "nothing"]):
+            with self.assertRaises(SystemExit) as ended:
+                run_tests.main()
+        self.assertEqual(ended.exception.code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
