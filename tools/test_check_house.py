@@ -151,6 +151,14 @@ class Orders(House):
             "// relaxed: only a counter", "c.load(sync::relaxed);",
         ))
 
+    def test_order_on_failure(self):
+        swap = ["// [push] release: pairs with [pop]", "// acquire on failure: the new head is read; pairs with [push]",
+                "while (!a.compare_exchange(x, y, sync::release, sync::acquire)) {}",
+                "// [pop] acquire: pairs with [push]"]
+        self.passes(self.tree(*swap))
+        self.catches("orders", self.tree(*[line.replace("pairs with [push]", "pairs with [pull]") for line in swap]), 2)
+        self.catches("orders", self.tree(swap[0], *swap[2:]))
+
     def test_partner_that_does_not_exist(self):
         self.catches("orders", self.tree("// [publish] release: pairs with [probe]", "a.store(1, sync::release);"))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Memory orders outside platform/: each that is stronger than relaxed stands under a named tag, each relaxed one under a
-# comment. A tag reads `[publish] release: pairs with [probe]`; the partner exists and can synchronise with it.
+# comment. A tag reads `[publish] release: pairs with [probe]`; the partner exists and can synchronise with it. The second
+# order of a compare-and-swap stands under its tag as `acquire on failure: ... pairs with [publish]`.
 import re
 from collections import defaultdict
 
@@ -8,7 +9,8 @@ from .floors import LIBRARY, PLATFORM
 from .tree import Finding
 
 NAME = r"\[[a-z][a-z0-9_. -]*\]"
-TAG = re.compile(rf"({NAME})\s+(acquire|release|acq_rel|seq_cst):")
+TAG = re.compile(rf"(?:({NAME})\s+(acquire|release|acq_rel|seq_cst)|\b(acquire|seq_cst) on failure):")
+ON_FAILURE = "the order on failure"
 PARTNERS = re.compile(rf"pairs with ({NAME}(?:(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+)(?:with\s+)?{NAME})*)")
 USE = re.compile(r"\bsync::(relaxed|acquire|release|acq_rel|seq_cst)\b")
 ALIAS = re.compile(r"\busing\b")
@@ -35,16 +37,21 @@ def tags_of(source):
         matches = list(TAG.finditer(text))
         for index, match in enumerate(matches):
             end = matches[index + 1].start() if index + 1 < len(matches) else len(text)
-            partners = PARTNERS.search(text[match.end(2):end])
+            partners = PARTNERS.search(text[match.end():end])
             names = re.findall(NAME, partners.group(1)) if partners else []
-            yield line, match.group(1), match.group(2), names
+            yield line, match.group(1) or ON_FAILURE, order_of(match), names
+
+
+def order_of(tag):
+    return tag.group(2) or tag.group(3)
 
 
 def check_tags(tree):
     orders = defaultdict(set)
     tags = [(source, *tag) for source in tree.cpp("include/") for tag in tags_of(source)]
     for _, _, name, order, _ in tags:
-        orders[name].add(order)
+        if name != ON_FAILURE:
+            orders[name].add(order)
     for source, line, name, order, partners in tags:
         if not partners:
             yield Finding("orders", source.path, line, f"{name} {order} names no partner (`pairs with [tag]`)")
@@ -87,5 +94,5 @@ def check_uses(tree):
                 if order == "relaxed":
                     if not near:
                         yield Finding("orders", source.path, number, "sync::relaxed without a word on what makes it safe")
-                elif order not in {match.group(2) for match in TAG.finditer(near)}:
+                elif order not in {order_of(match) for match in TAG.finditer(near)}:
                     yield Finding("orders", source.path, number, f"sync::{order} without a tag `[name] {order}: ...`")
