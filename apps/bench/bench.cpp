@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags, then checks that allocate nothing, then chapters one by one.
+#include "bench.hpp"
+
+#include <fmt/core.h>
+
+#include "demonstration.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "session.hpp"
+
+namespace bench {
+
+namespace {
+
+std::vector<chapter> chapters_of(const bench_options& options) {
+  if (options.default_run)
+    return demonstration(options.run.seed, !options.report.empty());
+  return {{"Results", "Every combination that was asked for.", options.run, {}}};
+}
+
+void run_all(const bench_options& options) {
+  std::vector<chapter> chapters = chapters_of(options);
+  for (const chapter& c : chapters)
+    check_run(c.run);
+  if (!options.json.empty())
+    check_writable("--json", options.json);
+  if (!options.report.empty())
+    check_report(options.report);
+
+  const machine_info machine = describe_machine();
+  print_machine(machine);
+  progress shown;
+  session measured(shown);
+  for (chapter& c : chapters) {
+    shown.stage(c.title);
+    c.results = measured.run(c.run);
+    fmt::print("\n{}\n{}\n\n", c.title, command_of(c.run));
+    print_results(c.results);
+  }
+  if (!options.json.empty())
+    write_file(options.json, json_of(machine, options.run.seed, chapters));
+  if (!options.report.empty()) {
+    shown.stage("drawing the report");
+    write_report(options.report, machine, chapters);
+    fmt::print("\nreport: {}/index.html\n", options.report);
+  }
+}
+
+} // namespace
+
+CLI::App& add_command(CLI::App& program, raw_options& raw) {
+  CLI::App& app = *program.add_subcommand("bench", "Run workloads over engines side by side and say who wins by how much");
+  app.footer("Without flags (but --report, --json and --seed): a demonstration of at most two minutes on two cores.\n"
+             "Sizes take lists: each combination is measured. docs/bench.md explains method and fields.");
+  app.add_option("--engine", raw.engine, "LIST of " + engine_names());
+  app.add_option("--workload", raw.workload, "LIST of " + workload_names());
+  app.add_option("--keys", raw.keys, "LIST: keys in the table (20000000 or 20M); default 10M");
+  app.add_option("--threads", raw.threads, "LIST: worker threads; default one for each core");
+  app.add_option("--batch", raw.batch, "LIST: operations in a batch, 1 for no batches; default 32");
+  app.add_option("--value-size", raw.value_size, "LIST: bytes of a value; default 8");
+  app.add_option("--key-size", raw.key_size, "LIST: bytes of a key; default 8");
+  app.add_option("--seconds", raw.seconds, "length of a round; default 1");
+  app.add_option("--rounds", raw.rounds, "rounds, engines taking turns; the median counts; default 3");
+  app.add_flag("--latency", raw.latency, "also time each operation by itself");
+  app.add_option("--seed", raw.seed, "seed of keys, operations and hashes; default 1");
+  app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");
+  app.add_option("--json", raw.json, "FILE for the results");
+  app.add_option("--report", raw.report, "DIR for one HTML page with plots");
+  return app;
+}
+
+int run_command(const raw_options& raw) {
+  try {
+    run_all(parse(raw));
+    return 0;
+  } catch (const bad_request& e) {
+    fmt::print(stderr, "cubby bench: {}\n", e.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "cubby bench: memory ran out in the middle of the run; give fewer --keys\n");
+    return 1;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "cubby bench: {}\n", e.what());
+    return 1;
+  }
+}
+
+} // namespace bench

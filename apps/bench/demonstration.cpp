@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chapters of the default run. Sizes are chosen by time: tables that outgrow the caches, rounds just long enough.
+#include "demonstration.hpp"
+
+#include <unistd.h>
+
+#include "machine.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr const char* word_list = "/usr/share/dict/american-english-huge";
+
+using enum engine_id;
+
+run_spec base(std::uint64_t seed, std::vector<engine_id> engines, const std::vector<std::string>& names) {
+  run_spec run;
+  run.engines = std::move(engines);
+  for (const std::string& name : names)
+    for (const workload& w : workloads_named(name))
+      run.workloads.push_back(w);
+  run.keys = {4'000'000};
+  run.threads = {describe_machine().cores};
+  run.batch = {32};
+  run.value_sizes = {8};
+  run.key_sizes = {8};
+  run.seconds = 0.1;
+  run.rounds = 1;
+  run.seed = seed;
+  return run;
+}
+
+const std::vector<engine_id> everyone = {limit, dlht, reference, tbb, cuckoo, lfht};
+const std::vector<engine_id> concurrent = {limit, dlht, tbb, cuckoo, lfht};
+const std::vector<engine_id> tables = {dlht, tbb, cuckoo, lfht};
+
+void add_main(std::vector<chapter>& all, std::uint64_t seed) {
+  if (::access(word_list, R_OK) == 0) {
+    run_spec words = base(seed, everyone, {"get", "miss", "insdel", "put"});
+    words.keys_from = word_list;
+    words.keys = {0};
+    words.rounds = 3;
+    all.push_back({"Real keys: the words of a dictionary",
+                   "Each engine holds the word list, keys of a few to a few dozen bytes, and answers the four basic "
+                   "workloads.",
+                   words, {}});
+  }
+  run_spec words8 = base(seed, everyone, {"get", "miss", "insdel", "put"});
+  words8.keys = {10'000'000};
+  words8.seconds = 0.2;
+  words8.rounds = 3;
+  all.push_back({"8-byte keys", "Ten million random 8-byte keys and values, far more than the caches hold.", words8, {}});
+  run_spec populate = base(seed, everyone, {"populate"});
+  all.push_back({"Population of a small table",
+                 "All keys are inserted into a table that starts with room for 1024 and grows on demand (paper, "
+                 "figure 7).",
+                 populate, {}});
+}
+
+void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
+  run_spec threads = base(seed, concurrent, {"get", "insdel", "put"});
+  threads.threads.clear();
+  for (std::size_t n = 1; n <= describe_machine().cores; n *= 2)
+    threads.threads.push_back(n);
+  all.push_back({"Threads", "Throughput by number of threads (paper, figures 3, 5 and 6).", threads, {}});
+
+  run_spec batch = base(seed, {limit, dlht, cuckoo}, {"get", "insdel"});
+  batch.batch = {1, 2, 4, 8, 16, 32, 64, 128};
+  all.push_back({"Batch size",
+                 "How much prefetching a batch gains; an engine without batches is asked one key at a time (paper, "
+                 "figure 12).",
+                 batch, {}});
+
+  all.push_back({"Skew", "1000 hot keys take a growing share of all finds (paper, figure 13).",
+                 base(seed, concurrent, {"skew"}), {}});
+
+  run_spec values = base(seed, {limit, dlht, tbb, cuckoo}, {"get", "insdel"});
+  values.keys = {300'000};
+  values.value_sizes = {8, 16, 64, 256, 1024};
+  all.push_back({"Value size",
+                 "Values above 8 bytes do not fit into a slot and are copied out of a record (paper, figure 9, the "
+                 "curve that reads the value).",
+                 values, {}});
+
+  run_spec keys = base(seed, {limit, dlht, tbb, cuckoo}, {"get", "insdel"});
+  keys.keys = {300'000};
+  keys.key_sizes = {8, 16, 32, 64, 128, 256};
+  all.push_back({"Key size", "Keys above 8 bytes live in a record and are compared there (paper, figure 10).", keys, {}});
+
+  run_spec index = base(seed, concurrent, {"get", "insdel"});
+  index.keys = {16'000, 128'000, 1'000'000, 8'000'000};
+  all.push_back({"Index size", "From a table in the cache to one in memory (paper, figure 11).", index, {}});
+}
+
+void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
+  if (describe_machine().cores >= 2) {
+    run_spec resize = base(seed, tables, {"resize"});
+    all.push_back({"Finds while the table grows",
+                   "One half of the threads doubles the number of keys, the other half finds keys that were there "
+                   "before; a dip of the finds is what a resize costs its readers (paper, figure 8).",
+                   resize, {}});
+  }
+  run_spec latency = base(seed, tables, {"get", "insdel"});
+  latency.batch = {1};
+  latency.latency = true;
+  all.push_back({"Latency", "The time of one operation without batches, all threads busy (paper, figure 15).", latency, {}});
+
+  run_spec growth = base(seed, tables, {"populate"});
+  growth.keys = {2'000'000};
+  growth.threads = {1};
+  growth.batch = {1};
+  growth.latency = true;
+  all.push_back({"Latency of an insert while growing",
+                 "One thread fills a small table; the longest insert is the one that a resize holds up.", growth, {}});
+
+  all.push_back({"YCSB", "The mixes of YCSB with Zipf 0.99 (paper, figure 18).",
+                 base(seed, concurrent, {"ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-f"}), {}});
+}
+
+} // namespace
+
+std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots) {
+  std::vector<chapter> all;
+  add_main(all, seed);
+  if (with_plots) {
+    add_sweeps(all, seed);
+    add_behaviour(all, seed);
+  }
+  return all;
+}
+
+} // namespace bench

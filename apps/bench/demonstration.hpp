@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default run: chapters that together take at most two minutes on two cores.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "result.hpp"
+
+namespace bench {
+
+// `with_plots` adds the sweeps that only a report shows.
+std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots);
+
+} // namespace bench

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lock and a standard container behind the same face: the floor of every comparison.
+#include "engine_cubby.hpp"
+
+namespace bench {
+
+std::unique_ptr<table> make_reference(const table_spec& spec) {
+  if (spec.key_size > 8)
+    return make_reference_keys(spec);
+  return spec.value_size > 8 ? make_reference_values(spec) : build_small<reference_adapter>(spec);
+}
+
+} // namespace bench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// std::unordered_map on one thread: what a program without concurrency uses today.
+#include <unordered_map>
+
+#include "arena.hpp"
+#include "table_of.hpp"
+
+namespace bench {
+
+namespace {
+
+template <class K, class V> class std_adapter {
+public:
+  using key = K;
+  using value = V;
+  static constexpr bool stores = true;
+  static constexpr std::size_t most_threads = 1;
+  static constexpr std::size_t arena_index = static_cast<std::size_t>(engine_id::std_map);
+
+  explicit std_adapter(const table_spec& spec) : map_(0, key_hash<K>{spec.seed}) { map_.reserve(spec.capacity); }
+  std::size_t own_bytes() const { return 0; }
+
+  class seat {
+  public:
+    explicit seat(std_adapter& a) : map_(a.map_) {}
+    bool find(const K& k, V& v) {
+      const auto it = map_.find(k);
+      if (it == map_.end())
+        return false;
+      v = it->second;
+      return true;
+    }
+    bool insert(const K& k, const V& v) { return map_.emplace(k, v).second; }
+    bool erase(const K& k) { return map_.erase(k) != 0; }
+    bool assign(const K& k, const V& v) {
+      const auto it = map_.find(k);
+      if (it != map_.end())
+        it->second = v;
+      return it != map_.end();
+    }
+    bool modify(const K& k) {
+      const auto it = map_.find(k);
+      if (it != map_.end())
+        it->second = from_word<V>(first_word(it->second) + 1);
+      return it != map_.end();
+    }
+
+  private:
+    typename std_adapter::map& map_;
+  };
+
+private:
+  using map = std::unordered_map<K, V, key_hash<K>, std::equal_to<K>,
+                                 arena_allocator<std::pair<const K, V>, arena_index>>;
+  map map_;
+};
+
+} // namespace
+
+std::unique_ptr<table> make_std(const table_spec& spec) { return build<std_adapter>(spec); }
+
+} // namespace bench

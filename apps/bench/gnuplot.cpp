@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a gnuplot script with its data, runs gnuplot on it, and takes the SVG from its output.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/core.h>
+#include <memory>
+#include <spawn.h>
+#include <stdexcept>
+#include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plot.hpp"
+
+namespace bench {
+
+namespace {
+
+// Colours that people with any colour vision can tell apart (Okabe and Ito), by engine.
+constexpr std::array<const char*, engine_count> colours = {"#0072b2", "#999999", "#d55e00", "#009e73",
+                                                           "#cc79a7", "#e69f00", "#000000"};
+constexpr std::array<int, engine_count> marks = {7, 2, 5, 9, 13, 11, 4};
+
+std::string style_of(const series& s) {
+  const auto e = static_cast<std::size_t>(s.engine);
+  return fmt::format("lc rgb '{}' lw {} dt {} pt {} ps 0.7", colours[e], s.engine == engine_id::dlht ? 3 : 2,
+                     s.dashed ? 2 : 1, marks[e]);
+}
+
+std::string names_of_x(const plot& p) {
+  std::string list;
+  for (const auto& [name, at] : p.x_names)
+    list += fmt::format("{}'{}' {}", list.empty() ? "" : ", ", name, at);
+  return list;
+}
+
+// A tick at each x that was measured, rather than at round numbers between.
+std::string measured_x(const plot& p) {
+  std::vector<double> values;
+  for (const series& s : p.all)
+    for (const auto& [x, y] : s.points)
+      values.push_back(x);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::string list;
+  for (const double x : values)
+    list += fmt::format("{}'{}' {}", list.empty() ? "" : ", ",
+                        x >= 1e6   ? fmt::format("{:g}M", x / 1e6)
+                        : x >= 1e4 ? fmt::format("{:g}k", x / 1e3)
+                                   : fmt::format("{:g}", x),
+                        x);
+  return list;
+}
+
+std::string head_of(const plot& p) {
+  std::string text = "set terminal svg size 640,360 dynamic font 'sans-serif,12' background '#ffffff'\n"
+                     "set encoding utf8\nset key outside right top reverse Left samplen 2\nset grid ytics lc rgb '#dddddd'\n"
+                     "set border 3\nset tics nomirror\n";
+  text += fmt::format("set title '{}'\nset xlabel '{}'\nset ylabel '{}'\n", p.title, p.x_label, p.y_label);
+  if (p.log_x)
+    text += "set logscale x\n";
+  text += p.log_y ? "set logscale y\nset format y '10^{%L}'\n" : "set yrange [0:*]\n";
+  if (!p.x_names.empty())
+    text += fmt::format("set xtics ({})\nset xrange [{}:{}]\n", names_of_x(p), -0.5,
+                        static_cast<double>(p.x_names.size()) - 0.5);
+  else if (p.drawn == plot::form::lines)
+    text += fmt::format("set xtics ({})\nset offsets graph 0.03, graph 0.03, 0, 0\n", measured_x(p));
+  return text;
+}
+
+std::string script_of(const plot& p) {
+  std::string text = head_of(p);
+  std::string draw = "plot ";
+  const double width = 0.8 / static_cast<double>(std::max<std::size_t>(1, p.all.size()));
+  for (std::size_t i = 0; i < p.all.size(); ++i) {
+    const series& s = p.all[i];
+    const double shift = (static_cast<double>(i) - (static_cast<double>(p.all.size()) - 1) / 2) * width;
+    text += fmt::format("$data{} << END\n", i);
+    for (const auto& [x, y] : s.points)
+      text += p.drawn == plot::form::bars ? fmt::format("{} {} {}\n", x + shift, y, width * 0.9) : fmt::format("{} {}\n", x, y);
+    text += "END\n";
+    draw += i == 0 ? "" : ", ";
+    if (p.drawn == plot::form::bars)
+      draw += fmt::format("$data{} using 1:2:3 with boxes fs solid 0.85 noborder lc rgb '{}' title '{}'", i,
+                          colours[static_cast<std::size_t>(s.engine)], s.name);
+    else
+      draw += fmt::format("$data{} using 1:2 with {} {} title '{}'", i,
+                          p.drawn == plot::form::curve ? "lines" : "linespoints", style_of(s), s.name);
+  }
+  return text + draw + "\n";
+}
+
+struct file_closer {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+
+std::string read_all(int from) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (ssize_t n = ::read(from, buffer.data(), buffer.size()); n > 0; n = ::read(from, buffer.data(), buffer.size()))
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  ::close(from);
+  return text;
+}
+
+// Runs gnuplot with `script` as its input and returns what it prints.
+std::string run_gnuplot(const std::string& script) {
+  const std::unique_ptr<std::FILE, file_closer> input(std::tmpfile());
+  std::array<int, 2> out{};
+  if (!input || ::pipe(out.data()) != 0)
+    throw std::runtime_error("gnuplot: no temporary file or pipe to be had");
+  std::fwrite(script.data(), 1, script.size(), input.get());
+  std::rewind(input.get());
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(input.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, out[0]);
+  posix_spawn_file_actions_addclose(&actions, out[1]);
+  std::string name = "gnuplot";
+  char* arguments[] = {name.data(), nullptr};
+  pid_t child = 0;
+  const int failed = ::posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(out[1]);
+  std::string text = read_all(out[0]);
+  int status = 0;
+  if (failed != 0 || ::waitpid(child, &status, 0) != child || status != 0)
+    throw std::runtime_error("gnuplot: could not draw; try `gnuplot --version`");
+  return text;
+}
+
+} // namespace
+
+bool gnuplot_found() {
+  const char* path = std::getenv("PATH");
+  std::string_view left = path == nullptr ? "/usr/bin:/bin" : path;
+  while (true) {
+    const std::size_t colon = left.find(':');
+    if (::access((std::string(left.substr(0, colon)) + "/gnuplot").c_str(), X_OK) == 0)
+      return true;
+    if (colon == std::string_view::npos)
+      return false;
+    left.remove_prefix(colon + 1);
+  }
+}
+
+std::string svg_of(const plot& p) {
+  std::string svg = run_gnuplot(script_of(p));
+  // Inside a page the XML declaration and document type have no place.
+  const std::size_t start = svg.find("<svg");
+  if (start == std::string::npos)
+    throw std::runtime_error("gnuplot: printed no SVG");
+  return svg.substr(start);
+}
+
+} // namespace bench

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dispatch on the size of keys, how many operations a stream has, and whether a run fits into memory.
+#include "key_kinds.hpp"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <fstream>
+#include <unordered_set>
+
+#include "machine.hpp"
+#include "session.hpp"
+
+namespace bench {
+
+namespace {
+
+// A stream touches up to this many lines of a table: 256 MB of them, which no cache of this decade holds.
+constexpr std::size_t most_operations = std::size_t{4} << 20;
+constexpr std::size_t fewest_operations = std::size_t{64} << 10;
+constexpr std::size_t most_stream_bytes = std::size_t{96} << 20;
+
+std::size_t operations_for(std::size_t keys, std::size_t key_size) {
+  const std::size_t wanted = std::clamp(keys, fewest_operations, most_operations);
+  return std::min(wanted, most_stream_bytes / key_size);
+}
+
+template <class F> decltype(auto) with_key_type(bool text, std::size_t key_size, F&& f) {
+  if (text)
+    return f.template operator()<std::string>();
+  switch (key_size) {
+  case 16:
+    return f.template operator()<block<16>>();
+  case 32:
+    return f.template operator()<block<32>>();
+  case 64:
+    return f.template operator()<block<64>>();
+  case 128:
+    return f.template operator()<block<128>>();
+  case 256:
+    return f.template operator()<block<256>>();
+  default:
+    return f.template operator()<std::uint64_t>();
+  }
+}
+
+std::size_t bytes_in_memory(std::size_t key_size, bool text) { return text ? sizeof(std::string) : key_size; }
+
+void check_file(const std::string& path) {
+  std::ifstream in(path);
+  if (!in)
+    throw bad_request(fmt::format("--keys-from '{}': cannot be read; give a file of lines", path));
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty())
+      return;
+  throw bad_request(fmt::format("--keys-from '{}': has no line that could be a key; give a file of lines", path));
+}
+
+} // namespace
+
+std::vector<std::string> lines_of(const std::string& path, std::size_t most) {
+  check_file(path);
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  std::unordered_set<std::string> seen;
+  for (std::string line; (most == 0 || lines.size() < most) && std::getline(in, line);)
+    if (!line.empty() && seen.insert(line).second)
+      lines.push_back(line);
+  return lines;
+}
+
+std::unique_ptr<key_source> make_keys(const run_spec& spec, std::size_t key_size, std::size_t keys) {
+  if (!spec.keys_from.empty())
+    return std::make_unique<key_set<std::string>>(lines_of(spec.keys_from, keys));
+  return with_key_type(false, key_size, [&]<class K>() -> std::unique_ptr<key_source> {
+    if constexpr (std::is_same_v<K, std::string>)
+      return nullptr;
+    else
+      return std::make_unique<key_set<K>>(keys, spec.seed);
+  });
+}
+
+std::size_t stream_bytes(std::size_t keys, std::size_t key_size, bool text) {
+  const std::size_t each = bytes_in_memory(key_size, text);
+  return operations_for(keys, each) * (each + 1);
+}
+
+std::unique_ptr<op_streams> make_ops(const key_source& keys, bool text, std::size_t key_size, stream_order order) {
+  if (order.operations == 0)
+    order.operations = operations_for(keys.count, bytes_in_memory(key_size, text));
+  return with_key_type(text, key_size, [&]<class K>() {
+    return make_streams(static_cast<const key_set<K>&>(keys), order);
+  });
+}
+
+double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, std::size_t value_size, bool grows) {
+  // For 8-byte keys and values, with the room left that a table filled to a power of two can have.
+  constexpr double words[engine_count] = {64, 72, 72, 42, 66, 56, 64};
+  const double records = static_cast<double>(key_size + value_size - 16);
+  const double extra = engine == engine_id::limit || records == 0 ? 0 : records * 1.25 + 16;
+  // While a table grows the old one and the new one are both there.
+  return static_cast<double>(keys) * (words[static_cast<std::size_t>(engine)] * (grows ? 1.5 : 1.0) + extra);
+}
+
+void check_run(const run_spec& run) {
+  if (!run.keys_from.empty()) {
+    check_file(run.keys_from);
+    return;
+  }
+  const std::size_t keys = *std::max_element(run.keys.begin(), run.keys.end());
+  const std::size_t key_size = *std::max_element(run.key_sizes.begin(), run.key_sizes.end());
+  const std::size_t value_size = *std::max_element(run.value_sizes.begin(), run.value_sizes.end());
+  const std::size_t threads = *std::max_element(run.threads.begin(), run.threads.end());
+  const bool grows = std::any_of(run.workloads.begin(), run.workloads.end(), wants_fresh_table);
+  const auto free_bytes = static_cast<double>(memory_available());
+  for (const engine_id e : run.engines) {
+    double need = expected_bytes(e, keys, key_size, value_size, grows);
+    need += static_cast<double>(threads) * static_cast<double>(stream_bytes(keys, key_size, false));
+    if (grows)
+      need += static_cast<double>(keys) * static_cast<double>(key_size + 1);
+    if (need > 0.95 * free_bytes)
+      throw bad_request(fmt::format("--keys {}: {} needs about {:.1f} GB and {:.1f} GB of memory are free; give at most "
+                                    "--keys {}",
+                                    keys, name_of(e), need * 1e-9, free_bytes * 1e-9,
+                                    static_cast<std::size_t>(static_cast<double>(keys) * 0.9 * free_bytes / need)));
+  }
+}
+
+} // namespace bench

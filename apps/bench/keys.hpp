@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of a run: numbered, present ones from 0, absent ones from 0, all different. Random keys are computed from
+// their number by a bijection, so 100 million of them need no memory; keys of a file are its lines.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <cubby/core/hash.hpp>
+
+namespace bench {
+
+// A key or value of N bytes that is compared and hashed as a whole.
+template <std::size_t N> struct block {
+  static_assert(N % 8 == 0 && N > 8);
+  std::array<std::uint64_t, N / 8> words{};
+  bool operator==(const block&) const = default;
+};
+
+// One to one on 64-bit words (the finalizer of MurmurHash3): different numbers stay different keys.
+inline std::uint64_t scramble(std::uint64_t x) noexcept {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdULL;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53ULL;
+  return x ^ (x >> 33);
+}
+
+template <class T> T from_word(std::uint64_t word) noexcept {
+  if constexpr (sizeof(T) == 8) {
+    return static_cast<T>(word);
+  } else {
+    T made;
+    for (std::size_t i = 0; i < made.words.size(); ++i)
+      made.words[i] = word + i * 0x9e3779b97f4a7c15ULL;
+    return made;
+  }
+}
+
+template <class T> std::uint64_t first_word(const T& value) noexcept {
+  if constexpr (sizeof(T) == 8)
+    return static_cast<std::uint64_t>(value);
+  else
+    return value.words[0];
+}
+
+class key_source {
+public:
+  key_source() = default;
+  key_source(const key_source&) = delete;
+  key_source& operator=(const key_source&) = delete;
+  virtual ~key_source() = default;
+  std::size_t count = 0;
+};
+
+template <class K> class key_set final : public key_source {
+public:
+  key_set(std::size_t keys, std::uint64_t seed) : base_(scramble(seed)) { count = keys; }
+  K present(std::size_t i) const noexcept { return from_word<K>(scramble(base_ + i)); }
+  K absent(std::size_t i) const noexcept { return from_word<K>(scramble(base_ + count + i)); }
+
+private:
+  std::uint64_t base_;
+};
+
+template <> class key_set<std::string> final : public key_source {
+public:
+  explicit key_set(std::vector<std::string> lines) : lines_(std::move(lines)) { count = lines_.size(); }
+  const std::string& present(std::size_t i) const noexcept { return lines_[i]; }
+  // A line end cannot be part of a line, so no line is equal to this.
+  std::string absent(std::size_t i) const { return lines_[i % count] + '\n' + std::to_string(i / count); }
+
+private:
+  std::vector<std::string> lines_;
+};
+
+// Asks for the hash that all engines share: cubby's own, for each kind of key.
+template <class K> struct key_hash {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  std::size_t operator()(const K& key) const noexcept { return cubby::hash<K>{seed}(key); }
+};
+
+template <std::size_t N> struct key_hash<block<N>> {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  std::size_t operator()(const block<N>& key) const noexcept { return cubby::hash_bytes(&key, N, seed); }
+};
+
+} // namespace bench

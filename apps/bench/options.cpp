@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns flags into a run, or into one line that says why not.
+#include "options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "machine.hpp"
+#include "table_of.hpp"
+
+namespace bench {
+
+namespace {
+
+std::vector<std::string> pieces(const std::string& text) {
+  std::vector<std::string> all;
+  std::size_t from = 0;
+  while (true) {
+    const std::size_t comma = text.find(',', from);
+    all.push_back(text.substr(from, comma - from));
+    if (comma == std::string::npos)
+      return all;
+    from = comma + 1;
+  }
+}
+
+std::size_t count_in(const std::string& flag, const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string unit(end, text.data() + text.size());
+  std::uint64_t scale = unit.empty() ? 1 : unit == "k" ? 1000 : unit == "M" ? 1'000'000 : unit == "G" ? 1'000'000'000 : 0;
+  if (error != std::errc() || scale == 0 || value > UINT64_MAX / 2 / scale)
+    throw bad_request(fmt::format("{} '{}': not a count; give digits, with k, M or G if you like", flag, text));
+  return value * scale;
+}
+
+std::vector<std::size_t> counts_in(const std::string& flag, const std::string& text, const std::string& why) {
+  std::vector<std::size_t> all;
+  for (const std::string& piece : pieces(text)) {
+    all.push_back(count_in(flag, piece));
+    if (all.back() == 0)
+      throw bad_request(fmt::format("{} 0: {}", flag, why));
+  }
+  return all;
+}
+
+template <class Sizes> void check_sizes(const std::string& flag, const std::vector<std::size_t>& got, const Sizes& known) {
+  for (const std::size_t size : got)
+    if (std::find(std::begin(known), std::end(known), size) == std::end(known))
+      throw bad_request(fmt::format("{} {}: no engine is built for this size; give one of {}", flag, size,
+                                    fmt::join(std::begin(known), std::end(known), ", ")));
+}
+
+std::vector<engine_id> engines_in(const std::string& text) {
+  std::vector<engine_id> all;
+  for (const std::string& name : pieces(text)) {
+    const auto found = engine_named(name);
+    if (!found)
+      throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
+    if (std::find(all.begin(), all.end(), *found) == all.end())
+      all.push_back(*found);
+  }
+  return all;
+}
+
+std::vector<workload> workloads_in(const std::string& text) {
+  std::vector<workload> all;
+  for (const std::string& name : pieces(text)) {
+    const auto found = workloads_named(name);
+    if (found.empty())
+      throw bad_request(fmt::format("--workload '{}': unknown workload; give some of {}", name, workload_names()));
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
+}
+
+double seconds_in(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 3600)
+    throw bad_request(fmt::format("--seconds '{}': give the length of a round, more than 0 and at most 3600", text));
+  return value;
+}
+
+void check_together(const run_spec& run) {
+  const auto above_8 = [](std::size_t n) { return n > 8; };
+  const bool keys = std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_8);
+  const bool values = std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_8);
+  if (!run.keys_from.empty() && (keys || values))
+    throw bad_request("--keys-from: the keys are lines with 8-byte values; leave --key-size and --value-size at 8");
+  if (keys && values)
+    throw bad_request("--key-size and --value-size: one of the two stays 8; give two runs");
+  const std::size_t most = *std::max_element(run.threads.begin(), run.threads.end());
+  if (most > 512)
+    throw bad_request(fmt::format("--threads {}: at most 512", most));
+  const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
+  if (largest > 65536)
+    throw bad_request(fmt::format("--batch {}: at most 65536", largest));
+  for (const workload& w : run.workloads)
+    if (w.what == kind::resize && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
+      throw bad_request("--workload resize: one thread inserts while another finds; give --threads 2 or more");
+}
+
+} // namespace
+
+bench_options parse(const raw_options& raw) {
+  bench_options all;
+  run_spec& run = all.run;
+  const auto or_else = [](const std::string& given, const char* otherwise) { return given.empty() ? otherwise : given; };
+  all.default_run = raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
+                    raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() && raw.seconds.empty() &&
+                    raw.rounds.empty() && !raw.latency && raw.keys_from.empty();
+  run.engines = engines_in(or_else(raw.engine, "dlht,reference,tbb,cuckoo,lfht,limit"));
+  run.workloads = workloads_in(or_else(raw.workload, "get,miss,insdel,put"));
+  // A file gives its own number of keys; 0 stands for all of them.
+  run.keys = raw.keys.empty() && !raw.keys_from.empty()
+                 ? std::vector<std::size_t>{0}
+                 : counts_in("--keys", or_else(raw.keys, "10M"), "give the number of keys to store, 1 or more");
+  run.threads = raw.threads.empty() ? std::vector<std::size_t>{describe_machine().cores}
+                                    : counts_in("--threads", raw.threads, "give the number of threads, 1 or more");
+  run.batch = counts_in("--batch", or_else(raw.batch, "32"),
+                        "a batch holds at least one operation; give 1 to run without batches");
+  run.value_sizes = counts_in("--value-size", or_else(raw.value_size, "8"), "give the bytes of a value");
+  run.key_sizes = counts_in("--key-size", or_else(raw.key_size, "8"), "give the bytes of a key");
+  check_sizes("--value-size", run.value_sizes, value_sizes);
+  check_sizes("--key-size", run.key_sizes, key_sizes);
+  run.seconds = seconds_in(or_else(raw.seconds, "1"));
+  run.rounds = counts_in("--rounds", or_else(raw.rounds, "3"), "give the number of rounds, 1 or more").front();
+  run.seed = count_in("--seed", or_else(raw.seed, "1"));
+  run.latency = raw.latency;
+  run.keys_from = raw.keys_from;
+  check_together(run);
+  all.json = raw.json;
+  all.report = raw.report;
+  return all;
+}
+
+std::string command_of(const run_spec& run) {
+  std::vector<std::string_view> engines;
+  for (const engine_id e : run.engines)
+    engines.push_back(name_of(e));
+  std::vector<std::string> names;
+  for (const workload& w : run.workloads)
+    names.push_back(name_of(w));
+  std::string text = fmt::format("cubby bench --engine {} --workload {}", fmt::join(engines, ","), fmt::join(names, ","));
+  if (!run.keys_from.empty())
+    text += fmt::format(" --keys-from {}", run.keys_from);
+  if (run.keys.front() != 0)
+    text += fmt::format(" --keys {}", fmt::join(run.keys, ","));
+  text += fmt::format(" --threads {} --batch {}", fmt::join(run.threads, ","), fmt::join(run.batch, ","));
+  if (run.value_sizes != std::vector<std::size_t>{8})
+    text += fmt::format(" --value-size {}", fmt::join(run.value_sizes, ","));
+  if (run.key_sizes != std::vector<std::size_t>{8})
+    text += fmt::format(" --key-size {}", fmt::join(run.key_sizes, ","));
+  text += fmt::format(" --seconds {} --rounds {} --seed {}", run.seconds, run.rounds, run.seed);
+  return run.latency ? text + " --latency" : text;
+}
+
+} // namespace bench

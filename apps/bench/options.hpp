@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asks for. Every size may be a list: a run measures each combination, and the report plots along each
+// list that has more than one entry.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "workload.hpp"
+
+namespace bench {
+
+struct run_spec {
+  std::vector<engine_id> engines;
+  std::vector<workload> workloads;
+  std::vector<std::size_t> keys;
+  std::vector<std::size_t> threads;
+  std::vector<std::size_t> batch;
+  std::vector<std::size_t> value_sizes;
+  std::vector<std::size_t> key_sizes;
+  double seconds = 1;
+  std::size_t rounds = 3;
+  bool latency = false;
+  std::uint64_t seed = 1;
+  std::string keys_from;
+};
+
+struct bench_options {
+  run_spec run;
+  bool default_run = false; // nothing of a run_spec was given: the chapters of the demonstration
+  std::string json;
+  std::string report;
+};
+
+// A request that cannot be run. The text is one line: what is wrong, where, and what to do.
+struct bad_request : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The flags as they were typed; empty where a flag was not given.
+struct raw_options {
+  std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, seed;
+  bool latency = false;
+  std::string keys_from, json, report;
+};
+
+// Checks names, numbers and paths, and fills in defaults; throws bad_request.
+bench_options parse(const raw_options& raw);
+
+// The command line that measures `run` again.
+std::string command_of(const run_spec& run);
+
+} // namespace bench

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints results, and writes them as the JSON that docs/bench.md describes.
+#include "output.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fmt/core.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace bench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string times(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
+
+std::string figure(double value, const char* absent = "-") {
+  return value > 0 ? fmt::format("{:.1f}", value) : std::string(absent);
+}
+
+template <class F> bool varies(const std::vector<result>& results, F&& of) {
+  return std::any_of(results.begin(), results.end(), [&](const result& r) { return of(r) != of(results.front()); });
+}
+
+std::string duration(double nanoseconds) {
+  if (nanoseconds >= 1e6)
+    return fmt::format("{:.2f} ms", nanoseconds * 1e-6);
+  if (nanoseconds >= 1e4)
+    return fmt::format("{:.1f} us", nanoseconds * 1e-3);
+  return fmt::format("{:.0f} ns", nanoseconds);
+}
+
+void print_rule(std::size_t width) { fmt::print("{}\n", std::string(width, '-')); }
+
+void print_latencies(const std::vector<result>& results) {
+  if (std::none_of(results.begin(), results.end(), [](const result& r) { return r.latency.has_value(); }))
+    return;
+  fmt::print("\n{:<26} {:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", "engine", "p50", "p99",
+             "p99.9", "p99.99", "longest");
+  print_rule(92);
+  for (const result& r : results)
+    if (r.latency)
+      fmt::print("{:<26} {:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", point_of(r, results), name_of(r.engine),
+                 duration(r.latency->p50), duration(r.latency->p99), duration(r.latency->p999),
+                 duration(r.latency->p9999), duration(r.latency->longest));
+}
+
+json rounded(double value) { return std::round(value * 1000) / 1000; }
+
+json optional_number(const std::optional<double>& value) { return value ? rounded(*value) : json(nullptr); }
+
+json json_of_result(const result& r, const std::string& chapter_title) {
+  json j;
+  j["engine"] = name_of(r.engine);
+  j["workload"] = name_of(r.what);
+  j["keys"] = r.keys;
+  j["threads"] = r.threads;
+  j["batch"] = r.batch;
+  j["key_size"] = r.text ? json("lines") : json(r.key_size);
+  j["value_size"] = r.value_size;
+  j["rounds_mops"] = json::array();
+  for (const double mops : r.rounds_mops)
+    j["rounds_mops"].push_back(rounded(mops));
+  j["median_mops"] = rounded(r.median_mops);
+  j["spread"] = rounded(r.spread);
+  j["times_limit"] = optional_number(r.times_limit);
+  j["times_best_rival"] = optional_number(r.times_best_rival);
+  j["bytes_per_key"] = rounded(r.bytes_per_key);
+  j["own_bytes_per_key"] = r.own_bytes_per_key > 0 ? rounded(r.own_bytes_per_key) : json(nullptr);
+  j["huge_pages_percent"] = rounded(r.huge_pages_percent);
+  j["latency_ns"] = nullptr;
+  if (r.latency)
+    j["latency_ns"] = {{"p50", rounded(r.latency->p50)},
+                       {"p99", rounded(r.latency->p99)},
+                       {"p999", rounded(r.latency->p999)},
+                       {"p9999", rounded(r.latency->p9999)},
+                       {"max", rounded(r.latency->longest)}};
+  if (!r.timeline.empty()) {
+    j["timeline"] = json::array();
+    for (const sample& s : r.timeline)
+      j["timeline"].push_back(
+          {{"ms", rounded(s.milliseconds)}, {"find_mops", rounded(s.find_mops)}, {"insert_mops", rounded(s.insert_mops)}});
+  }
+  j["chapter"] = chapter_title;
+  return j;
+}
+
+} // namespace
+
+std::string point_of(const result& r, const std::vector<result>& among) {
+  std::string text = name_of(r.what);
+  if (varies(among, [](const result& x) { return x.keys; }))
+    text += fmt::format(" keys={}", r.keys);
+  const auto threads = [](const result& x) { return x.engine == engine_id::std_map ? 0 : x.threads; };
+  std::vector<std::size_t> seen;
+  for (const result& x : among)
+    if (threads(x) != 0)
+      seen.push_back(threads(x));
+  if (!seen.empty() && std::any_of(seen.begin(), seen.end(), [&](std::size_t n) { return n != seen.front(); }))
+    text += fmt::format(" threads={}", r.threads);
+  if (varies(among, [](const result& x) { return x.batch; }))
+    text += fmt::format(" batch={}", r.batch);
+  if (varies(among, [](const result& x) { return x.key_size; }))
+    text += fmt::format(" key={}", r.key_size);
+  if (varies(among, [](const result& x) { return x.value_size; }))
+    text += fmt::format(" value={}", r.value_size);
+  return text;
+}
+
+void print_machine(const machine_info& m) {
+  fmt::print("{}, {} cores, {:.1f} GB memory, {:.0f} MB L3, {}, huge pages: {}, compiler {}\n", m.cpu, m.cores,
+             static_cast<double>(m.memory_bytes) * 1e-9, static_cast<double>(m.l3_bytes) / (1 << 20), m.kernel,
+             m.huge_pages, m.compiler);
+}
+
+void print_results(const std::vector<result>& results) {
+  fmt::print("{:<26} {:<10} {:>8} {:>8} {:>8} {:>11} {:>10} {:>8}\n", "workload", "engine", "Mops/s", "+-", "x limit",
+             "x best rival", "bytes/key", "huge %");
+  print_rule(97);
+  std::string last;
+  for (const result& r : results) {
+    const std::string point = point_of(r, results);
+    std::string engine(name_of(r.engine));
+    if (r.engine == engine_id::std_map)
+      engine += " (1 thread)";
+    fmt::print("{:<26} {:<10} {:>8} {:>7.0f}% {:>8} {:>11} {:>10} {:>8}\n", point == last ? "" : point, engine,
+               fmt::format("{:.2f}", r.median_mops), r.spread * 100, times(r.times_limit), times(r.times_best_rival),
+               figure(r.bytes_per_key), fmt::format("{:.0f}", r.huge_pages_percent));
+    last = point;
+  }
+  print_latencies(results);
+  std::fflush(stdout);
+}
+
+std::string json_of(const machine_info& m, std::uint64_t seed, const std::vector<chapter>& chapters) {
+  json all;
+  all["machine"] = {{"cpu", m.cpu},           {"cores", m.cores},           {"memory_bytes", m.memory_bytes},
+                    {"l3_bytes", m.l3_bytes}, {"kernel", m.kernel},         {"huge_pages", m.huge_pages},
+                    {"compiler", m.compiler}};
+  all["seed"] = seed;
+  all["results"] = json::array();
+  for (const chapter& c : chapters)
+    for (const result& r : c.results)
+      all["results"].push_back(json_of_result(r, c.title));
+  return all.dump(2) + "\n";
+}
+
+void check_writable(const std::string& flag, const std::string& path) {
+  const bool existed = ::access(path.c_str(), F_OK) == 0;
+  std::ofstream out(path, std::ios::app);
+  if (!out)
+    throw bad_request(fmt::format("{} '{}': cannot be written; give a file in a folder that exists and is yours", flag,
+                                  path));
+  out.close();
+  if (!existed)
+    std::remove(path.c_str());
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out)
+    throw std::runtime_error(fmt::format("'{}': could not be written", path));
+}
+
+} // namespace bench

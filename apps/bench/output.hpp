@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms in which results leave the program: a table for people, JSON for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine.hpp"
+#include "result.hpp"
+
+namespace bench {
+
+void print_machine(const machine_info& machine);
+void print_results(const std::vector<result>& results);
+std::string json_of(const machine_info& machine, std::uint64_t seed, const std::vector<chapter>& chapters);
+
+// Throws bad_request when `path` cannot be written, leaving a file that was there as it was.
+void check_writable(const std::string& flag, const std::string& path);
+void write_file(const std::string& path, const std::string& text);
+
+// One point of a result in words: what differs among the results of a run is worth a column.
+std::string point_of(const result& r, const std::vector<result>& among);
+
+} // namespace bench

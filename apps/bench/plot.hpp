@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plot as data, and its drawing: gnuplot, run as a child process, turns it into SVG.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "result.hpp"
+
+namespace bench {
+
+struct series {
+  std::string name;
+  engine_id engine = engine_id::dlht; // chooses the colour, the same on every plot
+  bool dashed = false;
+  std::vector<std::pair<double, double>> points;
+};
+
+struct plot {
+  enum class form { lines, curve, bars };
+  std::string title, x_label, y_label;
+  form drawn = form::lines; // lines have a mark at each point, curves have none
+  bool log_x = false, log_y = false;
+  std::vector<std::pair<std::string, double>> x_names; // where x is not a number: what to write at which x
+  std::vector<series> all;
+};
+
+// The plots that a chapter deserves: one for each list that varies, timelines, percentiles, or bars.
+std::vector<plot> plots_of(const chapter& c);
+
+bool gnuplot_found();
+// Throws std::runtime_error when gnuplot fails.
+std::string svg_of(const plot& p);
+
+} // namespace bench

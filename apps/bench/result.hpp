@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run found out: one result for each engine, workload and combination of sizes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "table.hpp"
+
+namespace bench {
+
+struct latency_figures {
+  double p50 = 0, p99 = 0, p999 = 0, p9999 = 0, longest = 0; // nanoseconds
+};
+
+struct result {
+  engine_id engine = engine_id::dlht;
+  workload what;
+  std::size_t keys = 0, threads = 0, batch = 0, key_size = 0, value_size = 0;
+  bool text = false;
+  std::vector<double> rounds_mops;
+  double median_mops = 0;
+  double spread = 0; // (largest - smallest round) / median
+  std::optional<double> times_limit, times_best_rival;
+  double bytes_per_key = 0;     // growth of the process's resident memory
+  double own_bytes_per_key = 0; // what the engine says, 0 when it does not
+  double huge_pages_percent = 0;
+  std::optional<latency_figures> latency;
+  std::vector<sample> timeline;
+};
+
+// One run and what came of it: a chapter of the report.
+struct chapter {
+  std::string title;
+  std::string says; // what the plot or table shows
+  run_spec run;
+  std::vector<result> results;
+};
+
+double median_of(std::vector<double> values);
+// Fills in median and spread, then the ratios among results of the same combination.
+void finish(std::vector<result>& results);
+
+} // namespace bench

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a run: combinations of sizes outside, then workloads, rounds and, innermost, the engines in turn.
+#include "session.hpp"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <stdexcept>
+
+#include "arena.hpp"
+#include "key_kinds.hpp"
+#include "machine.hpp"
+
+namespace bench {
+
+namespace {
+
+latency_figures figures_of(const histogram& times) {
+  const double scale = nanoseconds_per_tick();
+  const auto at = [&](double share) { return static_cast<double>(times.at_share(share)) * scale; };
+  return {at(0.5), at(0.99), at(0.999), at(0.9999), static_cast<double>(times.longest()) * scale};
+}
+
+// What a run measures over one set of keys: the tables live here, the results go out.
+class point {
+public:
+  point(const run_spec& spec, std::size_t key_size, std::size_t value_size, std::size_t keys, progress& shown)
+      : spec_(spec), key_size_(key_size), value_size_(value_size), shown_(shown),
+        crew_(*std::max_element(spec.threads.begin(), spec.threads.end())) {
+    shown_.step("making keys");
+    keys_ = make_keys(spec, key_size, keys);
+    limit_bytes_ = default_limit_bytes(keys_->count);
+    shown_.stage(fmt::format("{} keys of {}, values of {} bytes", keys_->count,
+                             text() ? spec.keys_from : fmt::format("{} bytes", key_size), value_size));
+    lay_out();
+  }
+
+  void measure(std::vector<result>& out) {
+    for (const shape& s : shapes_)
+      if (wants_fresh_table(s.what))
+        run_fresh(s);
+    if (std::any_of(shapes_.begin(), shapes_.end(), [](const shape& s) { return !wants_fresh_table(s.what); }))
+      fit_together() ? run_together() : run_apart();
+    for (result& r : results_)
+      if (!r.rounds_mops.empty())
+        out.push_back(std::move(r));
+  }
+
+private:
+  // One workload at one number of threads and one batch; its results start at `first`, one for each engine.
+  struct shape {
+    workload what;
+    std::size_t threads;
+    std::size_t batch;
+    std::size_t first;
+  };
+
+  bool text() const { return !spec_.keys_from.empty(); }
+
+  void lay_out() {
+    for (const std::size_t threads : spec_.threads)
+      for (const std::size_t batch : spec_.batch)
+        for (const workload& what : spec_.workloads) {
+          shapes_.push_back({what, threads, batch, results_.size()});
+          for (const engine_id engine : spec_.engines) {
+            result r;
+            r.engine = engine;
+            r.what = what;
+            r.keys = keys_->count;
+            r.threads = engine == engine_id::std_map ? 1 : threads;
+            r.batch = batch;
+            r.key_size = key_size_;
+            r.value_size = value_size_;
+            r.text = text();
+            results_.push_back(r);
+          }
+        }
+  }
+
+  bool fit_together() const {
+    double sum = 0;
+    for (const engine_id e : spec_.engines)
+      sum += expected_bytes(e, keys_->count, key_size_, value_size_, false);
+    return sum < 0.7 * static_cast<double>(memory_available());
+  }
+
+  std::unique_ptr<table> fresh(engine_id engine, std::size_t capacity) const {
+    return make_table({engine, text(), key_size_, value_size_, capacity, limit_bytes_, spec_.seed});
+  }
+
+  // Makes a table and fills it with the first `count` keys; `memory` is what the process grew by.
+  std::unique_ptr<table> filled(engine_id engine, std::size_t count, resident& memory) {
+    shown_.step(fmt::format("filling {} with {} keys", name_of(engine), count));
+    const resident before = resident_now();
+    std::unique_ptr<table> made = fresh(engine, count);
+    made->fill(crew_, *keys_, count);
+    memory = grown_since(before);
+    return made;
+  }
+
+  static resident grown_since(const resident& before) {
+    const resident now = resident_now();
+    return {now.bytes - std::min(now.bytes, before.bytes), now.huge_bytes - std::min(now.huge_bytes, before.huge_bytes)};
+  }
+
+  void note_memory(result& r, const resident& memory, const table& t) const {
+    const auto count = static_cast<double>(keys_->count);
+    r.bytes_per_key = static_cast<double>(memory.bytes) / count;
+    r.own_bytes_per_key = static_cast<double>(t.own_bytes()) / count;
+    if (memory.bytes != 0)
+      r.huge_pages_percent = 100.0 * static_cast<double>(memory.huge_bytes) / static_cast<double>(memory.bytes);
+  }
+
+  const op_streams& streams_of(const shape& s, std::size_t threads) {
+    std::unique_ptr<op_streams>& made = streams_[threads];
+    if (!made || made->of.what != s.what.what || made->of.hot_percent != s.what.hot_percent) {
+      made.reset();
+      made = make_ops(*keys_, text(), key_size_, {s.what, threads, 0, spec_.seed});
+    }
+    return *made;
+  }
+
+  void measure_one(const shape& s, std::size_t engine, table& t, bool latency, std::size_t round) {
+    result& r = results_[s.first + engine];
+    shown_.step(fmt::format("{} on {}, {} threads, batch {}: {}", name_of(s.what), name_of(r.engine), r.threads, s.batch,
+                            latency ? std::string("latency") : fmt::format("round {} of {}", round + 1, spec_.rounds)));
+    job j{s.what, &streams_of(s, r.threads), r.threads, s.batch, spec_.seconds, latency};
+    const outcome o = t.run(crew_, j);
+    if (o.wrong != 0)
+      throw std::runtime_error(fmt::format("{}: {} of {} answers to {} were wrong; no figure of this run can be trusted",
+                                           name_of(r.engine), o.wrong, o.operations, name_of(s.what)));
+    if (latency) {
+      r.latency = figures_of(o.times);
+      return;
+    }
+    r.rounds_mops.push_back(o.mops);
+    if (!o.timeline.empty())
+      r.timeline = o.timeline;
+  }
+
+  // Engines whose figure means something here: `limit` stores nothing, and `std` has one thread only.
+  static bool takes_part(engine_id e, const workload& w, bool latency) {
+    if (w.what == kind::resize)
+      return e != engine_id::limit && e != engine_id::std_map && !latency;
+    return !(latency && e == engine_id::limit);
+  }
+
+  void run_fresh(const shape& s) {
+    const std::size_t passes = spec_.rounds + (spec_.latency ? 1 : 0);
+    for (std::size_t round = 0; round < passes; ++round)
+      for (std::size_t e = 0; e < spec_.engines.size(); ++e) {
+        const bool latency = round == spec_.rounds;
+        if (takes_part(spec_.engines[e], s.what, latency))
+          run_fresh_once(s, e, latency, round);
+      }
+  }
+
+  void run_fresh_once(const shape& s, std::size_t e, bool latency, std::size_t round) {
+    const engine_id engine = spec_.engines[e];
+    const bool half_full = s.what.what == kind::resize;
+    streams_of(s, results_[s.first + e].threads);
+    const resident before = resident_now();
+    resident filled_by;
+    std::unique_ptr<table> t = half_full || engine == engine_id::limit
+                                   ? filled(engine, half_full ? keys_->count / 2 : keys_->count, filled_by)
+                                   : fresh(engine, small_capacity);
+    measure_one(s, e, *t, latency, round);
+    note_memory(results_[s.first + e], grown_since(before), *t);
+    drop(t, engine);
+  }
+
+  static void drop(std::unique_ptr<table>& t, engine_id engine) {
+    t.reset();
+    arena::of(static_cast<std::size_t>(engine)).release();
+  }
+
+  void run_together() {
+    std::vector<std::unique_ptr<table>> tables;
+    std::vector<resident> memory(spec_.engines.size());
+    for (std::size_t e = 0; e < spec_.engines.size(); ++e)
+      tables.push_back(filled(spec_.engines[e], keys_->count, memory[e]));
+    const std::size_t passes = spec_.rounds + (spec_.latency ? 1 : 0);
+    for (const shape& s : shapes_) {
+      if (wants_fresh_table(s.what))
+        continue;
+      for (std::size_t round = 0; round < passes; ++round)
+        for (std::size_t e = 0; e < tables.size(); ++e)
+          if (takes_part(spec_.engines[e], s.what, round == spec_.rounds))
+            measure_one(s, e, *tables[e], round == spec_.rounds, round);
+      for (std::size_t e = 0; e < tables.size(); ++e)
+        note_memory(results_[s.first + e], memory[e], *tables[e]);
+    }
+    for (std::size_t e = 0; e < tables.size(); ++e)
+      drop(tables[e], spec_.engines[e]);
+  }
+
+  void run_apart() {
+    shown_.stage("the tables do not fit into memory together: each is filled anew in every round");
+    for (std::size_t round = 0; round < spec_.rounds; ++round)
+      for (std::size_t e = 0; e < spec_.engines.size(); ++e) {
+        const engine_id engine = spec_.engines[e];
+        resident memory;
+        std::unique_ptr<table> t = filled(engine, keys_->count, memory);
+        for (const shape& s : shapes_) {
+          if (wants_fresh_table(s.what))
+            continue;
+          measure_one(s, e, *t, false, round);
+          if (spec_.latency && round + 1 == spec_.rounds && takes_part(engine, s.what, true))
+            measure_one(s, e, *t, true, round);
+          note_memory(results_[s.first + e], memory, *t);
+        }
+        drop(t, engine);
+      }
+  }
+
+  const run_spec& spec_;
+  std::size_t key_size_;
+  std::size_t value_size_;
+  progress& shown_;
+  crew crew_;
+  std::unique_ptr<key_source> keys_;
+  std::size_t limit_bytes_ = 0;
+  std::vector<shape> shapes_;
+  std::vector<result> results_;
+  std::map<std::size_t, std::unique_ptr<op_streams>> streams_; // by number of threads, for the workload at hand
+};
+
+} // namespace
+
+std::vector<result> session::run(const run_spec& spec) {
+  std::vector<result> results;
+  for (const std::size_t key_size : spec.key_sizes)
+    for (const std::size_t value_size : spec.value_sizes)
+      for (const std::size_t keys : spec.keys)
+        point(spec, key_size, value_size, keys, shown_).measure(results);
+  shown_.finish();
+  finish(results);
+  return results;
+}
+
+} // namespace bench

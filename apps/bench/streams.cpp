@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills the lists of operations, each thread's from a random sequence of its own.
+#include "streams.hpp"
+
+#include <algorithm>
+
+#include "zipf.hpp"
+
+namespace bench {
+
+namespace {
+
+// The share of operations that are not finds, in percent, and what they are.
+struct mix {
+  unsigned writes;
+  verb write;
+};
+
+mix mix_of(kind what) {
+  switch (what) {
+  case kind::put:
+  case kind::ycsb_a:
+    return {50, verb::assign};
+  case kind::ycsb_b:
+    return {5, verb::assign};
+  case kind::ycsb_d:
+    return {5, verb::insert};
+  case kind::ycsb_f:
+    return {50, verb::modify};
+  default:
+    return {0, verb::find};
+  }
+}
+
+template <class K> struct maker {
+  const key_set<K>& keys;
+  const stream_order& order;
+  random_words random;
+  std::size_t thread;
+  stream<K> made{};
+
+  void finds() {
+    const std::size_t hot = std::min(hot_keys, keys.count);
+    const auto share = static_cast<std::size_t>(order.of.hot_percent);
+    for (std::size_t i = 0; i < order.operations; ++i) {
+      if (order.of.what == kind::miss)
+        made.keys.push_back(keys.absent(random.below(std::max(keys.count, order.operations))));
+      else if (random.below(100) < share)
+        made.keys.push_back(keys.present(random.below(hot)));
+      else
+        made.keys.push_back(keys.present(random.below(keys.count)));
+    }
+  }
+
+  // An absent key goes in and out again; no two threads share one (paper, section 4).
+  void pairs() {
+    for (std::size_t i = 0; i < order.operations / 2; ++i) {
+      const std::size_t number = thread * order.operations + i;
+      made.keys.push_back(keys.absent(number));
+      made.keys.push_back(keys.absent(number));
+      made.verbs.push_back(verb::insert);
+      made.verbs.push_back(verb::erase);
+    }
+  }
+
+  void alternate() {
+    for (std::size_t i = 0; i < order.operations; ++i) {
+      made.keys.push_back(keys.present(random.below(keys.count)));
+      made.verbs.push_back(i % 2 == 0 ? verb::find : verb::assign);
+    }
+  }
+
+  void popular(const scrambled_zipf& item) {
+    const mix m = mix_of(order.of.what);
+    for (std::size_t i = 0; i < order.operations; ++i) {
+      made.keys.push_back(keys.present(item.next(random)));
+      if (m.writes != 0)
+        made.verbs.push_back(random.below(100) < m.writes ? m.write : verb::find);
+    }
+  }
+
+  // Finds count back from the newest key: those this thread has inserted so far, then the table's from its last on.
+  void latest(const zipf& rank) {
+    const mix m = mix_of(order.of.what);
+    std::size_t inserted = 0;
+    for (std::size_t i = 0; i < order.operations; ++i) {
+      if (random.below(100) < m.writes) {
+        made.keys.push_back(keys.absent(thread * order.operations + inserted++));
+        made.verbs.push_back(m.write);
+        continue;
+      }
+      const std::size_t back = rank.next(random);
+      made.keys.push_back(back < inserted ? keys.absent(thread * order.operations + inserted - 1 - back)
+                                          : keys.present(keys.count - 1 - (back - inserted) % keys.count));
+      made.verbs.push_back(verb::find);
+    }
+  }
+
+  // This thread's share of all keys, in order of their number (which says nothing about their hash).
+  void everything() {
+    const std::size_t from = keys.count * thread / order.threads;
+    const std::size_t to = keys.count * (thread + 1) / order.threads;
+    for (std::size_t i = from; i < to; ++i)
+      made.keys.push_back(keys.present(i));
+    made.verbs.assign(to - from, verb::insert);
+  }
+
+  // One half of the threads inserts the upper half of the keys; the other half finds keys of the lower one.
+  void growing() {
+    const std::size_t inserters = order.threads / 2;
+    const std::size_t half = keys.count / 2;
+    if (thread >= inserters) {
+      for (std::size_t i = 0; i < order.operations; ++i)
+        made.keys.push_back(keys.present(random.below(half)));
+      return;
+    }
+    const std::size_t to = half + (keys.count - half) * (thread + 1) / inserters;
+    for (std::size_t i = half + (keys.count - half) * thread / inserters; i < to; ++i)
+      made.keys.push_back(keys.present(i));
+    made.verbs.assign(made.keys.size(), verb::insert);
+  }
+
+  void make() {
+    if (order.of.what != kind::populate && order.of.what != kind::resize)
+      made.keys.reserve(order.operations);
+    switch (order.of.what) {
+    case kind::insdel:
+      return pairs();
+    case kind::put:
+      return alternate();
+    case kind::populate:
+      return everything();
+    case kind::resize:
+      return growing();
+    case kind::ycsb_d:
+      return latest(zipf(keys.count));
+    case kind::ycsb_a:
+    case kind::ycsb_b:
+    case kind::ycsb_c:
+    case kind::ycsb_f:
+      return popular(scrambled_zipf(keys.count));
+    default:
+      return finds();
+    }
+  }
+};
+
+} // namespace
+
+template <class K> std::unique_ptr<op_streams> make_streams(const key_set<K>& keys, const stream_order& order) {
+  auto all = std::make_unique<typed_streams<K>>();
+  all->of = order.of;
+  for (std::size_t t = 0; t < order.threads; ++t) {
+    maker<K> one{keys, order, random_words(scramble(order.seed + 1) + t), t};
+    one.make();
+    all->threads.push_back(std::move(one.made));
+  }
+  return all;
+}
+
+template std::unique_ptr<op_streams> make_streams(const key_set<std::uint64_t>&, const stream_order&);
+template std::unique_ptr<op_streams> make_streams(const key_set<block<16>>&, const stream_order&);
+template std::unique_ptr<op_streams> make_streams(const key_set<block<32>>&, const stream_order&);
+template std::unique_ptr<op_streams> make_streams(const key_set<block<64>>&, const stream_order&);
+template std::unique_ptr<op_streams> make_streams(const key_set<block<128>>&, const stream_order&);
+template std::unique_ptr<op_streams> make_streams(const key_set<block<256>>&, const stream_order&);
+template std::unique_ptr<op_streams> make_streams(const key_set<std::string>&, const stream_order&);
+
+} // namespace bench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the engine, and samples the counters of a table that grows.
+#include "table.hpp"
+
+#include <chrono>
+
+#include "clock.hpp"
+#include "table_of.hpp"
+
+namespace bench {
+
+std::unique_ptr<table> make_table(const table_spec& spec) {
+  switch (spec.engine) {
+  case engine_id::dlht:
+    return make_dlht(spec);
+  case engine_id::reference:
+    return make_reference(spec);
+  case engine_id::tbb:
+    return make_tbb(spec);
+  case engine_id::cuckoo:
+    return make_cuckoo(spec);
+  case engine_id::lfht:
+    return make_lfht(spec);
+  case engine_id::std_map:
+    return make_std(spec);
+  case engine_id::limit:
+    return make_limit(spec);
+  }
+  return nullptr;
+}
+
+std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vector<progress_count>& counts,
+                                 std::size_t inserters) {
+  std::vector<sample> samples;
+  const double begin = seconds_now();
+  double last = begin;
+  std::uint64_t inserted = 0;
+  std::uint64_t found = 0;
+  while (!stop) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const double now = seconds_now();
+    std::uint64_t inserts = 0;
+    std::uint64_t finds = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      (i < inserters ? inserts : finds) += counts[i].done.load(std::memory_order_relaxed); // only a figure
+    const double scale = 1e-6 / (now - last);
+    samples.push_back({(now - begin) * 1e3, static_cast<double>(finds - found) * scale,
+                       static_cast<double>(inserts - inserted) * scale});
+    last = now;
+    inserted = inserts;
+    found = finds;
+  }
+  return samples;
+}
+
+} // namespace bench

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table under test, as the session sees it: filled, then asked to run one workload at a time. The types and the timed
+// loops are behind it, one translation unit per engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "crew.hpp"
+#include "histogram.hpp"
+#include "streams.hpp"
+#include "workload.hpp"
+
+namespace bench {
+
+struct table_spec {
+  engine_id engine = engine_id::dlht;
+  bool text = false; // keys are lines of a file
+  std::size_t key_size = 8;
+  std::size_t value_size = 8;
+  std::size_t capacity = 0;    // entries to make room for at the start
+  std::size_t limit_bytes = 0; // what `limit` walks over
+  std::uint64_t seed = 0;
+};
+
+struct job {
+  workload of;
+  const op_streams* streams = nullptr;
+  std::size_t threads = 1;
+  std::size_t batch = 1;
+  double seconds = 1;
+  bool latency = false; // time each operation by itself instead of all together
+};
+
+struct sample {
+  double milliseconds = 0;
+  double find_mops = 0;
+  double insert_mops = 0;
+};
+
+struct outcome {
+  double mops = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t wrong = 0; // answers that cannot be right: a present key missed, an absent one found
+  histogram times;
+  std::vector<sample> timeline;
+};
+
+class table {
+public:
+  table() = default;
+  table(const table&) = delete;
+  table& operator=(const table&) = delete;
+  virtual ~table() = default;
+
+  // Inserts keys number 0..count-1 with all workers.
+  virtual void fill(crew& workers, const key_source& keys, std::size_t count) = 0;
+  virtual outcome run(crew& workers, const job& j) = 0;
+  // What the engine says it holds, 0 when it does not say.
+  virtual std::size_t own_bytes() const = 0;
+  // Threads that may use the table at once.
+  virtual std::size_t most_threads() const = 0;
+};
+
+// Entries that a table of a growing workload makes room for at the start.
+inline constexpr std::size_t small_capacity = 1024;
+
+std::unique_ptr<table> make_dlht(const table_spec& spec);
+std::unique_ptr<table> make_reference(const table_spec& spec);
+std::unique_ptr<table> make_tbb(const table_spec& spec);
+std::unique_ptr<table> make_cuckoo(const table_spec& spec);
+std::unique_ptr<table> make_lfht(const table_spec& spec);
+std::unique_ptr<table> make_std(const table_spec& spec);
+std::unique_ptr<table> make_limit(const table_spec& spec);
+
+std::unique_ptr<table> make_table(const table_spec& spec);
+
+} // namespace bench

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of one adapter: hands streams and seats to the workers and adds up what they did. `build` chooses the
+// adapter's types by the sizes that the run asks for.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "loops.hpp"
+#include "table.hpp"
+
+namespace bench {
+
+// Counters that one worker writes and the sampler reads, a cache line each.
+struct alignas(64) progress_count {
+  std::atomic<std::uint64_t> done{0};
+};
+
+// Samples the counters every 10 ms until told to stop; the first `inserters` of them count inserts.
+std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vector<progress_count>& counts,
+                                 std::size_t inserters);
+
+template <class Adapter> class table_of final : public table {
+public:
+  using key = typename Adapter::key;
+  using value = typename Adapter::value;
+  using seat = typename Adapter::seat;
+
+  explicit table_of(const table_spec& spec) : adapter_(spec) {}
+
+  std::size_t own_bytes() const override { return adapter_.own_bytes(); }
+  std::size_t most_threads() const override { return Adapter::most_threads; }
+
+  void fill(crew& workers, const key_source& source, std::size_t count) override {
+    if constexpr (Adapter::stores) {
+      const auto& keys = static_cast<const key_set<key>&>(source);
+      const std::size_t threads = std::min(workers.size(), most_threads());
+      workers.run(threads, [&](std::size_t worker, const crew::starter& start) {
+        seat at(adapter_);
+        start();
+        const std::size_t to = count * (worker + 1) / threads;
+        for (std::size_t i = count * worker / threads; i < to; ++i)
+          at.insert(keys.present(i), from_word<value>(i));
+      });
+    } else {
+      const std::size_t threads = workers.size();
+      workers.run(threads, [&](std::size_t worker, const crew::starter&) { adapter_.touch(worker, threads); });
+    }
+  }
+
+  outcome run(crew& workers, const job& j) override {
+    if (j.of.what == kind::resize && !j.latency)
+      return grow(workers, j);
+    const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
+    std::vector<tally> tallies(j.threads);
+    std::vector<std::unique_ptr<histogram>> times(j.threads);
+    workers.run(j.threads, [&](std::size_t worker, const crew::starter& start) {
+      seat at(adapter_);
+      loops<Adapter> loop(at, streams.threads[worker], j.latency ? 1 : j.batch);
+      times[worker] = std::make_unique<histogram>();
+      start();
+      tallies[worker] = one_round(loop, j, *times[worker]);
+    });
+    return add_up(j, tallies, times);
+  }
+
+private:
+  static tally one_round(loops<Adapter>& loop, const job& j, histogram& times) {
+    if (j.latency) {
+      const tally t = loop.timed(j.of.what == kind::populate ? 1e9 : j.seconds, times);
+      if (!wants_fresh_table(j.of))
+        loop.undo(t.operations);
+      return t;
+    }
+    if (j.of.what == kind::populate)
+      return loop.once();
+    return j.of.what == kind::ycsb_d ? loop.passes_until(j.seconds) : loop.until(j.seconds);
+  }
+
+  static outcome add_up(const job& j, const std::vector<tally>& tallies,
+                        const std::vector<std::unique_ptr<histogram>>& times) {
+    outcome all;
+    std::uint64_t succeeded = 0;
+    double longest = 0;
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+      all.operations += tallies[i].operations;
+      succeeded += tallies[i].succeeded;
+      all.mops += tallies[i].mops();
+      longest = std::max(longest, tallies[i].seconds);
+      all.times.merge(*times[i]);
+    }
+    // A population is over when the last thread is done.
+    if (j.of.what == kind::populate && longest > 0)
+      all.mops = static_cast<double>(all.operations) / longest * 1e-6;
+    if constexpr (Adapter::stores)
+      all.wrong = j.of.what == kind::miss ? succeeded : all.operations - succeeded;
+    return all;
+  }
+
+  // The first half of the workers inserts its stream once; the others find until it is done.
+  outcome grow(crew& workers, const job& j) {
+    const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
+    const std::size_t inserters = j.threads / 2;
+    std::vector<progress_count> counts(j.threads);
+    std::vector<tally> tallies(j.threads);
+    std::atomic<std::size_t> busy{inserters};
+    std::atomic<bool> stop{false};
+    outcome all;
+    std::thread sampler([&] { all.timeline = sample_until(stop, counts, inserters); });
+    workers.run(j.threads, [&](std::size_t worker, const crew::starter& start) {
+      seat at(adapter_);
+      loops<Adapter> loop(at, streams.threads[worker], j.batch);
+      start();
+      tallies[worker] = slices(loop, streams.threads[worker].keys.size(), counts[worker], busy, worker < inserters);
+    });
+    stop = true;
+    sampler.join();
+    for (std::size_t i = 0; i < j.threads; ++i) {
+      all.wrong += tallies[i].operations - tallies[i].succeeded;
+      all.mops += i < inserters ? 0 : tallies[i].mops();
+      all.operations += i < inserters ? 0 : tallies[i].operations;
+    }
+    return all;
+  }
+
+  static tally slices(loops<Adapter>& loop, std::size_t size, progress_count& count, std::atomic<std::size_t>& busy,
+                      bool inserting) {
+    constexpr std::size_t slice = 512;
+    tally t;
+    const double begin = seconds_now();
+    std::size_t at = 0;
+    while (inserting ? at < size : busy.load() != 0) {
+      const std::size_t to = std::min(size, at + slice);
+      t.succeeded += loop.pass(at, to);
+      t.operations += to - at;
+      count.done.store(t.operations, std::memory_order_relaxed); // a figure for the sampler, which orders nothing by it
+      at = !inserting && to == size ? 0 : to;
+    }
+    if (inserting)
+      --busy;
+    t.seconds = seconds_now() - begin;
+    return t;
+  }
+
+  Adapter adapter_;
+};
+
+inline constexpr std::size_t value_sizes[] = {8, 16, 32, 64, 128, 256, 512, 1024};
+inline constexpr std::size_t key_sizes[] = {8, 16, 32, 64, 128, 256};
+
+template <template <class, class> class Adapter, class K, class V>
+std::unique_ptr<table> build_one(const table_spec& spec) {
+  return std::make_unique<table_of<Adapter<K, V>>>(spec);
+}
+
+template <template <class, class> class Adapter> std::unique_ptr<table> build_small(const table_spec& spec) {
+  using word = std::uint64_t;
+  if (spec.text)
+    return build_one<Adapter, std::string, word>(spec);
+  return build_one<Adapter, word, word>(spec);
+}
+
+template <template <class, class> class Adapter> std::unique_ptr<table> build_keys(const table_spec& spec) {
+  using word = std::uint64_t;
+  switch (spec.key_size) {
+  case 16:
+    return build_one<Adapter, block<16>, word>(spec);
+  case 32:
+    return build_one<Adapter, block<32>, word>(spec);
+  case 64:
+    return build_one<Adapter, block<64>, word>(spec);
+  case 128:
+    return build_one<Adapter, block<128>, word>(spec);
+  default:
+    return build_one<Adapter, block<256>, word>(spec);
+  }
+}
+
+template <template <class, class> class Adapter> std::unique_ptr<table> build_values(const table_spec& spec) {
+  using word = std::uint64_t;
+  switch (spec.value_size) {
+  case 16:
+    return build_one<Adapter, word, block<16>>(spec);
+  case 32:
+    return build_one<Adapter, word, block<32>>(spec);
+  case 64:
+    return build_one<Adapter, word, block<64>>(spec);
+  case 128:
+    return build_one<Adapter, word, block<128>>(spec);
+  case 256:
+    return build_one<Adapter, word, block<256>>(spec);
+  case 512:
+    return build_one<Adapter, word, block<512>>(spec);
+  default:
+    return build_one<Adapter, word, block<1024>>(spec);
+  }
+}
+
+template <template <class, class> class Adapter> std::unique_ptr<table> build(const table_spec& spec) {
+  if (spec.key_size > 8)
+    return build_keys<Adapter>(spec);
+  return spec.value_size > 8 ? build_values<Adapter>(spec) : build_small<Adapter>(spec);
+}
+
+} // namespace bench

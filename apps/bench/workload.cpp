@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of names; what the program prints as known is what it accepts.
+#include "workload.hpp"
+
+#include <array>
+
+namespace bench {
+
+namespace {
+
+constexpr std::array<std::string_view, engine_count> engines = {"dlht", "reference", "tbb", "cuckoo",
+                                                                "lfht", "std",       "limit"};
+
+struct named {
+  std::string_view name;
+  kind what;
+};
+
+constexpr std::array<named, 12> workloads = {{{"get", kind::get},
+                                              {"miss", kind::miss},
+                                              {"insdel", kind::insdel},
+                                              {"put", kind::put},
+                                              {"populate", kind::populate},
+                                              {"resize", kind::resize},
+                                              {"ycsb-a", kind::ycsb_a},
+                                              {"ycsb-b", kind::ycsb_b},
+                                              {"ycsb-c", kind::ycsb_c},
+                                              {"ycsb-d", kind::ycsb_d},
+                                              {"ycsb-f", kind::ycsb_f},
+                                              {"skew", kind::skew}}};
+
+constexpr std::array<int, 6> hot_shares = {0, 25, 50, 75, 90, 100};
+
+} // namespace
+
+std::string_view name_of(engine_id engine) { return engines[static_cast<std::size_t>(engine)]; }
+
+std::string name_of(const workload& w) {
+  for (const named& n : workloads)
+    if (n.what == w.what)
+      return w.what == kind::skew ? std::string(n.name) + "-" + std::to_string(w.hot_percent) : std::string(n.name);
+  return {};
+}
+
+std::string engine_names() {
+  std::string all;
+  for (const std::string_view name : engines)
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  return all;
+}
+
+std::string workload_names() {
+  std::string all;
+  for (const named& n : workloads)
+    all += (all.empty() ? "" : ", ") + std::string(n.name);
+  return all;
+}
+
+std::optional<engine_id> engine_named(std::string_view name) {
+  for (std::size_t i = 0; i < engines.size(); ++i)
+    if (engines[i] == name)
+      return static_cast<engine_id>(i);
+  return std::nullopt;
+}
+
+std::vector<workload> workloads_named(std::string_view name) {
+  std::vector<workload> found;
+  for (const named& n : workloads) {
+    if (n.name == name && n.what != kind::skew)
+      found.push_back({n.what, 0});
+    for (const int share : hot_shares)
+      if (n.what == kind::skew && (n.name == name || name == std::string(n.name) + "-" + std::to_string(share)))
+        found.push_back({n.what, share});
+  }
+  return found;
+}
+
+} // namespace bench

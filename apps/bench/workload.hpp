@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of engines and workloads, and what a workload asks of a table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+enum class engine_id : std::uint8_t { dlht, reference, tbb, cuckoo, lfht, std_map, limit };
+inline constexpr std::size_t engine_count = 7;
+
+enum class kind : std::uint8_t { get, miss, insdel, put, populate, resize, ycsb_a, ycsb_b, ycsb_c, ycsb_d, ycsb_f, skew };
+
+struct workload {
+  kind what = kind::get;
+  int hot_percent = 0; // of `skew`: the share of finds that ask for one of the hot keys
+};
+
+inline constexpr std::size_t hot_keys = 1000;
+
+enum class verb : std::uint8_t { find, insert, erase, assign, modify };
+
+std::string_view name_of(engine_id engine);
+std::string name_of(const workload& w);
+std::string engine_names();
+std::string workload_names();
+std::optional<engine_id> engine_named(std::string_view name);
+// One name may stand for several workloads (`skew`); none for an unknown name.
+std::vector<workload> workloads_named(std::string_view name);
+
+inline bool is_rival(engine_id e) {
+  return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht;
+}
+// Workloads that start from an empty table of their own.
+inline bool wants_fresh_table(const workload& w) { return w.what == kind::populate || w.what == kind::resize; }
+// Workloads that only ask for keys; they run through find_batch.
+inline bool only_finds(const workload& w) {
+  return w.what == kind::get || w.what == kind::miss || w.what == kind::skew || w.what == kind::ycsb_c;
+}
+
+} // namespace bench

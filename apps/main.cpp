@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `cubby` program: one subcommand for each thing it does. Bad input ends with one line and status 2.
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "bench/bench.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App program("cubby: concurrent hash tables, measured on your machine and your keys", "cubby");
+  program.set_version_flag("--version", "cubby " CUBBY_VERSION);
+  program.require_subcommand(1);
+  bench::raw_options raw;
+  const CLI::App& command = bench::add_command(program, raw);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0)
+      return program.exit(e);
+    fmt::print(stderr, "cubby: {}; see cubby --help or cubby bench --help\n", e.what());
+    return 2;
+  }
+  return command.parsed() ? bench::run_command(raw) : 2;
+}
