@@ -93,15 +93,55 @@ private:
   }
 
   void dispose(std::uint64_t chain) {
-    while (chain != nothing) {
-      const std::uint64_t word = chain;
-      chain = policy_.retire_link(word);
-      policy_.dispose(word);
+    if constexpr (Policy::unique_words) {
+      while (chain != nothing) {
+        const std::uint64_t word = chain;
+        chain = policy_.retire_link(word);
+        policy_.dispose(word);
+      }
     }
   }
 
   const Policy& policy_;
   mutable stripe stripes_[stripe_count];
+};
+
+/// The same for one thread: words wait until its outermost pin ends.
+template <class Policy> class retire_bag<Policy, sync::single> {
+public:
+  explicit retire_bag(const Policy& policy) noexcept : policy_(policy) {}
+  ~retire_bag() { collect(); }
+  retire_bag(const retire_bag&) = delete;
+  retire_bag& operator=(const retire_bag&) = delete;
+
+  void enter() noexcept { ++depth_; }
+  void leave() {
+    if (--depth_ == 0 && chain_ != 0) collect();
+  }
+  void add(const seat&, std::uint64_t word) {
+    policy_.retire_link(word) = chain_;
+    chain_ = word;
+    ++count_;
+  }
+  /// Disposes of everything, unless a pin lives. A destructor may retire more; that goes too.
+  void collect() {
+    if (depth_ != 0) return;
+    if constexpr (Policy::unique_words) {
+      while (chain_ != 0) {
+        const std::uint64_t word = chain_;
+        chain_ = policy_.retire_link(word);
+        --count_;
+        policy_.dispose(word);
+      }
+    }
+  }
+  [[nodiscard]] std::size_t waiting() const noexcept { return count_; }
+
+private:
+  const Policy& policy_;
+  std::uint64_t chain_ = 0;
+  std::size_t count_ = 0;
+  std::size_t depth_ = 0;
 };
 
 } // namespace cubby::inline v0

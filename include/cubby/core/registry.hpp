@@ -57,6 +57,13 @@ public:
     return claim_for_thread();
   }
 
+  /// The same, but waits for memory or for somebody else's seat.
+  static seat& wait_for_local() noexcept {
+    for (sync::backoff wait;; wait.pause()) {
+      if (seat* const mine = local()) return *mine;
+    }
+  }
+
   static void enter(seat& s) noexcept {
     if (s.depth_++ != 0) return;
     // [enter] acquire: pairs with [advance]; an epoch at or past a tag implies the unlinking behind that tag is seen
@@ -123,8 +130,8 @@ private:
     s->asymmetric_ = barrier::is_asymmetric();
     // relaxed: the seat is not yet visible to anyone
     s->taken_.store(1, sync::relaxed);
-    // relaxed: revalidated by the compare-and-swap
-    s->next_ = list().load(sync::relaxed);
+    // [walk-seats] acquire: pairs with [push-seat]; the head's id is read
+    s->next_ = list().load(sync::acquire);
     do {
       s->id_ = s->next_ ? s->next_->id_ + 1 : 0;
       // [push-seat] release: pairs with [walk-seats]

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face of the DLHT room: the engine that cubby::map uses unless told otherwise. Papers' name and source: "DLHT: A
+// Non-blocking Resizable Hashtable with Fast Deletes and Memory-awareness", HPDC 2024. README.md beside this file has
+// the paper in one page, what we changed and why, and what is not proved.
+#pragma once
+
+#include <cubby/engine/dlht/batch.hpp>
+#include <cubby/engine/dlht/shadow.hpp>
+#include <cubby/engine/dlht/stats.hpp>
+#include <cubby/engine/dlht/walk.hpp>
+#include <cubby/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+/// Words to words over a DLHT table. Every verb runs inside a pin; see engine.hpp for the contract.
+template <slot_policy Policy, class Threads, bool Histograms = false> class dlht_engine {
+public:
+  using policy = Policy;
+  using probe = typename Policy::probe;
+  static constexpr capability_set capabilities{
+      .lock_free_find = Threads::is_shared,
+      .lock_free_insert = Threads::is_shared,
+      .slots_freed_at_once = true,
+      .ordered_batch = true,
+      .prefetch = true,
+      .grows = true,
+      .grows_without_blocking = true,
+      .shrinks = true,
+      .snapshot = true,
+      .shadow_insert = true,
+      .one_thread_only = !Threads::is_shared,
+  };
+
+  /// Throws std::bad_alloc when the first index or the background thread cannot be had (without exceptions: `ok`).
+  dlht_engine(const options& chosen, Policy slots) : table_(chosen, slots) {
+    ok_ = engines::dlht::open(table_);
+    if (ok_) return;
+    engines::dlht::close(table_);
+    fail::with_no_memory();
+  }
+  ~dlht_engine() {
+    if (ok_) engines::dlht::close(table_);
+  }
+  dlht_engine(const dlht_engine&) = delete;
+  dlht_engine& operator=(const dlht_engine&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] const Policy& slots() const noexcept { return table_.policy; }
+
+  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  auto pin(seat& s) noexcept {
+    if constexpr (Threads::is_shared) return seat_pin(s);
+    else return engines::dlht::single_pin<Policy>(table_.bag);
+  }
+  /// The calling thread's seat. Throws std::bad_alloc when there is no memory for one; without exceptions it waits
+  /// until another thread gives one back.
+  seat& local_seat() {
+    if constexpr (!Threads::is_shared) return own_seat_;
+    if (seat* const mine = registry::local()) [[likely]] return *mine;
+    fail::with_no_memory();
+    return registry::wait_for_local();
+  }
+
+  CUBBY_ALWAYS_INLINE found_word find(seat&, const probe& p) const noexcept { return engines::dlht::find(table_, p); }
+  CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {
+    prefetch_line(engines::dlht::locate(table_, p).b);
+  }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
+    engines::dlht::prefetch_record_at(table_.policy, *engines::dlht::locate(table_, p).b,
+                                      engines::dlht::stored_word(p.word));
+  }
+  CUBBY_ALWAYS_INLINE inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
+    return engines::dlht::insert(table_, s, p, word);
+  }
+  template <class F> CUBBY_ALWAYS_INLINE mutated mutate(seat& s, const probe& p, F f) {
+    const mutated result = engines::dlht::mutate(table_, s, p, f);
+    if (result.found && result.done == verdict::erase) after_erase();
+    return result;
+  }
+  template <class F> mutated mutate_entry(seat& s, std::uint64_t key_word, std::uint64_t value_word, F f) {
+    const mutated result = engines::dlht::mutate_entry(table_, s, key_word, value_word, f);
+    if (result.found && result.done == verdict::erase) after_erase();
+    return result;
+  }
+  void retire(seat& s, std::uint64_t word) {
+    if constexpr (Policy::unique_words) table_.bag.add(s, word);
+  }
+  void collect(seat&) {
+    table_.bag.collect();
+    engines::dlht::release_indexes(table_, ~std::size_t{0});
+  }
+
+  template <class F> void for_each(seat&, F f) { engines::dlht::for_each(table_, f); }
+  template <class Begin, class Sink> bool snapshot(seat&, Begin begin, Sink sink) {
+    return engines::dlht::snapshot(table_, begin, sink);
+  }
+  template <class Make, class Take>
+  CUBBY_ALWAYS_INLINE void find_many(seat&, std::size_t count, Make make, Take take) const {
+    engines::dlht::find_many(table_, count, make, take);
+  }
+
+  inserted_word shadow_insert(seat& s, const probe& p, std::uint64_t word) {
+    return engines::dlht::insert(table_, s, p, word, engines::dlht::slot_state::shadow);
+  }
+  void shadow_commit(seat& s, const probe& p, std::uint64_t word) {
+    engines::dlht::shadow_commit(table_, s, p, word);
+  }
+  void shadow_abort(seat&, const probe& p, std::uint64_t word) { engines::dlht::shadow_abort(table_, p, word); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return engines::dlht::live_entries(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return engines::dlht::slot_count(table_); }
+  [[nodiscard]] table_stats stats() const noexcept { return engines::dlht::stats(table_); }
+  /// How full bins are and how many buckets they chain. Walks the whole table.
+  [[nodiscard]] chain_histogram histogram() const noexcept
+    requires Histograms
+  {
+    return engines::dlht::histogram(table_);
+  }
+  bool reserve(seat&, std::size_t entries) { return engines::dlht::reserve(table_, entries); }
+  bool shrink_to_fit(seat& s) {
+    if (table_.settings.shrink == shrink_policy::never) return true;
+    const bool done = engines::dlht::shrink_to_fit(table_);
+    collect(s);
+    return done;
+  }
+
+private:
+  void after_erase() {
+    engines::dlht::chores(table_);
+    if (table_.settings.shrink == shrink_policy::automatic) engines::dlht::shrink_if_empty(table_);
+  }
+
+  engines::dlht::table<Policy, Threads> table_;
+  seat own_seat_; // the only one of a single-threaded table
+  bool ok_ = false;
+};
+
+/// Engine tags for cubby::map and cubby::set.
+struct dlht { ///< any number of threads
+  template <class Policy> using engine = dlht_engine<Policy, sync::shared>;
+};
+struct dlht_single { ///< one thread at a time: plain loads and stores, no seats (DLHT section 3.4.5)
+  template <class Policy> using engine = dlht_engine<Policy, sync::single>;
+};
+struct dlht_counted { ///< any number of threads, with `histogram()`
+  template <class Policy> using engine = dlht_engine<Policy, sync::shared, true>;
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Get (section 3.2.1): read the header, the slots, the header again. Lock-free, no shared write, usually one line.
+// A find waits only for the transfer of its own bin.
+#pragma once
+
+#include <cubby/engine/dlht/table.hpp>
+#include <cubby/platform/prefetch.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+/// What a look into one bin gave: an answer, or a reason to look again (`moved`: pass on first).
+enum class look : std::uint8_t { answered, again, moved };
+
+/// The three primary slots without a branch for each: which one holds the key is a coin toss to the predictor.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<Threads>& b, std::uint64_t valid,
+                                               const Probe& probe, std::uint64_t word) noexcept {
+  found_word seen;
+  if constexpr (Policy::unique_words) {
+    for (unsigned n = 0; n < primary_slots; ++n) {
+      // [key] acquire: pairs with [fill]
+      if (b.slots[n].first.load(sync::acquire) != word || ((valid >> (2 * n)) & 1) == 0) continue;
+      // [value] acquire: pairs with [fill-value]
+      const std::uint64_t value = b.slots[n].second.load(sync::acquire);
+      if (policy.matches(probe, value)) return {true, value};
+    }
+  } else {
+    for (unsigned n = primary_slots; n-- > 0;) {
+      // [key] acquire: pairs with [fill]
+      const bool same = b.slots[n].first.load(sync::acquire) == word;
+      // [value] acquire: pairs with [fill-value]
+      const std::uint64_t value = b.slots[n].second.load(sync::acquire);
+      const bool here = same & (((valid >> (2 * n)) & 1) != 0);
+      seen.word = here ? value : seen.word;
+      seen.found |= here;
+    }
+  }
+  return seen;
+}
+
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE look look_into(const Policy& policy, const index<Threads>& at, bin<Threads>& b, const Probe& probe,
+                                   std::uint64_t word, found_word& out) noexcept {
+  // [probe] acquire: pairs with [commit]
+  const std::uint64_t h = b.head.load(sync::acquire);
+  if ((h & header::state_mask) != 0) [[unlikely]] {
+    if (header::state_of(h) != bin_state::snapshot) return look::moved;
+  }
+  const std::uint64_t valid = header::valid(h);
+  out = look_at_primary(policy, b, valid, probe, word);
+  if (!out.found && (valid & header::beyond_primary) != 0) [[unlikely]] {
+    const auto hit = search(at, b, valid & header::beyond_primary, word,
+                            [&](std::uint64_t value) { return policy.matches(probe, value); });
+    out = {static_cast<bool>(hit), hit.value};
+  }
+  // Linearization point of a find: this read of an unchanged header (or, for a miss of an entry scrubbed meanwhile,
+  // the scrubbing). relaxed: the acquire loads above keep it behind them.
+  return b.head.load(sync::relaxed) == h ? look::answered : look::again;
+}
+
+/// A request whose bin has been chosen and prefetched.
+template <class Threads> struct located {
+  index<Threads>* at;
+  bin<Threads>* b;
+};
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE located<Threads> locate(const table<Policy, Threads>& t, const word_probe& probe) noexcept {
+  index<Threads>* const at = first_index(t);
+  return {at, &bin_of<Policy>(*at, probe)};
+}
+
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE found_word find_moved(const Policy& policy, located<Threads> here, const Probe& probe,
+                                         std::uint64_t word) noexcept {
+  for (found_word out;;) {
+    const look seen = look_into(policy, *here.at, *here.b, probe, word, out);
+    if (seen == look::answered) return out;
+    if (seen == look::again) continue;
+    // [probe] acquire: pairs with [moved]
+    pass_on(here.at, *here.b, here.b->head.load(sync::acquire));
+    here.b = &bin_of<Policy>(*here.at, probe);
+  }
+}
+
+/// The find of a located request.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find_at(const Policy& policy, located<Threads> here, const Probe& probe) noexcept {
+  const std::uint64_t word = stored_word(probe.word);
+  found_word out;
+  if (look_into(policy, *here.at, *here.b, probe, word, out) == look::answered) [[likely]] return out;
+  return find_moved(policy, here, probe, word);
+}
+
+/// The value word under the probe's key. Lock-free but for a bin in transfer; linearizable.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe& probe) noexcept {
+  return find_at(t.policy, locate(t, probe), probe);
+}
+
+} // namespace cubby::inline v0::engines::dlht

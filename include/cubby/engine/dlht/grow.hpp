@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a table changes its size, and what a verb does about it on its way: an insert that finds no room, the bounded
+// share of work after an insert or erase, shrinking by policy, and waiting for the end of a migration.
+#pragma once
+
+#include <cubby/engine/dlht/resize.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+/// What to do for want of room under header `h`: `inserted` means a successor of `bins` bins.
+template <class Policy, class Threads>
+insert_outcome plan_growth(const table<Policy, Threads>& t, const index<Threads>& at, std::uint64_t h,
+                           std::uint64_t& bins) noexcept {
+  const std::uint64_t live = live_entries(t);
+  const bool bin_is_full = header::invalid(h) == 0;
+  // Bins never give a link bucket back, so churn uses them up; moving to the same size finds those that are not needed.
+  // relaxed: a recent figure
+  const bool links_are_waste = at.links_moved.load(sync::relaxed) * 2 <= at.link_count;
+  if (!bin_is_full && links_are_waste && live < at.bin_count && &at == first_index(t)) {
+    bins = at.bin_count;
+    return insert_outcome::inserted;
+  }
+  if (t.settings.growth == growth_policy::fixed) return insert_outcome::full;
+  // More keys than a bin holds have met in one bin of a nearly empty table: a larger one would not part them.
+  if (at.bin_count > 64 && live < at.bin_count / 16) return insert_outcome::full;
+  bins = at.bin_count * growth_factor(at.bin_count, t.settings);
+  return insert_outcome::inserted;
+}
+
+/// An insert found no room for `probe` in `at`: creates the successor if need be and moves the probe's unit there.
+/// `inserted`: look again. The caller of `cooperative` growth goes on moving until nothing is left to take.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE insert_outcome make_room(table<Policy, Threads>& t, index<Threads>& at, const word_probe& probe,
+                                            std::uint64_t h) noexcept {
+  index<Threads>* next = next_index(at);
+  if (next == nullptr) {
+    std::uint64_t bins = 0;
+    const insert_outcome planned = plan_growth(t, at, h, bins);
+    if (planned != insert_outcome::inserted) return planned;
+    next = make_next(t, at, bins);
+    if (next == nullptr) return insert_outcome::no_memory;
+  }
+  const std::uint64_t units = unit_count(at.bin_count, next->bin_count);
+  const std::uint64_t number = bin_number<Policy>(at, probe);
+  const move_result result = move_unit(t, at, unit_of_bin<Policy::mapping>(at.bin_count, units, number));
+  if (result == move_result::no_memory) return insert_outcome::no_memory;
+  if (result == move_result::moved) count_done(t, at, 1);
+  if (t.settings.growth == growth_policy::cooperative) sweep_all(t);
+  return insert_outcome::inserted;
+}
+
+/// The share of a migration's work that an insert or erase does before it returns.
+template <class Policy, class Threads> CUBBY_NEVER_INLINE void do_chores(table<Policy, Threads>& t) noexcept {
+  index<Threads>* const at = first_index(t);
+  const growth_policy policy = t.settings.growth;
+  if (next_index(*at) != nullptr) {
+    if (policy == growth_policy::incremental || policy == growth_policy::fixed) sweep(t, *at, t.settings.move_bins);
+    else if (policy == growth_policy::background) t.worker.notify();
+  }
+  // A look at all seats is a system call: one call in 64 makes it.
+  // relaxed: rations, nothing else
+  if (t.ticks.fetch_add(1, sync::relaxed) % 64 != 0) return;
+  release_indexes(t);
+  lock_scope hold(t.grow_lock); // keeps make_next from setting the mark between our look and our clearing it
+  lock_scope also(t.retired_lock);
+  // relaxed: a hint to inserts
+  if (t.retired == nullptr && next_index(*first_index(t)) == nullptr) t.chores.store(0, sync::relaxed);
+}
+
+template <class Policy, class Threads> CUBBY_ALWAYS_INLINE void chores(table<Policy, Threads>& t) noexcept {
+  // relaxed: a hint; a missed one is seen by the next insert
+  if (t.chores.load(sync::relaxed) != 0) [[unlikely]] do_chores(t);
+}
+
+/// Entries a bin below which an automatic table halves. It doubles or quadruples near 3.4 (docs/performance.md), so
+/// after a halving it takes a fourfold change either way to move again.
+inline constexpr double low_mark = 0.4;
+
+/// Begins to halve a table that erases have left nearly empty; looks only now and then.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
+  index<Threads>& at = *first_index(t);
+  const std::uint64_t every = at.bin_count < 1024 ? 16 : 1024;
+  // relaxed: rations, nothing else
+  if (t.ticks.fetch_add(1, sync::relaxed) % every != 0) return;
+  const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.floor_bins;
+  if (!divisible || next_index(at) != nullptr) return;
+  if (static_cast<double>(live_entries(t)) >= low_mark * static_cast<double>(at.bin_count)) return;
+  (void)make_next(t, at, at.bin_count / 2); // without memory the table stays as it is
+}
+
+/// Helps every migration to its end; false: memory ended first. Waits for threads that are moving their last unit.
+template <class Policy, class Threads> bool finish_migrations(table<Policy, Threads>& t) noexcept {
+  for (sync::backoff wait;; wait.pause()) {
+    sweep_all(t);
+    index<Threads>* const at = first_index(t);
+    if (next_index(*at) == nullptr) return true;
+    // relaxed: set by our own sweep, or by another's that will not come back to it either
+    if (at->missed.load(sync::relaxed) != 0) return false;
+  }
+}
+
+/// Room for `wanted` entries without further growth; false: no memory.
+template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
+  if (!finish_migrations(t)) return false;
+  index<Threads>& at = *first_index(t);
+  const std::uint64_t bins = bins_for(wanted);
+  if (bins <= at.bin_count) return true;
+  const std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
+  return make_next(t, at, at.bin_count * factor) != nullptr && finish_migrations(t);
+}
+
+/// Halves the table as long as its entries fit and it stays above its floor; false: no memory.
+template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>& t) noexcept {
+  for (;;) {
+    if (!finish_migrations(t)) return false;
+    index<Threads>& at = *first_index(t);
+    std::uint64_t least = bins_for(live_entries(t));
+    if (least < t.floor_bins) least = t.floor_bins;
+    std::uint64_t factor = 1;
+    while (factor < most_sources && at.bin_count % (factor * 2) == 0 && at.bin_count / (factor * 2) >= least) {
+      factor *= 2;
+    }
+    if (factor == 1) return true;
+    if (make_next(t, at, at.bin_count / factor) == nullptr) return false;
+  }
+}
+
+/// What the background thread does when it is woken.
+template <class Policy, class Threads> void background_work(void* argument) {
+  auto& t = *static_cast<table<Policy, Threads>*>(argument);
+  seat* const mine = registry::local();
+  if (mine == nullptr) return; // callers still move the bins that they need; the next notice tries again
+  for (bool more = true; more;) {
+    const seat_pin stay(*mine);
+    index<Threads>* const at = first_index(t);
+    more = next_index(*at) != nullptr && sweep(t, *at, t.settings.chunk_bins);
+  }
+  release_indexes(t);
+}
+
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE inserted_word place_entry_here(table<Policy, Threads>& t, seat& who, const Probe& probe,
+                                                   pending<Threads>& p) {
+  p.at = first_index(t);
+  for (inserted_word out;;) {
+    p.b = &bin_of<Policy>(*p.at, probe);
+    // [probe] acquire: pairs with [commit]
+    std::uint64_t h = p.b->head.load(sync::acquire);
+    const attempt how = insert_here(t, who, probe, p, h, out);
+    if (how == attempt::ended) [[likely]] return out;
+    // [probe] acquire: pairs with [commit]
+    h = p.b->head.load(sync::acquire);
+    if (header::state_of(h) != bin_state::no_transfer) {
+      pass_on(p.at, *p.b, h);
+    } else if (how == attempt::no_room) {
+      const insert_outcome room = make_room(t, *p.at, probe, h);
+      if (room != insert_outcome::inserted) return {room, 0};
+    }
+  }
+}
+
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE pending<Threads> intend(const word_probe& probe, std::uint64_t value, std::uint64_t final) noexcept {
+  const bool hidden = final == slot_state::shadow && !Policy::unique_words;
+  return {nullptr, nullptr, nullptr, bin_slots, stored_word(probe.word), value, final, hidden};
+}
+
+template <class Policy, class Threads, class Probe>
+inserted_word place_entry(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
+                          std::uint64_t final) {
+  auto p = intend<Policy, Threads>(probe, value, final);
+  return place_entry_here(t, who, probe, p);
+}
+
+/// Inserts `value` under the probe's key unless the key is there (or hidden in a shadow slot). The caller keeps
+/// `value` unless it was inserted. Lock-free but for a bin in transfer; may do a share of a migration's work.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
+                                         std::uint64_t final = slot_state::valid) {
+  auto p = intend<Policy, Threads>(probe, value, final);
+  const inserted_word out = place_entry_here(t, who, probe, p);
+  if (out.outcome != insert_outcome::inserted) return out;
+  if (final == slot_state::valid) t.entries.add(who.id(), 1);
+  chores(t);
+  return out;
+}
+
+} // namespace cubby::inline v0::engines::dlht

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLHT's plain structs and packed words (section 3.1): a bin is a 64-byte primary bucket and at most three link
+// buckets; one 8-byte header orders all inserts, erases and the transfer of the bin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cubby/core/lock.hpp>
+#include <cubby/engine.hpp>
+#include <cubby/platform/memory.hpp>
+#include <cubby/platform/word16.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+// The bin header, 8 bytes:
+//
+//   63            32 31   30 29 28           3 2  1 0
+//  +----------------+-------+-----+- ... -+-----+-----+
+//  |    version     | state | s14 |       |  s1 |  s0 |    two bits for the bin, two for each of 15 slots
+//  +----------------+-------+-----+- ... -+-----+-----+
+//
+// Every change of the header adds one to the version, so an unchanged header means an unchanged bin but for assigned
+// values and scrubbed keys (32 bits: a reader would have to sleep through exactly 2^32 changes; see README, Not proved).
+//
+//  slot state | name here | paper     | may become
+//  -----------+-----------+-----------+-------------------------------------------------
+//  0          | invalid   | Invalid   | filling
+//  1          | filling   | TryInsert | valid, shadow, invalid
+//  2          | valid     | Valid     | invalid; filling, when its key is already scrubbed
+//  3          | shadow    | Shadow    | valid, invalid
+//
+//  bin state  | name          | may become
+//  -----------+---------------+-----------------------------------------------------------
+//  0          | no_transfer   | in_transfer
+//  1          | in_transfer   | done_transfer; no_transfer, when the next index cannot be had
+//  2          | done_transfer | (final)
+//  3          | snapshot      | no_transfer, in_transfer: once the index is no longer frozen
+//
+// Key words 0 and 1 never are a key's: `scrubbed` marks a slot whose entry is gone (erased or transferred: the paper's
+// transfer key), `closed` one whose pending insert takes no more hits. Keys 0 and 1 live as 2 and 3 in a side bin.
+//
+// Invariants
+//  I1  An invalid slot holds a scrubbed key. (So no compare-and-swap of an assign can succeed on it.)
+//  I2  A filling slot holds a scrubbed key, then its value, then its key: a key implies its value.
+//  I3  Under one header, a key word in a valid slot only ever changes to scrubbed; the value word stays as it is then.
+//  I4  At most one valid or shadow slot of a bin holds a key that is not scrubbed.
+//  I5  While a bin is in_transfer its header belongs to the thread that set it so; done_transfer never changes again.
+namespace slot_state {
+inline constexpr std::uint64_t invalid = 0;
+inline constexpr std::uint64_t filling = 1;
+inline constexpr std::uint64_t valid = 2;
+inline constexpr std::uint64_t shadow = 3;
+} // namespace slot_state
+namespace bin_state {
+inline constexpr std::uint64_t no_transfer = 0;
+inline constexpr std::uint64_t in_transfer = 1;
+inline constexpr std::uint64_t done_transfer = 2;
+inline constexpr std::uint64_t snapshot = 3;
+} // namespace bin_state
+
+inline constexpr std::uint64_t scrubbed = 0;
+inline constexpr std::uint64_t closed = 1;
+inline constexpr std::uint64_t reserved_words = 2;
+
+inline constexpr unsigned primary_slots = 3;
+inline constexpr unsigned link_slots = 4;
+inline constexpr unsigned bin_slots = 15;
+
+/// Reads and changes of header values; see the drawing above.
+struct header {
+  static constexpr std::uint64_t version_step = std::uint64_t{1} << 32;
+  static constexpr unsigned state_shift = 30;
+  static constexpr std::uint64_t state_mask = std::uint64_t{3} << state_shift;
+  static constexpr std::uint64_t every_slot = 0x15555555;
+
+  static constexpr std::uint64_t state_of(std::uint64_t h) noexcept { return (h & state_mask) >> state_shift; }
+  static constexpr std::uint64_t slot_of(std::uint64_t h, unsigned slot) noexcept { return (h >> (2 * slot)) & 3; }
+  static constexpr std::uint64_t with_slot(std::uint64_t h, unsigned slot, std::uint64_t state) noexcept {
+    return ((h & ~(std::uint64_t{3} << (2 * slot))) | (state << (2 * slot))) + version_step;
+  }
+  static constexpr std::uint64_t with_state(std::uint64_t h, std::uint64_t state) noexcept {
+    return ((h & ~state_mask) | (state << state_shift)) + version_step;
+  }
+  /// One bit, at twice its number, for each slot that is valid / valid or shadow / invalid.
+  static constexpr std::uint64_t valid(std::uint64_t h) noexcept { return (h >> 1) & ~h & every_slot; }
+  static constexpr std::uint64_t present(std::uint64_t h) noexcept { return (h >> 1) & every_slot; }
+  static constexpr std::uint64_t invalid(std::uint64_t h) noexcept { return ~(h >> 1) & ~h & every_slot; }
+  /// The slots of link buckets, in the form of the three above.
+  static constexpr std::uint64_t beyond_primary = every_slot & ~std::uint64_t{0x3f};
+};
+
+// The link word, 8 bytes: low half chains one link bucket (slots 3 to 6), high half two neighbouring ones (7 to 14).
+// Each half is 0 or the bucket's number plus one, and once set stays until the index goes.
+inline constexpr std::uint64_t low_half = 0xffffffff;
+
+template <class Threads> using slot = sync::word16<Threads>; // first: key word, second: value word
+
+template <class Threads> struct alignas(cpu::cache_line) bin {
+  sync::word<std::uint64_t, Threads> head;
+  sync::word<std::uint64_t, Threads> links;
+  slot<Threads> slots[primary_slots];
+};
+template <class Threads> struct alignas(cpu::cache_line) link_bucket {
+  slot<Threads> slots[link_slots];
+};
+
+static_assert(sizeof(bin<sync::shared>) == cpu::cache_line && sizeof(bin<sync::single>) == cpu::cache_line);
+static_assert(sizeof(link_bucket<sync::shared>) == cpu::cache_line);
+static_assert(offsetof(bin<sync::shared>, slots) == 16 && alignof(slot<sync::shared>) == 16);
+static_assert(header::valid(0x2) == 1 && header::valid(0x3) == 0 && header::present(0x3) == 1);
+static_assert(header::invalid(header::with_slot(0, 14, slot_state::filling)) == (header::every_slot & ~(1ULL << 28)));
+
+/// One generation of the table. The first line is all that a lookup reads.
+template <class Threads> struct alignas(cpu::cache_line) index {
+  bin<Threads>* bins = nullptr;           // bin_count bins, then the side bin of keys 0 and 1
+  link_bucket<Threads>* links = nullptr;  // behind the bins, in the same mapping
+  std::uint64_t bin_count = 0;
+  std::uint64_t link_count = 0;
+  sync::word<index*, Threads> next;       // successor while or after the entries move; set once
+  sync::word<std::uint32_t, Threads> frozen; // 1 while bins in state `snapshot` refuse updates
+  memory::region pages;
+
+  alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> links_used;
+  alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; // first unit that no sweep has taken
+  sync::word<std::uint64_t, Threads> done;   // units whose bins are done_transfer
+  sync::word<std::uint64_t, Threads> links_moved; // link buckets in use when the predecessor was complete
+  sync::word<std::uint32_t, Threads> missed; // 1: a sweep left units behind for want of memory
+  index* next_retired = nullptr;             // guarded by the table's retired_lock
+  std::uint64_t tag = 0;                     // same
+};
+
+/// The chained bucket and the place in it of slot `number`, 3 or more; `links` is the bin's link word.
+template <class Threads>
+CUBBY_ALWAYS_INLINE slot<Threads>* linked_slot(const index<Threads>& at, std::uint64_t links, unsigned number) noexcept {
+  if (number < primary_slots + link_slots) {
+    return &at.links[(links & low_half) - 1].slots[number - primary_slots];
+  }
+  const unsigned from_second = number - primary_slots - link_slots;
+  return &at.links[(links >> 32) - 1 + from_second / link_slots].slots[from_second % link_slots];
+}
+
+/// Slot `number` of a bin whose header shows that slot in use, so that its bucket is chained.
+template <class Threads>
+CUBBY_ALWAYS_INLINE slot<Threads>* slot_at(const index<Threads>& at, bin<Threads>& b, unsigned number) noexcept {
+  if (number < primary_slots) return &b.slots[number];
+  // [links] acquire: pairs with [chain]
+  return linked_slot(at, b.links.load(sync::acquire), number);
+}
+
+} // namespace cubby::inline v0::engines::dlht

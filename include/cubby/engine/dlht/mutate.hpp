@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Put and Delete (sections 3.2.3, 3.2.4) as one read-modify-write: find the entry, ask what to do, do it with one
+// 16-byte compare-and-swap on the slot. An erase scrubs the key first and frees the slot second, so that it returns
+// the very value that left. Lock-free, but that an assign waits for a pending insert of its own key (see `settle`).
+#pragma once
+
+#include <cubby/engine/dlht/find.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+// Why a successful compare-and-swap may still have to wait. Between our check of header and slot and our swap, the
+// entry may have been erased and the slot taken by an insert that has filled in the same two words but is not yet
+// valid. The swap then changed a pending insert. Such a hit always counts: the insert either becomes valid with what
+// we wrote, or finds its key elsewhere and carries our value there (insert.hpp, `resolve`) before it scrubs its slot.
+// So nothing is to be undone; an assign only must not return before the insert has decided, or its caller could look
+// and miss. Every other state of the slot says that the decision is past. An erase's hit ends the pending insert:
+// both happened, one after the other, when the insert found its key absent.
+template <class Threads>
+void settle(bin<Threads>& b, const slot<Threads>& s, unsigned number, std::uint64_t seen) noexcept {
+  for (sync::backoff wait;; wait.pause()) {
+    // [probe] acquire: pairs with [commit]
+    const std::uint64_t h = b.head.load(sync::acquire);
+    if (h == seen) [[likely]] return;
+    const std::uint64_t state = header::slot_of(h, number);
+    if (state != slot_state::filling && state != slot_state::shadow) return;
+    // [key] acquire: pairs with [fill]
+    const std::uint64_t key = s.first.load(sync::acquire);
+    if (key == scrubbed) return;
+    // A shadow slot shows its key only between the decision to commit and the commit; while closed it is a later one.
+    if (state == slot_state::shadow && key == closed) return;
+  }
+}
+
+/// Turns a valid slot whose key is scrubbed into an invalid one, unless somebody else already has.
+template <class Threads>
+void free_scrubbed(bin<Threads>& b, const slot<Threads>& s, unsigned number, std::uint64_t h) noexcept {
+  for (;;) {
+    if (header::state_of(h) != bin_state::no_transfer || header::slot_of(h, number) != slot_state::valid) return;
+    // [key] acquire: pairs with [fill]; under this header a scrubbed key stays scrubbed (I3)
+    if (s.first.load(sync::acquire) != scrubbed) return;
+    // [free] release: pairs with [probe]
+    // acquire on failure: the new header is looked at again; pairs with [commit]
+    if (b.head.compare_exchange(h, header::with_slot(h, number, slot_state::invalid), sync::release, sync::acquire)) {
+      return;
+    }
+  }
+}
+
+/// `mutate` within one bin whose header `h` was read; true when it ended.
+template <class Threads, class Matches, class F>
+CUBBY_ALWAYS_INLINE bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std::uint64_t word,
+                                     Matches matches, F& f, mutated& out) {
+  const sighting<Threads> hit = search(at, b, header::valid(h), word, matches);
+  // The header must still be the one that called the slot valid when key and value were read (issue text, hole 4).
+  // relaxed: the acquire loads of key and value keep it behind them.
+  if (b.head.load(sync::relaxed) != h) return false;
+  if (!hit) {
+    out = {}; // linearization point of a miss: the read of the header just above
+    return true;
+  }
+  const decision wanted = f(hit.value);
+  out = {true, wanted.what, hit.value};
+  if (wanted.what == verdict::keep || (wanted.what == verdict::replace && wanted.word == hit.value)) return true;
+  if (wanted.what == verdict::replace) {
+    // Linearization point of an assign, [fill] acq_rel: pairs with [value]
+    if (!hit.where->compare_exchange({word, hit.value}, {word, wanted.word})) return false;
+    settle(b, *hit.where, hit.number, h);
+  } else {
+    // Linearization point of an erase; the value stays for readers that have already matched the key (I3).
+    if (!hit.where->compare_exchange({word, hit.value}, {scrubbed, hit.value})) return false;
+    free_scrubbed(b, *hit.where, hit.number, h);
+  }
+  return true;
+}
+
+/// Finds the entry of `probe` for which `matches(value_word)`, asks `f(value_word)` and carries out its decision
+/// atomically. `f` must be pure: it runs again when another thread was faster.
+template <class Policy, class Threads, class Matches, class F>
+CUBBY_ALWAYS_INLINE mutated mutate_if(table<Policy, Threads>& t, const seat& who, const word_probe& probe,
+                                      Matches matches, F& f) {
+  const std::uint64_t word = stored_word(probe.word);
+  mutated out;
+  for (index<Threads>* at = first_index(t);;) {
+    bin<Threads>& b = bin_of<Policy>(*at, probe);
+    // [probe] acquire: pairs with [commit]
+    const std::uint64_t h = b.head.load(sync::acquire);
+    if (header::state_of(h) != bin_state::no_transfer) [[unlikely]] {
+      pass_on(at, b, h);
+      continue;
+    }
+    if (mutate_here(*at, b, h, word, matches, f, out)) [[likely]] break;
+  }
+  if (out.found && out.done == verdict::erase) t.entries.add(who.id(), -1);
+  return out;
+}
+
+template <class Policy, class Threads, class Probe, class F>
+CUBBY_ALWAYS_INLINE mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& probe, F& f) {
+  return mutate_if(t, who, probe, [&](std::uint64_t value) { return t.policy.matches(probe, value); }, f);
+}
+
+/// `mutate` for an entry that a walk has met: by its words, without its key. A record is meant only while it is the
+/// very same record; an inline entry is known by its key word.
+template <class Policy, class Threads, class F>
+mutated mutate_entry(table<Policy, Threads>& t, const seat& who, std::uint64_t key_word, std::uint64_t value, F& f) {
+  const word_probe probe{t.policy.hash_of(key_word, value), key_word};
+  const auto same = [&](std::uint64_t found) { return !Policy::unique_words || found == value; };
+  return mutate_if(t, who, probe, same, f);
+}
+
+} // namespace cubby::inline v0::engines::dlht

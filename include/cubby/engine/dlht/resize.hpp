@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Growing, shrinking and rebuilding (section 3.2.5 and beyond): who creates the successor, who moves what, and when
+// the old index is let go. Each index knows its own successor, so a straggler in A finds its way over B to C however
+// late it is. Policies: cooperative (the paper), incremental (bounded work for each insert), background.
+#pragma once
+
+#include <cubby/engine/dlht/transfer.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+/// Link buckets for `bins` bins; small indexes get as many as bins, because their bins vary more.
+inline std::uint64_t links_for(std::uint64_t bins, const options& chosen) noexcept {
+  const std::uint64_t per = chosen.bins_per_link == 0 ? 1 : chosen.bins_per_link;
+  const std::uint64_t least = bins < 64 ? bins : 64;
+  const std::uint64_t links = bins / per > least ? bins / per : least;
+  return links < 3 ? 3 : links;
+}
+
+/// Bins for `entries` without growth: 1.5 entries a bin, the paper's 100 M keys in 67 M bins. At this load 6 % of the
+/// entries lie in link buckets (docs/performance.md). Rounded up to m * 2^k with 8 <= m < 16, so that it can be halved.
+inline std::uint64_t bins_for(std::uint64_t entries) noexcept {
+  const std::uint64_t wanted = entries - entries / 3;
+  if (wanted <= 8) return 8;
+  const auto shift = static_cast<unsigned>(std::bit_width(wanted - 1)) - 4;
+  const std::uint64_t unit = std::uint64_t{1} << shift;
+  return (wanted + unit - 1) / unit * unit;
+}
+
+/// Factor of the paper, but that 4 ends at 256 K bins instead of 64 M: a table of some tens of millions must not be
+/// left at a quarter of its load.
+inline std::uint64_t growth_factor(std::uint64_t bins, const options& chosen) noexcept {
+  if (chosen.growth_factor >= 2) return chosen.growth_factor;
+  return bins < 4096 ? 8 : bins < (std::uint64_t{1} << 18) ? 4 : 2;
+}
+
+template <class Policy, class Threads> std::uint64_t live_entries(const table<Policy, Threads>& t) noexcept {
+  const std::int64_t total = t.entries.total();
+  return total < 0 ? 0 : static_cast<std::uint64_t>(total);
+}
+
+/// Frees retired indexes whose time has come, at most `slice` bytes in one call.
+template <class Policy, class Threads>
+void release_indexes(table<Policy, Threads>& t, std::size_t slice = std::size_t{32} << 20) noexcept {
+  lock_scope hold(t.retired_lock);
+  if (t.retired == nullptr) return;
+  const std::uint64_t oldest = Threads::is_shared ? registry::oldest() : ~std::uint64_t{0};
+  for (auto** from = &t.retired; *from != nullptr && slice != 0;) {
+    auto* const gone = *from;
+    if (oldest < gone->tag) {
+      from = &gone->next_retired;
+      continue;
+    }
+    const std::size_t before = gone->pages.bytes;
+    memory::release(gone->pages, slice);
+    slice -= before - gone->pages.bytes;
+    t.retired_bytes -= before - gone->pages.bytes;
+    if (gone->pages.bytes != 0) return;
+    *from = gone->next_retired;
+    --t.retired_count;
+    delete gone;
+  }
+}
+
+/// Whether all units of `at` have moved.
+template <class Threads> bool is_complete(const index<Threads>& at) noexcept {
+  const index<Threads>* const next = next_index(at);
+  if (next == nullptr) return false;
+  // [done] acquire: pairs with [count-done]
+  return at.done.load(sync::acquire) == unit_count(at.bin_count, next->bin_count) + 1;
+}
+
+/// Lets the root step over every index that is complete, and retires those.
+template <class Policy, class Threads> void advance_root(table<Policy, Threads>& t) noexcept {
+  for (;;) {
+    index<Threads>* const old = first_index(t);
+    if (!is_complete(*old)) return;
+    index<Threads>* expected = old;
+    // [advance-root] release: pairs with [root]
+    // relaxed: somebody else stepped; the loop looks again
+    if (!t.root.compare_exchange(expected, next_index(*old), sync::release, sync::relaxed)) continue;
+    index<Threads>& now_first = *next_index(*old);
+    // relaxed: a recent figure for plan_growth
+    now_first.links_moved.store(now_first.links_used.load(sync::relaxed), sync::relaxed);
+    lock_scope hold(t.retired_lock);
+    old->tag = registry::advance();
+    old->next_retired = t.retired;
+    t.retired = old;
+    ++t.retired_count;
+    t.retired_bytes += old->pages.bytes;
+  }
+}
+
+template <class Policy, class Threads>
+void count_done(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t units) noexcept {
+  if (units == 0) return;
+  // [count-done] acq_rel: pairs with [done]; whoever completes has seen every mover's work
+  (void)at.done.fetch_add(units, sync::acq_rel);
+  if (is_complete(at)) advance_root(t);
+}
+
+/// Creates the successor of `at` with `bins` bins unless it has one; null: no memory.
+template <class Policy, class Threads>
+index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins, bool frozen = false) noexcept {
+  lock_scope hold(t.grow_lock);
+  if (auto* const there = next_index(at)) return there;
+  index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
+  if (made == nullptr) return nullptr;
+  made->frozen.store(frozen ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
+  auto& kind = bins > at.bin_count ? t.growths : bins < at.bin_count ? t.shrinks : t.rebuilds;
+  (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
+  t.chores.store(1, sync::relaxed); // relaxed: a hint to inserts; they look at the root themselves
+  // [publish-next] release: pairs with [next]
+  at.next.store(made, sync::release);
+  if (t.settings.growth == growth_policy::background) t.worker.notify();
+  return made;
+}
+
+enum class move_result : std::uint8_t { moved, busy, no_memory };
+
+/// Moves one unit of `at` to the nearest successor with room for it. On no_memory the unit works on where it is.
+template <class Policy, class Threads>
+move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t unit) noexcept {
+  index<Threads>* to = next_index(at);
+  const std::uint64_t units = unit_count(at.bin_count, to->bin_count);
+  const bin_range sources = bins_of_unit<Policy::mapping>(at.bin_count, units, unit);
+  if (!claim_unit(at, sources)) return move_result::busy;
+  cargo<Threads> load;
+  list_unit(t.policy, at, sources, load);
+  for (std::uint64_t chained = 0;;) {
+    const bin_range targets = bins_of_unit<Policy::mapping>(to->bin_count, units, unit);
+    // relaxed: these bins are ours alone until the sources are done (see place_unit)
+    const std::uint64_t h = to->bins[targets.first].head.load(sync::relaxed);
+    if (header::state_of(h) != bin_state::done_transfer && secure_room<Policy>(*to, load, chained)) {
+      // relaxed: set before [publish-next], cleared only when this unit has moved
+      const bool hold = to->frozen.load(sync::relaxed) != 0;
+      const std::uint64_t fresh = hold ? bin_state::snapshot : bin_state::no_transfer;
+      if (hold) to->bins[targets.first].head.store(header::with_state(0, fresh), sync::relaxed); // relaxed: as above
+      place_unit<Policy>(*to, load, chained, fresh);
+      finish_bins(at, sources, bin_state::done_transfer);
+      return move_result::moved;
+    }
+    // No room there: the unit's bins over there are empty and ours, so they count as moved on, and we go with them.
+    index<Threads>* const further = make_next(t, *to, to->bin_count * growth_factor(to->bin_count, t.settings));
+    if (further == nullptr) {
+      finish_bins(at, sources, bin_state::no_transfer);
+      return move_result::no_memory;
+    }
+    if (header::state_of(h) != bin_state::done_transfer) {
+      finish_bins(*to, targets, bin_state::done_transfer);
+      count_done(t, *to, targets.count);
+    }
+    to = further;
+  }
+}
+
+/// Moves up to `count` units that no sweep has taken yet; false when there is none left to take.
+template <class Policy, class Threads>
+bool sweep(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t count) noexcept {
+  const std::uint64_t total = unit_count(at.bin_count, next_index(at)->bin_count) + 1;
+  // relaxed: shares out numbers only
+  if (at.cursor.load(sync::relaxed) >= total) {
+    std::uint32_t one = 1;
+    // relaxed: whoever clears the mark restarts the sweep
+    if (!at.missed.compare_exchange(one, 0, sync::relaxed, sync::relaxed)) return false;
+    at.cursor.store(0, sync::relaxed); // relaxed: as above
+  }
+  const std::uint64_t first = at.cursor.fetch_add(count, sync::relaxed); // relaxed: as above
+  const std::uint64_t last = first + count < total ? first + count : total;
+  std::uint64_t moved = 0;
+  bool failed = false;
+  for (std::uint64_t unit = first; unit < last; ++unit) {
+    const move_result result = move_unit(t, at, unit);
+    moved += result == move_result::moved;
+    failed |= result == move_result::no_memory;
+  }
+  if (failed) at.missed.store(1, sync::relaxed); // relaxed: a hint for later sweeps
+  count_done(t, at, moved);
+  return first < total && !failed;
+}
+
+/// Sweeps until nothing is left to take or memory ends. Other threads may still be moving their last units.
+template <class Policy, class Threads> void sweep_all(table<Policy, Threads>& t) noexcept {
+  for (;;) {
+    index<Threads>* const at = first_index(t);
+    if (next_index(*at) == nullptr || !sweep(t, *at, t.settings.chunk_bins)) return;
+  }
+}
+
+} // namespace cubby::inline v0::engines::dlht
