@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from .shell import Failure, JOBS, need
+from .shell import BUILD, Failure, JOBS, need
 
 
 def ctest(shell, preset, *options, prefix=(), env=None):
@@ -15,7 +15,16 @@ def ctest(shell, preset, *options, prefix=(), env=None):
     match = re.search(r"tests passed, 0 tests failed out of (\d+)", output)
     if not match:
         raise Failure("ctest did not say how many tests passed")
-    return f"{match.group(1)} tests"
+    return count(int(match.group(1)), BUILD / preset / "Testing" / "Temporary" / "LastTest.log")
+
+
+def count(programs, log):
+    """How many programs ran, and how many cases of GoogleTest inside them."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    passed = sum(int(n) for n in re.findall(r"\[  PASSED  \] (\d+) tests?", text))
+    skipped = sum(int(n) for n in re.findall(r"\[  SKIPPED \] (\d+) tests?", text))
+    cases = f" with {passed} cases" if passed else ""
+    return f"{programs} programs{cases}" + (f", {skipped} cases skipped" if skipped else "")
 
 
 def release(shell):
