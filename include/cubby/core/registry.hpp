@@ -57,13 +57,6 @@ public:
     return claim_for_thread();
   }
 
-  /// The same, but waits for memory or for somebody else's seat.
-  static seat& wait_for_local() noexcept {
-    for (sync::backoff wait;; wait.pause()) {
-      if (seat* const mine = local()) return *mine;
-    }
-  }
-
   static void enter(seat& s) noexcept {
     if (s.depth_++ != 0) return;
     // [enter] acquire: pairs with [advance]; an epoch at or past a tag implies the unlinking behind that tag is seen

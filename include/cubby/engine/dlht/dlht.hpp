@@ -52,13 +52,10 @@ public:
     if constexpr (Threads::is_shared) return seat_pin(s);
     else return engines::dlht::single_pin<Policy>(table_.bag);
   }
-  /// The calling thread's seat. Throws std::bad_alloc when there is no memory for one; without exceptions it waits
-  /// until another thread gives one back.
-  seat& local_seat() {
-    if constexpr (!Threads::is_shared) return own_seat_;
-    if (seat* const mine = registry::local()) [[likely]] return *mine;
-    fail::with_no_memory();
-    return registry::wait_for_local();
+  /// The calling thread's seat; null when there is no memory for one.
+  seat* local_seat() noexcept {
+    if constexpr (Threads::is_shared) return registry::local();
+    else return &own_seat_;
   }
 
   CUBBY_ALWAYS_INLINE found_word find(seat&, const probe& p) const noexcept { return engines::dlht::find(table_, p); }

@@ -139,51 +139,32 @@ template <class Policy, class Threads> void background_work(void* argument) {
   release_indexes(t);
 }
 
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE inserted_word place_entry_here(table<Policy, Threads>& t, seat& who, const Probe& probe,
-                                                   pending<Threads>& p) {
-  p.at = first_index(t);
-  for (inserted_word out;;) {
-    p.b = &bin_of<Policy>(*p.at, probe);
-    // [probe] acquire: pairs with [commit]
-    std::uint64_t h = p.b->head.load(sync::acquire);
-    const attempt how = insert_here(t, who, probe, p, h, out);
-    if (how == attempt::ended) [[likely]] return out;
-    // [probe] acquire: pairs with [commit]
-    h = p.b->head.load(sync::acquire);
-    if (header::state_of(h) != bin_state::no_transfer) {
-      pass_on(p.at, *p.b, h);
-    } else if (how == attempt::no_room) {
-      const insert_outcome room = make_room(t, *p.at, probe, h);
-      if (room != insert_outcome::inserted) return {room, 0};
-    }
-  }
-}
-
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE pending<Threads> intend(const word_probe& probe, std::uint64_t value, std::uint64_t final) noexcept {
-  const bool hidden = final == slot_state::shadow && !Policy::unique_words;
-  return {nullptr, nullptr, nullptr, bin_slots, stored_word(probe.word), value, final, hidden};
-}
-
-template <class Policy, class Threads, class Probe>
-inserted_word place_entry(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
-                          std::uint64_t final) {
-  auto p = intend<Policy, Threads>(probe, value, final);
-  return place_entry_here(t, who, probe, p);
-}
-
-/// Inserts `value` under the probe's key unless the key is there (or hidden in a shadow slot). The caller keeps
-/// `value` unless it was inserted. Lock-free but for a bin in transfer; may do a share of a migration's work.
+/// Inserts `value` under the probe's key, as `final`, unless the key is there (or hidden in a shadow slot). The caller
+/// keeps `value` unless it was inserted. Lock-free but for a bin in transfer; may do a share of a migration's work.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
                                          std::uint64_t final = slot_state::valid) {
-  auto p = intend<Policy, Threads>(probe, value, final);
-  const inserted_word out = place_entry_here(t, who, probe, p);
-  if (out.outcome != insert_outcome::inserted) return out;
-  if (final == slot_state::valid) t.entries.add(who.id(), 1);
-  chores(t);
-  return out;
+  arrival<Threads> a{first_index(t), nullptr, stored_word(probe.word), value, final};
+  for (inserted_word out;;) {
+    a.b = &bin_of<Policy>(*a.at, probe);
+    // [probe] acquire: pairs with [commit]
+    const std::uint64_t h = a.b->head.load(sync::acquire);
+    if (header::state_of(h) != bin_state::no_transfer) [[unlikely]] {
+      pass_on(a.at, *a.b, h);
+      continue;
+    }
+    const attempt how = insert_here(t.policy, probe, a, h, out);
+    if (how == attempt::ended) [[likely]] {
+      if (out.outcome != insert_outcome::inserted) return out;
+      if (final == slot_state::valid) t.entries.add(who.id(), 1);
+      chores(t);
+      return out;
+    }
+    if (how == attempt::no_room) {
+      const insert_outcome room = make_room(t, *a.at, probe, h);
+      if (room != insert_outcome::inserted) return {room, 0};
+    }
+  }
 }
 
 } // namespace cubby::inline v0::engines::dlht

@@ -36,7 +36,7 @@ template <class Threads> void free_index(index<Threads>* gone) noexcept {
   delete gone;
 }
 
-/// Key words 0 and 1 are kept as 2 and 3 in the side bin.
+/// Key words 0 to 3 are kept as 4 to 7 in the side bin.
 constexpr bool is_reserved(std::uint64_t word) noexcept { return word < reserved_words; }
 constexpr std::uint64_t stored_word(std::uint64_t word) noexcept {
   return word + (is_reserved(word) ? reserved_words : 0);

@@ -1,33 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Insert (section 3.2.2): reserve a slot in the header, fill it, make it valid in the header. Two 8-byte
-// compare-and-swaps on one line; uniqueness because both fail when anything in the bin has changed since the search.
+// Insert (section 3.2.2): reserve a slot in the header, fill it, make it valid in the header; uniqueness because both
+// swaps fail when anything in the bin has changed since the search. Beyond the paper, inline tables fill in the key
+// hidden and show the entry last, with one 16-byte swap: README.md, "What we changed", says which race that closes.
 #pragma once
 
 #include <cubby/engine/dlht/mutate.hpp>
 
 namespace cubby::inline v0::engines::dlht {
 
-enum class attempt : std::uint8_t { ended, moved, no_room };
+enum class attempt : std::uint8_t { ended, again, no_room };
 
-/// Searches valid and shadow slots. A shadow slot of an inline table shows `closed` and its key as the value until
-/// its commit, which turns (closed, key) into (key, value) at once; value first, key second sees it in either form.
+/// How a key stands in a bin: absent; here (an entry, or hidden in a shadow entry); or about to be shown by an insert.
+enum class presence : std::uint8_t { absent, here, hidden };
+template <class Threads> struct present_key {
+  presence how = presence::absent;
+  slot<Threads>* where = nullptr;
+  std::uint64_t value = 0;
+};
+
+/// One slot of `search_present`, inline tables: the value is read before the key, so that the step from (mark, key) to
+/// (key, value) is seen in one of its two forms.
+template <class Threads>
+CUBBY_ALWAYS_INLINE presence presence_in(const slot<Threads>& s, std::uint64_t word, std::uint64_t& value) noexcept {
+  // [value] acquire: pairs with [fill-value]
+  value = s.second.load(sync::acquire);
+  // [key] acquire: pairs with [fill]
+  const std::uint64_t key = s.first.load(sync::acquire);
+  if (key == word) return presence::here;
+  if (key >= reserved_words || key == scrubbed || value != word) return presence::absent;
+  return key == pending ? presence::hidden : presence::here;
+}
+
+/// Searches valid and shadow slots; true only if the header is still the one that `h` came from.
 template <class Policy, class Threads, class Probe>
-sighting<Threads> search_present(const Policy& policy, const index<Threads>& at, bin<Threads>& b, std::uint64_t h,
-                                 const Probe& probe, std::uint64_t word) noexcept {
-  const auto matches = [&](std::uint64_t value) { return policy.matches(probe, value); };
-  const auto hit = search(at, b, header::present(h), word, matches);
-  if (hit || Policy::unique_words) return hit;
-  const std::uint64_t shadows = header::present(h) & ~header::valid(h);
-  for (std::uint64_t mask = shadows; mask != 0; mask &= mask - 1) {
-    const auto number = static_cast<unsigned>(std::countr_zero(mask)) / 2;
-    slot<Threads>* const s = slot_at(at, b, number);
-    // [value] acquire: pairs with [fill-value]; read before the key, see above
-    const std::uint64_t value = s->second.load(sync::acquire);
-    // [key] acquire: pairs with [fill]
-    const std::uint64_t key = s->first.load(sync::acquire);
-    if (key == word || (key == closed && value == word)) return {s, value, number};
+CUBBY_ALWAYS_INLINE present_key<Threads> search_present(const Policy& policy, const index<Threads>& at,
+                                                        bin<Threads>& b, std::uint64_t h, const Probe& probe,
+                                                        std::uint64_t word) noexcept {
+  if constexpr (Policy::unique_words) {
+    const auto hit = search(at, b, header::present(h), word,
+                            [&](std::uint64_t value) { return policy.matches(probe, value); });
+    return {hit ? presence::here : presence::absent, hit.where, hit.value};
+  } else {
+    for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
+      slot<Threads>* const s = slot_at(at, b, static_cast<unsigned>(std::countr_zero(mask)) / 2);
+      std::uint64_t value = 0;
+      const presence how = presence_in(*s, word, value);
+      if (how != presence::absent) return {how, s, value};
+    }
+    return {};
   }
-  return {};
 }
 
 /// A valid slot whose entry is erased but whose eraser has not freed it yet; bin_slots when there is none.
@@ -73,168 +94,118 @@ template <class Threads> unsigned choose_slot(index<Threads>& at, bin<Threads>& 
   return lowest != bin_slots && chain_bucket(at, b, lowest) ? lowest : bin_slots;
 }
 
-/// An insert that has reserved slot `number` and filled it.
-template <class Threads> struct pending {
+/// An insert on its way through the indexes.
+template <class Threads> struct arrival {
   index<Threads>* at;
   bin<Threads>* b;
-  slot<Threads>* where;
-  unsigned number;
   std::uint64_t word;  // stored key word
   std::uint64_t value; // what the caller gave
   std::uint64_t final; // slot_state::valid or shadow
-  bool hidden;         // filled with (closed, key) instead of (key, value): a shadow slot that no swap can hit
 };
 
-/// Frees the reserved slot of an insert that will not be; its key is scrubbed or closed. In a bin that has moved the
-/// header is final, and the scrubbed key alone tells who waits (mutate.hpp, `settle`) that all is decided.
-template <class Threads> void withdraw(const pending<Threads>& p) noexcept {
+/// Fills a slot that is ours. Both stores release: a reader that sees either word also sees the change of the header
+/// that gave us the slot, and looks again.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE void fill(slot<Threads>& s, const arrival<Threads>& a) noexcept {
+  const std::uint64_t mark = a.final == slot_state::shadow ? owned : pending;
+  // [fill-value] release: pairs with [value]
+  s.second.store(Policy::unique_words ? a.value : a.word, sync::release);
   // [fill] release: pairs with [key]
-  p.where->first.store(scrubbed, sync::release);
+  s.first.store(Policy::unique_words ? a.word : mark, sync::release);
+}
+
+/// Gives a filled slot back, unless its bin has moved and the slot does not matter any more.
+template <class Threads> void withdraw(bin<Threads>& b, slot<Threads>& s, unsigned number) noexcept {
+  // [fill] release: pairs with [key]
+  s.first.store(scrubbed, sync::release);
   for (;;) {
     // [probe] acquire: pairs with [commit]
-    std::uint64_t h = p.b->head.load(sync::acquire);
+    std::uint64_t h = b.head.load(sync::acquire);
     if (header::state_of(h) == bin_state::done_transfer) return;
     // A mover may give the bin back for want of memory; then the slot must still be freed.
-    if (header::state_of(h) == bin_state::in_transfer) wait_for_transfer(*p.b);
+    if (header::state_of(h) == bin_state::in_transfer) wait_for_transfer(b);
     // [free] release: pairs with [probe]
     // relaxed: on failure the loop looks again
-    else if (p.b->head.compare_exchange(h, header::with_slot(h, p.number, slot_state::invalid), sync::release,
-                                        sync::relaxed)) {
+    else if (b.head.compare_exchange(h, header::with_slot(h, number, slot_state::invalid), sync::release,
+                                     sync::relaxed)) {
       return;
     }
   }
 }
 
-/// Closes a filled slot to further hits and tells the value that it then held; false: an erase has hit it, so the
-/// insert took place and its entry is already gone again.
-template <class Threads> bool close_slot(const pending<Threads>& p, std::uint64_t& value) noexcept {
-  value = p.value;
-  if (p.hidden) return true;
-  for (;;) {
-    // [value] acquire: pairs with [fill-value]
-    value = p.where->second.load(sync::acquire);
-    // [fill] acq_rel: pairs with [key]
-    if (p.where->compare_exchange({p.word, value}, {closed, value})) return true;
-    // [key] acquire: pairs with [fill]
-    if (p.where->first.load(sync::acquire) == scrubbed) return false;
-  }
+/// Makes a hidden entry visible with our value; false: it is no longer there in that form.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE bool show(slot<Threads>& s, const arrival<Threads>& a) noexcept {
+  if constexpr (Policy::unique_words) return true;
+  if (a.final == slot_state::shadow) return true;
+  // Linearization point of an insert into an inline table, [fill] acq_rel: pairs with [key]
+  return s.compare_exchange({pending, a.word}, {a.word, a.value});
 }
 
-/// An insert from the first index on, without the count of entries and the chores (grow.hpp).
+/// The filled slot could not be committed at once. Commits it under a later header, or withdraws it because the key is
+/// there by now (`again` finds it) or the bin has moved.
 template <class Policy, class Threads, class Probe>
-inserted_word place_entry(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
-                          std::uint64_t final);
-
-/// Carries the value of an assign that hit a pending insert to where the key now is; false: the key is nowhere.
-template <class Policy, class Threads, class Probe>
-bool carry(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value) {
-  auto replace = [value](std::uint64_t) { return decision{verdict::replace, value}; };
-  return mutate(t, who, probe, replace).found;
-}
-
-/// The bin was moved under a filled slot: the insert is made anew in the next index, with what assigns may have put.
-template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE inserted_word follow_transfer(table<Policy, Threads>& t, seat& who, const Probe& probe,
-                                                 const pending<Threads>& p) {
-  std::uint64_t value = p.value;
-  inserted_word out;
-  if (close_slot(p, value)) {
-    do {
-      out = place_entry(t, who, probe, value, p.final);
-    } while (out.outcome == insert_outcome::exists && value != p.value && !carry(t, who, probe, value));
-  }
-  withdraw(p);
-  return out;
-}
-
-/// The key was found elsewhere while our slot was filled: withdraws, or carries an assign's value there first.
-/// False: the key has vanished again, the slot is open as before, and the insert goes on.
-template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE bool resolve(table<Policy, Threads>& t, seat& who, const Probe& probe, const pending<Threads>& p,
-                                inserted_word& out) {
-  std::uint64_t value = 0;
-  if (!close_slot(p, value)) {
-    out.outcome = insert_outcome::inserted;
-  } else if (value != p.value && !carry(t, who, probe, value)) {
-    // [fill] release: pairs with [key]
-    p.where->first.store(p.word, sync::release);
-    return false;
-  }
-  withdraw(p);
-  return true;
-}
-
-/// The second half of an insert whose commit failed because the bin changed.
-template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE inserted_word commit_contended(table<Policy, Threads>& t, seat& who, const Probe& probe,
-                                                  const pending<Threads>& p, std::uint64_t h) {
+CUBBY_NEVER_INLINE attempt commit_contended(const Policy& policy, const Probe& probe, const arrival<Threads>& a,
+                                            slot<Threads>& s, unsigned number, std::uint64_t h) noexcept {
   for (;;) {
     if (header::state_of(h) == bin_state::in_transfer) {
-      wait_for_transfer(*p.b);
+      wait_for_transfer(*a.b);
       // [probe] acquire: pairs with [moved]
-      h = p.b->head.load(sync::acquire);
+      h = a.b->head.load(sync::acquire);
       continue;
     }
-    if (header::state_of(h) == bin_state::done_transfer) return follow_transfer(t, who, probe, p);
-    const auto rival = search_present(t.policy, *p.at, *p.b, h, probe, p.word);
-    // relaxed: the acquire loads of the search keep it behind them
-    if (rival && p.b->head.load(sync::relaxed) == h) {
-      inserted_word out{insert_outcome::exists, rival.value};
-      if (resolve(t, who, probe, p, out)) return out;
-    } else if (!rival) {
-      // Linearization point of a contended insert, [commit] release: pairs with [probe]
-      // acquire on failure: pairs with [commit]
-      if (p.b->head.compare_exchange(h, header::with_slot(h, p.number, p.final), sync::release, sync::acquire)) {
-        return {insert_outcome::inserted, p.value};
-      }
-      continue;
+    const bool moved = header::state_of(h) == bin_state::done_transfer;
+    if (moved || search_present(policy, *a.at, *a.b, h, probe, a.word).how != presence::absent) {
+      withdraw(*a.b, s, number);
+      return attempt::again;
     }
-    // [probe] acquire: pairs with [commit]
-    h = p.b->head.load(sync::acquire);
+    // [commit] release: pairs with [probe]; in record tables the linearization point of a contended insert
+    // acquire on failure: pairs with [commit]
+    if (a.b->head.compare_exchange(h, header::with_slot(h, number, a.final), sync::release, sync::acquire)) {
+      return show<Policy>(s, a) ? attempt::ended : attempt::again;
+    }
   }
 }
 
-/// An insert within one bin whose header `h` was read and is `no_transfer`.
+/// Takes a slot of the bin and puts the entry there, given that its key is absent under `h`.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE attempt insert_here(table<Policy, Threads>& t, seat& who, const Probe& probe, pending<Threads>& p,
-                                        std::uint64_t h, inserted_word& out) {
-  for (;;) {
-    if (header::state_of(h) != bin_state::no_transfer) return attempt::moved;
-    const auto rival = search_present(t.policy, *p.at, *p.b, h, probe, p.word);
-    if (rival) {
-      // Linearization point of a refused insert: this read. relaxed: the acquire loads before keep it behind them.
-      const std::uint64_t now = p.b->head.load(sync::relaxed);
-      if (now == h) {
-        out = {insert_outcome::exists, rival.value};
-        return attempt::ended;
-      }
-      // [probe] acquire: pairs with [commit]
-      h = p.b->head.load(sync::acquire);
-      continue;
-    }
-    p.number = choose_slot(*p.at, *p.b, h);
-    if (p.number == bin_slots) return attempt::no_room;
-    const std::uint64_t reserved = header::with_slot(h, p.number, slot_state::filling);
-    // [reserve] acq_rel: pairs with [probe]; from here on the slot's words are ours
-    // acquire on failure: pairs with [commit]
-    if (p.b->head.compare_exchange(h, reserved, sync::acq_rel, sync::acquire)) {
-      h = reserved;
-      break;
-    }
-  }
-  p.where = slot_at(*p.at, *p.b, p.number);
-  // Both releases: a reader that sees either word also sees the header change before it, and looks again.
-  // [fill-value] release: pairs with [value]
-  // [fill] release: pairs with [key]
-  p.where->second.store(p.hidden ? p.word : p.value, sync::release);
-  p.where->first.store(p.hidden ? closed : p.word, sync::release);
-  // Linearization point of an insert, [commit] release: pairs with [probe]
+CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, const arrival<Threads>& a,
+                                      std::uint64_t h) noexcept {
+  const unsigned number = choose_slot(*a.at, *a.b, h);
+  if (number == bin_slots) return attempt::no_room;
+  const std::uint64_t reserved = header::with_slot(h, number, slot_state::filling);
+  // [reserve] acq_rel: pairs with [probe]; from here on the slot's words are ours
+  // relaxed: on failure the caller looks again
+  if (!a.b->head.compare_exchange(h, reserved, sync::acq_rel, sync::relaxed)) return attempt::again;
+  h = reserved;
+  slot<Threads>& s = *slot_at(*a.at, *a.b, number);
+  fill<Policy>(s, a);
+  // [commit] release: pairs with [probe]; in record tables the linearization point of an insert
   // acquire on failure: pairs with [commit]
-  if (p.b->head.compare_exchange(h, header::with_slot(h, p.number, p.final), sync::release, sync::acquire)) [[likely]] {
-    out = {insert_outcome::inserted, p.value};
-  } else {
-    out = commit_contended(t, who, probe, p, h);
+  if (!a.b->head.compare_exchange(h, header::with_slot(h, number, a.final), sync::release, sync::acquire)) {
+    return commit_contended(policy, probe, a, s, number, h);
   }
+  return show<Policy>(s, a) ? attempt::ended : attempt::again;
+}
+
+/// An insert within one bin whose header `h` was read and is `no_transfer`. Whoever meets a pending insert of its own
+/// key shows it with its own value: then that is the insert which took place, and the other one looks again.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe, const arrival<Threads>& a,
+                                        std::uint64_t h, inserted_word& out) noexcept {
+  const auto there = search_present(policy, *a.at, *a.b, h, probe, a.word);
+  if (there.how == presence::absent) [[likely]] {
+    out = {insert_outcome::inserted, a.value};
+    return put_entry(policy, probe, a, h);
+  }
+  // Linearization point of a refused insert: this read. relaxed: the acquire loads before keep it behind them.
+  if (a.b->head.load(sync::relaxed) != h) return attempt::again;
+  if (there.how == presence::hidden) {
+    out = {insert_outcome::inserted, a.value};
+    const bool shown = a.final == slot_state::valid && show<Policy>(*there.where, a);
+    return shown ? attempt::ended : attempt::again;
+  }
+  out = {insert_outcome::exists, there.value};
   return attempt::ended;
 }
 

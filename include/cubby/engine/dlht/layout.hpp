@@ -21,7 +21,7 @@ namespace cubby::inline v0::engines::dlht {
 //  +----------------+-------+-----+- ... -+-----+-----+
 //
 // Every change of the header adds one to the version, so an unchanged header means an unchanged bin but for assigned
-// values and scrubbed keys (32 bits: a reader would have to sleep through exactly 2^32 changes; see README, Not proved).
+// values and keys shown or scrubbed (32 bits: a reader would have to sleep through exactly 2^32 changes; see README).
 //
 //  slot state | name here | paper     | may become
 //  -----------+-----------+-----------+-------------------------------------------------
@@ -37,14 +37,23 @@ namespace cubby::inline v0::engines::dlht {
 //  2          | done_transfer | (final)
 //  3          | snapshot      | no_transfer, in_transfer: once the index is no longer frozen
 //
-// Key words 0 and 1 never are a key's: `scrubbed` marks a slot whose entry is gone (erased or transferred: the paper's
-// transfer key), `closed` one whose pending insert takes no more hits. Keys 0 and 1 live as 2 and 3 in a side bin.
+// Key words below `reserved_words` are marks, not keys; keys 0 to 3 live as 4 to 7 in a side bin of their own.
+//
+//  key word | the slot says                                 | value word
+//  ---------+-----------------------------------------------+---------------------------------
+//  scrubbed | nothing here: never used, erased, transferred | as the entry left it
+//  pending  | an insert of this key is about to show it     | the key (inline tables only)
+//  owned    | a shadow entry                                | the key (inline tables only)
+//  other    | an entry                                      | its value
 //
 // Invariants
-//  I1  An invalid slot holds a scrubbed key. (So no compare-and-swap of an assign can succeed on it.)
-//  I2  A filling slot holds a scrubbed key, then its value, then its key: a key implies its value.
-//  I3  Under one header, a key word in a valid slot only ever changes to scrubbed; the value word stays as it is then.
-//  I4  At most one valid or shadow slot of a bin holds a key that is not scrubbed.
+//  I1  Inline tables: a slot shows a key only while it is valid and its entry has not been captured by a transfer. So
+//      a compare-and-swap that finds (key, value) there finds the live entry, however long ago the caller looked, and
+//      however often the slot was reused. (In record tables no value word comes back while an older pin lives.)
+//  I2  A key implies its value: a slot goes from scrubbed to hidden to (key, value), the last step at once.
+//  I3  Under one header, what a valid slot shows goes at most from hidden to (key, values...) to scrubbed, and the
+//      value word stays when the key is scrubbed.
+//  I4  At most one valid or shadow slot of a bin is for a given key.
 //  I5  While a bin is in_transfer its header belongs to the thread that set it so; done_transfer never changes again.
 namespace slot_state {
 inline constexpr std::uint64_t invalid = 0;
@@ -60,8 +69,9 @@ inline constexpr std::uint64_t snapshot = 3;
 } // namespace bin_state
 
 inline constexpr std::uint64_t scrubbed = 0;
-inline constexpr std::uint64_t closed = 1;
-inline constexpr std::uint64_t reserved_words = 2;
+inline constexpr std::uint64_t pending = 1;
+inline constexpr std::uint64_t owned = 2;
+inline constexpr std::uint64_t reserved_words = 4;
 
 inline constexpr unsigned primary_slots = 3;
 inline constexpr unsigned link_slots = 4;
@@ -113,7 +123,7 @@ static_assert(header::invalid(header::with_slot(0, 14, slot_state::filling)) == 
 
 /// One generation of the table. The first line is all that a lookup reads.
 template <class Threads> struct alignas(cpu::cache_line) index {
-  bin<Threads>* bins = nullptr;           // bin_count bins, then the side bin of keys 0 and 1
+  bin<Threads>* bins = nullptr;           // bin_count bins, then the side bin of keys 0 to 3
   link_bucket<Threads>* links = nullptr;  // behind the bins, in the same mapping
   std::uint64_t bin_count = 0;
   std::uint64_t link_count = 0;

@@ -1,35 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Put and Delete (sections 3.2.3, 3.2.4) as one read-modify-write: find the entry, ask what to do, do it with one
-// 16-byte compare-and-swap on the slot. An erase scrubs the key first and frees the slot second, so that it returns
-// the very value that left. Lock-free, but that an assign waits for a pending insert of its own key (see `settle`).
+// 16-byte compare-and-swap on the slot. By invariant I1 a swap that succeeds met the live entry, so nothing needs a
+// second look. An erase scrubs the key first and frees the slot second: it returns the very value that left.
 #pragma once
 
 #include <cubby/engine/dlht/find.hpp>
 
 namespace cubby::inline v0::engines::dlht {
-
-// Why a successful compare-and-swap may still have to wait. Between our check of header and slot and our swap, the
-// entry may have been erased and the slot taken by an insert that has filled in the same two words but is not yet
-// valid. The swap then changed a pending insert. Such a hit always counts: the insert either becomes valid with what
-// we wrote, or finds its key elsewhere and carries our value there (insert.hpp, `resolve`) before it scrubs its slot.
-// So nothing is to be undone; an assign only must not return before the insert has decided, or its caller could look
-// and miss. Every other state of the slot says that the decision is past. An erase's hit ends the pending insert:
-// both happened, one after the other, when the insert found its key absent.
-template <class Threads>
-void settle(bin<Threads>& b, const slot<Threads>& s, unsigned number, std::uint64_t seen) noexcept {
-  for (sync::backoff wait;; wait.pause()) {
-    // [probe] acquire: pairs with [commit]
-    const std::uint64_t h = b.head.load(sync::acquire);
-    if (h == seen) [[likely]] return;
-    const std::uint64_t state = header::slot_of(h, number);
-    if (state != slot_state::filling && state != slot_state::shadow) return;
-    // [key] acquire: pairs with [fill]
-    const std::uint64_t key = s.first.load(sync::acquire);
-    if (key == scrubbed) return;
-    // A shadow slot shows its key only between the decision to commit and the commit; while closed it is a later one.
-    if (state == slot_state::shadow && key == closed) return;
-  }
-}
 
 /// Turns a valid slot whose key is scrubbed into an invalid one, unless somebody else already has.
 template <class Threads>
@@ -51,8 +28,8 @@ template <class Threads, class Matches, class F>
 CUBBY_ALWAYS_INLINE bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std::uint64_t word,
                                      Matches matches, F& f, mutated& out) {
   const sighting<Threads> hit = search(at, b, header::valid(h), word, matches);
-  // The header must still be the one that called the slot valid when key and value were read (issue text, hole 4).
-  // relaxed: the acquire loads of key and value keep it behind them.
+  // The header must still be the one that called the slot valid when key and value were read: a value read later may
+  // belong to an insert that is still filling the slot. relaxed: the acquire loads of both keep it behind them.
   if (b.head.load(sync::relaxed) != h) return false;
   if (!hit) {
     out = {}; // linearization point of a miss: the read of the header just above
@@ -62,14 +39,13 @@ CUBBY_ALWAYS_INLINE bool mutate_here(const index<Threads>& at, bin<Threads>& b, 
   out = {true, wanted.what, hit.value};
   if (wanted.what == verdict::keep || (wanted.what == verdict::replace && wanted.word == hit.value)) return true;
   if (wanted.what == verdict::replace) {
-    // Linearization point of an assign, [fill] acq_rel: pairs with [value]
-    if (!hit.where->compare_exchange({word, hit.value}, {word, wanted.word})) return false;
-    settle(b, *hit.where, hit.number, h);
-  } else {
-    // Linearization point of an erase; the value stays for readers that have already matched the key (I3).
-    if (!hit.where->compare_exchange({word, hit.value}, {scrubbed, hit.value})) return false;
-    free_scrubbed(b, *hit.where, hit.number, h);
+    // Linearization point of an assign, [fill-value] acq_rel: pairs with [value]
+    return hit.where->compare_exchange({word, hit.value}, {word, wanted.word});
   }
+  // Linearization point of an erase, [fill] acq_rel: pairs with [key]; the value stays for readers that have already
+  // matched the key (I3).
+  if (!hit.where->compare_exchange({word, hit.value}, {scrubbed, hit.value})) return false;
+  free_scrubbed(b, *hit.where, hit.number, h);
   return true;
 }
 

@@ -135,7 +135,7 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
       const bool hold = to->frozen.load(sync::relaxed) != 0;
       const std::uint64_t fresh = hold ? bin_state::snapshot : bin_state::no_transfer;
       if (hold) to->bins[targets.first].head.store(header::with_state(0, fresh), sync::relaxed); // relaxed: as above
-      place_unit<Policy>(*to, load, chained, fresh);
+      place_unit(*to, load, chained, fresh);
       finish_bins(at, sources, bin_state::done_transfer);
       return move_result::moved;
     }

@@ -64,10 +64,10 @@ template <class Threads> bool claim_unit(index<Threads>& at, bin_range range) no
   return true;
 }
 
-/// The hash of an entry from its slot's words. A hidden shadow entry shows its key in the place of the value.
+/// The hash of an entry from its slot's words. A hidden entry shows its key in the place of the value.
 template <class Policy>
 std::uint64_t hash_of_slot(const Policy& policy, std::uint64_t key, std::uint64_t value, bool side) noexcept {
-  if (key == closed) key = value;
+  if (key < reserved_words) key = value;
   return policy.hash_of(side ? key - reserved_words : key, value);
 }
 
@@ -82,7 +82,7 @@ void list_unit(const Policy& policy, index<Threads>& at, bin_range range, cargo<
     for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
       const auto number = static_cast<unsigned>(std::countr_zero(mask)) / 2;
       slot<Threads>* const s = slot_at(at, b, number);
-      // [value] acquire: pairs with [fill-value]; before the key: a hidden shadow entry may just be opening
+      // [value] acquire: pairs with [fill-value]; before the key: a hidden entry may just be shown
       const std::uint64_t value = s->second.load(sync::acquire);
       // [key] acquire: pairs with [fill]
       const std::uint64_t key = s->first.load(sync::acquire);
@@ -125,15 +125,8 @@ template <class Threads> bool capture(slot<Threads>& from, sync::two_words& entr
   }
 }
 
-/// The state of an entry in its new slot. A shadow entry of an inline table that shows its key is being committed: it
-/// arrives valid, so that an assign that has hit it need not wait for the committing thread.
-template <class Policy> std::uint64_t state_on_arrival(std::uint64_t state, std::uint64_t key) noexcept {
-  const bool opened = !Policy::unique_words && state == slot_state::shadow && key != closed;
-  return opened ? slot_state::valid : state;
-}
-
 /// Moves listed entries into bins of `to` that nobody else can reach yet; plain in effect, so relaxed throughout.
-template <class Policy, class Threads>
+template <class Threads>
 void place_unit(index<Threads>& to, cargo<Threads>& load, std::uint64_t chained, std::uint64_t fresh_state) noexcept {
   for (unsigned i = 0; i < load.count; ++i) {
     const auto& one = load.entries[i];
@@ -152,9 +145,8 @@ void place_unit(index<Threads>& to, cargo<Threads>& load, std::uint64_t chained,
     into->second.store(entry.second, sync::relaxed); // relaxed: as above
     into->first.store(entry.first, sync::relaxed);   // relaxed: as above
     const std::uint64_t h = b.head.load(sync::relaxed); // relaxed: as above
-    const std::uint64_t state = state_on_arrival<Policy>(one.state, entry.first);
     // relaxed: as above
-    b.head.store(header::with_slot(header::with_state(h, fresh_state), one.rank, state), sync::relaxed);
+    b.head.store(header::with_slot(header::with_state(h, fresh_state), one.rank, one.state), sync::relaxed);
   }
 }
 

@@ -29,7 +29,7 @@ template <class Threads> bool copy_bin(const index<Threads>& at, bin<Threads>& b
       // [key] acquire: pairs with [fill]
       const std::uint64_t key = s->first.load(sync::acquire);
       // [value] acquire: pairs with [fill-value]
-      if (key != scrubbed) out.entries[out.count++] = {key, s->second.load(sync::acquire)};
+      if (key >= reserved_words) out.entries[out.count++] = {key, s->second.load(sync::acquire)};
     }
     // relaxed: the acquire loads above keep it behind them
     if (b.head.load(sync::relaxed) == h) return true;
