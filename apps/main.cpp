@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
   CLI::App program("cubby: concurrent hash tables, measured on your machine and your keys", "cubby");
-  program.set_version_flag("--version", "cubby " CUBBY_VERSION);
+  program.set_version_flag("--version", "cubby " CUBBY_VERSION "\n");
   program.require_subcommand(1);
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);

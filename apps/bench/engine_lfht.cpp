@@ -33,8 +33,8 @@ public:
 
   explicit lfht_adapter(const table_spec& spec) : hash_{spec.seed} {
     const std::size_t buckets = std::bit_ceil(spec.capacity);
-    table_ = _cds_lfht_new(buckets, small_capacity, std::size_t{1} << 32, CDS_LFHT_AUTO_RESIZE, &cds_lfht_mm_mmap,
-                           &urcu_qsbr_flavor, nullptr);
+    table_ = _cds_lfht_new(buckets, small_capacity, std::size_t{1} << 32, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING,
+                           &cds_lfht_mm_mmap, &urcu_qsbr_flavor, nullptr);
     if (table_ == nullptr)
       throw std::bad_alloc();
   }
@@ -45,10 +45,13 @@ public:
     urcu_qsbr_register_thread();
     std::vector<entry*> dead;
     cds_lfht_iter at;
-    for (cds_lfht_first(table_, &at); cds_lfht_iter_get_node(&at) != nullptr; cds_lfht_next(table_, &at)) {
-      cds_lfht_node* node = cds_lfht_iter_get_node(&at);
-      if (cds_lfht_del(table_, node) == 0)
-        dead.push_back(entry_of(node));
+    for (cds_lfht_first(table_, &at); cds_lfht_iter_get_node(&at) != nullptr; cds_lfht_next(table_, &at))
+      dead.push_back(entry_of(cds_lfht_iter_get_node(&at)));
+    // The table shrinks meanwhile, which waits for quiescent states.
+    for (std::size_t i = 0; i < dead.size(); ++i) {
+      cds_lfht_del(table_, &dead[i]->node);
+      if (i % 64 == 0)
+        urcu_qsbr_quiescent_state();
     }
     urcu_qsbr_unregister_thread();
     urcu_qsbr_synchronize_rcu();

@@ -69,8 +69,8 @@ machine_info describe_machine() {
   if (::sched_getaffinity(0, sizeof set, &set) == 0)
     m.cores = static_cast<std::size_t>(CPU_COUNT(&set));
   m.memory_bytes = number_in(field("/proc/meminfo", "MemTotal")) * 1024;
-  const long l3 = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
-  m.l3_bytes = l3 > 0 ? static_cast<std::size_t>(l3) : 0;
+  // What sysconf says in a virtual machine may be another machine's.
+  m.l3_bytes = number_in(first_line("/sys/devices/system/cpu/cpu0/cache/index3/size")) * 1024;
   utsname names{};
   if (::uname(&names) == 0)
     m.kernel = std::string(names.sysname) + " " + names.release;

@@ -115,6 +115,7 @@ void print_machine(const machine_info& m) {
   fmt::print("{}, {} cores, {:.1f} GB memory, {:.0f} MB L3, {}, huge pages: {}, compiler {}\n", m.cpu, m.cores,
              static_cast<double>(m.memory_bytes) * 1e-9, static_cast<double>(m.l3_bytes) / (1 << 20), m.kernel,
              m.huge_pages, m.compiler);
+  std::fflush(stdout);
 }
 
 void print_results(const std::vector<result>& results) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "arena.hpp"
+#include "clock.hpp"
 #include "key_kinds.hpp"
 #include "machine.hpp"
 
