@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a failure leaves the library: as an exception where the build has them; otherwise these functions return and
+// the verb that called them answers false. The only place that knows which of the two holds.
+#pragma once
+
+#include <exception>
+#include <new>
+
+namespace cubby::inline v0 {
+
+/// The bound of a `fixed` table is reached, or more keys share one hash than a bin can hold.
+class table_full : public std::exception {
+public:
+  [[nodiscard]] const char* what() const noexcept override { return "cubby: the table is full"; }
+};
+
+/// A namespace id of 4,096 or more came with a key that was to be inserted.
+class bad_namespace : public std::exception {
+public:
+  [[nodiscard]] const char* what() const noexcept override { return "cubby: a namespace id must be below 4096"; }
+};
+
+} // namespace cubby::inline v0
+
+namespace cubby::inline v0::fail {
+
+#if defined(__cpp_exceptions)
+inline constexpr bool throws = true;
+inline void with_table_full() { throw table_full{}; }
+inline void with_bad_namespace() { throw bad_namespace{}; }
+inline void with_no_memory() { throw std::bad_alloc{}; }
+
+/// Runs `f`; false when it threw std::bad_alloc. Other exceptions pass.
+template <class F> [[nodiscard]] bool attempt(F&& f) {
+  try {
+    f();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+#else
+inline constexpr bool throws = false;
+inline void with_table_full() noexcept {}
+inline void with_bad_namespace() noexcept {}
+inline void with_no_memory() noexcept {}
+
+template <class F> [[nodiscard]] bool attempt(F&& f) {
+  f();
+  return true;
+}
+#endif
+
+} // namespace cubby::inline v0::fail
