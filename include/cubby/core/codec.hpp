@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides, by the types alone, how the entries of a table are stored (DLHT section 3.1): as words (key and value fit
+// in 8 bytes each), as keys alone (a set of such keys), or as records behind a pointer (everything else).
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <cubby/core/key.hpp>
+#include <cubby/core/record_codec.hpp>
+#include <cubby/core/word_codec.hpp>
+
+namespace cubby::inline v0 {
+
+/// The three modes of a table.
+enum class storage_mode : std::uint8_t { words, keys_only, records };
+
+/// How many bits of a record's address the slot has room for; longer addresses are kept whole, and the key's size and
+/// namespace are then read from the record. Specialize it for a key type to have fewer: a test that wants every
+/// address to be too long does.
+template <class K> inline constexpr unsigned near_address_bits = 48;
+
+namespace detail {
+template <class K>
+concept slot_key = word_key<K> && !always_in_record<K> && !is_spaced<K>;
+
+template <class K, class V> constexpr storage_mode choose_mode() noexcept {
+  if constexpr (!slot_key<K>) return storage_mode::records;
+  if constexpr (std::is_same_v<V, no_value>) return storage_mode::keys_only;
+  if constexpr (!word_value<V>) return storage_mode::records;
+  return storage_mode::words;
+}
+
+template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_for {
+  using type = word_codec<K, V, Hash, Allocator>;
+};
+template <class K, class V, class Hash, class Allocator>
+struct codec_for<storage_mode::records, K, V, Hash, Allocator> {
+  static_assert(!std::is_same_v<inner_key<K>, std::string_view>,
+                "a table owns its keys: use std::string, and look up by std::string_view");
+  using type = record_codec<K, V, Hash, Allocator, near_address_bits<K>>;
+};
+} // namespace detail
+
+/// Which mode a table of these types is in.
+template <class K, class V> inline constexpr storage_mode mode_of = detail::choose_mode<K, V>();
+
+/// How a table of these types turns them into words; a `slot_policy` for engines.
+template <class K, class V, class Hash, class Allocator>
+using codec = typename detail::codec_for<mode_of<K, V>, K, V, Hash, Allocator>::type;
+
+} // namespace cubby::inline v0
