@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference engine: one lock around one std::unordered_multimap from {hash, key word} to value word. No verb here
+// is clever, so that every promise of engine.hpp can be read off it: the oracle of the tests, the floor of the
+// benches, and the lesson for writing an engine. Not light: include it where you want it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <cubby/core/epoch.hpp>
+#include <cubby/core/lock.hpp>
+#include <cubby/core/registry.hpp>
+#include <cubby/engine.hpp>
+#include <cubby/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+namespace engines {
+
+template <slot_policy Policy> class reference {
+public:
+  using policy = Policy;
+  using probe = typename Policy::probe;
+  static constexpr capability_set capabilities{.slots_freed_at_once = true,
+                                               .ordered_batch = true,
+                                               .grows = true,
+                                               .shrinks = true,
+                                               .snapshot = true,
+                                               .shadow_insert = true};
+
+  reference(const options& wanted, Policy slots) : options_(wanted), policy_(std::move(slots)) {
+    ok_ = fail::attempt([&] { index_.reserve(options_.capacity); });
+    if (!ok_) fail::with_no_memory();
+  }
+  reference(const reference&) = delete;
+  reference& operator=(const reference&) = delete;
+  ~reference() {
+    for (const auto& [where, what] : index_) policy_.dispose(what.word);
+  }
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] const Policy& slots() const noexcept { return policy_; }
+  static seat_pin pin(seat& s) noexcept { return seat_pin(s); }
+  /// The calling thread's seat; null when there is no memory for one.
+  [[nodiscard]] static seat* local_seat() noexcept { return registry::local(); }
+
+  [[nodiscard]] found_word find(seat&, const probe& p) const {
+    lock_scope held(lock_);
+    const auto at = locate(p);
+    if (at == index_.end() || at->second.hidden) return {};
+    return {true, at->second.word};
+  }
+  void prefetch(const probe&) const noexcept {}
+  void prefetch_record(const probe&) const noexcept {}
+
+  inserted_word insert(seat&, const probe& p, std::uint64_t word) { return place(p, word, false); }
+
+  /// `f` is shown a word with the lock released, and its decision is carried out if that word is still there.
+  template <class F> mutated mutate(seat&, const probe& p, F f) {
+    for (;;) {
+      const found_word seen = look(p);
+      if (!seen.found) return {};
+      const decision wanted = f(seen.word);
+      if (wanted.what == verdict::keep) return {true, verdict::keep, seen.word};
+      if (apply(p, seen.word, wanted)) return {true, wanted.what, seen.word};
+    }
+  }
+
+  void retire(seat& s, std::uint64_t word) { retired_.add(s, word); }
+
+  /// Walks a copy of the words, so that `f` runs without the lock and may call the table.
+  template <class F> void for_each(seat&, F f) {
+    for (const auto& entry : copy()) f(entry.key_word, entry.value_word);
+  }
+
+  /// The lock is the point in time.
+  template <class B, class F> bool snapshot(seat&, B begin, F sink) {
+    lock_scope held(lock_);
+    if (!begin(index_.size())) return false;
+    for (const auto& [where, what] : index_) {
+      if (!what.hidden) sink(where.word, what.word);
+    }
+    return true;
+  }
+
+  inserted_word shadow_insert(seat&, const probe& p, std::uint64_t word) { return place(p, word, true); }
+  void shadow_commit(seat&, const probe& p, std::uint64_t) {
+    lock_scope held(lock_);
+    locate(p)->second.hidden = false;
+    --hidden_;
+  }
+  void shadow_abort(seat&, const probe& p, std::uint64_t) {
+    lock_scope held(lock_);
+    index_.erase(locate(p));
+    --hidden_;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    lock_scope held(lock_);
+    return index_.size() - hidden_;
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    lock_scope held(lock_);
+    return slots_now();
+  }
+  [[nodiscard]] table_stats stats() const {
+    lock_scope held(lock_);
+    table_stats now;
+    now.size = index_.size() - hidden_;
+    now.capacity = slots_now();
+    now.bins = index_.bucket_count();
+    // a node is {next, cached hash, pair}, as the common implementations have it
+    now.bytes = now.bins * sizeof(void*) + index_.size() * (sizeof(typename index::value_type) + 2 * sizeof(void*));
+    now.retired = retired_.waiting();
+    now.growths = growths_;
+    now.shrinks = shrinks_;
+    return now;
+  }
+  bool reserve(seat&, std::size_t entries) {
+    lock_scope held(lock_);
+    if (options_.growth == growth_policy::fixed) return entries <= slots_now();
+    return fail::attempt([&] { counting_growth([&] { index_.reserve(entries); }); });
+  }
+  bool shrink_to_fit(seat&) {
+    if (options_.shrink == shrink_policy::never) return true;
+    lock_scope held(lock_);
+    const std::size_t before = index_.bucket_count();
+    const std::size_t floor = index_.size() > options_.capacity ? index_.size() : options_.capacity;
+    const bool had = fail::attempt([&] {
+      index_.rehash(0);
+      index_.reserve(floor);
+    });
+    if (index_.bucket_count() < before) ++shrinks_;
+    return had;
+  }
+
+  template <class Make, class Take> void find_many(seat& s, std::size_t n, Make make, Take take) const {
+    for (std::size_t i = 0; i < n; ++i) take(i, find(s, make(i)));
+  }
+
+private:
+  struct place_of {
+    std::uint64_t hash;
+    std::uint64_t word;
+    friend bool operator==(const place_of&, const place_of&) = default;
+  };
+  struct by_hash {
+    std::size_t operator()(const place_of& where) const noexcept { return static_cast<std::size_t>(where.hash); }
+  };
+  struct content {
+    std::uint64_t word;
+    bool hidden;
+  };
+  struct copied {
+    std::uint64_t key_word;
+    std::uint64_t value_word;
+  };
+  using index = std::unordered_multimap<place_of, content, by_hash>;
+
+  template <class Index> static auto locate_in(Index& all, const Policy& policy, const probe& p) {
+    auto [at, end] = all.equal_range(place_of{p.hash, p.word});
+    for (; at != end; ++at) {
+      if (policy.matches(p, at->second.word)) return at;
+    }
+    return all.end();
+  }
+  auto locate(const probe& p) { return locate_in(index_, policy_, p); }
+  auto locate(const probe& p) const { return locate_in(index_, policy_, p); }
+
+  [[nodiscard]] found_word look(const probe& p) {
+    lock_scope held(lock_);
+    const auto at = locate(p);
+    if (at == index_.end() || at->second.hidden) return {};
+    return {true, at->second.word};
+  }
+
+  inserted_word place(const probe& p, std::uint64_t word, bool hidden) {
+    lock_scope held(lock_);
+    if (const auto at = locate(p); at != index_.end()) return {insert_outcome::exists, at->second.word};
+    if (options_.growth == growth_policy::fixed && index_.size() >= slots_now()) return {insert_outcome::full, 0};
+    const bool had = fail::attempt(
+        [&] { counting_growth([&] { index_.emplace(place_of{p.hash, p.word}, content{word, hidden}); }); });
+    if (!had) return {insert_outcome::no_memory, 0};
+    if (hidden) ++hidden_;
+    return {insert_outcome::inserted, 0};
+  }
+
+  bool apply(const probe& p, std::uint64_t expected, const decision& wanted) {
+    lock_scope held(lock_);
+    const auto at = locate(p);
+    if (at == index_.end() || at->second.hidden || at->second.word != expected) return false;
+    if (wanted.what == verdict::replace) {
+      at->second.word = wanted.word;
+    } else {
+      index_.erase(at);
+    }
+    return true;
+  }
+
+  template <class F> void counting_growth(F f) {
+    const std::size_t before = index_.bucket_count();
+    f();
+    if (index_.bucket_count() > before) ++growths_;
+  }
+
+  [[nodiscard]] std::size_t slots_now() const noexcept {
+    if (options_.growth == growth_policy::fixed) return options_.capacity;
+    return index_.bucket_count();
+  }
+
+  [[nodiscard]] std::vector<copied> copy() const {
+    std::vector<copied> all;
+    lock_scope held(lock_);
+    all.reserve(index_.size());
+    for (const auto& [where, what] : index_) {
+      if (!what.hidden) all.push_back({where.word, what.word});
+    }
+    return all;
+  }
+
+  mutable small_lock<> lock_;
+  options options_;
+  Policy policy_;
+  index index_;
+  std::size_t hidden_ = 0;
+  retire_bag<Policy, sync::shared> retired_{policy_};
+  std::uint64_t growths_ = 0;
+  std::uint64_t shrinks_ = 0;
+  bool ok_ = true;
+};
+
+} // namespace engines
+
+/// Engine tag: one lock and `std::unordered_multimap`.
+struct reference {
+  static constexpr const char* name = "reference";
+  template <class Policy> using engine = engines::reference<Policy>;
+};
+
+} // namespace cubby::inline v0
