@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs that maps and sets share, written once for the table itself (the calling thread's seat) and for a handle
+// (a seat of its own). Every keyed call is a pair: `const K&`, so that what converts to a key works, and a template
+// for what merely compares equal to one (a std::string_view for std::string keys), which builds no key.
+// Unless said otherwise a verb is linearizable, takes no lock that a user's code could run under, and costs O(1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <cubby/batch.hpp>
+#include <cubby/core/codec.hpp>
+#include <cubby/place.hpp>
+#include <cubby/reservation.hpp>
+#include <cubby/snapshot.hpp>
+
+namespace cubby::inline v0 {
+
+/// What a lookup may be asked with beside a `const K&`.
+template <class Q, class Codec>
+concept lookup_key = Codec::template accepts<Q>;
+
+/// The awaitable of `async_find`; include <cubby/coro.hpp> to use it.
+template <class Face> class async_lookup;
+
+/// `Derived` gives `site() const` (engine and seat) and `own_seat() const` (null: the calling thread's).
+template <class Derived, class Engine> class table_face {
+public:
+  using codec_type = typename Engine::policy;
+  using key_type = typename codec_type::key_type;
+  using hasher = typename codec_type::hasher;
+  using allocator_type = typename codec_type::allocator_type;
+  using engine_type = Engine;
+  using request_type = request<key_type, typename codec_type::mapped_type>;
+  using reply_type = reply<typename codec_type::mapped_type>;
+  /// What the engine can do; a verb that it does not claim does not compile.
+  static constexpr capability_set capabilities = Engine::capabilities;
+
+  /// Whether the key is in the table.
+  [[nodiscard]] bool contains(const key_type& k) const { return has(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] bool contains(const Q& k) const { return has(k); }
+
+  /// Takes the key out; its slot is free for other keys at once. True if it was there.
+  bool erase(const key_type& k) { return take_out(k); }
+  template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k); }
+
+  /// Takes requests in order, inside one pin, while memory is asked ahead (DLHT section 3.3); stops after the first that
+  /// does not end in `done` if so told. Answers say how each ended; the number of requests carried out is returned,
+  /// the failed one included. No failure of a table (full, no memory) throws here. Takes as many requests as there are
+  /// both requests and answers; answers beyond are `not_executed`.
+  std::size_t execute(std::span<const request_type> requests, std::span<reply_type> replies,
+                      batch_policy policy = batch_policy::run_all) {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    return detail::run_batch(s, requests, replies, policy);
+  }
+
+  /// The hash that chooses the key's bin, seed and namespace mixed in.
+  [[nodiscard]] std::uint64_t hash_for(const key_type& k) const { return here().codec().probe_of(k).hash; }
+  template <lookup_key<codec_type> Q> [[nodiscard]] std::uint64_t hash_for(const Q& k) const {
+    return here().codec().probe_of(k).hash;
+  }
+  /// Asks memory for the key's bin and goes on (DLHT section 3.3, coroutines). A hint: no effect on any result.
+  void prefetch(const key_type& k) const { ask_for(k); }
+  template <lookup_key<codec_type> Q> void prefetch(const Q& k) const { ask_for(k); }
+
+  /// `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. Weak (DLHT section 3.4.4): an entry that is there
+  /// all the time is seen at least once, one that comes or goes meanwhile may be seen or not. `f` may use the table.
+  template <class F> void visit_all(F f) const {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) { show(s.codec(), f, key, value); });
+  }
+
+  /// Erases every entry for which `p` holds (arguments as for visit_all), as visit_all would see them; the number.
+  /// `p` may be asked again about an entry, and is asked about the very value that leaves.
+  template <class P> std::size_t erase_if(P p) {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto& codec = s.codec();
+    std::size_t count = 0;
+    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) {
+      if (!show(codec, p, key, value)) return;
+      const auto agrees = [&](std::uint64_t now) { return now == value || show(codec, p, key, now); };
+      if (detail::erase_word(s, codec.probe_of_slot(key, value), agrees)) ++count;
+    });
+    return count;
+  }
+
+  /// Erases every entry that is there all the time; room stays. O(capacity).
+  void clear() {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) {
+      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](std::uint64_t) { return true; });
+    });
+  }
+  /// `clear`, then gives room back down to `options.capacity`. False: no memory for the smaller index.
+  bool clear_and_release() {
+    clear();
+    return shrink_to_fit();
+  }
+
+  /// What the table holds at one point in time: a list of pairs, for a set of keys. Updates wait while the words are
+  /// copied, lookups do not (DLHT section 3.4.4). O(capacity), and memory for a copy of everything; throws
+  /// std::bad_alloc without it (without exceptions the list is not `ok()`).
+  [[nodiscard]] auto snapshot()
+    requires(Engine::capabilities.snapshot)
+  {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    return detail::take_snapshot(s);
+  }
+
+  /// Entries: exact when nobody writes.
+  [[nodiscard]] std::size_t size() const { return here().engine.size(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  /// Slots of the current index; a table grows before all of them are used.
+  [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
+  [[nodiscard]] table_stats stats() const { return here().engine.stats(); }
+  /// Makes room for this many entries. False: no memory, or the table is `fixed`.
+  bool reserve(std::size_t entries) {
+    const auto s = here();
+    return s.engine.reserve(s.at, entries);
+  }
+  /// Gives room back that the entries do not need, down to `options.capacity`. False: no memory for the new index.
+  bool shrink_to_fit() {
+    const auto s = here();
+    return s.engine.shrink_to_fit(s.at);
+  }
+
+  [[nodiscard]] hasher hash_function() const { return here().codec().hash_function(); }
+  [[nodiscard]] allocator_type get_allocator() const { return here().codec().allocator(); }
+
+protected:
+  table_face() = default;
+  ~table_face() = default;
+  table_face(const table_face&) = default;
+  table_face& operator=(const table_face&) = default;
+
+  [[nodiscard]] detail::site<Engine> here() const { return static_cast<const Derived&>(*this).site(); }
+
+  /// Runs `f(site, probe)` inside a pin, about this key.
+  template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
+    const auto s = here();
+    const typename Engine::probe p = s.codec().probe_of(k);
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    return f(s, p);
+  }
+  /// The same for a verb that may insert; answers `otherwise` for a key that no table may hold.
+  template <class Q, class R, class F> R about_new(const Q& k, R otherwise, F&& f) const {
+    return about(k, [&](const auto& s, const auto& p) -> R {
+      if (!s.codec().is_legal(p)) [[unlikely]] {
+        fail::with_bad_namespace();
+        return std::move(otherwise);
+      }
+      return f(s, p);
+    });
+  }
+  template <class Q, class... A> insert_outcome add(const Q& k, A&&... args) {
+    return about_new(k, insert_outcome::full, [&](const auto& s, const auto& p) {
+      return detail::place(s, p, k, std::forward<A>(args)...);
+    });
+  }
+  template <class Q, class... A> reservation<Engine> add_hidden(const Q& k, A&&... args) {
+    return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
+      return reservation<Engine>(s, static_cast<const Derived&>(*this).own_seat(), p, k, std::forward<A>(args)...);
+    });
+  }
+
+private:
+  template <class Q> bool has(const Q& k) const {
+    return about(k, [](const auto& s, const auto& p) { return s.engine.find(s.at, p).found; });
+  }
+  template <class Q> bool take_out(const Q& k) {
+    return about(k, [](const auto& s, const auto& p) {
+      return detail::erase_word(s, p, [](std::uint64_t) { return true; });
+    });
+  }
+  template <class Q> void ask_for(const Q& k) const {
+    about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });
+  }
+  template <class F>
+  static decltype(auto) show(const codec_type& codec, F& f, std::uint64_t key, std::uint64_t value) {
+    const key_type& k = codec.key(key, value);
+    if constexpr (codec_type::has_values) {
+      const typename codec_type::mapped_type& v = codec.value(value);
+      return f(k, v);
+    } else {
+      return f(k);
+    }
+  }
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A handle: one thread's seat at one table. It saves the look at the thread's own seat on every call, and can hold a
+// pin of its own, so that a reference into the table stays good (DLHT section 3.2.1, pointer API).
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+#include <cubby/core/registry.hpp>
+#include <cubby/face.hpp>
+
+namespace cubby::inline v0 {
+
+namespace detail {
+
+/// A seat of its own, given back at the end; of a one-thread engine the table's only seat.
+template <class Engine> class owned_seat {
+public:
+  explicit owned_seat(Engine& e) : engine_(&e) {
+    if constexpr (!Engine::capabilities.one_thread_only) {
+      mine_ = registry::claim();
+      if (mine_ == nullptr) fail::with_no_memory();
+    }
+  }
+  owned_seat(owned_seat&& other) noexcept
+      : engine_(std::exchange(other.engine_, nullptr)), mine_(std::exchange(other.mine_, nullptr)) {}
+  owned_seat& operator=(owned_seat&& other) noexcept {
+    std::swap(engine_, other.engine_);
+    std::swap(mine_, other.mine_);
+    return *this;
+  }
+  ~owned_seat() {
+    if (mine_ != nullptr) registry::release(mine_);
+  }
+
+  [[nodiscard]] Engine& engine() const noexcept { return *engine_; }
+  [[nodiscard]] seat* own() const noexcept { return mine_; }
+  [[nodiscard]] seat& at() const {
+    if constexpr (Engine::capabilities.one_thread_only) return thread_seat(*engine_);
+    // without exceptions a claim may have failed: the thread's seat does as well, only slower
+    if (mine_ == nullptr) [[unlikely]] return thread_seat(*engine_);
+    return *mine_;
+  }
+
+private:
+  Engine* engine_;
+  seat* mine_ = nullptr;
+};
+
+/// A pin that may or may not be held, whatever its type.
+template <class Engine> class held_pin {
+  using pin_type = decltype(std::declval<Engine&>().pin(std::declval<seat&>()));
+
+public:
+  held_pin() noexcept = default;
+  held_pin(const held_pin&) = delete;
+  held_pin& operator=(const held_pin&) = delete;
+  ~held_pin() { drop(); }
+  [[nodiscard]] bool holds() const noexcept { return held_; }
+  void hold(Engine& e, seat& s) noexcept {
+    if (held_) return;
+    ::new (static_cast<void*>(room_)) pin_type(e.pin(s));
+    held_ = true;
+  }
+  void drop() noexcept {
+    if (!held_) return;
+    held_ = false;
+    std::launder(reinterpret_cast<pin_type*>(room_))->~pin_type();
+  }
+
+private:
+  alignas(pin_type) unsigned char room_[sizeof(pin_type)];
+  bool held_ = false;
+};
+
+} // namespace detail
+
+/// Move-only; used by one thread at a time; must not outlive its table. Every verb of the table, and `find_ref`.
+/// A handle that lingers delays the freeing of memory only while it is pinned.
+template <template <class, class> class Face, class Engine> class handle : public Face<handle<Face, Engine>, Engine> {
+  using base = Face<handle<Face, Engine>, Engine>;
+  using codec_type = typename Engine::policy;
+
+public:
+  using key_type = typename base::key_type;
+
+  explicit handle(Engine& e) : seat_(e) {}
+  handle(handle&& other) noexcept : base(other), seat_(std::move(other.seat_)) { take_pin(other); }
+  handle& operator=(handle&& other) noexcept {
+    if (this == &other) return *this;
+    unpin();
+    seat_ = std::move(other.seat_);
+    take_pin(other);
+    return *this;
+  }
+  ~handle() { unpin(); }
+
+  /// The value's place in its record, or null; good until `unpin`, although others may replace or erase the entry
+  /// meanwhile. The first call pins the handle: from then on nothing that this table retires is freed.
+  [[nodiscard]] const typename codec_type::mapped_type* find_ref(const key_type& k)
+    requires(codec_type::in_records && codec_type::has_values)
+  {
+    return ref_of(k);
+  }
+  template <lookup_key<codec_type> Q>
+    requires(codec_type::in_records && codec_type::has_values)
+  [[nodiscard]] const typename codec_type::mapped_type* find_ref(const Q& k) {
+    return ref_of(k);
+  }
+  /// Ends what `find_ref` began; its references are void. No effect when not pinned.
+  void unpin() noexcept { pin_.drop(); }
+  [[nodiscard]] bool pinned() const noexcept { return pin_.holds(); }
+
+  [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
+  [[nodiscard]] seat* own_seat() const noexcept { return seat_.own(); }
+
+private:
+  template <class Q> const typename codec_type::mapped_type* ref_of(const Q& k) {
+    const auto s = site();
+    pin_.hold(s.engine, s.at);
+    const found_word seen = s.engine.find(s.at, s.codec().probe_of(k));
+    return seen.found ? &s.codec().value(seen.word) : nullptr;
+  }
+  /// Pins nest: the seat is pinned here before it is let go there.
+  void take_pin(handle& other) noexcept {
+    if (!other.pinned()) return;
+    pin_.hold(seat_.engine(), seat_.at());
+    other.unpin();
+  }
+
+  detail::owned_seat<Engine> seat_;
+  detail::held_pin<Engine> pin_;
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time; nobody registers.
+// The verbs are in map_face.hpp and face.hpp. The types choose the mode: keys and values of at most 8 bytes live in the
+// table itself, everything else in records that the allocator gives (core/codec.hpp).
+#pragma once
+
+#include <cubby/engine/dlht/dlht.hpp>
+#include <cubby/handle.hpp>
+#include <cubby/map_face.hpp>
+
+namespace cubby::inline v0 {
+
+/// K: any type with a hash and operator==, owned by the map. V: any type that can be destroyed without throwing.
+/// Engine: a tag such as cubby::dlht. Hash: see core/hash.hpp. Allocator: of records; it is called from every thread.
+/// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
+template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
+class map : public map_face<map<K, V, Engine, Hash, Allocator>,
+                            typename Engine::template engine<codec<K, V, Hash, Allocator>>> {
+public:
+  using engine_type = typename Engine::template engine<codec<K, V, Hash, Allocator>>;
+  using handle_type = cubby::handle<map_face, engine_type>;
+  /// How entries are stored; known when the types are.
+  static constexpr storage_mode mode = mode_of<K, V>;
+
+  /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
+  explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
+  map(const map&) = delete;
+  map& operator=(const map&) = delete;
+
+  /// False when the map could not be made, in builds without exceptions; then only destroy it.
+  [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
+
+  /// A seat of one's own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc without memory.
+  [[nodiscard]] handle_type handle() { return handle_type(engine_); }
+
+  /// The engine below, for benches and tests that want to speak to it in words.
+  [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
+
+  [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }
+  [[nodiscard]] static seat* own_seat() noexcept { return nullptr; }
+
+private:
+  mutable engine_type engine_;
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of maps, beside those of face.hpp: what has to do with values. A function that is given a value gets
+// `const V&` that stays as it is until the function returns; it may call the table again. Functions that make a new
+// value out of the old one may run again when another thread was faster, so they should have no other effect.
+// What a user's function or constructor throws passes through and leaves the table as it was.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <cubby/face.hpp>
+
+namespace cubby::inline v0 {
+
+template <class Derived, class Engine> class map_face : public table_face<Derived, Engine> {
+  using base = table_face<Derived, Engine>;
+  using K = typename base::key_type;
+  using V = typename Engine::policy::mapped_type;
+  using codec_type = typename base::codec_type;
+
+public:
+  using mapped_type = V;
+
+  /// A copy of the value.
+  [[nodiscard]] std::optional<V> find(const K& k) const
+    requires std::copy_constructible<V>
+  {
+    return copy_of(k);
+  }
+  template <lookup_key<codec_type> Q>
+    requires std::copy_constructible<V>
+  [[nodiscard]] std::optional<V> find(const Q& k) const {
+    return copy_of(k);
+  }
+
+  /// `f(const V&)` if the key is there. 1 if so, else 0.
+  template <class F> std::size_t visit(const K& k, F&& f) const { return look(k, f); }
+  template <lookup_key<codec_type> Q, class F> std::size_t visit(const Q& k, F&& f) const { return look(k, f); }
+
+  /// Inserts if the key is absent; the value is built only then. False if it was there. Throws table_full or
+  /// std::bad_alloc when there is no room (without exceptions: false; `try_insert` tells them apart).
+  template <class U = V>
+    requires std::convertible_to<U, V>
+  bool insert(const K& k, U&& v) {
+    return detail::settle(this->add(k, std::forward<U>(v)));
+  }
+  template <lookup_key<codec_type> Q, class U = V>
+    requires std::convertible_to<U, V>
+  bool insert(const Q& k, U&& v) {
+    return detail::settle(this->add(k, std::forward<U>(v)));
+  }
+  /// The same with a value made of `args`.
+  template <class... A>
+    requires std::constructible_from<V, A...>
+  bool try_emplace(const K& k, A&&... args) {
+    return detail::settle(this->add(k, std::forward<A>(args)...));
+  }
+  template <lookup_key<codec_type> Q, class... A>
+    requires std::constructible_from<V, A...>
+  bool try_emplace(const Q& k, A&&... args) {
+    return detail::settle(this->add(k, std::forward<A>(args)...));
+  }
+  /// The same, telling how it ended; a lack of room does not throw.
+  template <class... A>
+    requires std::constructible_from<V, A...>
+  insert_outcome try_insert(const K& k, A&&... args) {
+    return this->add(k, std::forward<A>(args)...);
+  }
+  template <lookup_key<codec_type> Q, class... A>
+    requires std::constructible_from<V, A...>
+  insert_outcome try_insert(const Q& k, A&&... args) {
+    return this->add(k, std::forward<A>(args)...);
+  }
+
+  /// Gives the key this value if it is there. DLHT's Put (section 3.2.4), in every mode. Throws std::bad_alloc when
+  /// there is no memory for a record (without exceptions: false).
+  template <class U = V>
+    requires std::convertible_to<U, V>
+  bool assign(const K& k, U&& v) {
+    return put(k, std::forward<U>(v));
+  }
+  template <lookup_key<codec_type> Q, class U = V>
+    requires std::convertible_to<U, V>
+  bool assign(const Q& k, U&& v) {
+    return put(k, std::forward<U>(v));
+  }
+  /// Gives the key this value, there or not. True: inserted. Throws like `insert`.
+  template <class U = V>
+    requires std::convertible_to<U, V>
+  bool insert_or_assign(const K& k, U&& v) {
+    return put_anyway(k, std::forward<U>(v));
+  }
+  template <lookup_key<codec_type> Q, class U = V>
+    requires std::convertible_to<U, V>
+  bool insert_or_assign(const Q& k, U&& v) {
+    return put_anyway(k, std::forward<U>(v));
+  }
+
+  /// Replaces the value by `f(const V&) -> V` if the key is there; `f` may run again. Throws like `assign`.
+  template <class F> bool update(const K& k, F&& f) { return renew(k, f); }
+  template <lookup_key<codec_type> Q, class F> bool update(const Q& k, F&& f) { return renew(k, f); }
+  /// `update`, or inserts a value made of `args`. True: inserted.
+  template <class F, class... A> bool insert_or_update(const K& k, F&& f, A&&... args) {
+    return renew_anyway(k, f, std::forward<A>(args)...);
+  }
+  template <lookup_key<codec_type> Q, class F, class... A> bool insert_or_update(const Q& k, F&& f, A&&... args) {
+    return renew_anyway(k, f, std::forward<A>(args)...);
+  }
+  /// Adds `n` to the value, or inserts `n`. True: inserted.
+  bool insert_or_add(const K& k, const V& n)
+    requires requires(const V& v) { static_cast<V>(v + v); }
+  {
+    return renew_anyway(k, [&n](const V& v) { return static_cast<V>(v + n); }, n);
+  }
+  template <lookup_key<codec_type> Q>
+    requires requires(const V& v) { static_cast<V>(v + v); }
+  bool insert_or_add(const Q& k, const V& n) {
+    return renew_anyway(k, [&n](const V& v) { return static_cast<V>(v + n); }, n);
+  }
+  /// `f(const V*)`, null when absent, returns a computed<V>: keep, erase, or a value. `f` may run again; the last
+  /// answer is the one that is carried out, about exactly the value that it was shown.
+  template <class F> change compute(const K& k, F&& f) { return computed_by(k, f); }
+  template <lookup_key<codec_type> Q, class F> change compute(const Q& k, F&& f) { return computed_by(k, f); }
+
+  using base::erase_if;
+  /// Erases the entry if `p(const V&)` holds for it; `p` may run again.
+  template <class P> bool erase_if(const K& k, P&& p) { return take_out_if(k, p); }
+  template <lookup_key<codec_type> Q, class P> bool erase_if(const Q& k, P&& p) { return take_out_if(k, p); }
+  /// Erases the entry and returns the very value that left (a copy: others may be reading it).
+  std::optional<V> extract(const K& k)
+    requires std::copy_constructible<V>
+  {
+    return pull(k);
+  }
+  template <lookup_key<codec_type> Q>
+    requires std::copy_constructible<V>
+  std::optional<V> extract(const Q& k) {
+    return pull(k);
+  }
+
+  /// Looks all keys up in order; values[i] is written where found[i] becomes true. The number found. Takes as many keys
+  /// as there are keys, values and found.
+  std::size_t find_batch(std::span<const K> keys, std::span<V> values, std::span<bool> found) const
+    requires std::is_copy_assignable_v<V>
+  {
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto& codec = s.codec();
+    const std::size_t n = detail::least_of(keys.size(), values.size(), found.size());
+    std::size_t count = 0;
+    detail::find_keys(s, keys.first(n), [&](std::size_t i, const found_word& seen) {
+      found[i] = seen.found;
+      count += seen.found ? 1 : 0;
+      if (seen.found) values[i] = codec.value(seen.word);
+    });
+    return count;
+  }
+  /// `f(i, const V*)` for each key in order, null where absent. The number found. `f` may call the table.
+  template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const {
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto& codec = s.codec();
+    std::size_t count = 0;
+    detail::find_keys(s, keys, [&](std::size_t i, const found_word& seen) {
+      if (!seen.found) {
+        f(i, static_cast<const V*>(nullptr));
+        return;
+      }
+      ++count;
+      const V& value = codec.value(seen.word);
+      f(i, &value);
+    });
+    return count;
+  }
+
+  /// `co_await` finds the key while other tasks of the same runner go on; include <cubby/coro.hpp>.
+  [[nodiscard]] auto async_find(const K& k) const { return async_lookup<Derived>(self(), k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] auto async_find(const Q& k) const {
+    return async_lookup<Derived>(self(), k);
+  }
+
+  /// Inserts the key hidden: nobody finds it until `commit`, nobody else can insert it (DLHT section 3.2.2).
+  template <class... A>
+    requires(Engine::capabilities.shadow_insert && std::constructible_from<V, A...>)
+  [[nodiscard]] reservation<Engine> shadow_insert(const K& k, A&&... args) {
+    return this->add_hidden(k, std::forward<A>(args)...);
+  }
+  template <lookup_key<codec_type> Q, class... A>
+    requires(Engine::capabilities.shadow_insert && std::constructible_from<V, A...>)
+  [[nodiscard]] reservation<Engine> shadow_insert(const Q& k, A&&... args) {
+    return this->add_hidden(k, std::forward<A>(args)...);
+  }
+
+private:
+  [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+
+  template <class Q> std::optional<V> copy_of(const Q& k) const {
+    return this->about(k, [](const auto& s, const auto& p) -> std::optional<V> {
+      const found_word seen = s.engine.find(s.at, p);
+      if (!seen.found) return std::nullopt;
+      return std::optional<V>(s.codec().value(seen.word));
+    });
+  }
+  template <class Q, class F> std::size_t look(const Q& k, F& f) const {
+    return this->about(k, [&](const auto& s, const auto& p) -> std::size_t {
+      const found_word seen = s.engine.find(s.at, p);
+      if (!seen.found) return 0;
+      const V& value = s.codec().value(seen.word);
+      f(value);
+      return 1;
+    });
+  }
+  static bool settle(detail::changed how) {
+    if (how == detail::changed::no_memory) fail::with_no_memory();
+    return how == detail::changed::done;
+  }
+  template <class Q, class U> bool put(const Q& k, U&& v) {
+    return settle(this->about(
+        k, [&](const auto& s, const auto& p) { return detail::assign_value(s, p, k, std::forward<U>(v)); }));
+  }
+  template <class Q, class U> bool put_anyway(const Q& k, U&& v) {
+    return this->about_new(k, false, [&](const auto& s, const auto& p) {
+      return detail::settle(detail::assign_or_insert(s, p, k, std::forward<U>(v)).how);
+    });
+  }
+  template <class Q, class F> bool renew(const Q& k, F& f) {
+    return settle(this->about(k, [&](const auto& s, const auto& p) { return detail::replace_value(s, p, k, f); }));
+  }
+  template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& f, A&&... args) {
+    return this->about_new(k, false, [&](const auto& s, const auto& p) {
+      return detail::settle(detail::update_or_insert(s, p, k, f, std::forward<A>(args)...).how);
+    });
+  }
+  template <class Q, class F> change computed_by(const Q& k, F& f) {
+    return this->about_new(
+        k, change::none, [&](const auto& s, const auto& p) { return detail::compute_value(s, p, k, f); });
+  }
+  template <class Q, class P> bool take_out_if(const Q& k, P& p) {
+    return this->about(k, [&](const auto& s, const auto& where) {
+      return detail::erase_word(s, where, [&](std::uint64_t word) {
+        const V& value = s.codec().value(word);
+        return static_cast<bool>(p(value));
+      });
+    });
+  }
+  template <class Q> std::optional<V> pull(const Q& k) {
+    return this->about(k, [](const auto& s, const auto& p) { return detail::extract_value(s, p); });
+  }
+};
+
+} // namespace cubby::inline v0

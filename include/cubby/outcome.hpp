@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that the face speaks in beside those of engine.hpp: what `compute` wants and did, and the requests and
+// replies of `execute`.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <cubby/core/key.hpp>
+#include <cubby/engine.hpp>
+
+namespace cubby::inline v0 {
+
+/// What a `compute` did to the entry.
+enum class change : std::uint8_t { none, inserted, replaced, erased };
+
+/// What the function given to `compute` wants: leave things as they are, erase the entry, or have this value.
+/// `keep` and `erase` for a key that is absent both mean: nothing.
+template <class V> class computed {
+public:
+  [[nodiscard]] static computed keep() { return computed(verdict::keep); }
+  [[nodiscard]] static computed erase() { return computed(verdict::erase); }
+  template <std::convertible_to<V> U> [[nodiscard]] static computed value(U&& v) {
+    return computed(std::forward<U>(v));
+  }
+
+  /// `verdict::keep` or `verdict::erase`; `verdict::replace` needs a value and is taken as `keep`.
+  computed(verdict what) : what_(what == verdict::replace ? verdict::keep : what) {}
+  template <class U>
+    requires(std::convertible_to<U, V> && !std::same_as<std::remove_cvref_t<U>, verdict> &&
+             !std::same_as<std::remove_cvref_t<U>, computed>)
+  computed(U&& v) : what_(verdict::replace), value_(std::forward<U>(v)) {}
+
+  [[nodiscard]] verdict what() const noexcept { return what_; }
+  /// Only when `what()` is `verdict::replace`.
+  [[nodiscard]] V& get() noexcept { return *value_; }
+
+private:
+  verdict what_;
+  std::optional<V> value_;
+};
+
+/// What one request of a batch asks for. DLHT's Get, Put, Insert and Delete are find, assign, insert and erase.
+enum class verb : std::uint8_t { find, insert, assign, insert_or_assign, erase };
+
+/// One request of a batch; `value` matters to insert, assign and insert_or_assign.
+template <class K, class V = no_value> struct request {
+  verb what = verb::find;
+  K key{};
+  V value{};
+};
+
+/// How one request of a batch ended. Everything but `done` is a failure for `stop_at_first_failure`.
+enum class outcome : std::uint8_t {
+  not_executed, ///< the batch stopped before it
+  done,         ///< found, inserted, assigned, erased
+  absent,       ///< find, assign, erase: no such key
+  exists,       ///< insert: the key is there
+  full,         ///< insert, insert_or_assign: see insert_outcome::full
+  no_memory     ///< there was none for the record or for growth
+};
+
+/// The answer to one request. `value`: what a find found, or what left by an erase.
+template <class V = no_value> struct reply {
+  outcome result = outcome::not_executed;
+  std::optional<V> value{};
+};
+
+enum class batch_policy : std::uint8_t { run_all, stop_at_first_failure };
+
+namespace detail {
+constexpr outcome outcome_of(insert_outcome how) noexcept {
+  switch (how) {
+  case insert_outcome::inserted: return outcome::done;
+  case insert_outcome::exists: return outcome::exists;
+  case insert_outcome::full: return outcome::full;
+  case insert_outcome::no_memory: break;
+  }
+  return outcome::no_memory;
+}
+} // namespace detail
+
+} // namespace cubby::inline v0

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs on one key, written once for words and for records: lookups, inserts, changes, erases. Each runs inside a
+// pin that its caller holds. In record mode a value is built outside the engine and published by one compare of words,
+// so no lock is held and no bin is blocked while a user's code runs; a function given by the user may then run again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <cubby/core/word_codec.hpp>
+#include <cubby/engine.hpp>
+#include <cubby/outcome.hpp>
+#include <cubby/platform/fail.hpp>
+#include <cubby/platform/sync.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// An engine, the seat of the caller, and the codec between: what every verb needs.
+template <class Engine> struct site {
+  using codec_type = typename Engine::policy;
+  using probe = typename Engine::probe;
+  Engine& engine;
+  seat& at;
+  [[nodiscard]] const codec_type& codec() const noexcept { return engine.slots(); }
+};
+
+/// The calling thread's seat. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
+template <class Engine> [[nodiscard]] seat& thread_seat(Engine& e) {
+  if (seat* const mine = e.local_seat()) [[likely]] return *mine;
+  for (sync::backoff wait;; wait.pause()) {
+    fail::with_no_memory();
+    if (seat* const mine = e.local_seat()) return *mine;
+  }
+}
+
+template <class Engine> using value_of = typename Engine::policy::mapped_type;
+
+/// Reports what stopped an insert; true when nothing did and the key is new.
+inline bool settle(insert_outcome how) {
+  if (how == insert_outcome::full) fail::with_table_full();
+  if (how == insert_outcome::no_memory) fail::with_no_memory();
+  return how == insert_outcome::inserted;
+}
+
+/// A value word that was built and is not yet published; a record that stays unpublished is freed.
+template <class Engine> class fresh_word {
+public:
+  template <class Q, class... A>
+  fresh_word(site<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args)
+      : site_(s), made_(s.codec().make(p, key, std::forward<A>(args)...)) {}
+  ~fresh_word() {
+    if (!made_.ok) return;
+    if constexpr (Engine::policy::in_records) {
+      // a slot that was being filled may have shown the word to a reader that will reject it only afterwards
+      if (shown_) {
+        site_.engine.retire(site_.at, made_.word);
+      } else {
+        site_.codec().dispose(made_.word);
+      }
+    }
+  }
+  fresh_word(const fresh_word&) = delete;
+  fresh_word& operator=(const fresh_word&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return made_.ok; }
+  [[nodiscard]] std::uint64_t word() const noexcept { return made_.word; }
+  void published() noexcept { made_.ok = false; }
+
+  insert_outcome insert(const typename Engine::probe& p) {
+    shown_ = true;
+    const insert_outcome how = site_.engine.insert(site_.at, p, made_.word).outcome;
+    if (how == insert_outcome::inserted) published();
+    return how;
+  }
+  insert_outcome reserve(const typename Engine::probe& p) {
+    shown_ = true;
+    const insert_outcome how = site_.engine.shadow_insert(site_.at, p, made_.word).outcome;
+    if (how == insert_outcome::inserted) published();
+    return how;
+  }
+  /// Puts the word in the place of `expected`, if that is still there; what it replaced is retired.
+  bool replace(const typename Engine::probe& p, std::uint64_t expected) {
+    if (!swap_word(site_, p, expected, {verdict::replace, made_.word})) return false;
+    published();
+    return true;
+  }
+
+private:
+  site<Engine> site_;
+  made_word made_;
+  bool shown_ = false;
+};
+
+/// Carries out `wanted` if the entry's word is still `expected`.
+template <class Engine>
+bool swap_word(site<Engine> s, const typename Engine::probe& p, std::uint64_t expected, decision wanted) {
+  const mutated m = s.engine.mutate(
+      s.at, p, [&](std::uint64_t word) { return word == expected ? wanted : decision{verdict::keep, 0}; });
+  if (!m.found || m.done != wanted.what) return false;
+  if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
+  return true;
+}
+
+/// Insert only if absent; the value is built only then.
+template <class Engine, class Q, class... A>
+insert_outcome place(site<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args) {
+  if constexpr (!Engine::policy::in_records) {
+    return s.engine.insert(s.at, p, s.codec().make(p, key, std::forward<A>(args)...).word).outcome;
+  } else {
+    if (s.engine.find(s.at, p).found) return insert_outcome::exists;
+    fresh_word<Engine> next(s, p, key, std::forward<A>(args)...);
+    return next.ok() ? next.insert(p) : insert_outcome::no_memory;
+  }
+}
+
+/// What a change of a present entry came to.
+enum class changed : std::uint8_t { done, absent, no_memory };
+
+/// A new value if present: `make(const V& old) -> V`, which may run again.
+template <class Engine, class Q, class F>
+changed replace_value(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& make) {
+  const auto& codec = s.codec();
+  if constexpr (!Engine::policy::in_records) {
+    const mutated m = s.engine.mutate(s.at, p, [&](std::uint64_t word) {
+      const value_of<Engine> old = codec.value(word);
+      return decision{verdict::replace, codec.make(p, key, make(old)).word};
+    });
+    return m.found ? changed::done : changed::absent;
+  } else {
+    for (;;) {
+      const found_word seen = s.engine.find(s.at, p);
+      if (!seen.found) return changed::absent;
+      fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), make(codec.value(seen.word)));
+      if (!next.ok()) return changed::no_memory;
+      if (next.replace(p, seen.word)) return changed::done;
+    }
+  }
+}
+
+/// The given value if present. The value is moved from, or copied, only when the key is found.
+template <class Engine, class Q, class U>
+changed assign_value(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+  const auto& codec = s.codec();
+  if constexpr (!Engine::policy::in_records) {
+    const std::uint64_t word = codec.make(p, key, std::forward<U>(value)).word;
+    const mutated m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
+    return m.found ? changed::done : changed::absent;
+  } else {
+    const found_word seen = s.engine.find(s.at, p);
+    if (!seen.found) return changed::absent;
+    fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), std::forward<U>(value));
+    if (!next.ok()) return changed::no_memory;
+    const std::uint64_t word = next.word();
+    const mutated m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
+    if (!m.found) return changed::absent;
+    next.published();
+    s.engine.retire(s.at, m.before);
+    return changed::done;
+  }
+}
+
+/// How an insert-or-change ended; `inserted` false and `how` exists: the entry that was there has been changed.
+struct upserted {
+  insert_outcome how = insert_outcome::inserted;
+  [[nodiscard]] bool inserted() const noexcept { return how == insert_outcome::inserted; }
+};
+
+/// Insert if absent, else `change_it() -> changed`. `insert_it() -> insert_outcome`. While a reservation of the key is
+/// open neither can be done, and this waits for its commit or abort.
+template <class Change, class Insert> upserted change_or_insert(Change change_it, Insert insert_it) {
+  for (sync::backoff wait;; wait.pause()) {
+    const changed c = change_it();
+    if (c == changed::done) return {insert_outcome::exists};
+    if (c == changed::no_memory) return {insert_outcome::no_memory};
+    const insert_outcome how = insert_it();
+    if (how != insert_outcome::exists) return {how};
+  }
+}
+
+template <class Engine, class Q, class U>
+upserted assign_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+  if constexpr (!Engine::policy::in_records) {
+    const auto v = value_of<Engine>(std::forward<U>(value));
+    return change_or_insert([&] { return assign_value(s, p, key, v); }, [&] { return place(s, p, key, v); });
+  } else {
+    fresh_word<Engine> next(s, p, key, std::forward<U>(value));
+    if (!next.ok()) return {insert_outcome::no_memory};
+    const std::uint64_t word = next.word();
+    return change_or_insert(
+        [&] {
+          const mutated m =
+              s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
+          if (!m.found) return changed::absent;
+          next.published();
+          s.engine.retire(s.at, m.before);
+          return changed::done;
+        },
+        [&] { return next.insert(p); });
+  }
+}
+
+/// `make(const V&) -> V` if present; else a value of `args`, which is built once.
+template <class Engine, class Q, class F, class... A>
+upserted update_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& make, A&&... args) {
+  std::optional<fresh_word<Engine>> first;
+  return change_or_insert([&] { return replace_value(s, p, key, make); },
+                          [&] {
+                            if (!first) first.emplace(s, p, key, std::forward<A>(args)...);
+                            return first->ok() ? first->insert(p) : insert_outcome::no_memory;
+                          });
+}
+
+/// The whole read-modify-write vocabulary: `f(const V* or null) -> computed<V>`, which may run again.
+template <class Engine, class Q, class F>
+change compute_value(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& f) {
+  using V = value_of<Engine>;
+  const auto& codec = s.codec();
+  for (sync::backoff wait;; wait.pause()) {
+    const found_word seen = s.engine.find(s.at, p);
+    if (!seen.found) {
+      computed<V> wanted = f(static_cast<const V*>(nullptr));
+      if (wanted.what() != verdict::replace) return change::none;
+      fresh_word<Engine> next(s, p, key, std::move(wanted.get()));
+      const insert_outcome how = next.ok() ? next.insert(p) : insert_outcome::no_memory;
+      if (how == insert_outcome::exists) continue;
+      return settle(how) ? change::inserted : change::none;
+    }
+    const V& old = codec.value(seen.word);
+    computed<V> wanted = f(&old);
+    if (wanted.what() == verdict::keep) return change::none;
+    if (wanted.what() == verdict::erase) {
+      if (swap_word(s, p, seen.word, {verdict::erase, 0})) return change::erased;
+      continue;
+    }
+    fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), std::move(wanted.get()));
+    if (!next.ok()) {
+      fail::with_no_memory();
+      return change::none;
+    }
+    if (next.replace(p, seen.word)) return change::replaced;
+  }
+}
+
+/// Erases the entry if `p_erase(value word) -> bool` agrees; it may run again.
+template <class Engine, class P> bool erase_word(site<Engine> s, const typename Engine::probe& p, P&& agrees) {
+  const mutated m = s.engine.mutate(
+      s.at, p, [&](std::uint64_t word) { return decision{agrees(word) ? verdict::erase : verdict::keep, 0}; });
+  if (!m.found || m.done != verdict::erase) return false;
+  if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
+  return true;
+}
+
+/// Erases the entry and returns the very value that left. In record mode it is copied first: others may read it yet.
+template <class Engine>
+std::optional<value_of<Engine>> extract_value(site<Engine> s, const typename Engine::probe& p) {
+  const auto& codec = s.codec();
+  if constexpr (!Engine::policy::in_records) {
+    const mutated m = s.engine.mutate(s.at, p, [](std::uint64_t) { return decision{verdict::erase, 0}; });
+    if (!m.found) return std::nullopt;
+    return codec.value(m.before);
+  } else {
+    for (;;) {
+      const found_word seen = s.engine.find(s.at, p);
+      if (!seen.found) return std::nullopt;
+      std::optional<value_of<Engine>> value(codec.value(seen.word));
+      if (swap_word(s, p, seen.word, {verdict::erase, 0})) return value;
+    }
+  }
+}
+
+} // namespace cubby::inline v0::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// cubby::set<K>: a concurrent set. Any number of threads may call any verb at the same time; nobody registers.
+// The verbs are in set_face.hpp and face.hpp. The types choose the mode: keys of at most 8 bytes live in the
+// table itself, everything else in records that the allocator gives (core/codec.hpp).
+#pragma once
+
+#include <cubby/engine/dlht/dlht.hpp>
+#include <cubby/handle.hpp>
+#include <cubby/set_face.hpp>
+
+namespace cubby::inline v0 {
+
+/// K: any type with a hash and operator==, owned by the set.
+/// Engine: a tag such as cubby::dlht. Hash: see core/hash.hpp. Allocator: of records; it is called from every thread.
+/// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
+template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
+class set : public set_face<set<K, Engine, Hash, Allocator>,
+                            typename Engine::template engine<codec<K, no_value, Hash, Allocator>>> {
+public:
+  using engine_type = typename Engine::template engine<codec<K, no_value, Hash, Allocator>>;
+  using handle_type = cubby::handle<set_face, engine_type>;
+  /// How entries are stored; known when the types are.
+  static constexpr storage_mode mode = mode_of<K, no_value>;
+
+  /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
+  explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : engine_(wanted, codec<K, no_value, Hash, Allocator>(h, a, wanted.seed)) {}
+  set(const set&) = delete;
+  set& operator=(const set&) = delete;
+
+  /// False when the set could not be made, in builds without exceptions; then only destroy it.
+  [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
+
+  /// A seat of one's own: the same verbs, a little faster. Throws std::bad_alloc without memory.
+  [[nodiscard]] handle_type handle() { return handle_type(engine_); }
+
+  /// The engine below, for benches and tests that want to speak to it in words.
+  [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
+
+  [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }
+  [[nodiscard]] static seat* own_seat() noexcept { return nullptr; }
+
+private:
+  mutable engine_type engine_;
+};
+
+} // namespace cubby::inline v0
