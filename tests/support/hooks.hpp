@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests do at the atomic steps of a table, in binaries built with CUBBY_SYNC_HOOKS: each thread may have one watcher,
+// which pauses it at random or parks it before a chosen step until another thread lets it go.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include <cubby/platform/sync.hpp>
+
+#include "support/random.hpp"
+#include "support/threads.hpp"
+
+static_assert(CUBBY_SYNC_HOOKS, "this header is for the binary that is built with hooks");
+
+namespace cubby_test {
+
+using cubby::sync::step;
+
+/// Sees the steps of the thread that made it, until it is destroyed.
+class watcher {
+public:
+  watcher() : outer_(current()) {
+    cubby::sync::install_hook(&dispatch);
+    current() = this;
+  }
+  virtual ~watcher() { current() = outer_; }
+  watcher(const watcher&) = delete;
+  watcher& operator=(const watcher&) = delete;
+  virtual void before(step kind, const void* address) = 0;
+
+private:
+  static watcher*& current() {
+    static thread_local watcher* mine = nullptr;
+    return mine;
+  }
+  static void dispatch(step kind, const void* address) {
+    if (watcher* const mine = current()) mine->before(kind, address);
+  }
+  watcher* outer_;
+};
+
+/// Pauses at random steps: mostly a short spin, sometimes a yield, so that threads meet in the middle of a verb.
+class perturber final : public watcher {
+public:
+  perturber(std::uint64_t salt, std::uint64_t rarity) : random_(salt), rarity_(rarity) {}
+  void before(step, const void*) override {
+    const std::uint64_t dice = random_.below(rarity_ * 4);
+    if (dice == 0) {
+      std::this_thread::yield();
+    } else if (dice < 4) {
+      for (std::uint64_t spins = random_.below(200); spins > 0; --spins) cubby::cpu::relax();
+    }
+  }
+
+private:
+  random_source random_;
+  std::uint64_t rarity_;
+};
+
+/// Where one thread waits for another: the first calls `park`, the second waits for `parked` and calls `release`.
+class parking {
+public:
+  void park() {
+    parked_.store(true);
+    while (!released_.load()) std::this_thread::yield();
+  }
+  [[nodiscard]] bool wait_until_parked() {
+    return eventually([&] { return parked_.load(); });
+  }
+  [[nodiscard]] bool parked() const { return parked_.load(); }
+  void release() { released_.store(true); }
+
+private:
+  std::atomic<bool> parked_{false};
+  std::atomic<bool> released_{false};
+};
+
+/// Parks its thread once, before the first step for which `matches` is true.
+class park_before final : public watcher {
+public:
+  using predicate = std::function<bool(step, const void*)>;
+  park_before(parking& spot, predicate matches) : spot_(spot), matches_(std::move(matches)) {}
+  void before(step kind, const void* address) override {
+    if (done_ || !matches_(kind, address)) return;
+    done_ = true;
+    spot_.park();
+  }
+
+private:
+  parking& spot_;
+  predicate matches_;
+  bool done_ = false;
+};
+
+} // namespace cubby_test

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of keys and values that every test runs over: words in the slot, strings and wide values in records, keys
+// with a namespace. A mode makes keys and values from numbers and turns a value back, refusing one that is torn.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <cubby/map.hpp>
+
+namespace cubby_test {
+
+inline constexpr std::uint64_t torn = ~std::uint64_t{0};
+
+template <class Engine>
+struct word_mode {
+  using engine = Engine;
+  using key_type = std::uint64_t;
+  using mapped_type = std::uint64_t;
+  using map = cubby::map<key_type, mapped_type, Engine>;
+  static key_type key(std::uint64_t n) { return n; }
+  static std::uint64_t number_of_key(const key_type& k) { return k; }
+  static mapped_type value(std::uint64_t n) { return n; }
+  static std::uint64_t number(const mapped_type& v) { return v; }
+};
+
+inline std::string text_value(std::uint64_t n) { return std::to_string(n) + std::string(n % 61, 'v'); }
+inline std::uint64_t text_number(const std::string& v) {
+  std::uint64_t n = 0;
+  for (char c : v) {
+    if (c < '0' || c > '9') break;
+    n = n * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return text_value(n) == v ? n : torn;
+}
+
+template <class Engine>
+struct text_mode {
+  using engine = Engine;
+  using key_type = std::string;
+  using mapped_type = std::string;
+  using map = cubby::map<key_type, mapped_type, Engine>;
+  // The same first eight and last eight characters in every key: only the whole key tells them apart.
+  static key_type key(std::uint64_t n) { return "same-key" + std::to_string(n) + "same-end"; }
+  static std::uint64_t number_of_key(const key_type& k) { return std::stoull(k.substr(8)); }
+  static mapped_type value(std::uint64_t n) { return text_value(n); }
+  static std::uint64_t number(const mapped_type& v) { return text_number(v); }
+};
+
+struct wide_value {
+  std::uint64_t number = 0;
+  std::uint64_t inverse = ~std::uint64_t{0};
+  std::uint64_t triple = 0;
+  bool operator==(const wide_value&) const = default;
+};
+
+template <class Engine>
+struct wide_mode {
+  using engine = Engine;
+  using key_type = std::uint32_t;
+  using mapped_type = wide_value;
+  using map = cubby::map<key_type, mapped_type, Engine>;
+  static key_type key(std::uint64_t n) { return static_cast<key_type>(n); }
+  static std::uint64_t number_of_key(const key_type& k) { return k; }
+  static mapped_type value(std::uint64_t n) { return {n, ~n, n * 3}; }
+  static std::uint64_t number(const mapped_type& v) { return v == value(v.number) ? v.number : torn; }
+};
+
+/// Keys 0, 1, 2 ... go round three namespaces, so that equal inner keys meet in one table.
+template <class Engine>
+struct named_mode {
+  using engine = Engine;
+  using key_type = cubby::in_namespace<std::uint64_t>;
+  using mapped_type = std::uint64_t;
+  using map = cubby::map<key_type, mapped_type, Engine>;
+  static constexpr std::uint16_t ids[3] = {0, 1, 4095};
+  static key_type key(std::uint64_t n) { return {ids[n % 3], n / 3}; }
+  static std::uint64_t number_of_key(const key_type& k) {
+    return k.key * 3 + (k.id == ids[0] ? 0u : k.id == ids[1] ? 1u : 2u);
+  }
+  static mapped_type value(std::uint64_t n) { return n; }
+  static std::uint64_t number(const mapped_type& v) { return v; }
+};
+
+template <class Engine>
+struct named_text_mode {
+  using engine = Engine;
+  using key_type = cubby::in_namespace<std::string>;
+  using mapped_type = std::string;
+  using map = cubby::map<key_type, mapped_type, Engine>;
+  static key_type key(std::uint64_t n) {
+    return {named_mode<Engine>::ids[n % 3], "long-enough-a-key" + std::to_string(n / 3)};
+  }
+  static std::uint64_t number_of_key(const key_type& k) {
+    return named_mode<Engine>::number_of_key({k.id, std::stoull(k.key.substr(17))});
+  }
+  static mapped_type value(std::uint64_t n) { return text_value(n); }
+  static std::uint64_t number(const mapped_type& v) { return text_number(v); }
+};
+
+} // namespace cubby_test
