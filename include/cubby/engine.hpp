@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <cubby/core/registry.hpp>
+#include <cubby/platform/entropy.hpp>
 
 namespace cubby::inline v0 {
 

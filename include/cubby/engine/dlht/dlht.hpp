@@ -66,10 +66,10 @@ public:
     engines::dlht::prefetch_record_at(table_.policy, *engines::dlht::locate(table_, p).b,
                                       engines::dlht::stored_word(p.word));
   }
-  CUBBY_ALWAYS_INLINE inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
+  inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
     return engines::dlht::insert(table_, s, p, word);
   }
-  template <class F> CUBBY_ALWAYS_INLINE mutated mutate(seat& s, const probe& p, F f) {
+  template <class F> mutated mutate(seat& s, const probe& p, F f) {
     const mutated result = engines::dlht::mutate(table_, s, p, f);
     if (result.found && result.done == verdict::erase) after_erase();
     return result;
@@ -113,10 +113,16 @@ public:
   {
     return engines::dlht::histogram(table_);
   }
-  bool reserve(seat&, std::size_t entries) { return engines::dlht::reserve(table_, entries); }
+  bool reserve(seat& s, std::size_t entries) {
+    [[maybe_unused]] const auto stay = pin(s);
+    return engines::dlht::reserve(table_, entries);
+  }
   bool shrink_to_fit(seat& s) {
     if (table_.settings.shrink == shrink_policy::never) return true;
-    const bool done = engines::dlht::shrink_to_fit(table_);
+    const bool done = [&] {
+      [[maybe_unused]] const auto stay = pin(s);
+      return engines::dlht::shrink_to_fit(table_);
+    }();
     collect(s);
     return done;
   }

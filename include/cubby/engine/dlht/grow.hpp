@@ -80,6 +80,8 @@ inline constexpr double low_mark = 0.4;
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   index<Threads>& at = *first_index(t);
+  // relaxed: an index is never frozen after it was published as not
+  if (at.frozen.load(sync::relaxed) != 0) return; // its bins could not be claimed; see `snapshot`
   const std::uint64_t every = at.bin_count < 1024 ? 16 : 1024;
   // relaxed: rations, nothing else
   if (t.ticks.fetch_add(1, sync::relaxed) % every != 0) return;
@@ -102,6 +104,7 @@ template <class Policy, class Threads> bool finish_migrations(table<Policy, Thre
 
 /// Room for `wanted` entries without further growth; false: no memory.
 template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
+  lock_scope alone(t.snapshot_lock);
   if (!finish_migrations(t)) return false;
   index<Threads>& at = *first_index(t);
   const std::uint64_t bins = bins_for(wanted);
@@ -112,6 +115,7 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
 
 /// Halves the table as long as its entries fit and it stays above its floor; false: no memory.
 template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>& t) noexcept {
+  lock_scope alone(t.snapshot_lock);
   for (;;) {
     if (!finish_migrations(t)) return false;
     index<Threads>& at = *first_index(t);
@@ -142,8 +146,8 @@ template <class Policy, class Threads> void background_work(void* argument) {
 /// Inserts `value` under the probe's key, as `final`, unless the key is there (or hidden in a shadow slot). The caller
 /// keeps `value` unless it was inserted. Lock-free but for a bin in transfer; may do a share of a migration's work.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
-                                         std::uint64_t final = slot_state::valid) {
+inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
+                     std::uint64_t final = slot_state::valid) {
   arrival<Threads> a{first_index(t), nullptr, stored_word(probe.word), value, final};
   for (inserted_word out;;) {
     a.b = &bin_of<Policy>(*a.at, probe);

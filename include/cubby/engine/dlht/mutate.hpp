@@ -25,8 +25,8 @@ void free_scrubbed(bin<Threads>& b, const slot<Threads>& s, unsigned number, std
 
 /// `mutate` within one bin whose header `h` was read; true when it ended.
 template <class Threads, class Matches, class F>
-CUBBY_ALWAYS_INLINE bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std::uint64_t word,
-                                     Matches matches, F& f, mutated& out) {
+bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std::uint64_t word, Matches matches, F& f,
+                 mutated& out) {
   const sighting<Threads> hit = search(at, b, header::valid(h), word, matches);
   // The header must still be the one that called the slot valid when key and value were read: a value read later may
   // belong to an insert that is still filling the slot. relaxed: the acquire loads of both keep it behind them.
@@ -52,8 +52,7 @@ CUBBY_ALWAYS_INLINE bool mutate_here(const index<Threads>& at, bin<Threads>& b, 
 /// Finds the entry of `probe` for which `matches(value_word)`, asks `f(value_word)` and carries out its decision
 /// atomically. `f` must be pure: it runs again when another thread was faster.
 template <class Policy, class Threads, class Matches, class F>
-CUBBY_ALWAYS_INLINE mutated mutate_if(table<Policy, Threads>& t, const seat& who, const word_probe& probe,
-                                      Matches matches, F& f) {
+mutated mutate_if(table<Policy, Threads>& t, const seat& who, const word_probe& probe, Matches matches, F& f) {
   const std::uint64_t word = stored_word(probe.word);
   mutated out;
   for (index<Threads>* at = first_index(t);;) {
@@ -71,7 +70,7 @@ CUBBY_ALWAYS_INLINE mutated mutate_if(table<Policy, Threads>& t, const seat& who
 }
 
 template <class Policy, class Threads, class Probe, class F>
-CUBBY_ALWAYS_INLINE mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& probe, F& f) {
+mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& probe, F& f) {
   return mutate_if(t, who, probe, [&](std::uint64_t value) { return t.policy.matches(probe, value); }, f);
 }
 

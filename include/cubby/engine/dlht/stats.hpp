@@ -71,18 +71,21 @@ template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
   }
 }
 
-/// Slots of the first index.
+/// Slots of the first index. Needs no pin: indexes are only freed under the lock that it takes.
 template <class Policy, class Threads> std::size_t slot_count(const table<Policy, Threads>& t) noexcept {
+  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
   const index<Threads>& at = *first_index(t);
   return primary_slots * at.bin_count + link_slots * at.link_count;
 }
 
+/// Needs no pin, as above.
 template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
-  auto& shared = const_cast<table<Policy, Threads>&>(t); // takes the lock, changes nothing
   table_stats out;
+  out.capacity = slot_count(t);
+  out.retired = t.bag.waiting();
+  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
   const index<Threads>& at = *first_index(t);
   out.size = live_entries(t);
-  out.capacity = slot_count(t);
   out.bins = at.bin_count;
   out.links = at.link_count;
   out.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
@@ -90,12 +93,8 @@ template <class Policy, class Threads> table_stats stats(const table<Policy, Thr
     out.bytes += one->pages.bytes;
     out.huge_bytes += memory::huge_bytes(one->pages);
   }
-  out.retired = t.bag.waiting();
-  {
-    lock_scope hold(shared.retired_lock);
-    out.bytes += shared.retired_bytes;
-    out.retired += shared.retired_count;
-  }
+  out.bytes += t.retired_bytes;
+  out.retired += t.retired_count;
   out.growths = t.growths.load(sync::relaxed);   // relaxed: a statistic
   out.shrinks = t.shrinks.load(sync::relaxed);   // relaxed: a statistic
   out.rebuilds = t.rebuilds.load(sync::relaxed); // relaxed: a statistic
@@ -103,8 +102,10 @@ template <class Policy, class Threads> table_stats stats(const table<Policy, Thr
   return out;
 }
 
+/// Holds up the freeing of old indexes while it walks.
 template <class Policy, class Threads> chain_histogram histogram(const table<Policy, Threads>& t) noexcept {
   chain_histogram out;
+  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
   const index<Threads>& at = *first_index(t);
   for (std::uint64_t number = 0; number < at.bin_count; ++number) {
     // relaxed: a statistic

@@ -25,7 +25,7 @@ template <class Policy, class Threads> struct table {
   std::uint64_t floor_bins = 1; // shrinking stops here: what `settings.capacity` asked for
 
   alignas(cpu::cache_line) small_lock<Threads> grow_lock; // creation of successors
-  small_lock<Threads> snapshot_lock;                      // one snapshot at a time
+  small_lock<Threads> snapshot_lock;                      // one snapshot, reserve or shrink_to_fit at a time
   small_lock<Threads> retired_lock;                       // guards the three fields below
   index_type* retired = nullptr;
   std::size_t retired_count = 0;
