@@ -102,13 +102,14 @@ template <class Policy, class Threads> bool finish_migrations(table<Policy, Thre
   }
 }
 
-/// Room for `wanted` entries without further growth; false: no memory.
+/// Room for `wanted` entries without further growth; false: no memory, or a `fixed` table would have to grow.
 template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
   lock_scope alone(t.snapshot_lock);
   if (!finish_migrations(t)) return false;
   index<Threads>& at = *first_index(t);
   const std::uint64_t bins = bins_for(wanted);
   if (bins <= at.bin_count) return true;
+  if (t.settings.growth == growth_policy::fixed) return false;
   const std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
   return make_next(t, at, at.bin_count * factor) != nullptr && finish_migrations(t);
 }
