@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -168,9 +168,12 @@ public:
       const std::uint32_t tag = tag_of_word(value_word);
       const std::uint32_t size = tag & 15;
       if (size > bytes_in_slot) return key_word;
-      return hash_(bytes_of_word(key_word, size)) ^ salt_of(static_cast<std::uint16_t>(tag >> 4));
+      const std::uint64_t bits = key_word ^ veil_of(tag);
+      return hash_(bytes_of_word(bits, size)) ^ salt_of(static_cast<std::uint16_t>(tag >> 4));
     }
-    if constexpr (kind == key_kind::word) return hash_(from_bits<inner>(key_word)) ^ salt_of(space_of(value_word));
+    if constexpr (kind == key_kind::word) {
+      return hash_(word_key_of(key_word, value_word)) ^ salt_of(space_of(value_word));
+    }
   }
   [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return packed::address(word); }
   [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const noexcept {
@@ -237,16 +240,26 @@ private:
     if constexpr (spaced) return static_cast<std::uint16_t>(tag_of_word(word) >> 4);
     return 0;
   }
+  /// What a slot's key word is covered with: without it "no bytes" and every run of zero bytes, in every namespace,
+  /// would have the same few words, which engines may keep for themselves and then have little room for.
+  static constexpr std::uint64_t veil_of(std::uint32_t tag) noexcept { return tag * mix_a; }
+  [[nodiscard]] static inner word_key_of(std::uint64_t key_word, std::uint64_t value_word) noexcept {
+    if constexpr (spaced) return from_bits<inner>(key_word ^ veil_of(tag_of_word(value_word)));
+    return from_bits<inner>(key_word);
+  }
   static std::string_view bytes_of_word(const std::uint64_t& key_word, std::size_t size) noexcept {
     return {reinterpret_cast<const char*>(&key_word), size};
   }
 
   [[nodiscard]] decltype(auto) inner_of(std::uint64_t key_word, std::uint64_t value_word) const {
     if constexpr (kind == key_kind::word) {
-      return from_bits<inner>(key_word);
+      return word_key_of(key_word, value_word);
     } else if constexpr (kind == key_kind::bytes) {
-      const std::uint32_t code = tag_of_word(value_word) & 15;
-      if (code <= bytes_in_slot) return inner(reinterpret_cast<const char*>(&key_word), code);
+      const std::uint32_t tag = tag_of_word(value_word);
+      const std::uint64_t bits = key_word ^ veil_of(tag);
+      if (const std::uint32_t code = tag & 15; code <= bytes_in_slot) {
+        return inner(reinterpret_cast<const char*>(&bits), code);
+      }
       return inner(at(value_word).bytes(), static_cast<std::size_t>(at(value_word).info.size()));
     } else {
       return (static_cast<const inner&>(at(value_word).key));
@@ -257,17 +270,16 @@ private:
     const bool known = space < namespace_count;
     const std::uint64_t salt = salt_of(space);
     if constexpr (kind == key_kind::word) {
-      return {{hash_(asked) ^ salt, word_of(asked)}, known ? tag_of(space, 0) : impossible_tag};
+      const std::uint64_t veil = spaced ? veil_of(tag_of(space, 0)) : 0;
+      return {{hash_(asked) ^ salt, word_of(asked) ^ veil}, known ? tag_of(space, 0) : impossible_tag};
     } else if constexpr (kind == key_kind::bytes) {
       const std::string_view given = asked;
       const std::string_view view = given.data() != nullptr ? given : std::string_view("", 0);
       const std::uint64_t hashed = hash_(view) ^ salt;
       const std::uint32_t tag = known ? tag_of(space, code_of_size(view.size())) : impossible_tag;
       if (view.size() > bytes_in_slot) return {{hashed, hashed}, tag, view.size(), view.data()};
-      return {{hashed, read_up_to_8(reinterpret_cast<const unsigned char*>(view.data()), view.size())},
-              tag,
-              view.size(),
-              view.data()};
+      const std::uint64_t bits = read_up_to_8(reinterpret_cast<const unsigned char*>(view.data()), view.size());
+      return {{hashed, bits ^ veil_of(tag)}, tag, view.size(), view.data()};
     } else {
       const std::uint64_t hashed = hash_(asked) ^ salt;
       const auto equal = [](const void* key, const inner& stored) noexcept -> bool {
