@@ -25,15 +25,22 @@ CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<T
       if (policy.matches(probe, value)) return {true, value};
     }
   } else {
-    for (unsigned n = primary_slots; n-- > 0;) {
+    // Masks, because g++ makes branches of conditional expressions here; written out, because it leaves a loop of
+    // three as a loop. At most one slot matches (I4).
+    std::uint64_t hits = 0;
+    const auto check = [&](unsigned n) {
       // [key] acquire: pairs with [fill]
       const bool same = b.slots[n].first.load(sync::acquire) == word;
       // [value] acquire: pairs with [fill-value]
       const std::uint64_t value = b.slots[n].second.load(sync::acquire);
-      const bool here = same & (((valid >> (2 * n)) & 1) != 0);
-      seen.word = here ? value : seen.word;
-      seen.found |= here;
-    }
+      const std::uint64_t here = static_cast<std::uint64_t>(same) & (valid >> (2 * n));
+      seen.word |= value & (0 - here);
+      hits |= here;
+    };
+    check(0);
+    check(1);
+    check(2);
+    seen.found = hits != 0;
   }
   return seen;
 }

@@ -153,6 +153,28 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
   }
 }
 
+/// Asks memory for what the move of units [first, last) will touch: bins there and here, then chained buckets.
+template <class Policy, class Threads>
+void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uint64_t first, std::uint64_t last) noexcept {
+  const std::uint64_t units = unit_count(at.bin_count, to.bin_count);
+  const auto for_bins = [&](const index<Threads>& of, auto&& act) {
+    for (std::uint64_t unit = first; unit < last; ++unit) {
+      const bin_range range = bins_of_unit<Policy::mapping>(of.bin_count, units, unit);
+      for (std::uint64_t i = 0; i < range.count; ++i) act(of.bins[range.first + i * range.step]);
+    }
+  };
+  for_bins(at, [](const bin<Threads>& b) { prefetch_line(&b); });
+  for_bins(to, [](const bin<Threads>& b) { prefetch_line(&b); });
+  for_bins(at, [&](const bin<Threads>& b) {
+    const std::uint64_t links = b.links.load(sync::relaxed); // relaxed: a hint
+    if ((links & low_half) != 0) prefetch_line(&at.links[(links & low_half) - 1]);
+    if ((links >> 32) != 0) prefetch_line(&at.links[(links >> 32) - 1]);
+  });
+}
+
+/// Units prefetched together: their lines fit the first-level cache beside what the caller works on.
+inline constexpr std::uint64_t sweep_group = 16;
+
 /// Moves up to `count` units that no sweep has taken yet; false when there is none left to take.
 template <class Policy, class Threads>
 bool sweep(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t count) noexcept {
@@ -169,6 +191,10 @@ bool sweep(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t count) n
   std::uint64_t moved = 0;
   bool failed = false;
   for (std::uint64_t unit = first; unit < last; ++unit) {
+    if ((unit - first) % sweep_group == 0) {
+      const std::uint64_t end = unit + sweep_group < last ? unit + sweep_group : last;
+      prefetch_units<Policy>(at, *next_index(at), unit, end);
+    }
     const move_result result = move_unit(t, at, unit);
     moved += result == move_result::moved;
     failed |= result == move_result::no_memory;
