@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cubby/core/probe.hpp>
 #include <cubby/core/registry.hpp>
 #include <cubby/platform/entropy.hpp>
 
@@ -104,16 +105,6 @@ struct capability_set {
   bool shadow_insert = false;
   bool one_thread_only = false;
 };
-
-/// Where an engine is asked to look: `hash` chooses the bin, `word` is compared with the key words of slots.
-/// A policy's own probe adds the whole key, for when equal words do not prove equal keys.
-struct word_probe {
-  std::uint64_t hash = 0;
-  std::uint64_t word = 0;
-};
-
-/// How a hash becomes a bin: the high bits of a product (needs a mixed hash), or the remainder (DLHT section 3.4.3).
-enum class bin_mapping : std::uint8_t { fastrange, modulo };
 
 /// How an engine compares and rehashes slots that it cannot read itself.
 ///  - `unique_words`: no live value word ever comes back to a slot while an older pin lives (records: true; values: false)

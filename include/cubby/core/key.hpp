@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include <cubby/core/hash.hpp>
-#include <cubby/engine.hpp>
+#include <cubby/core/probe.hpp>
 
 namespace cubby::inline v0 {
 
