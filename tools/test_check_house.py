@@ -87,6 +87,11 @@ class Floors(House):
             files[f"{folder}/main.cpp"] = SPDX + "#include <cubby/core/hash.hpp>\n"
         self.catches("floors", files, count=4)
 
+    def test_programs_may_choose_a_room_but_not_look_inside(self):
+        files = {"include/cubby/engine/dlht/dlht.hpp": header(), "include/cubby/engine/dlht/find.hpp": header()}
+        self.passes({**files, "apps/main.cpp": SPDX + "#include <cubby/engine/dlht/dlht.hpp>\n"})
+        self.catches("floors", {**files, "apps/main.cpp": SPDX + "#include <cubby/engine/dlht/find.hpp>\n"})
+
 
 class Platform(House):
     def test_everything_below_the_seam_is_caught_above_it(self):

@@ -40,7 +40,8 @@ def check_names(tree):
         if not source.path.startswith("include/"):
             continue
         folders.update(str(parent) for parent in Path(source.path).parents)
-        yield from judge_name(source.path, Path(source.path).stem)
+        if source.is_cpp:
+            yield from judge_name(source.path, Path(source.path).stem)
     for folder in sorted(folders):
         yield from judge_name(folder, Path(folder).name)
 
