@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookups as coroutines, for callers who cannot batch (DLHT section 3.3): a lookup asks memory for its bin, lets other
+// tasks of its runner go on, in record mode asks for the record and waits one more turn, and only then looks.
+// Everything runs in the thread that calls `run`; no queue is allocated beside the coroutines' own frames.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <cubby/place.hpp>
+
+namespace cubby::inline v0 {
+
+class round_robin;
+
+namespace detail {
+/// What a suspended task does at its next turn: true when it is ready to go on.
+struct turn {
+  bool (*step)(turn&) = nullptr;
+};
+} // namespace detail
+
+/// A coroutine that returns nothing: give it to a runner. Never started, it only frees its frame. What its parameters
+/// and captures refer to must live until the runner is through.
+class task {
+public:
+  struct promise_type {
+    round_robin* runner = nullptr;
+    promise_type* next = nullptr;
+    detail::turn* waiting = nullptr;
+    std::exception_ptr error;
+
+    task get_return_object() noexcept { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    static std::suspend_always initial_suspend() noexcept { return {}; }
+    static std::suspend_always final_suspend() noexcept { return {}; }
+    static void return_void() noexcept {}
+    void unhandled_exception() noexcept { error = std::current_exception(); }
+  };
+
+  task(task&& other) noexcept : own_(std::exchange(other.own_, nullptr)) {}
+  task& operator=(task&& other) noexcept {
+    std::swap(own_, other.own_);
+    return *this;
+  }
+  ~task() {
+    if (own_) own_.destroy();
+  }
+
+private:
+  friend class round_robin;
+  explicit task(std::coroutine_handle<promise_type> own) noexcept : own_(own) {}
+  std::coroutine_handle<promise_type> own_;
+};
+
+/// Runs tasks in turn, at most `width` of them at the same time: as many as memory can serve at once, 8 to 32.
+class round_robin {
+public:
+  explicit round_robin(std::size_t width = 16) noexcept : width_(width == 0 ? 1 : width) {}
+  round_robin(const round_robin&) = delete;
+  round_robin& operator=(const round_robin&) = delete;
+  ~round_robin() {
+    while (promise* const p = waiting_.pop()) destroy(p);
+  }
+
+  /// Takes a task over; it starts in `run`, after those that came before. A running task may spawn others.
+  void spawn(task t) noexcept {
+    promise& p = std::exchange(t.own_, nullptr).promise();
+    p.runner = this;
+    waiting_.push(&p);
+  }
+
+  /// Until every task has ended. The first exception that left a task is thrown when all have. Not to be called by a
+  /// task of this runner.
+  void run() {
+    std::exception_ptr first;
+    for (std::size_t active = 0;;) {
+      for (; active < width_ && !waiting_.empty(); ++active) ready_.push(waiting_.pop());
+      promise* const p = ready_.pop();
+      if (p == nullptr) break;
+      if (!go_on(p)) {
+        ready_.push(p);
+        continue;
+      }
+      if (p->error && !first) first = p->error;
+      destroy(p);
+      --active;
+    }
+    if (first) std::rethrow_exception(first);
+  }
+
+private:
+  using promise = task::promise_type;
+  using handle_type = std::coroutine_handle<promise>;
+
+  /// First in, first out, through the promises.
+  class line {
+  public:
+    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+    void push(promise* p) noexcept {
+      p->next = nullptr;
+      (first_ == nullptr ? first_ : last_->next) = p;
+      last_ = p;
+    }
+    promise* pop() noexcept {
+      promise* const p = first_;
+      if (p != nullptr) first_ = p->next;
+      return p;
+    }
+
+  private:
+    promise* first_ = nullptr;
+    promise* last_ = nullptr;
+  };
+
+  /// One turn of a task; true when it has ended.
+  static bool go_on(promise* p) {
+    if (p->waiting != nullptr && !p->waiting->step(*p->waiting)) return false;
+    p->waiting = nullptr;
+    const auto own = handle_type::from_promise(*p);
+    own.resume();
+    return own.done();
+  }
+  static void destroy(promise* p) noexcept { handle_type::from_promise(*p).destroy(); }
+
+  std::size_t width_;
+  line waiting_; // not yet started
+  line ready_;   // started; each has its turn
+};
+
+/// `co_await` it, in a task, at once; that answers like `find`, or for a set like `contains`. Not to be moved.
+template <class Face> class async_lookup : detail::turn {
+  using codec_type = typename Face::engine_type::policy;
+  using probe = typename Face::engine_type::probe;
+
+public:
+  template <class Q>
+  async_lookup(const Face& face, const Q& key) : face_(face), probe_(face.site().codec().probe_of(key)) {}
+  async_lookup(const async_lookup&) = delete;
+  async_lookup& operator=(const async_lookup&) = delete;
+
+  [[nodiscard]] static bool await_ready() noexcept { return false; }
+  void await_suspend(std::coroutine_handle<task::promise_type> who) {
+    step = [](detail::turn& self) { return static_cast<async_lookup&>(self).advance(); };
+    who.promise().waiting = this;
+    const auto s = face_.site();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.prefetch(probe_);
+  }
+  [[nodiscard]] auto await_resume() const {
+    const auto s = face_.site();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const found_word seen = s.engine.find(s.at, probe_);
+    if constexpr (codec_type::has_values) {
+      using result = std::optional<typename codec_type::mapped_type>;
+      return seen.found ? result(s.codec().value(seen.word)) : result();
+    } else {
+      return seen.found;
+    }
+  }
+
+private:
+  /// The bin has had a turn's time to come. True: nothing else to wait for.
+  bool advance() {
+    if (!codec_type::in_records || asked_) return true;
+    const auto s = face_.site();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.prefetch_record(probe_);
+    asked_ = true;
+    return false;
+  }
+
+  const Face& face_;
+  probe probe_;
+  bool asked_ = false;
+};
+
+} // namespace cubby::inline v0
