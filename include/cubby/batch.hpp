@@ -92,7 +92,8 @@ outcome run_request(site<Engine> s, const typename Engine::probe& p,
 }
 
 template <class Engine>
-std::size_t run_batch(site<Engine> s, std::span<const request<typename Engine::policy::key_type, value_of<Engine>>> asked,
+std::size_t run_batch(site<Engine> s,
+                      std::span<const request<typename Engine::policy::key_type, value_of<Engine>>> asked,
                       std::span<reply<value_of<Engine>>> answers, batch_policy policy) {
   const auto& codec = s.codec();
   const std::size_t n = asked.size() < answers.size() ? asked.size() : answers.size();

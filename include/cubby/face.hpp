@@ -18,8 +18,7 @@
 namespace cubby::inline v0 {
 
 /// What a lookup may be asked with beside a `const K&`.
-template <class Q, class Codec>
-concept lookup_key = Codec::template accepts<Q>;
+template <class Q, class Codec> concept lookup_key = Codec::template accepts<Q>;
 
 /// The awaitable of `async_find`; include <cubby/coro.hpp> to use it.
 template <class Face> class async_lookup;
@@ -159,9 +158,8 @@ protected:
     });
   }
   template <class Q, class... A> insert_outcome add(const Q& k, A&&... args) {
-    return about_new(k, insert_outcome::full, [&](const auto& s, const auto& p) {
-      return detail::place(s, p, k, std::forward<A>(args)...);
-    });
+    return about_new(k, insert_outcome::full,
+                     [&](const auto& s, const auto& p) { return detail::place(s, p, k, std::forward<A>(args)...); });
   }
   template <class Q, class... A> reservation<Engine> add_hidden(const Q& k, A&&... args) {
     return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
@@ -174,9 +172,8 @@ private:
     return about(k, [](const auto& s, const auto& p) { return s.engine.find(s.at, p).found; });
   }
   template <class Q> bool take_out(const Q& k) {
-    return about(k, [](const auto& s, const auto& p) {
-      return detail::erase_word(s, p, [](std::uint64_t) { return true; });
-    });
+    return about(
+        k, [](const auto& s, const auto& p) { return detail::erase_word(s, p, [](std::uint64_t) { return true; }); });
   }
   template <class Q> void ask_for(const Q& k) const {
     about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });

@@ -234,8 +234,8 @@ private:
     });
   }
   template <class Q, class F> change computed_by(const Q& k, F& f) {
-    return this->about_new(
-        k, change::none, [&](const auto& s, const auto& p) { return detail::compute_value(s, p, k, f); });
+    return this->about_new(k, change::none,
+                           [&](const auto& s, const auto& p) { return detail::compute_value(s, p, k, f); });
   }
   template <class Q, class P> bool take_out_if(const Q& k, P& p) {
     return this->about(k, [&](const auto& s, const auto& where) {

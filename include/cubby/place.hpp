@@ -27,7 +27,8 @@ template <class Engine> struct site {
 
 /// The calling thread's seat. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
 template <class Engine> [[nodiscard]] seat& thread_seat(Engine& e) {
-  if (seat* const mine = e.local_seat()) [[likely]] return *mine;
+  if (seat* const mine = e.local_seat()) [[likely]]
+    return *mine;
   for (sync::backoff wait;; wait.pause()) {
     fail::with_no_memory();
     if (seat* const mine = e.local_seat()) return *mine;

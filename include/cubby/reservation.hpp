@@ -30,7 +30,8 @@ public:
   /// Makes the entry visible. No effect when empty.
   void commit() {
     if (engine_ == nullptr) return;
-    finish([](Engine& e, seat& s, const typename Engine::probe& p, std::uint64_t word) { e.shadow_commit(s, p, word); });
+    finish(
+        [](Engine& e, seat& s, const typename Engine::probe& p, std::uint64_t word) { e.shadow_commit(s, p, word); });
   }
   /// Takes the entry out again; nobody ever saw it. No effect when empty.
   void abort() {

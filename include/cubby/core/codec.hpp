@@ -21,8 +21,7 @@ enum class storage_mode : std::uint8_t { words, keys_only, records };
 template <class K> inline constexpr unsigned near_address_bits = 48;
 
 namespace detail {
-template <class K>
-concept slot_key = word_key<K> && !always_in_record<K> && !is_spaced<K>;
+template <class K> concept slot_key = word_key<K> && !always_in_record<K> && !is_spaced<K>;
 
 template <class K, class V> constexpr storage_mode choose_mode() noexcept {
   if constexpr (!slot_key<K>) return storage_mode::records;

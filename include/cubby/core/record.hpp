@@ -35,7 +35,8 @@ template <unsigned AddressBits> struct record_word {
 
   static std::uint64_t pack(const void* record, std::uint32_t tag) noexcept {
     const auto address = static_cast<std::uint64_t>(std::bit_cast<std::uintptr_t>(record));
-    if ((address >> AddressBits) != 0) [[unlikely]] return address | wide_mark;
+    if ((address >> AddressBits) != 0) [[unlikely]]
+      return address | wide_mark;
     return address | (std::uint64_t{tag} << tag_shift);
   }
   static constexpr bool is_wide(std::uint64_t word) noexcept { return (word & wide_mark) != 0; }
@@ -57,9 +58,7 @@ struct record_info {
   static constexpr record_info of(std::uint16_t space, std::uint64_t size) noexcept {
     return {(std::uint64_t{space} << space_shift) | size};
   }
-  [[nodiscard]] constexpr std::uint64_t size() const noexcept {
-    return bits & ((std::uint64_t{1} << space_shift) - 1);
-  }
+  [[nodiscard]] constexpr std::uint64_t size() const noexcept { return bits & ((std::uint64_t{1} << space_shift) - 1); }
   [[nodiscard]] constexpr std::uint32_t tag() const noexcept {
     return tag_of(static_cast<std::uint16_t>(bits >> space_shift), code_of_size(size()));
   }

@@ -35,9 +35,8 @@ template <class K> struct object_probe : word_probe {
 };
 
 template <class K, key_kind Kind>
-using record_probe =
-    std::conditional_t<Kind == key_kind::word, word_key_probe,
-                       std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
+using record_probe = std::conditional_t<Kind == key_kind::word, word_key_probe,
+                                        std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
 
 template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48> class record_codec {
   using split = name_split<K>;
@@ -232,7 +231,8 @@ private:
   }
   [[nodiscard]] static std::uint32_t tag_of_word(std::uint64_t word) noexcept {
     if constexpr (record_type::has_info) {
-      if (packed::is_wide(word)) [[unlikely]] return at(word).info.tag();
+      if (packed::is_wide(word)) [[unlikely]]
+        return at(word).info.tag();
     }
     return packed::near_tag(word);
   }
