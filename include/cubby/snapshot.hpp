@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <cubby/core/room.hpp>
 #include <cubby/place.hpp>
 
 namespace cubby::inline v0 {
@@ -23,7 +24,7 @@ public:
   }
   ~snapshot_list() {
     while (size_ > 0) items_[--size_].~T();
-    if (room_ > 0) std::allocator<T>().deallocate(items_, room_);
+    detail::give_raw(items_);
   }
 
   [[nodiscard]] const T* begin() const noexcept { return items_; }
@@ -36,10 +37,8 @@ public:
   /// Room for `count` items; false without memory. Only on an empty list.
   bool make_room(std::size_t count) {
     if (count == 0) return true;
-    ok_ = fail::attempt([&] {
-      items_ = std::allocator<T>().allocate(count);
-      room_ = count;
-    });
+    items_ = detail::take_raw<T>(count);
+    ok_ = items_ != nullptr;
     return ok_;
   }
   /// One more item; there must be room.
@@ -51,14 +50,12 @@ public:
   void swap(snapshot_list& other) noexcept {
     std::swap(items_, other.items_);
     std::swap(size_, other.size_);
-    std::swap(room_, other.room_);
     std::swap(ok_, other.ok_);
   }
 
 private:
   T* items_ = nullptr;
   std::size_t size_ = 0;
-  std::size_t room_ = 0;
   bool ok_ = true;
 };
 

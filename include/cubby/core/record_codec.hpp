@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <cubby/core/record.hpp>
+#include <cubby/core/room.hpp>
 #include <cubby/core/word_codec.hpp>
 #include <cubby/platform/fail.hpp>
 
@@ -214,16 +215,24 @@ private:
   [[nodiscard]] static constexpr std::size_t units_for(std::size_t extra) noexcept {
     return (sizeof(record_type) + extra + unit_size - 1) / unit_size;
   }
+  /// std::allocator answers a lack of memory by an exception only; operator new can do without.
+  static constexpr bool by_operator_new = std::is_same_v<unit_allocator, std::allocator<unit>>;
+
   [[nodiscard]] unit* take_room(std::size_t extra) const {
+    if constexpr (by_operator_new) return take_raw<unit>(units_for(extra));
     unit_allocator a(allocator_);
     unit* room = nullptr;
     const bool had = fail::attempt([&] { room = std::to_address(unit_traits::allocate(a, units_for(extra))); });
     return had ? room : nullptr;
   }
   void give_back(unit* room, std::size_t extra) const noexcept {
-    unit_allocator a(allocator_);
-    using pointer = typename unit_traits::pointer;
-    unit_traits::deallocate(a, std::pointer_traits<pointer>::pointer_to(*room), units_for(extra));
+    if constexpr (by_operator_new) {
+      give_raw(room);
+    } else {
+      unit_allocator a(allocator_);
+      using pointer = typename unit_traits::pointer;
+      unit_traits::deallocate(a, std::pointer_traits<pointer>::pointer_to(*room), units_for(extra));
+    }
   }
 
   [[nodiscard]] static const record_type& at(std::uint64_t word) noexcept {
