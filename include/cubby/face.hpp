@@ -118,6 +118,12 @@ public:
   /// Slots of the current index; a table grows before all of them are used.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
   [[nodiscard]] table_stats stats() const { return here().engine.stats(); }
+  /// How full bins are and how many buckets they chain; only of engines that count, such as cubby::dlht_counted. O(n).
+  [[nodiscard]] auto histogram() const
+    requires requires(const Engine& e) { e.histogram(); }
+  {
+    return here().engine.histogram();
+  }
   /// Makes room for this many entries. False: no memory, or the table is `fixed`.
   bool reserve(std::size_t entries) {
     const auto s = here();

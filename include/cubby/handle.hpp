@@ -39,8 +39,7 @@ public:
   [[nodiscard]] seat& at() const {
     if constexpr (Engine::capabilities.one_thread_only) return thread_seat(*engine_);
     // without exceptions a claim may have failed: the thread's seat does as well, only slower
-    if (mine_ == nullptr) [[unlikely]]
-      return thread_seat(*engine_);
+    if (!fail::throws && mine_ == nullptr) return thread_seat(*engine_);
     return *mine_;
   }
 

@@ -86,7 +86,8 @@ public:
   bool assign(const Q& k, U&& v) {
     return put(k, std::forward<U>(v));
   }
-  /// Gives the key this value, there or not. True: inserted. Throws like `insert`.
+  /// Gives the key this value, there or not. True: inserted. In record mode the key that is stored is `k` from now on,
+  /// which matters where equal keys can differ; every other change keeps the first one. Throws like `insert`.
   template <class U = V>
     requires std::convertible_to<U, V>
   bool insert_or_assign(const K& k, U&& v) {
