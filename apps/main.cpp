@@ -14,8 +14,7 @@ int main(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0)
-      return program.exit(e);
+    if (e.get_exit_code() == 0) return program.exit(e);
     fmt::print(stderr, "cubby: {}; see cubby --help or cubby bench --help\n", e.what());
     return 2;
   }

@@ -27,8 +27,7 @@ struct size_class {
 size_class class_of(std::size_t bytes, std::size_t alignment) noexcept {
   if (bytes <= small_limit && alignment <= 16) {
     std::size_t rounded = (bytes + 15) / 16 * 16;
-    if (rounded == 0)
-      rounded = 16;
+    if (rounded == 0) rounded = 16;
     return {rounded / 16 - 1, rounded};
   }
   bytes = (bytes + 63) / 64 * 64;
@@ -40,45 +39,42 @@ size_class class_of(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 struct free_block {
-  free_block *next;
+  free_block* next;
 };
 
 } // namespace
 
 struct arena::cache {
   std::uint64_t generation = 0;
-  std::byte *next = nullptr;
-  std::byte *end = nullptr;
-  std::array<free_block *, classes> lists{};
+  std::byte* next = nullptr;
+  std::byte* end = nullptr;
+  std::array<free_block*, classes> lists{};
 };
 
-void *map_huge(std::size_t bytes) {
+void* map_huge(std::size_t bytes) {
   const std::size_t wanted = (bytes + 4095) / 4096 * 4096;
-  void *raw = ::mmap(nullptr, wanted + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1, 0);
-  if (raw == MAP_FAILED)
-    throw std::bad_alloc();
+  void* raw =
+      ::mmap(nullptr, wanted + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw == MAP_FAILED) throw std::bad_alloc();
   const auto start = reinterpret_cast<std::uintptr_t>(raw);
   const std::uintptr_t aligned = (start + huge_page - 1) / huge_page * huge_page;
-  if (aligned != start)
-    ::munmap(raw, aligned - start);
+  if (aligned != start) ::munmap(raw, aligned - start);
   const std::size_t tail = start + huge_page - aligned;
-  if (tail != 0)
-    ::munmap(reinterpret_cast<void *>(aligned + wanted), tail);
-  ::madvise(reinterpret_cast<void *>(aligned), wanted, MADV_HUGEPAGE);
-  return reinterpret_cast<void *>(aligned);
+  if (tail != 0) ::munmap(reinterpret_cast<void*>(aligned + wanted), tail);
+  ::madvise(reinterpret_cast<void*>(aligned), wanted, MADV_HUGEPAGE);
+  return reinterpret_cast<void*>(aligned);
 }
 
-void unmap(void *start, std::size_t bytes) noexcept { ::munmap(start, (bytes + 4095) / 4096 * 4096); }
+void unmap(void* start, std::size_t bytes) noexcept { ::munmap(start, (bytes + 4095) / 4096 * 4096); }
 
-arena &arena::of(std::size_t index) noexcept {
+arena& arena::of(std::size_t index) noexcept {
   static std::array<arena, arena_count> all;
   return all[index];
 }
 
-arena::cache &arena::mine() noexcept {
+arena::cache& arena::mine() noexcept {
   thread_local std::array<cache, arena_count> caches;
-  cache &c = caches[static_cast<std::size_t>(this - &of(0))];
+  cache& c = caches[static_cast<std::size_t>(this - &of(0))];
   // A release has unmapped what this thread still lists: forget it.
   if (c.generation != generation_) {
     c = cache{};
@@ -87,55 +83,52 @@ arena::cache &arena::mine() noexcept {
   return c;
 }
 
-void *arena::map_chunk(std::size_t bytes) {
-  void *start = map_huge(bytes);
+void* arena::map_chunk(std::size_t bytes) {
+  void* start = map_huge(bytes);
   const std::lock_guard<std::mutex> hold(mutex_);
   chunks_.push_back({start, bytes});
   return start;
 }
 
-void *arena::carve(cache &c, std::size_t bytes) {
+void* arena::carve(cache& c, std::size_t bytes) {
   if (bytes % 64 == 0) {
     const auto at = reinterpret_cast<std::uintptr_t>(c.next);
     c.next += (64 - at % 64) % 64;
   }
   if (c.next == nullptr || c.end < c.next || static_cast<std::size_t>(c.end - c.next) < bytes) {
-    c.next = static_cast<std::byte *>(map_chunk(chunk_bytes));
+    c.next = static_cast<std::byte*>(map_chunk(chunk_bytes));
     c.end = c.next + chunk_bytes;
   }
-  void *block = c.next;
+  void* block = c.next;
   c.next += bytes;
   return block;
 }
 
-void *arena::allocate(std::size_t bytes, std::size_t alignment) {
-  if (bytes >= large)
-    return map_huge(bytes);
+void* arena::allocate(std::size_t bytes, std::size_t alignment) {
+  if (bytes >= large) return map_huge(bytes);
   const size_class cls = class_of(bytes, alignment);
-  cache &c = mine();
-  if (free_block *block = c.lists[cls.index]) {
+  cache& c = mine();
+  if (free_block* block = c.lists[cls.index]) {
     c.lists[cls.index] = block->next;
     return block;
   }
   return carve(c, cls.bytes);
 }
 
-void arena::deallocate(void *block, std::size_t bytes, std::size_t alignment) noexcept {
-  if (block == nullptr)
-    return;
+void arena::deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+  if (block == nullptr) return;
   if (bytes >= large) {
     unmap(block, bytes);
     return;
   }
-  cache &c = mine();
+  cache& c = mine();
   const size_class cls = class_of(bytes, alignment);
   c.lists[cls.index] = ::new (block) free_block{c.lists[cls.index]};
 }
 
 void arena::release() noexcept {
   const std::lock_guard<std::mutex> hold(mutex_);
-  for (const mapping &m : chunks_)
-    unmap(m.start, m.bytes);
+  for (const mapping& m : chunks_) unmap(m.start, m.bytes);
   chunks_.clear();
   ++generation_;
 }

@@ -17,27 +17,27 @@ inline constexpr std::size_t arena_count = 8;
 class arena {
 public:
   arena() = default;
-  arena(const arena &) = delete;
-  arena &operator=(const arena &) = delete;
+  arena(const arena&) = delete;
+  arena& operator=(const arena&) = delete;
   ~arena() { release(); }
 
-  void *allocate(std::size_t bytes, std::size_t alignment);
-  void deallocate(void *block, std::size_t bytes, std::size_t alignment) noexcept;
+  void* allocate(std::size_t bytes, std::size_t alignment);
+  void deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept;
   // Unmaps everything. Only when no block is in use any more.
   void release() noexcept;
 
-  static arena &of(std::size_t index) noexcept;
+  static arena& of(std::size_t index) noexcept;
 
 private:
   struct mapping {
-    void *start;
+    void* start;
     std::size_t bytes;
   };
   struct cache;
 
-  cache &mine() noexcept;
-  void *carve(cache &c, std::size_t bytes);
-  void *map_chunk(std::size_t bytes);
+  cache& mine() noexcept;
+  void* carve(cache& c, std::size_t bytes);
+  void* map_chunk(std::size_t bytes);
 
   std::mutex mutex_;
   std::vector<mapping> chunks_;
@@ -45,8 +45,8 @@ private:
 };
 
 // Maps zeroed memory, aligned to 2 MiB, advised as huge pages; throws std::bad_alloc.
-void *map_huge(std::size_t bytes);
-void unmap(void *start, std::size_t bytes) noexcept;
+void* map_huge(std::size_t bytes);
+void unmap(void* start, std::size_t bytes) noexcept;
 
 template <class T, std::size_t Index> struct arena_allocator {
   using value_type = T;
@@ -55,16 +55,15 @@ template <class T, std::size_t Index> struct arena_allocator {
   };
 
   arena_allocator() = default;
-  template <class U> arena_allocator(const arena_allocator<U, Index> &) noexcept {}
+  template <class U> arena_allocator(const arena_allocator<U, Index>&) noexcept {}
 
-  T *allocate(std::size_t n) {
-    if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T))
-      throw std::bad_alloc();
-    return static_cast<T *>(arena::of(Index).allocate(n * sizeof(T), alignof(T)));
+  T* allocate(std::size_t n) {
+    if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_alloc();
+    return static_cast<T*>(arena::of(Index).allocate(n * sizeof(T), alignof(T)));
   }
-  void deallocate(T *p, std::size_t n) noexcept { arena::of(Index).deallocate(p, n * sizeof(T), alignof(T)); }
+  void deallocate(T* p, std::size_t n) noexcept { arena::of(Index).deallocate(p, n * sizeof(T), alignof(T)); }
 
-  template <class U> bool operator==(const arena_allocator<U, Index> &) const noexcept { return true; }
+  template <class U> bool operator==(const arena_allocator<U, Index>&) const noexcept { return true; }
 };
 
 } // namespace bench

@@ -15,19 +15,15 @@ namespace bench {
 namespace {
 
 std::vector<chapter> chapters_of(const bench_options& options) {
-  if (options.default_run)
-    return demonstration(options.run.seed, !options.report.empty());
+  if (options.default_run) return demonstration(options.run.seed, !options.report.empty());
   return {{"Results", "Every combination that was asked for.", options.run, {}}};
 }
 
 void run_all(const bench_options& options) {
   std::vector<chapter> chapters = chapters_of(options);
-  for (const chapter& c : chapters)
-    check_run(c.run);
-  if (!options.json.empty())
-    check_writable("--json", options.json);
-  if (!options.report.empty())
-    check_report(options.report);
+  for (const chapter& c : chapters) check_run(c.run);
+  if (!options.json.empty()) check_writable("--json", options.json);
+  if (!options.report.empty()) check_report(options.report);
 
   const machine_info machine = describe_machine();
   print_machine(machine);
@@ -39,8 +35,7 @@ void run_all(const bench_options& options) {
     fmt::print("\n{}\n{}\n\n", c.title, command_of(c.run));
     print_results(c.results);
   }
-  if (!options.json.empty())
-    write_file(options.json, json_of(machine, options.run.seed, chapters));
+  if (!options.json.empty()) write_file(options.json, json_of(machine, options.run.seed, chapters));
   if (!options.report.empty()) {
     shown.stage("drawing the report");
     write_report(options.report, machine, chapters);
@@ -51,7 +46,8 @@ void run_all(const bench_options& options) {
 } // namespace
 
 CLI::App& add_command(CLI::App& program, raw_options& raw) {
-  CLI::App& app = *program.add_subcommand("bench", "Run workloads over engines side by side and say who wins by how much");
+  CLI::App& app =
+      *program.add_subcommand("bench", "Run workloads over engines side by side and say who wins by how much");
   app.footer("Without flags (but --report, --json and --seed): a demonstration of at most two minutes on two cores.\n"
              "Sizes take lists: each combination is measured. docs/bench.md explains method and fields.");
   app.add_option("--engine", raw.engine, "LIST of " + engine_names());

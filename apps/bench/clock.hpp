@@ -43,8 +43,7 @@ inline double nanoseconds_per_tick() {
     const double from = seconds_now();
     const std::uint64_t first = ticks_before();
     double now = from;
-    while (now - from < 0.05)
-      now = seconds_now();
+    while (now - from < 0.05) now = seconds_now();
     const std::uint64_t last = ticks_before();
     return (now - from) * 1e9 / static_cast<double>(last - first);
   }();

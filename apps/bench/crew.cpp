@@ -7,8 +7,7 @@
 namespace bench {
 
 crew::crew(std::size_t size) {
-  for (std::size_t worker = 0; worker < size; ++worker)
-    threads_.emplace_back([this, worker] { live(worker); });
+  for (std::size_t worker = 0; worker < size; ++worker) threads_.emplace_back([this, worker] { live(worker); });
 }
 
 crew::~crew() {
@@ -17,8 +16,7 @@ crew::~crew() {
     stop_ = true;
   }
   wake_.notify_all();
-  for (std::thread &t : threads_)
-    t.join();
+  for (std::thread& t : threads_) t.join();
 }
 
 void crew::live(std::size_t worker) {
@@ -27,11 +25,9 @@ void crew::live(std::size_t worker) {
   std::unique_lock<std::mutex> hold(mutex_);
   while (true) {
     wake_.wait(hold, [&] { return stop_ || round_ != seen; });
-    if (stop_)
-      return;
+    if (stop_) return;
     seen = round_;
-    if (worker >= wanted_)
-      continue;
+    if (worker >= wanted_) continue;
     hold.unlock();
     std::exception_ptr failure;
     try {
@@ -40,14 +36,12 @@ void crew::live(std::size_t worker) {
       failure = std::current_exception();
     }
     hold.lock();
-    if (failure && !failure_)
-      failure_ = failure;
-    if (--running_ == 0)
-      done_.notify_one();
+    if (failure && !failure_) failure_ = failure;
+    if (--running_ == 0) done_.notify_one();
   }
 }
 
-void crew::run(std::size_t count, const std::function<void(std::size_t, const starter &)> &work) {
+void crew::run(std::size_t count, const std::function<void(std::size_t, const starter&)>& work) {
   std::barrier<> gate(static_cast<std::ptrdiff_t>(count));
   std::unique_lock<std::mutex> hold(mutex_);
   failure_ = nullptr;
@@ -61,8 +55,7 @@ void crew::run(std::size_t count, const std::function<void(std::size_t, const st
       work(worker, start);
     } catch (...) {
       // A worker that fails before it is ready must not leave the others waiting at the gate.
-      if (!arrived)
-        gate.arrive_and_drop();
+      if (!arrived) gate.arrive_and_drop();
       throw;
     }
   };
@@ -70,8 +63,7 @@ void crew::run(std::size_t count, const std::function<void(std::size_t, const st
   ++round_;
   wake_.notify_all();
   done_.wait(hold, [&] { return running_ == 0; });
-  if (failure_)
-    std::rethrow_exception(failure_);
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 } // namespace bench

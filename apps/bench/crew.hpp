@@ -18,8 +18,8 @@ namespace bench {
 class crew {
 public:
   explicit crew(std::size_t size);
-  crew(const crew &) = delete;
-  crew &operator=(const crew &) = delete;
+  crew(const crew&) = delete;
+  crew& operator=(const crew&) = delete;
   ~crew();
 
   std::size_t size() const noexcept { return threads_.size(); }
@@ -27,7 +27,7 @@ public:
   // Runs `work(worker, start)` on the first `count` workers and waits for all; each calls start() when it is ready,
   // and goes on when all are. The first exception that leaves a worker is thrown again here.
   using starter = std::function<void()>;
-  void run(std::size_t count, const std::function<void(std::size_t, const starter &)> &work);
+  void run(std::size_t count, const std::function<void(std::size_t, const starter&)>& work);
 
 private:
   void live(std::size_t worker);

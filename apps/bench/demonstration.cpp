@@ -18,9 +18,9 @@ run_spec base(std::uint64_t seed, std::vector<engine_id> engines, const std::vec
   run_spec run;
   run.engines = std::move(engines);
   for (const std::string& name : names)
-    for (const workload& w : workloads_named(name))
-      run.workloads.push_back(w);
-  run.keys = {4'000'000};
+    for (const workload& w : workloads_named(name)) run.workloads.push_back(w);
+  // Between two powers of two: a table of libcuckoo would be 95 % full with a million or four, and crawl.
+  run.keys = {3'000'000};
   run.threads = {describe_machine().cores};
   run.batch = {32};
   run.value_sizes = {8};
@@ -44,25 +44,27 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
     all.push_back({"Real keys: the words of a dictionary",
                    "Each engine holds the word list, keys of a few to a few dozen bytes, and answers the four basic "
                    "workloads.",
-                   words, {}});
+                   words,
+                   {}});
   }
   run_spec words8 = base(seed, everyone, {"get", "miss", "insdel", "put"});
   words8.keys = {10'000'000};
   words8.seconds = 0.2;
   words8.rounds = 3;
-  all.push_back({"8-byte keys", "Ten million random 8-byte keys and values, far more than the caches hold.", words8, {}});
+  all.push_back(
+      {"8-byte keys", "Ten million random 8-byte keys and values, far more than the caches hold.", words8, {}});
   run_spec populate = base(seed, everyone, {"populate"});
   all.push_back({"Population of a small table",
                  "All keys are inserted into a table that starts with room for 1024 and grows on demand (paper, "
                  "figure 7).",
-                 populate, {}});
+                 populate,
+                 {}});
 }
 
 void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
   run_spec threads = base(seed, concurrent, {"get", "insdel", "put"});
   threads.threads.clear();
-  for (std::size_t n = 1; n <= describe_machine().cores; n *= 2)
-    threads.threads.push_back(n);
+  for (std::size_t n = 1; n <= describe_machine().cores; n *= 2) threads.threads.push_back(n);
   all.push_back({"Threads", "Throughput by number of threads (paper, figures 3, 5 and 6).", threads, {}});
 
   run_spec batch = base(seed, {limit, dlht, cuckoo}, {"get", "insdel"});
@@ -70,10 +72,13 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
   all.push_back({"Batch size",
                  "How much prefetching a batch gains; an engine without batches is asked one key at a time (paper, "
                  "figure 12).",
-                 batch, {}});
+                 batch,
+                 {}});
 
-  all.push_back({"Skew", "1000 hot keys take a growing share of all finds (paper, figure 13).",
-                 base(seed, concurrent, {"skew"}), {}});
+  all.push_back({"Skew",
+                 "1000 hot keys take a growing share of all finds (paper, figure 13).",
+                 base(seed, concurrent, {"skew"}),
+                 {}});
 
   run_spec values = base(seed, {limit, dlht, tbb, cuckoo}, {"get", "insdel"});
   values.keys = {300'000};
@@ -81,15 +86,17 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
   all.push_back({"Value size",
                  "Values above 8 bytes do not fit into a slot and are copied out of a record (paper, figure 9, the "
                  "curve that reads the value).",
-                 values, {}});
+                 values,
+                 {}});
 
   run_spec keys = base(seed, {limit, dlht, tbb, cuckoo}, {"get", "insdel"});
   keys.keys = {300'000};
   keys.key_sizes = {8, 16, 32, 64, 128, 256};
-  all.push_back({"Key size", "Keys above 8 bytes live in a record and are compared there (paper, figure 10).", keys, {}});
+  all.push_back(
+      {"Key size", "Keys above 8 bytes live in a record and are compared there (paper, figure 10).", keys, {}});
 
   run_spec index = base(seed, concurrent, {"get", "insdel"});
-  index.keys = {16'000, 128'000, 1'000'000, 8'000'000};
+  index.keys = {12'000, 100'000, 800'000, 6'000'000};
   all.push_back({"Index size", "From a table in the cache to one in memory (paper, figure 11).", index, {}});
 }
 
@@ -99,23 +106,29 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
     all.push_back({"Finds while the table grows",
                    "One half of the threads doubles the number of keys, the other half finds keys that were there "
                    "before; a dip of the finds is what a resize costs its readers (paper, figure 8).",
-                   resize, {}});
+                   resize,
+                   {}});
   }
   run_spec latency = base(seed, tables, {"get", "insdel"});
   latency.batch = {1};
   latency.latency = true;
-  all.push_back({"Latency", "The time of one operation without batches, all threads busy (paper, figure 15).", latency, {}});
+  all.push_back(
+      {"Latency", "The time of one operation without batches, all threads busy (paper, figure 15).", latency, {}});
 
   run_spec growth = base(seed, tables, {"populate"});
-  growth.keys = {2'000'000};
+  growth.keys = {1'500'000};
   growth.threads = {1};
   growth.batch = {1};
   growth.latency = true;
   all.push_back({"Latency of an insert while growing",
-                 "One thread fills a small table; the longest insert is the one that a resize holds up.", growth, {}});
+                 "One thread fills a small table; the longest insert is the one that a resize holds up.",
+                 growth,
+                 {}});
 
-  all.push_back({"YCSB", "The mixes of YCSB with Zipf 0.99 (paper, figure 18).",
-                 base(seed, concurrent, {"ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-f"}), {}});
+  all.push_back({"YCSB",
+                 "The mixes of YCSB with Zipf 0.99 (paper, figure 18).",
+                 base(seed, concurrent, {"ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-f"}),
+                 {}});
 }
 
 } // namespace

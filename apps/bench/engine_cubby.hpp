@@ -32,8 +32,7 @@ public:
 
     bool find(const K& k, V& v) {
       auto seen = handle_.find(k);
-      if (seen)
-        v = *seen;
+      if (seen) v = *seen;
       return seen.has_value();
     }
     bool insert(const K& k, const V& v) { return handle_.insert(k, v); }
@@ -54,16 +53,14 @@ public:
       }
       for (std::size_t i = 0; i < n; ++i) {
         // A batch has no read-modify-write verb.
-        if (verbs[i] == verb::modify)
-          return one_by_one(keys, verbs, n);
+        if (verbs[i] == verb::modify) return one_by_one(keys, verbs, n);
         requests_[i].what = verb_of(verbs[i]);
         requests_[i].key = keys[i];
       }
       handle_.execute(std::span<const request>(requests_.data(), n), std::span<reply>(replies_.data(), n),
                       cubby::batch_policy::run_all);
       std::size_t done = 0;
-      for (std::size_t i = 0; i < n; ++i)
-        done += replies_[i].result == cubby::outcome::done ? 1 : 0;
+      for (std::size_t i = 0; i < n; ++i) done += replies_[i].result == cubby::outcome::done ? 1 : 0;
       return done;
     }
 
@@ -78,8 +75,7 @@ public:
     }
 
     std::size_t one_by_one(const K* keys, const verb* verbs, std::size_t n) {
-      for (std::size_t i = 0; i < n; ++i)
-        handle_.prefetch(keys[i]);
+      for (std::size_t i = 0; i < n; ++i) handle_.prefetch(keys[i]);
       std::size_t done = 0;
       for (std::size_t i = 0; i < n; ++i) {
         V v;

@@ -35,8 +35,7 @@ public:
     const std::size_t buckets = std::bit_ceil(spec.capacity);
     table_ = _cds_lfht_new(buckets, small_capacity, std::size_t{1} << 32, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING,
                            &cds_lfht_mm_mmap, &urcu_qsbr_flavor, nullptr);
-    if (table_ == nullptr)
-      throw std::bad_alloc();
+    if (table_ == nullptr) throw std::bad_alloc();
   }
   lfht_adapter(const lfht_adapter&) = delete;
   lfht_adapter& operator=(const lfht_adapter&) = delete;
@@ -50,14 +49,12 @@ public:
     // The table shrinks meanwhile, which waits for quiescent states.
     for (std::size_t i = 0; i < dead.size(); ++i) {
       cds_lfht_del(table_, &dead[i]->node);
-      if (i % 64 == 0)
-        urcu_qsbr_quiescent_state();
+      if (i % 64 == 0) urcu_qsbr_quiescent_state();
     }
     urcu_qsbr_unregister_thread();
     urcu_qsbr_synchronize_rcu();
     cds_lfht_destroy(table_, nullptr);
-    for (entry* e : dead)
-      destroy(e);
+    for (entry* e : dead) destroy(e);
   }
 
   std::size_t own_bytes() const { return 0; }
@@ -74,8 +71,7 @@ public:
 
     bool find(const K& k, V& v) {
       const entry* e = look(k);
-      if (e != nullptr)
-        v = load(*e);
+      if (e != nullptr) v = load(*e);
       pause();
       return e != nullptr;
     }
@@ -83,8 +79,7 @@ public:
     bool insert(const K& k, const V& v) {
       entry* e = make(k, v);
       const bool added = cds_lfht_add_unique(table_, hash_(k), same, &k, &e->node) == &e->node;
-      if (!added)
-        destroy(e);
+      if (!added) destroy(e);
       pause();
       return added;
     }
@@ -92,8 +87,7 @@ public:
     bool erase(const K& k) {
       entry* e = look(k);
       const bool gone = e != nullptr && cds_lfht_del(table_, &e->node) == 0;
-      if (gone)
-        retire(e);
+      if (gone) retire(e);
       pause();
       return gone;
     }
@@ -103,8 +97,7 @@ public:
       entry* e = look(k);
       bool done = e != nullptr;
       if constexpr (sizeof(V) == 8) {
-        if (done)
-          std::atomic_ref<V>(e->value).store(v, std::memory_order_release);
+        if (done) std::atomic_ref<V>(e->value).store(v, std::memory_order_release);
       } else {
         done = done && replace(k, v);
       }
@@ -116,8 +109,7 @@ public:
       entry* e = look(k);
       bool done = e != nullptr;
       if constexpr (sizeof(V) == 8) {
-        if (done)
-          std::atomic_ref<V>(e->value).fetch_add(1);
+        if (done) std::atomic_ref<V>(e->value).fetch_add(1);
       } else {
         done = done && replace(k, from_word<V>(first_word(e->value) + 1));
       }
@@ -133,10 +125,8 @@ public:
     }
 
     static V load(const entry& e) {
-      if constexpr (sizeof(V) == 8)
-        return std::atomic_ref<V>(const_cast<V&>(e.value)).load(std::memory_order_acquire);
-      else
-        return e.value;
+      if constexpr (sizeof(V) == 8) return std::atomic_ref<V>(const_cast<V&>(e.value)).load(std::memory_order_acquire);
+      else return e.value;
     }
 
     bool replace(const K& k, const V& v) {
@@ -155,22 +145,18 @@ public:
 
     void retire(entry* e) {
       dead_.push_back(e);
-      if (dead_.size() == 1024)
-        free_dead();
+      if (dead_.size() == 1024) free_dead();
     }
 
     void free_dead() {
-      if (dead_.empty())
-        return;
+      if (dead_.empty()) return;
       urcu_qsbr_synchronize_rcu();
-      for (entry* e : dead_)
-        destroy(e);
+      for (entry* e : dead_) destroy(e);
       dead_.clear();
     }
 
     void pause() {
-      if (++calls_ % 64 == 0)
-        urcu_qsbr_quiescent_state();
+      if (++calls_ % 64 == 0) urcu_qsbr_quiescent_state();
     }
 
     cds_lfht* table_;

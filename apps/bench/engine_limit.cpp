@@ -33,8 +33,7 @@ public:
   // Writes to each line of this worker's share, so that every page is there.
   void touch(std::size_t worker, std::size_t threads) {
     const std::size_t to = count_ * (worker + 1) / threads;
-    for (std::size_t i = count_ * worker / threads; i < to; ++i)
-      lines_[i].word = i;
+    for (std::size_t i = count_ * worker / threads; i < to; ++i) lines_[i].word = i;
   }
 
   class seat {
@@ -54,13 +53,10 @@ public:
     std::size_t find_batch(const K* keys, std::size_t n, V* values, bool* found) {
       for (std::size_t at = 0; at < n; at += window) {
         const std::size_t m = std::min(window, n - at);
-        for (std::size_t i = 0; i < m; ++i)
-          __builtin_prefetch(where_[i] = line_of(hash_(keys[at + i])));
+        for (std::size_t i = 0; i < m; ++i) __builtin_prefetch(where_[i] = line_of(hash_(keys[at + i])));
         for (std::size_t i = 0; i < m; ++i) {
-          if constexpr (sizeof(V) == 8)
-            values[at + i] = where_[i]->word;
-          else
-            values[at + i].words[0] = where_[i]->word;
+          if constexpr (sizeof(V) == 8) values[at + i] = where_[i]->word;
+          else values[at + i].words[0] = where_[i]->word;
           found[at + i] = true;
         }
       }
@@ -75,8 +71,7 @@ public:
           __builtin_prefetch(where_[i] = line_of(verbs[at + i] == verb::erase ? ~h : h));
         }
         std::uint64_t sum = 0;
-        for (std::size_t i = 0; i < m; ++i)
-          sum += where_[i]->word;
+        for (std::size_t i = 0; i < m; ++i) sum += where_[i]->word;
         keep(sum);
       }
       return n;

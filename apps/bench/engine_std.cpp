@@ -25,8 +25,7 @@ public:
     explicit seat(std_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) {
       const auto it = map_.find(k);
-      if (it == map_.end())
-        return false;
+      if (it == map_.end()) return false;
       v = it->second;
       return true;
     }
@@ -34,14 +33,12 @@ public:
     bool erase(const K& k) { return map_.erase(k) != 0; }
     bool assign(const K& k, const V& v) {
       const auto it = map_.find(k);
-      if (it != map_.end())
-        it->second = v;
+      if (it != map_.end()) it->second = v;
       return it != map_.end();
     }
     bool modify(const K& k) {
       const auto it = map_.find(k);
-      if (it != map_.end())
-        it->second = from_word<V>(first_word(it->second) + 1);
+      if (it != map_.end()) it->second = from_word<V>(first_word(it->second) + 1);
       return it != map_.end();
     }
 
@@ -50,8 +47,8 @@ public:
   };
 
 private:
-  using map = std::unordered_map<K, V, key_hash<K>, std::equal_to<K>,
-                                 arena_allocator<std::pair<const K, V>, arena_index>>;
+  using map =
+      std::unordered_map<K, V, key_hash<K>, std::equal_to<K>, arena_allocator<std::pair<const K, V>, arena_index>>;
   map map_;
 };
 

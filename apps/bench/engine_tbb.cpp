@@ -31,8 +31,7 @@ public:
     explicit seat(tbb_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) {
       typename map::const_accessor at;
-      if (!map_.find(at, k))
-        return false;
+      if (!map_.find(at, k)) return false;
       v = at->second;
       return true;
     }
@@ -40,15 +39,13 @@ public:
     bool erase(const K& k) { return map_.erase(k); }
     bool assign(const K& k, const V& v) {
       typename map::accessor at;
-      if (!map_.find(at, k))
-        return false;
+      if (!map_.find(at, k)) return false;
       at->second = v;
       return true;
     }
     bool modify(const K& k) {
       typename map::accessor at;
-      if (!map_.find(at, k))
-        return false;
+      if (!map_.find(at, k)) return false;
       at->second = from_word<V>(first_word(at->second) + 1);
       return true;
     }
@@ -59,8 +56,7 @@ public:
   };
 
 private:
-  using map =
-      tbb::concurrent_hash_map<K, V, tbb_compare<K>, arena_allocator<std::pair<const K, V>, arena_index>>;
+  using map = tbb::concurrent_hash_map<K, V, tbb_compare<K>, arena_allocator<std::pair<const K, V>, arena_index>>;
   map map_;
 };
 

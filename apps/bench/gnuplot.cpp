@@ -23,16 +23,24 @@ constexpr std::array<const char*, engine_count> colours = {"#0072b2", "#999999",
                                                            "#cc79a7", "#e69f00", "#000000"};
 constexpr std::array<int, engine_count> marks = {7, 2, 5, 9, 13, 11, 4};
 
-std::string style_of(const series& s) {
+std::string style_of(const series& s, bool marked) {
   const auto e = static_cast<std::size_t>(s.engine);
-  return fmt::format("lc rgb '{}' lw {} dt {} pt {} ps 0.7", colours[e], s.engine == engine_id::dlht ? 3 : 2,
-                     s.dashed ? 2 : 1, marks[e]);
+  const std::string line = fmt::format("{} lc rgb '{}' lw {} dt {}", marked ? "linespoints" : "lines", colours[e],
+                                       s.engine == engine_id::dlht ? 3 : 2, s.dashed ? 2 : 1);
+  return marked ? line + fmt::format(" pt {} ps 0.7", marks[e]) : line;
+}
+
+// A percent sign would begin a format in the label of a tick.
+std::string tick_label(const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '%' ? "%%" : std::string(1, c);
+  return safe;
 }
 
 std::string names_of_x(const plot& p) {
   std::string list;
   for (const auto& [name, at] : p.x_names)
-    list += fmt::format("{}'{}' {}", list.empty() ? "" : ", ", name, at);
+    list += fmt::format("{}'{}' {}", list.empty() ? "" : ", ", tick_label(name), at);
   return list;
 }
 
@@ -40,8 +48,7 @@ std::string names_of_x(const plot& p) {
 std::string measured_x(const plot& p) {
   std::vector<double> values;
   for (const series& s : p.all)
-    for (const auto& [x, y] : s.points)
-      values.push_back(x);
+    for (const auto& [x, y] : s.points) values.push_back(x);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   std::string list;
@@ -55,12 +62,12 @@ std::string measured_x(const plot& p) {
 }
 
 std::string head_of(const plot& p) {
-  std::string text = "set terminal svg size 640,360 dynamic font 'sans-serif,12' background '#ffffff'\n"
-                     "set encoding utf8\nset key outside right top reverse Left samplen 2\nset grid ytics lc rgb '#dddddd'\n"
-                     "set border 3\nset tics nomirror\n";
+  std::string text =
+      "set terminal svg size 640,360 dynamic font 'sans-serif,12' background '#ffffff'\n"
+      "set encoding utf8\nset key outside right top reverse Left samplen 2\nset grid ytics lc rgb '#dddddd'\n"
+      "set border 3\nset tics nomirror\n";
   text += fmt::format("set title '{}'\nset xlabel '{}'\nset ylabel '{}'\n", p.title, p.x_label, p.y_label);
-  if (p.log_x)
-    text += "set logscale x\n";
+  if (p.log_x) text += "set logscale x\n";
   text += p.log_y ? "set logscale y\nset format y '10^{%L}'\n" : "set yrange [0:*]\n";
   if (!p.x_names.empty())
     text += fmt::format("set xtics ({})\nset xrange [{}:{}]\n", names_of_x(p), -0.5,
@@ -79,15 +86,15 @@ std::string script_of(const plot& p) {
     const double shift = (static_cast<double>(i) - (static_cast<double>(p.all.size()) - 1) / 2) * width;
     text += fmt::format("$data{} << END\n", i);
     for (const auto& [x, y] : s.points)
-      text += p.drawn == plot::form::bars ? fmt::format("{} {} {}\n", x + shift, y, width * 0.9) : fmt::format("{} {}\n", x, y);
+      text += p.drawn == plot::form::bars ? fmt::format("{} {} {}\n", x + shift, y, width * 0.9)
+                                          : fmt::format("{} {}\n", x, y);
     text += "END\n";
     draw += i == 0 ? "" : ", ";
     if (p.drawn == plot::form::bars)
       draw += fmt::format("$data{} using 1:2:3 with boxes fs solid 0.85 noborder lc rgb '{}' title '{}'", i,
                           colours[static_cast<std::size_t>(s.engine)], s.name);
     else
-      draw += fmt::format("$data{} using 1:2 with {} {} title '{}'", i,
-                          p.drawn == plot::form::curve ? "lines" : "linespoints", style_of(s), s.name);
+      draw += fmt::format("$data{} using 1:2 with {} title '{}'", i, style_of(s, p.drawn == plot::form::lines), s.name);
   }
   return text + draw + "\n";
 }
@@ -109,8 +116,7 @@ std::string read_all(int from) {
 std::string run_gnuplot(const std::string& script) {
   const std::unique_ptr<std::FILE, file_closer> input(std::tmpfile());
   std::array<int, 2> out{};
-  if (!input || ::pipe(out.data()) != 0)
-    throw std::runtime_error("gnuplot: no temporary file or pipe to be had");
+  if (!input || ::pipe(out.data()) != 0) throw std::runtime_error("gnuplot: no temporary file or pipe to be had");
   std::fwrite(script.data(), 1, script.size(), input.get());
   std::rewind(input.get());
   posix_spawn_file_actions_t actions;
@@ -139,10 +145,8 @@ bool gnuplot_found() {
   std::string_view left = path == nullptr ? "/usr/bin:/bin" : path;
   while (true) {
     const std::size_t colon = left.find(':');
-    if (::access((std::string(left.substr(0, colon)) + "/gnuplot").c_str(), X_OK) == 0)
-      return true;
-    if (colon == std::string_view::npos)
-      return false;
+    if (::access((std::string(left.substr(0, colon)) + "/gnuplot").c_str(), X_OK) == 0) return true;
+    if (colon == std::string_view::npos) return false;
     left.remove_prefix(colon + 1);
   }
 }
@@ -151,8 +155,7 @@ std::string svg_of(const plot& p) {
   std::string svg = run_gnuplot(script_of(p));
   // Inside a page the XML declaration and document type have no place.
   const std::size_t start = svg.find("<svg");
-  if (start == std::string::npos)
-    throw std::runtime_error("gnuplot: printed no SVG");
+  if (start == std::string::npos) throw std::runtime_error("gnuplot: printed no SVG");
   return svg.substr(start);
 }
 

@@ -8,8 +8,7 @@
 
 extern "C" void* mmap(void* address, std::size_t length, int protection, int flags, int file, off_t offset) noexcept {
   const long at = ::syscall(SYS_mmap, address, length, protection, flags, file, offset);
-  if (at == -1)
-    return MAP_FAILED;
+  if (at == -1) return MAP_FAILED;
   void* mapped = reinterpret_cast<void*>(at);
   if ((flags & MAP_ANONYMOUS) != 0 && (protection & PROT_WRITE) != 0 && (flags & MAP_STACK) == 0)
     ::madvise(mapped, length, MADV_HUGEPAGE);

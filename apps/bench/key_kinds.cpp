@@ -14,8 +14,8 @@ namespace bench {
 
 namespace {
 
-// A stream touches up to this many lines of a table: 256 MB of them, which no cache of this decade holds.
-constexpr std::size_t most_operations = std::size_t{4} << 20;
+// A stream touches up to this many lines of a table, 128 MB for each thread: more than the caches of most machines.
+constexpr std::size_t most_operations = std::size_t{2} << 20;
 constexpr std::size_t fewest_operations = std::size_t{64} << 10;
 constexpr std::size_t most_stream_bytes = std::size_t{96} << 20;
 
@@ -25,21 +25,14 @@ std::size_t operations_for(std::size_t keys, std::size_t key_size) {
 }
 
 template <class F> decltype(auto) with_key_type(bool text, std::size_t key_size, F&& f) {
-  if (text)
-    return f.template operator()<std::string>();
+  if (text) return f.template operator()<std::string>();
   switch (key_size) {
-  case 16:
-    return f.template operator()<block<16>>();
-  case 32:
-    return f.template operator()<block<32>>();
-  case 64:
-    return f.template operator()<block<64>>();
-  case 128:
-    return f.template operator()<block<128>>();
-  case 256:
-    return f.template operator()<block<256>>();
-  default:
-    return f.template operator()<std::uint64_t>();
+  case 16: return f.template operator()<block<16>>();
+  case 32: return f.template operator()<block<32>>();
+  case 64: return f.template operator()<block<64>>();
+  case 128: return f.template operator()<block<128>>();
+  case 256: return f.template operator()<block<256>>();
+  default: return f.template operator()<std::uint64_t>();
   }
 }
 
@@ -47,11 +40,9 @@ std::size_t bytes_in_memory(std::size_t key_size, bool text) { return text ? siz
 
 void check_file(const std::string& path) {
   std::ifstream in(path);
-  if (!in)
-    throw bad_request(fmt::format("--keys-from '{}': cannot be read; give a file of lines", path));
+  if (!in) throw bad_request(fmt::format("--keys-from '{}': cannot be read; give a file of lines", path));
   for (std::string line; std::getline(in, line);)
-    if (!line.empty())
-      return;
+    if (!line.empty()) return;
   throw bad_request(fmt::format("--keys-from '{}': has no line that could be a key; give a file of lines", path));
 }
 
@@ -63,19 +54,15 @@ std::vector<std::string> lines_of(const std::string& path, std::size_t most) {
   std::vector<std::string> lines;
   std::unordered_set<std::string> seen;
   for (std::string line; (most == 0 || lines.size() < most) && std::getline(in, line);)
-    if (!line.empty() && seen.insert(line).second)
-      lines.push_back(line);
+    if (!line.empty() && seen.insert(line).second) lines.push_back(line);
   return lines;
 }
 
 std::unique_ptr<key_source> make_keys(const run_spec& spec, std::size_t key_size, std::size_t keys) {
-  if (!spec.keys_from.empty())
-    return std::make_unique<key_set<std::string>>(lines_of(spec.keys_from, keys));
+  if (!spec.keys_from.empty()) return std::make_unique<key_set<std::string>>(lines_of(spec.keys_from, keys));
   return with_key_type(false, key_size, [&]<class K>() -> std::unique_ptr<key_source> {
-    if constexpr (std::is_same_v<K, std::string>)
-      return nullptr;
-    else
-      return std::make_unique<key_set<K>>(keys, spec.seed);
+    if constexpr (std::is_same_v<K, std::string>) return nullptr;
+    else return std::make_unique<key_set<K>>(keys, spec.seed);
   });
 }
 
@@ -85,11 +72,9 @@ std::size_t stream_bytes(std::size_t keys, std::size_t key_size, bool text) {
 }
 
 std::unique_ptr<op_streams> make_ops(const key_source& keys, bool text, std::size_t key_size, stream_order order) {
-  if (order.operations == 0)
-    order.operations = operations_for(keys.count, bytes_in_memory(key_size, text));
-  return with_key_type(text, key_size, [&]<class K>() {
-    return make_streams(static_cast<const key_set<K>&>(keys), order);
-  });
+  if (order.operations == 0) order.operations = operations_for(keys.count, bytes_in_memory(key_size, text));
+  return with_key_type(text, key_size,
+                       [&]<class K>() { return make_streams(static_cast<const key_set<K>&>(keys), order); });
 }
 
 double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, std::size_t value_size, bool grows) {
@@ -115,13 +100,13 @@ void check_run(const run_spec& run) {
   for (const engine_id e : run.engines) {
     double need = expected_bytes(e, keys, key_size, value_size, grows);
     need += static_cast<double>(threads) * static_cast<double>(stream_bytes(keys, key_size, false));
-    if (grows)
-      need += static_cast<double>(keys) * static_cast<double>(key_size + 1);
+    if (grows) need += static_cast<double>(keys) * static_cast<double>(key_size + 1);
     if (need > 0.95 * free_bytes)
-      throw bad_request(fmt::format("--keys {}: {} needs about {:.1f} GB and {:.1f} GB of memory are free; give at most "
-                                    "--keys {}",
-                                    keys, name_of(e), need * 1e-9, free_bytes * 1e-9,
-                                    static_cast<std::size_t>(static_cast<double>(keys) * 0.9 * free_bytes / need)));
+      throw bad_request(
+          fmt::format("--keys {}: {} needs about {:.1f} GB and {:.1f} GB of memory are free; give at most "
+                      "--keys {}",
+                      keys, name_of(e), need * 1e-9, free_bytes * 1e-9,
+                      static_cast<std::size_t>(static_cast<double>(keys) * 0.9 * free_bytes / need)));
   }
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <cubby/core/hash.hpp>
+#include <cubby/hash.hpp>
 
 namespace bench {
 
@@ -35,17 +35,14 @@ template <class T> T from_word(std::uint64_t word) noexcept {
     return static_cast<T>(word);
   } else {
     T made;
-    for (std::size_t i = 0; i < made.words.size(); ++i)
-      made.words[i] = word + i * 0x9e3779b97f4a7c15ULL;
+    for (std::size_t i = 0; i < made.words.size(); ++i) made.words[i] = word + i * 0x9e3779b97f4a7c15ULL;
     return made;
   }
 }
 
 template <class T> std::uint64_t first_word(const T& value) noexcept {
-  if constexpr (sizeof(T) == 8)
-    return static_cast<std::uint64_t>(value);
-  else
-    return value.words[0];
+  if constexpr (sizeof(T) == 8) return static_cast<std::uint64_t>(value);
+  else return value.words[0];
 }
 
 class key_source {

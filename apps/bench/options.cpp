@@ -21,8 +21,7 @@ std::vector<std::string> pieces(const std::string& text) {
   while (true) {
     const std::size_t comma = text.find(',', from);
     all.push_back(text.substr(from, comma - from));
-    if (comma == std::string::npos)
-      return all;
+    if (comma == std::string::npos) return all;
     from = comma + 1;
   }
 }
@@ -31,7 +30,11 @@ std::size_t count_in(const std::string& flag, const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string unit(end, text.data() + text.size());
-  std::uint64_t scale = unit.empty() ? 1 : unit == "k" ? 1000 : unit == "M" ? 1'000'000 : unit == "G" ? 1'000'000'000 : 0;
+  std::uint64_t scale = unit.empty()  ? 1
+                        : unit == "k" ? 1000
+                        : unit == "M" ? 1'000'000
+                        : unit == "G" ? 1'000'000'000
+                                      : 0;
   if (error != std::errc() || scale == 0 || value > UINT64_MAX / 2 / scale)
     throw bad_request(fmt::format("{} '{}': not a count; give digits, with k, M or G if you like", flag, text));
   return value * scale;
@@ -41,13 +44,13 @@ std::vector<std::size_t> counts_in(const std::string& flag, const std::string& t
   std::vector<std::size_t> all;
   for (const std::string& piece : pieces(text)) {
     all.push_back(count_in(flag, piece));
-    if (all.back() == 0)
-      throw bad_request(fmt::format("{} 0: {}", flag, why));
+    if (all.back() == 0) throw bad_request(fmt::format("{} 0: {}", flag, why));
   }
   return all;
 }
 
-template <class Sizes> void check_sizes(const std::string& flag, const std::vector<std::size_t>& got, const Sizes& known) {
+template <class Sizes> void check_sizes(const std::string& flag, const std::vector<std::size_t>& got,
+                                        const Sizes& known) {
   for (const std::size_t size : got)
     if (std::find(std::begin(known), std::end(known), size) == std::end(known))
       throw bad_request(fmt::format("{} {}: no engine is built for this size; give one of {}", flag, size,
@@ -58,10 +61,8 @@ std::vector<engine_id> engines_in(const std::string& text) {
   std::vector<engine_id> all;
   for (const std::string& name : pieces(text)) {
     const auto found = engine_named(name);
-    if (!found)
-      throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
-    if (std::find(all.begin(), all.end(), *found) == all.end())
-      all.push_back(*found);
+    if (!found) throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
+    if (std::find(all.begin(), all.end(), *found) == all.end()) all.push_back(*found);
   }
   return all;
 }
@@ -91,14 +92,11 @@ void check_together(const run_spec& run) {
   const bool values = std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_8);
   if (!run.keys_from.empty() && (keys || values))
     throw bad_request("--keys-from: the keys are lines with 8-byte values; leave --key-size and --value-size at 8");
-  if (keys && values)
-    throw bad_request("--key-size and --value-size: one of the two stays 8; give two runs");
+  if (keys && values) throw bad_request("--key-size and --value-size: one of the two stays 8; give two runs");
   const std::size_t most = *std::max_element(run.threads.begin(), run.threads.end());
-  if (most > 512)
-    throw bad_request(fmt::format("--threads {}: at most 512", most));
+  if (most > 512) throw bad_request(fmt::format("--threads {}: at most 512", most));
   const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
-  if (largest > 65536)
-    throw bad_request(fmt::format("--batch {}: at most 65536", largest));
+  if (largest > 65536) throw bad_request(fmt::format("--batch {}: at most 65536", largest));
   for (const workload& w : run.workloads)
     if (w.what == kind::resize && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
       throw bad_request("--workload resize: one thread inserts while another finds; give --threads 2 or more");
@@ -109,7 +107,9 @@ void check_together(const run_spec& run) {
 bench_options parse(const raw_options& raw) {
   bench_options all;
   run_spec& run = all.run;
-  const auto or_else = [](const std::string& given, const char* otherwise) { return given.empty() ? otherwise : given; };
+  const auto or_else = [](const std::string& given, const char* otherwise) {
+    return given.empty() ? otherwise : given;
+  };
   all.default_run = raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
                     raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() && raw.seconds.empty() &&
                     raw.rounds.empty() && !raw.latency && raw.keys_from.empty();
@@ -140,16 +140,13 @@ bench_options parse(const raw_options& raw) {
 
 std::string command_of(const run_spec& run) {
   std::vector<std::string_view> engines;
-  for (const engine_id e : run.engines)
-    engines.push_back(name_of(e));
+  for (const engine_id e : run.engines) engines.push_back(name_of(e));
   std::vector<std::string> names;
-  for (const workload& w : run.workloads)
-    names.push_back(name_of(w));
-  std::string text = fmt::format("cubby bench --engine {} --workload {}", fmt::join(engines, ","), fmt::join(names, ","));
-  if (!run.keys_from.empty())
-    text += fmt::format(" --keys-from {}", run.keys_from);
-  if (run.keys.front() != 0)
-    text += fmt::format(" --keys {}", fmt::join(run.keys, ","));
+  for (const workload& w : run.workloads) names.push_back(name_of(w));
+  std::string text =
+      fmt::format("cubby bench --engine {} --workload {}", fmt::join(engines, ","), fmt::join(names, ","));
+  if (!run.keys_from.empty()) text += fmt::format(" --keys-from {}", run.keys_from);
+  if (run.keys.front() != 0) text += fmt::format(" --keys {}", fmt::join(run.keys, ","));
   text += fmt::format(" --threads {} --batch {}", fmt::join(run.threads, ","), fmt::join(run.batch, ","));
   if (run.value_sizes != std::vector<std::size_t>{8})
     text += fmt::format(" --value-size {}", fmt::join(run.value_sizes, ","));

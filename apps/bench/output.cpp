@@ -27,18 +27,15 @@ template <class F> bool varies(const std::vector<result>& results, F&& of) {
 }
 
 std::string duration(double nanoseconds) {
-  if (nanoseconds >= 1e6)
-    return fmt::format("{:.2f} ms", nanoseconds * 1e-6);
-  if (nanoseconds >= 1e4)
-    return fmt::format("{:.1f} us", nanoseconds * 1e-3);
+  if (nanoseconds >= 1e6) return fmt::format("{:.2f} ms", nanoseconds * 1e-6);
+  if (nanoseconds >= 1e4) return fmt::format("{:.1f} us", nanoseconds * 1e-3);
   return fmt::format("{:.0f} ns", nanoseconds);
 }
 
 void print_rule(std::size_t width) { fmt::print("{}\n", std::string(width, '-')); }
 
 void print_latencies(const std::vector<result>& results) {
-  if (std::none_of(results.begin(), results.end(), [](const result& r) { return r.latency.has_value(); }))
-    return;
+  if (std::none_of(results.begin(), results.end(), [](const result& r) { return r.latency.has_value(); })) return;
   fmt::print("\n{:<26} {:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", "engine", "p50", "p99",
              "p99.9", "p99.99", "longest");
   print_rule(92);
@@ -63,8 +60,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["key_size"] = r.text ? json("lines") : json(r.key_size);
   j["value_size"] = r.value_size;
   j["rounds_mops"] = json::array();
-  for (const double mops : r.rounds_mops)
-    j["rounds_mops"].push_back(rounded(mops));
+  for (const double mops : r.rounds_mops) j["rounds_mops"].push_back(rounded(mops));
   j["median_mops"] = rounded(r.median_mops);
   j["spread"] = rounded(r.spread);
   j["times_limit"] = optional_number(r.times_limit);
@@ -82,8 +78,9 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   if (!r.timeline.empty()) {
     j["timeline"] = json::array();
     for (const sample& s : r.timeline)
-      j["timeline"].push_back(
-          {{"ms", rounded(s.milliseconds)}, {"find_mops", rounded(s.find_mops)}, {"insert_mops", rounded(s.insert_mops)}});
+      j["timeline"].push_back({{"ms", rounded(s.milliseconds)},
+                               {"find_mops", rounded(s.find_mops)},
+                               {"insert_mops", rounded(s.insert_mops)}});
   }
   j["chapter"] = chapter_title;
   return j;
@@ -93,21 +90,16 @@ json json_of_result(const result& r, const std::string& chapter_title) {
 
 std::string point_of(const result& r, const std::vector<result>& among) {
   std::string text = name_of(r.what);
-  if (varies(among, [](const result& x) { return x.keys; }))
-    text += fmt::format(" keys={}", r.keys);
+  if (varies(among, [](const result& x) { return x.keys; })) text += fmt::format(" keys={}", r.keys);
   const auto threads = [](const result& x) { return x.engine == engine_id::std_map ? 0 : x.threads; };
   std::vector<std::size_t> seen;
   for (const result& x : among)
-    if (threads(x) != 0)
-      seen.push_back(threads(x));
+    if (threads(x) != 0) seen.push_back(threads(x));
   if (!seen.empty() && std::any_of(seen.begin(), seen.end(), [&](std::size_t n) { return n != seen.front(); }))
     text += fmt::format(" threads={}", r.threads);
-  if (varies(among, [](const result& x) { return x.batch; }))
-    text += fmt::format(" batch={}", r.batch);
-  if (varies(among, [](const result& x) { return x.key_size; }))
-    text += fmt::format(" key={}", r.key_size);
-  if (varies(among, [](const result& x) { return x.value_size; }))
-    text += fmt::format(" value={}", r.value_size);
+  if (varies(among, [](const result& x) { return x.batch; })) text += fmt::format(" batch={}", r.batch);
+  if (varies(among, [](const result& x) { return x.key_size; })) text += fmt::format(" key={}", r.key_size);
+  if (varies(among, [](const result& x) { return x.value_size; })) text += fmt::format(" value={}", r.value_size);
   return text;
 }
 
@@ -126,8 +118,7 @@ void print_results(const std::vector<result>& results) {
   for (const result& r : results) {
     const std::string point = point_of(r, results);
     std::string engine(name_of(r.engine));
-    if (r.engine == engine_id::std_map)
-      engine += " (1 thread)";
+    if (r.engine == engine_id::std_map) engine += " (1 thread)";
     fmt::print("{:<26} {:<10} {:>8} {:>7.0f}% {:>8} {:>11} {:>10} {:>8}\n", point == last ? "" : point, engine,
                fmt::format("{:.2f}", r.median_mops), r.spread * 100, times(r.times_limit), times(r.times_best_rival),
                figure(r.bytes_per_key), fmt::format("{:.0f}", r.huge_pages_percent));
@@ -139,14 +130,13 @@ void print_results(const std::vector<result>& results) {
 
 std::string json_of(const machine_info& m, std::uint64_t seed, const std::vector<chapter>& chapters) {
   json all;
-  all["machine"] = {{"cpu", m.cpu},           {"cores", m.cores},           {"memory_bytes", m.memory_bytes},
-                    {"l3_bytes", m.l3_bytes}, {"kernel", m.kernel},         {"huge_pages", m.huge_pages},
+  all["machine"] = {{"cpu", m.cpu},           {"cores", m.cores},   {"memory_bytes", m.memory_bytes},
+                    {"l3_bytes", m.l3_bytes}, {"kernel", m.kernel}, {"huge_pages", m.huge_pages},
                     {"compiler", m.compiler}};
   all["seed"] = seed;
   all["results"] = json::array();
   for (const chapter& c : chapters)
-    for (const result& r : c.results)
-      all["results"].push_back(json_of_result(r, c.title));
+    for (const result& r : c.results) all["results"].push_back(json_of_result(r, c.title));
   return all.dump(2) + "\n";
 }
 
@@ -154,19 +144,17 @@ void check_writable(const std::string& flag, const std::string& path) {
   const bool existed = ::access(path.c_str(), F_OK) == 0;
   std::ofstream out(path, std::ios::app);
   if (!out)
-    throw bad_request(fmt::format("{} '{}': cannot be written; give a file in a folder that exists and is yours", flag,
-                                  path));
+    throw bad_request(
+        fmt::format("{} '{}': cannot be written; give a file in a folder that exists and is yours", flag, path));
   out.close();
-  if (!existed)
-    std::remove(path.c_str());
+  if (!existed) std::remove(path.c_str());
 }
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::trunc);
   out << text;
   out.close();
-  if (!out)
-    throw std::runtime_error(fmt::format("'{}': could not be written", path));
+  if (!out) throw std::runtime_error(fmt::format("'{}': could not be written", path));
 }
 
 } // namespace bench

@@ -15,23 +15,20 @@ using axis_value = std::function<double(const result&)>;
 std::vector<result> with_workload(const std::vector<result>& results, const std::string& name) {
   std::vector<result> some;
   for (const result& r : results)
-    if (name_of(r.what) == name)
-      some.push_back(r);
+    if (name_of(r.what) == name) some.push_back(r);
   return some;
 }
 
 std::vector<std::string> workloads_in(const std::vector<result>& results) {
   std::vector<std::string> names;
   for (const result& r : results)
-    if (std::find(names.begin(), names.end(), name_of(r.what)) == names.end())
-      names.push_back(name_of(r.what));
+    if (std::find(names.begin(), names.end(), name_of(r.what)) == names.end()) names.push_back(name_of(r.what));
   return names;
 }
 
 series& series_of(plot& p, engine_id engine) {
   for (series& s : p.all)
-    if (s.engine == engine)
-      return s;
+    if (s.engine == engine) return s;
   p.all.push_back({std::string(name_of(engine)), engine, engine == engine_id::limit, {}});
   return p.all.back();
 }
@@ -43,16 +40,15 @@ plot along(const std::vector<result>& results, const std::string& title, const s
   p.x_label = x_label;
   p.y_label = "million operations per second";
   p.log_x = log_x;
-  for (const result& r : results)
-    series_of(p, r.engine).points.emplace_back(x(r), r.median_mops);
+  for (const result& r : results) series_of(p, r.engine).points.emplace_back(x(r), r.median_mops);
   return p;
 }
 
 struct dimension {
   const char* label;
   const char* name;
-  const std::vector<std::size_t> run_spec::*list;
-  std::size_t result::*of;
+  const std::vector<std::size_t> run_spec::* list;
+  std::size_t result::* of;
   bool log_x;
 };
 
@@ -72,8 +68,7 @@ std::vector<result> others_held(const run_spec& run, const std::vector<result>& 
     for (const dimension& d : dimensions)
       if (d.list != kept.list && (run.*d.list).size() > 1 && r.engine != engine_id::std_map)
         fits = fits && r.*d.of == (run.*d.list).back();
-    if (fits)
-      some.push_back(r);
+    if (fits) some.push_back(r);
   }
   return some;
 }
@@ -82,18 +77,19 @@ void add_sweeps(std::vector<plot>& all, const chapter& c) {
   for (const dimension& d : dimensions)
     if ((c.run.*d.list).size() > 1)
       for (const std::string& name : workloads_in(c.results))
-        all.push_back(along(others_held(c.run, with_workload(c.results, name), d), fmt::format("{} by {}", name, d.name),
-                            d.label, d.log_x, [&](const result& r) { return static_cast<double>(r.*d.of); }));
+        all.push_back(along(others_held(c.run, with_workload(c.results, name), d),
+                            fmt::format("{} by {}", name, d.name), d.label, d.log_x,
+                            [&](const result& r) { return static_cast<double>(r.*d.of); }));
 }
 
 void add_skew(std::vector<plot>& all, const chapter& c) {
   std::vector<result> skewed;
   for (const result& r : c.results)
-    if (r.what.what == kind::skew)
-      skewed.push_back(r);
+    if (r.what.what == kind::skew) skewed.push_back(r);
   if (workloads_in(skewed).size() > 1)
-    all.push_back(along(skewed, fmt::format("finds with {} hot keys", hot_keys), "percent of the finds that ask for a hot key",
-                        false, [](const result& r) { return r.what.hot_percent; }));
+    all.push_back(along(skewed, fmt::format("finds with {} hot keys", hot_keys),
+                        "percent of the finds that ask for a hot key", false,
+                        [](const result& r) { return r.what.hot_percent; }));
 }
 
 void add_timelines(std::vector<plot>& all, const chapter& c) {
@@ -106,8 +102,7 @@ void add_timelines(std::vector<plot>& all, const chapter& c) {
     for (const result& r : c.results)
       for (const sample& s : r.timeline)
         series_of(p, r.engine).points.emplace_back(s.milliseconds, finds ? s.find_mops : s.insert_mops);
-    if (!p.all.empty())
-      all.push_back(std::move(p));
+    if (!p.all.empty()) all.push_back(std::move(p));
   }
 }
 
@@ -126,8 +121,7 @@ void add_latencies(std::vector<plot>& all, const chapter& c) {
                                          {2, r.latency->p999},
                                          {3, r.latency->p9999},
                                          {4, r.latency->longest}};
-    if (!p.all.empty())
-      all.push_back(std::move(p));
+    if (!p.all.empty()) all.push_back(std::move(p));
   }
 }
 
@@ -150,12 +144,11 @@ plot memory(const chapter& c) {
   plot p = bars(c);
   p.title = "memory after the last insert";
   p.y_label = "bytes of resident memory per key";
-  for (series& s : p.all)
-    s.points.clear();
+  for (series& s : p.all) s.points.clear();
   for (const result& r : c.results)
-    if (r.engine != engine_id::limit)
-      series_of(p, r.engine).points.emplace_back(0, r.bytes_per_key);
-  p.all.erase(std::remove_if(p.all.begin(), p.all.end(), [](const series& s) { return s.points.empty(); }), p.all.end());
+    if (r.engine != engine_id::limit) series_of(p, r.engine).points.emplace_back(0, r.bytes_per_key);
+  p.all.erase(std::remove_if(p.all.begin(), p.all.end(), [](const series& s) { return s.points.empty(); }),
+              p.all.end());
   return p;
 }
 
@@ -163,15 +156,13 @@ plot memory(const chapter& c) {
 
 std::vector<plot> plots_of(const chapter& c) {
   std::vector<plot> all;
-  if (c.results.empty())
-    return all;
+  if (c.results.empty()) return all;
   add_timelines(all, c);
   add_sweeps(all, c);
   add_skew(all, c);
   if (all.empty() && !c.run.latency) {
     all.push_back(bars(c));
-    if (workloads_in(c.results) == std::vector<std::string>{"populate"})
-      all.push_back(memory(c));
+    if (workloads_in(c.results) == std::vector<std::string>{"populate"}) all.push_back(memory(c));
   }
   add_latencies(all, c);
   return all;

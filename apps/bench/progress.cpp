@@ -18,16 +18,14 @@ void progress::stage(const std::string& text) {
 }
 
 void progress::step(const std::string& text) {
-  if (!terminal_)
-    return;
+  if (!terminal_) return;
   fmt::print(stderr, "\r\x1b[2K[{:5.1f} s]   {}", seconds_now() - begin_, text);
   std::fflush(stderr);
   open_ = true;
 }
 
 void progress::finish() {
-  if (open_)
-    fmt::print(stderr, "\r\x1b[2K");
+  if (open_) fmt::print(stderr, "\r\x1b[2K");
   open_ = false;
 }
 

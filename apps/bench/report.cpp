@@ -34,16 +34,11 @@ summary { cursor: pointer } nav a { margin-right: .8rem } .scroll { overflow-x: 
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text) {
-    if (c == '&')
-      safe += "&amp;";
-    else if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '"')
-      safe += "&quot;";
-    else
-      safe += c;
+    if (c == '&') safe += "&amp;";
+    else if (c == '<') safe += "&lt;";
+    else if (c == '>') safe += "&gt;";
+    else if (c == '"') safe += "&quot;";
+    else safe += c;
   }
   return safe;
 }
@@ -51,8 +46,7 @@ std::string escaped(const std::string& text) {
 std::string ratio(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "–"; }
 
 std::string time_cell(double nanoseconds) {
-  if (nanoseconds >= 1e6)
-    return fmt::format("{:.2f} ms", nanoseconds * 1e-6);
+  if (nanoseconds >= 1e6) return fmt::format("{:.2f} ms", nanoseconds * 1e-6);
   return nanoseconds >= 1e4 ? fmt::format("{:.1f} µs", nanoseconds * 1e-3) : fmt::format("{:.0f} ns", nanoseconds);
 }
 
@@ -73,8 +67,7 @@ std::string row_of(const result& r, const std::string& point, bool first, bool w
 std::string table_of_results(const chapter& c) {
   std::string html = "<div class=\"scroll\"><table><tr><th>workload</th><th>engine</th><th>Mops/s</th><th>spread</th>"
                      "<th>× limit</th><th>× best rival</th><th>bytes/key</th><th>huge pages</th>";
-  if (c.run.latency)
-    html += "<th>p50</th><th>p99</th><th>p99.9</th><th>p99.99</th><th>longest</th>";
+  if (c.run.latency) html += "<th>p50</th><th>p99</th><th>p99.9</th><th>p99.99</th><th>longest</th>";
   html += "</tr>\n";
   std::string last;
   for (const result& r : c.results) {
@@ -92,8 +85,8 @@ std::string chapter_html(const chapter& c, std::size_t number) {
     html += fmt::format("<figure role=\"img\" aria-label=\"{}\">{}</figure>\n", escaped(p.title), svg_of(p));
   html += fmt::format("</div>\n<p>Measure and draw it again:</p>\n<pre>{} --report DIR</pre>\n",
                       escaped(command_of(c.run)));
-  return html + fmt::format("<details{}><summary>All figures</summary>\n{}</details>\n", c.results.size() <= 30 ? " open" : "",
-                            table_of_results(c));
+  return html + fmt::format("<details{}><summary>All figures</summary>\n{}</details>\n",
+                            c.results.size() <= 30 ? " open" : "", table_of_results(c));
 }
 
 std::string machine_html(const machine_info& m) {
@@ -112,26 +105,27 @@ std::string machine_html(const machine_info& m) {
 
 void check_report(const std::string& folder) {
   if (!gnuplot_found())
-    throw bad_request("--report: gnuplot is not installed and draws the plots; install gnuplot-nox, or leave --report out");
+    throw bad_request(
+        "--report: gnuplot is not installed and draws the plots; install gnuplot-nox, or leave --report out");
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed)
-    throw bad_request(fmt::format("--report '{}': cannot be made ({}); give a folder that is yours", folder,
-                                  failed.message()));
+    throw bad_request(
+        fmt::format("--report '{}': cannot be made ({}); give a folder that is yours", folder, failed.message()));
   check_writable("--report", folder + "/index.html");
 }
 
 void write_report(const std::string& folder, const machine_info& machine, const std::vector<chapter>& chapters) {
   std::string html = head;
   html += "<h1>cubby bench</h1>\n" + machine_html(machine);
-  html += "<p>Engines took turns in every round; a figure is the median of the rounds. <b>limit</b> is the machine: the "
-          "same random lines fetched raw with the same batch, page size and threads. The rivals are tbb, cuckoo and "
-          "lfht. Bytes per key is the growth of resident memory when the table was filled.</p>\n<nav>";
+  html +=
+      "<p>Engines took turns in every round; a figure is the median of the rounds. <b>limit</b> is the machine: the "
+      "same random lines fetched raw with the same batch, page size and threads. The rivals are tbb, cuckoo and "
+      "lfht. Bytes per key is the growth of resident memory when the table was filled.</p>\n<nav>";
   for (std::size_t i = 0; i < chapters.size(); ++i)
     html += fmt::format("<a href=\"#c{}\">{}</a>", i, escaped(chapters[i].title));
   html += "</nav>\n";
-  for (std::size_t i = 0; i < chapters.size(); ++i)
-    html += chapter_html(chapters[i], i);
+  for (std::size_t i = 0; i < chapters.size(); ++i) html += chapter_html(chapters[i], i);
   write_file(folder + "/index.html", html + "</body></html>\n");
 }
 

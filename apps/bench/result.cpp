@@ -10,14 +10,14 @@ namespace {
 
 bool same_point(const result& a, const result& b) {
   return a.what.what == b.what.what && a.what.hot_percent == b.what.hot_percent && a.keys == b.keys &&
-         a.batch == b.batch && a.key_size == b.key_size && a.value_size == b.value_size && a.text == b.text && a.threads == b.threads;
+         a.batch == b.batch && a.key_size == b.key_size && a.value_size == b.value_size && a.text == b.text &&
+         a.threads == b.threads;
 }
 
 } // namespace
 
 double median_of(std::vector<double> values) {
-  if (values.empty())
-    return 0;
+  if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
@@ -27,24 +27,18 @@ void finish(std::vector<result>& results) {
   for (result& r : results) {
     r.median_mops = median_of(r.rounds_mops);
     const auto [low, high] = std::minmax_element(r.rounds_mops.begin(), r.rounds_mops.end());
-    if (low != r.rounds_mops.end() && r.median_mops > 0)
-      r.spread = (*high - *low) / r.median_mops;
+    if (low != r.rounds_mops.end() && r.median_mops > 0) r.spread = (*high - *low) / r.median_mops;
   }
   for (result& r : results) {
     double limit = 0;
     double best = 0;
     for (const result& other : results) {
-      if (!same_point(r, other))
-        continue;
-      if (other.engine == engine_id::limit)
-        limit = other.median_mops;
-      if (is_rival(other.engine))
-        best = std::max(best, other.median_mops);
+      if (!same_point(r, other)) continue;
+      if (other.engine == engine_id::limit) limit = other.median_mops;
+      if (is_rival(other.engine)) best = std::max(best, other.median_mops);
     }
-    if (limit > 0)
-      r.times_limit = r.median_mops / limit;
-    if (best > 0)
-      r.times_best_rival = r.median_mops / best;
+    if (limit > 0) r.times_limit = r.median_mops / limit;
+    if (best > 0) r.times_best_rival = r.median_mops / best;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <malloc.h>
 #include <map>
 #include <stdexcept>
 
@@ -38,13 +39,11 @@ public:
 
   void measure(std::vector<result>& out) {
     for (const shape& s : shapes_)
-      if (wants_fresh_table(s.what))
-        run_fresh(s);
+      if (wants_fresh_table(s.what)) run_fresh(s);
     if (std::any_of(shapes_.begin(), shapes_.end(), [](const shape& s) { return !wants_fresh_table(s.what); }))
       fit_together() ? run_together() : run_apart();
     for (result& r : results_)
-      if (!r.rounds_mops.empty())
-        out.push_back(std::move(r));
+      if (!r.rounds_mops.empty()) out.push_back(std::move(r));
   }
 
 private:
@@ -80,8 +79,7 @@ private:
 
   bool fit_together() const {
     double sum = 0;
-    for (const engine_id e : spec_.engines)
-      sum += expected_bytes(e, keys_->count, key_size_, value_size_, false);
+    for (const engine_id e : spec_.engines) sum += expected_bytes(e, keys_->count, key_size_, value_size_, false);
     return sum < 0.7 * static_cast<double>(memory_available());
   }
 
@@ -101,7 +99,8 @@ private:
 
   static resident grown_since(const resident& before) {
     const resident now = resident_now();
-    return {now.bytes - std::min(now.bytes, before.bytes), now.huge_bytes - std::min(now.huge_bytes, before.huge_bytes)};
+    return {now.bytes - std::min(now.bytes, before.bytes),
+            now.huge_bytes - std::min(now.huge_bytes, before.huge_bytes)};
   }
 
   void note_memory(result& r, const resident& memory, const table& t) const {
@@ -123,26 +122,26 @@ private:
 
   void measure_one(const shape& s, std::size_t engine, table& t, bool latency, std::size_t round) {
     result& r = results_[s.first + engine];
-    shown_.step(fmt::format("{} on {}, {} threads, batch {}: {}", name_of(s.what), name_of(r.engine), r.threads, s.batch,
+    shown_.step(fmt::format("{} on {}, {} threads, batch {}: {}", name_of(s.what), name_of(r.engine), r.threads,
+                            s.batch,
                             latency ? std::string("latency") : fmt::format("round {} of {}", round + 1, spec_.rounds)));
     job j{s.what, &streams_of(s, r.threads), r.threads, s.batch, spec_.seconds, latency};
     const outcome o = t.run(crew_, j);
     if (o.wrong != 0)
-      throw std::runtime_error(fmt::format("{}: {} of {} answers to {} were wrong; no figure of this run can be trusted",
-                                           name_of(r.engine), o.wrong, o.operations, name_of(s.what)));
+      throw std::runtime_error(
+          fmt::format("{}: {} of {} answers to {} were wrong; no figure of this run can be trusted", name_of(r.engine),
+                      o.wrong, o.operations, name_of(s.what)));
     if (latency) {
       r.latency = figures_of(o.times);
       return;
     }
     r.rounds_mops.push_back(o.mops);
-    if (!o.timeline.empty())
-      r.timeline = o.timeline;
+    if (!o.timeline.empty()) r.timeline = o.timeline;
   }
 
   // Engines whose figure means something here: `limit` stores nothing, and `std` has one thread only.
   static bool takes_part(engine_id e, const workload& w, bool latency) {
-    if (w.what == kind::resize)
-      return e != engine_id::limit && e != engine_id::std_map && !latency;
+    if (w.what == kind::resize) return e != engine_id::limit && e != engine_id::std_map && !latency;
     return !(latency && e == engine_id::limit);
   }
 
@@ -151,8 +150,7 @@ private:
     for (std::size_t round = 0; round < passes; ++round)
       for (std::size_t e = 0; e < spec_.engines.size(); ++e) {
         const bool latency = round == spec_.rounds;
-        if (takes_part(spec_.engines[e], s.what, latency))
-          run_fresh_once(s, e, latency, round);
+        if (takes_part(spec_.engines[e], s.what, latency)) run_fresh_once(s, e, latency, round);
       }
   }
 
@@ -173,6 +171,8 @@ private:
   static void drop(std::unique_ptr<table>& t, engine_id engine) {
     t.reset();
     arena::of(static_cast<std::size_t>(engine)).release();
+    // What went through malloc goes back too, or the next table would seem to need no memory.
+    ::malloc_trim(0);
   }
 
   void run_together() {
@@ -182,17 +182,14 @@ private:
       tables.push_back(filled(spec_.engines[e], keys_->count, memory[e]));
     const std::size_t passes = spec_.rounds + (spec_.latency ? 1 : 0);
     for (const shape& s : shapes_) {
-      if (wants_fresh_table(s.what))
-        continue;
+      if (wants_fresh_table(s.what)) continue;
       for (std::size_t round = 0; round < passes; ++round)
         for (std::size_t e = 0; e < tables.size(); ++e)
           if (takes_part(spec_.engines[e], s.what, round == spec_.rounds))
             measure_one(s, e, *tables[e], round == spec_.rounds, round);
-      for (std::size_t e = 0; e < tables.size(); ++e)
-        note_memory(results_[s.first + e], memory[e], *tables[e]);
+      for (std::size_t e = 0; e < tables.size(); ++e) note_memory(results_[s.first + e], memory[e], *tables[e]);
     }
-    for (std::size_t e = 0; e < tables.size(); ++e)
-      drop(tables[e], spec_.engines[e]);
+    for (std::size_t e = 0; e < tables.size(); ++e) drop(tables[e], spec_.engines[e]);
   }
 
   void run_apart() {
@@ -203,8 +200,7 @@ private:
         resident memory;
         std::unique_ptr<table> t = filled(engine, keys_->count, memory);
         for (const shape& s : shapes_) {
-          if (wants_fresh_table(s.what))
-            continue;
+          if (wants_fresh_table(s.what)) continue;
           measure_one(s, e, *t, false, round);
           if (spec_.latency && round + 1 == spec_.rounds && takes_part(engine, s.what, true))
             measure_one(s, e, *t, true, round);
@@ -232,8 +228,7 @@ std::vector<result> session::run(const run_spec& spec) {
   std::vector<result> results;
   for (const std::size_t key_size : spec.key_sizes)
     for (const std::size_t value_size : spec.value_sizes)
-      for (const std::size_t keys : spec.keys)
-        point(spec, key_size, value_size, keys, shown_).measure(results);
+      for (const std::size_t keys : spec.keys) point(spec, key_size, value_size, keys, shown_).measure(results);
   shown_.finish();
   finish(results);
   return results;

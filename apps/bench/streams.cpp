@@ -3,6 +3,7 @@
 #include "streams.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include "zipf.hpp"
 
@@ -19,16 +20,11 @@ struct mix {
 mix mix_of(kind what) {
   switch (what) {
   case kind::put:
-  case kind::ycsb_a:
-    return {50, verb::assign};
-  case kind::ycsb_b:
-    return {5, verb::assign};
-  case kind::ycsb_d:
-    return {5, verb::insert};
-  case kind::ycsb_f:
-    return {50, verb::modify};
-  default:
-    return {0, verb::find};
+  case kind::ycsb_a: return {50, verb::assign};
+  case kind::ycsb_b: return {5, verb::assign};
+  case kind::ycsb_d: return {5, verb::insert};
+  case kind::ycsb_f: return {50, verb::modify};
+  default: return {0, verb::find};
   }
 }
 
@@ -45,10 +41,8 @@ template <class K> struct maker {
     for (std::size_t i = 0; i < order.operations; ++i) {
       if (order.of.what == kind::miss)
         made.keys.push_back(keys.absent(random.below(std::max(keys.count, order.operations))));
-      else if (random.below(100) < share)
-        made.keys.push_back(keys.present(random.below(hot)));
-      else
-        made.keys.push_back(keys.present(random.below(keys.count)));
+      else if (random.below(100) < share) made.keys.push_back(keys.present(random.below(hot)));
+      else made.keys.push_back(keys.present(random.below(keys.count)));
     }
   }
 
@@ -74,8 +68,7 @@ template <class K> struct maker {
     const mix m = mix_of(order.of.what);
     for (std::size_t i = 0; i < order.operations; ++i) {
       made.keys.push_back(keys.present(item.next(random)));
-      if (m.writes != 0)
-        made.verbs.push_back(random.below(100) < m.writes ? m.write : verb::find);
+      if (m.writes != 0) made.verbs.push_back(random.below(100) < m.writes ? m.write : verb::find);
     }
   }
 
@@ -100,8 +93,7 @@ template <class K> struct maker {
   void everything() {
     const std::size_t from = keys.count * thread / order.threads;
     const std::size_t to = keys.count * (thread + 1) / order.threads;
-    for (std::size_t i = from; i < to; ++i)
-      made.keys.push_back(keys.present(i));
+    for (std::size_t i = from; i < to; ++i) made.keys.push_back(keys.present(i));
     made.verbs.assign(to - from, verb::insert);
   }
 
@@ -110,8 +102,7 @@ template <class K> struct maker {
     const std::size_t inserters = order.threads / 2;
     const std::size_t half = keys.count / 2;
     if (thread >= inserters) {
-      for (std::size_t i = 0; i < order.operations; ++i)
-        made.keys.push_back(keys.present(random.below(half)));
+      for (std::size_t i = 0; i < order.operations; ++i) made.keys.push_back(keys.present(random.below(half)));
       return;
     }
     const std::size_t to = half + (keys.count - half) * (thread + 1) / inserters;
@@ -121,26 +112,18 @@ template <class K> struct maker {
   }
 
   void make() {
-    if (order.of.what != kind::populate && order.of.what != kind::resize)
-      made.keys.reserve(order.operations);
+    if (order.of.what != kind::populate && order.of.what != kind::resize) made.keys.reserve(order.operations);
     switch (order.of.what) {
-    case kind::insdel:
-      return pairs();
-    case kind::put:
-      return alternate();
-    case kind::populate:
-      return everything();
-    case kind::resize:
-      return growing();
-    case kind::ycsb_d:
-      return latest(zipf(keys.count));
+    case kind::insdel: return pairs();
+    case kind::put: return alternate();
+    case kind::populate: return everything();
+    case kind::resize: return growing();
+    case kind::ycsb_d: return latest(zipf(keys.count));
     case kind::ycsb_a:
     case kind::ycsb_b:
     case kind::ycsb_c:
-    case kind::ycsb_f:
-      return popular(scrambled_zipf(keys.count));
-    default:
-      return finds();
+    case kind::ycsb_f: return popular(scrambled_zipf(keys.count));
+    default: return finds();
     }
   }
 };
@@ -150,11 +133,15 @@ template <class K> struct maker {
 template <class K> std::unique_ptr<op_streams> make_streams(const key_set<K>& keys, const stream_order& order) {
   auto all = std::make_unique<typed_streams<K>>();
   all->of = order.of;
-  for (std::size_t t = 0; t < order.threads; ++t) {
-    maker<K> one{keys, order, random_words(scramble(order.seed + 1) + t), t};
-    one.make();
-    all->threads.push_back(std::move(one.made));
-  }
+  all->threads.resize(order.threads);
+  std::vector<std::jthread> makers;
+  for (std::size_t t = 0; t < order.threads; ++t)
+    makers.emplace_back([&, t] {
+      maker<K> one{keys, order, random_words(scramble(order.seed + 1) + t), t};
+      one.make();
+      all->threads[t] = std::move(one.made);
+    });
+  makers.clear();
   return all;
 }
 

@@ -11,20 +11,13 @@ namespace bench {
 
 std::unique_ptr<table> make_table(const table_spec& spec) {
   switch (spec.engine) {
-  case engine_id::dlht:
-    return make_dlht(spec);
-  case engine_id::reference:
-    return make_reference(spec);
-  case engine_id::tbb:
-    return make_tbb(spec);
-  case engine_id::cuckoo:
-    return make_cuckoo(spec);
-  case engine_id::lfht:
-    return make_lfht(spec);
-  case engine_id::std_map:
-    return make_std(spec);
-  case engine_id::limit:
-    return make_limit(spec);
+  case engine_id::dlht: return make_dlht(spec);
+  case engine_id::reference: return make_reference(spec);
+  case engine_id::tbb: return make_tbb(spec);
+  case engine_id::cuckoo: return make_cuckoo(spec);
+  case engine_id::lfht: return make_lfht(spec);
+  case engine_id::std_map: return make_std(spec);
+  case engine_id::limit: return make_limit(spec);
   }
   return nullptr;
 }

@@ -42,8 +42,7 @@ public:
         seat at(adapter_);
         start();
         const std::size_t to = count * (worker + 1) / threads;
-        for (std::size_t i = count * worker / threads; i < to; ++i)
-          at.insert(keys.present(i), from_word<value>(i));
+        for (std::size_t i = count * worker / threads; i < to; ++i) at.insert(keys.present(i), from_word<value>(i));
       });
     } else {
       const std::size_t threads = workers.size();
@@ -52,8 +51,7 @@ public:
   }
 
   outcome run(crew& workers, const job& j) override {
-    if (j.of.what == kind::resize && !j.latency)
-      return grow(workers, j);
+    if (j.of.what == kind::resize && !j.latency) return grow(workers, j);
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
     std::vector<tally> tallies(j.threads);
     std::vector<std::unique_ptr<histogram>> times(j.threads);
@@ -71,12 +69,10 @@ private:
   static tally one_round(loops<Adapter>& loop, const job& j, histogram& times) {
     if (j.latency) {
       const tally t = loop.timed(j.of.what == kind::populate ? 1e9 : j.seconds, times);
-      if (!wants_fresh_table(j.of))
-        loop.undo(t.operations);
+      if (!wants_fresh_table(j.of)) loop.undo(t.operations);
       return t;
     }
-    if (j.of.what == kind::populate)
-      return loop.once();
+    if (j.of.what == kind::populate) return loop.once();
     return j.of.what == kind::ycsb_d ? loop.passes_until(j.seconds) : loop.until(j.seconds);
   }
 
@@ -93,10 +89,8 @@ private:
       all.times.merge(*times[i]);
     }
     // A population is over when the last thread is done.
-    if (j.of.what == kind::populate && longest > 0)
-      all.mops = static_cast<double>(all.operations) / longest * 1e-6;
-    if constexpr (Adapter::stores)
-      all.wrong = j.of.what == kind::miss ? succeeded : all.operations - succeeded;
+    if (j.of.what == kind::populate && longest > 0) all.mops = static_cast<double>(all.operations) / longest * 1e-6;
+    if constexpr (Adapter::stores) all.wrong = j.of.what == kind::miss ? succeeded : all.operations - succeeded;
     return all;
   }
 
@@ -139,8 +133,7 @@ private:
       count.done.store(t.operations, std::memory_order_relaxed); // a figure for the sampler, which orders nothing by it
       at = !inserting && to == size ? 0 : to;
     }
-    if (inserting)
-      --busy;
+    if (inserting) --busy;
     t.seconds = seconds_now() - begin;
     return t;
   }
@@ -158,50 +151,36 @@ std::unique_ptr<table> build_one(const table_spec& spec) {
 
 template <template <class, class> class Adapter> std::unique_ptr<table> build_small(const table_spec& spec) {
   using word = std::uint64_t;
-  if (spec.text)
-    return build_one<Adapter, std::string, word>(spec);
+  if (spec.text) return build_one<Adapter, std::string, word>(spec);
   return build_one<Adapter, word, word>(spec);
 }
 
 template <template <class, class> class Adapter> std::unique_ptr<table> build_keys(const table_spec& spec) {
   using word = std::uint64_t;
   switch (spec.key_size) {
-  case 16:
-    return build_one<Adapter, block<16>, word>(spec);
-  case 32:
-    return build_one<Adapter, block<32>, word>(spec);
-  case 64:
-    return build_one<Adapter, block<64>, word>(spec);
-  case 128:
-    return build_one<Adapter, block<128>, word>(spec);
-  default:
-    return build_one<Adapter, block<256>, word>(spec);
+  case 16: return build_one<Adapter, block<16>, word>(spec);
+  case 32: return build_one<Adapter, block<32>, word>(spec);
+  case 64: return build_one<Adapter, block<64>, word>(spec);
+  case 128: return build_one<Adapter, block<128>, word>(spec);
+  default: return build_one<Adapter, block<256>, word>(spec);
   }
 }
 
 template <template <class, class> class Adapter> std::unique_ptr<table> build_values(const table_spec& spec) {
   using word = std::uint64_t;
   switch (spec.value_size) {
-  case 16:
-    return build_one<Adapter, word, block<16>>(spec);
-  case 32:
-    return build_one<Adapter, word, block<32>>(spec);
-  case 64:
-    return build_one<Adapter, word, block<64>>(spec);
-  case 128:
-    return build_one<Adapter, word, block<128>>(spec);
-  case 256:
-    return build_one<Adapter, word, block<256>>(spec);
-  case 512:
-    return build_one<Adapter, word, block<512>>(spec);
-  default:
-    return build_one<Adapter, word, block<1024>>(spec);
+  case 16: return build_one<Adapter, word, block<16>>(spec);
+  case 32: return build_one<Adapter, word, block<32>>(spec);
+  case 64: return build_one<Adapter, word, block<64>>(spec);
+  case 128: return build_one<Adapter, word, block<128>>(spec);
+  case 256: return build_one<Adapter, word, block<256>>(spec);
+  case 512: return build_one<Adapter, word, block<512>>(spec);
+  default: return build_one<Adapter, word, block<1024>>(spec);
   }
 }
 
 template <template <class, class> class Adapter> std::unique_ptr<table> build(const table_spec& spec) {
-  if (spec.key_size > 8)
-    return build_keys<Adapter>(spec);
+  if (spec.key_size > 8) return build_keys<Adapter>(spec);
   return spec.value_size > 8 ? build_values<Adapter>(spec) : build_small<Adapter>(spec);
 }
 

@@ -8,7 +8,7 @@ namespace bench {
 
 namespace {
 
-constexpr std::array<std::string_view, engine_count> engines = {"dlht", "reference", "tbb", "cuckoo",
+constexpr std::array<std::string_view, engine_count> engines = {"dlht", "reference", "tbb",  "cuckoo",
                                                                 "lfht", "std",       "limit"};
 
 struct named {
@@ -44,30 +44,26 @@ std::string name_of(const workload& w) {
 
 std::string engine_names() {
   std::string all;
-  for (const std::string_view name : engines)
-    all += (all.empty() ? "" : ", ") + std::string(name);
+  for (const std::string_view name : engines) all += (all.empty() ? "" : ", ") + std::string(name);
   return all;
 }
 
 std::string workload_names() {
   std::string all;
-  for (const named& n : workloads)
-    all += (all.empty() ? "" : ", ") + std::string(n.name);
+  for (const named& n : workloads) all += (all.empty() ? "" : ", ") + std::string(n.name);
   return all;
 }
 
 std::optional<engine_id> engine_named(std::string_view name) {
   for (std::size_t i = 0; i < engines.size(); ++i)
-    if (engines[i] == name)
-      return static_cast<engine_id>(i);
+    if (engines[i] == name) return static_cast<engine_id>(i);
   return std::nullopt;
 }
 
 std::vector<workload> workloads_named(std::string_view name) {
   std::vector<workload> found;
   for (const named& n : workloads) {
-    if (n.name == name && n.what != kind::skew)
-      found.push_back({n.what, 0});
+    if (n.name == name && n.what != kind::skew) found.push_back({n.what, 0});
     for (const int share : hot_shares)
       if (n.what == kind::skew && (n.name == name || name == std::string(n.name) + "-" + std::to_string(share)))
         found.push_back({n.what, share});

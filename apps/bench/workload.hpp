@@ -14,7 +14,20 @@ namespace bench {
 enum class engine_id : std::uint8_t { dlht, reference, tbb, cuckoo, lfht, std_map, limit };
 inline constexpr std::size_t engine_count = 7;
 
-enum class kind : std::uint8_t { get, miss, insdel, put, populate, resize, ycsb_a, ycsb_b, ycsb_c, ycsb_d, ycsb_f, skew };
+enum class kind : std::uint8_t {
+  get,
+  miss,
+  insdel,
+  put,
+  populate,
+  resize,
+  ycsb_a,
+  ycsb_b,
+  ycsb_c,
+  ycsb_d,
+  ycsb_f,
+  skew
+};
 
 struct workload {
   kind what = kind::get;
@@ -33,9 +46,7 @@ std::optional<engine_id> engine_named(std::string_view name);
 // One name may stand for several workloads (`skew`); none for an unknown name.
 std::vector<workload> workloads_named(std::string_view name);
 
-inline bool is_rival(engine_id e) {
-  return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht;
-}
+inline bool is_rival(engine_id e) { return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht; }
 // Workloads that start from an empty table of their own.
 inline bool wants_fresh_table(const workload& w) { return w.what == kind::populate || w.what == kind::resize; }
 // Workloads that only ask for keys; they run through find_batch.

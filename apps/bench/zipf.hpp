@@ -37,8 +37,7 @@ private:
 inline double zeta(std::uint64_t n, double theta) {
   const std::uint64_t exact = n < 100000 ? n : 100000;
   double sum = 0;
-  for (std::uint64_t i = 1; i <= exact; ++i)
-    sum += std::pow(static_cast<double>(i), -theta);
+  for (std::uint64_t i = 1; i <= exact; ++i) sum += std::pow(static_cast<double>(i), -theta);
   if (n > exact) {
     const double a = static_cast<double>(exact);
     const double b = static_cast<double>(n);
@@ -53,16 +52,13 @@ class zipf {
 public:
   explicit zipf(std::uint64_t n, double theta = zipf_theta)
       : items_(static_cast<double>(n)), last_(n - 1), zetan_(zeta(n, theta)), alpha_(1 / (1 - theta)),
-        half_(std::pow(0.5, theta)),
-        eta_((1 - std::pow(2.0 / items_, 1 - theta)) / (1 - zeta(2, theta) / zetan_)) {}
+        half_(std::pow(0.5, theta)), eta_((1 - std::pow(2.0 / items_, 1 - theta)) / (1 - zeta(2, theta) / zetan_)) {}
 
   std::uint64_t next(random_words& random) const {
     const double u = random.unit();
     const double uz = u * zetan_;
-    if (uz < 1)
-      return 0;
-    if (uz < 1 + half_)
-      return last_ == 0 ? 0 : 1;
+    if (uz < 1) return 0;
+    if (uz < 1 + half_) return last_ == 0 ? 0 : 1;
     const auto rank = static_cast<std::uint64_t>(items_ * std::pow(eta_ * u - eta_ + 1, alpha_));
     return rank < last_ ? rank : last_;
   }
@@ -78,8 +74,7 @@ private:
 
 inline std::uint64_t fnv1a(std::uint64_t word) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (int i = 0; i < 8; ++i, word >>= 8)
-    hash = (hash ^ (word & 0xff)) * 0x100000001b3ULL;
+  for (int i = 0; i < 8; ++i, word >>= 8) hash = (hash ^ (word & 0xff)) * 0x100000001b3ULL;
   return hash;
 }
 
