@@ -86,8 +86,8 @@ public:
   bool assign(const Q& k, U&& v) {
     return put(k, std::forward<U>(v));
   }
-  /// Gives the key this value, there or not. True: inserted. In record mode the key that is stored is `k` from now on,
-  /// which matters where equal keys can differ; every other change keeps the first one. Throws like `insert`.
+  /// Gives the key this value, there or not. True: inserted. Of keys that are equal and yet differ the first one stays,
+  /// here and in every other change. Throws like `insert`.
   template <class U = V>
     requires std::convertible_to<U, V>
   bool insert_or_assign(const K& k, U&& v) {

@@ -179,25 +179,35 @@ template <class Change, class Insert> upserted change_or_insert(Change change_it
   }
 }
 
+/// Puts a record of this key and value in the place of what is there, or where nothing is.
+template <class Engine, class Q, class U>
+upserted put_record(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+  fresh_word<Engine> next(s, p, key, std::forward<U>(value));
+  if (!next.ok()) return {insert_outcome::no_memory};
+  const std::uint64_t word = next.word();
+  const auto replace = [&] {
+    const mutated m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
+    if (!m.found) return changed::absent;
+    next.published();
+    s.engine.retire(s.at, m.before);
+    return changed::done;
+  };
+  return change_or_insert(replace, [&] { return next.insert(p); });
+}
+
+/// The given value, present or not. Of equal keys that differ the first stays, unless the two are stored at the same time.
 template <class Engine, class Q, class U>
 upserted assign_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   if constexpr (!Engine::policy::in_records) {
     const auto v = value_of<Engine>(std::forward<U>(value));
     return change_or_insert([&] { return assign_value(s, p, key, v); }, [&] { return place(s, p, key, v); });
   } else {
-    fresh_word<Engine> next(s, p, key, std::forward<U>(value));
-    if (!next.ok()) return {insert_outcome::no_memory};
-    const std::uint64_t word = next.word();
-    return change_or_insert(
-        [&] {
-          const mutated m =
-              s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
-          if (!m.found) return changed::absent;
-          next.published();
-          s.engine.retire(s.at, m.before);
-          return changed::done;
-        },
-        [&] { return next.insert(p); });
+    if constexpr (Engine::policy::keys_can_differ) {
+      if (const found_word seen = s.engine.find(s.at, p); seen.found) {
+        return put_record(s, p, s.codec().kept_key(seen.word, key), std::forward<U>(value));
+      }
+    }
+    return put_record(s, p, key, std::forward<U>(value));
   }
 }
 

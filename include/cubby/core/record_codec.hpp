@@ -75,6 +75,7 @@ public:
   static constexpr bool in_records = true;
   static constexpr bool has_values = !std::is_same_v<V, no_value>;
   static constexpr bool unique_words = true;
+  static constexpr bool keys_can_differ = kind == key_kind::object; // although they are equal
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
   template <class Q>
   static constexpr bool accepts =
