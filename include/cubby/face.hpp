@@ -44,10 +44,10 @@ public:
   bool erase(const key_type& k) { return take_out(k); }
   template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k); }
 
-  /// Takes requests in order, inside one pin, while memory is asked ahead (DLHT section 3.3); stops after the first that
-  /// does not end in `done` if so told. Answers say how each ended; the number of requests carried out is returned,
-  /// the failed one included. No failure of a table (full, no memory) throws here. Takes as many requests as there are
-  /// both requests and answers; answers beyond are `not_executed`.
+  /// Takes requests in order, inside one pin, while memory is asked ahead (DLHT section 3.3); stops after the first
+  /// that does not end in `done` if so told. Answers say how each ended; the number of requests carried out is
+  /// returned, the failed one included. No failure of a table (full, no memory) throws here. Takes as many requests as
+  /// there are both requests and answers; answers beyond are `not_executed`.
   std::size_t execute(std::span<const request_type> requests, std::span<reply_type> replies,
                       batch_policy policy = batch_policy::run_all) {
     const auto s = here();
@@ -64,8 +64,9 @@ public:
   void prefetch(const key_type& k) const { ask_for(k); }
   template <lookup_key<codec_type> Q> void prefetch(const Q& k) const { ask_for(k); }
 
-  /// `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. Weak (DLHT section 3.4.4): an entry that is there
-  /// all the time is seen at least once, one that comes or goes meanwhile may be seen or not. `f` may use the table.
+  /// `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. Weak (DLHT section 3.4.4): an entry that is
+  /// there all the time is seen at least once, one that comes or goes meanwhile may be seen or not. `f` may use the
+  /// table.
   template <class F> void visit_all(F f) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);

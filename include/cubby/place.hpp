@@ -195,7 +195,7 @@ upserted put_record(site<Engine> s, const typename Engine::probe& p, const Q& ke
   return change_or_insert(replace, [&] { return next.insert(p); });
 }
 
-/// The given value, present or not. Of equal keys that differ the first stays, unless the two are stored at the same time.
+/// The given value, present or not. Of equal keys that differ the first stays, unless both are stored at the same time.
 template <class Engine, class Q, class U>
 upserted assign_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   if constexpr (!Engine::policy::in_records) {
