@@ -125,6 +125,7 @@ public:
     return fail::attempt([&] { counting_growth([&] { index_.reserve(entries); }); });
   }
   bool shrink_to_fit(seat&) {
+    retired_.collect();
     if (options_.shrink == shrink_policy::never) return true;
     lock_scope held(lock_);
     const std::size_t before = index_.bucket_count();
