@@ -187,7 +187,7 @@ TYPED_TEST(a_visibility, random_history_matches_the_oracle_with_default_options)
 
 TYPED_TEST(a_visibility, random_history_matches_the_oracle_with_a_random_seed) {
   cubby::options o = tiny_options();
-  o.seed = random_source(8).next();
+  o.seed = cubby::random_seed();
   random_history<TypeParam>(o, 8, 300, scaled(4000));
 }
 

@@ -72,6 +72,7 @@ TYPED_TEST(f_grow_and_shrink, capacity_is_what_fits_and_reserve_keeps_its_word) 
 TYPED_TEST(f_grow_and_shrink, shrink_gives_room_back_and_keeps_every_entry) {
   typename TypeParam::map m(tiny_options());
   for (std::uint64_t n = 0; n < 4000; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+  m.reserve(4000); // ends a growth that may still be under way
   const auto before = m.stats();
   for (std::uint64_t n = 0; n < 3900; ++n) ASSERT_TRUE(m.erase(TypeParam::key(n)));
   m.shrink_to_fit();
@@ -105,12 +106,13 @@ TYPED_TEST(f_grow_and_shrink, never_means_never_and_automatic_needs_no_call) {
       o.shrink = policy;
       typename TypeParam::map m(o);
       for (std::uint64_t n = 0; n < 4000; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+      m.reserve(4000); // ends a growth that may still be under way
       const auto full = m.capacity();
       for (std::uint64_t n = 0; n < 3990; ++n) ASSERT_TRUE(m.erase(TypeParam::key(n)));
       if (policy == cubby::shrink_policy::never) {
         m.shrink_to_fit();
         EXPECT_EQ(m.capacity(), full);
-      } else {
+      } else if (claims<TypeParam>(&cubby::capability_set::grows_without_blocking)) {
         EXPECT_LT(m.capacity(), full);
         EXPECT_GT(m.stats().shrinks, 0u);
       }

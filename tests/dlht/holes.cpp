@@ -218,6 +218,24 @@ TEST(holes, four_is_closed) {
   EXPECT_EQ(hole_4(ours, &text), judgement::linearizable) << text;
 }
 
+// A fifth, which inserts with a last step of their own would have: an insert stalls before it shows its entry; the key is
+// inserted by another, erased, and inserted again up to just before it becomes valid. The stalled insert goes on: it
+// must not end as inserted on a slot where a find still misses.
+TEST(holes, five_is_closed) {
+  for (unsigned at = 1; at < 25; ++at) {
+    for (unsigned swaps = 1; swaps < 8; ++swaps) {
+      engine_table table;
+      stage s(table);
+      const auto late = s.thread({{verb::insert, 20}, {verb::find}});
+      const auto other = s.thread({{verb::insert, 21}, {verb::erase}, {verb::insert, 22}, {verb::find}});
+      s.turns.run(late, at);
+      s.turns.run_until(other, before_header_swap(swaps));
+      s.turns.run_until(late, scheduler::never);
+      ASSERT_EQ(s.end(), judgement::linearizable) << "stops " << at << " " << swaps << "\n" << s.found.text;
+    }
+  }
+}
+
 // Hole 3 with records: a record word that a reader took is never another key's, and never freed under it.
 TEST(holes, three_is_closed_for_records) {
   for (unsigned at = 1; at < 20; ++at) {

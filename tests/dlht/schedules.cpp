@@ -103,6 +103,7 @@ TYPED_TEST_SUITE(schedules, codings);
 std::vector<script> opponents() {
   return {{{act::erase}, {act::insert}, {act::find}},
           {{act::extract}, {act::insert, 1, 100}, {act::assign, 1, 5}},
+          {{act::insert, 1, 7}, {act::erase}, {act::insert, 1, 8}},
           {{act::erase}, {act::insert, 2, 5}, {act::find}},
           {{act::toggle}, {act::toggle, 1, 5}, {act::find}},
           {{act::extract}, {act::commit, 1, 5}, {act::find}},

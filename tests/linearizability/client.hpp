@@ -7,6 +7,7 @@
 
 #include "linearizability/history.hpp"
 #include "support/modes.hpp"
+#include "support/random.hpp"
 
 namespace cubby_test {
 

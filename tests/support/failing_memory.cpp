@@ -15,7 +15,6 @@ namespace {
 
 struct plan {
   std::uint64_t countdown = 0; // 0: nothing is to fail
-  bool every = false;
   bool struck = false;
 };
 
@@ -34,7 +33,7 @@ bool refuse() {
     return false;
   }
   p.struck = true;
-  if (!p.every) p.countdown = 0;
+  p.countdown = 0;
   return true;
 }
 
@@ -66,9 +65,9 @@ void give(void* p) {
 
 namespace cubby_test {
 
-memory_failure::memory_failure(std::uint64_t number, bool every) {
+memory_failure::memory_failure(std::uint64_t number) {
   cubby::memory::install_failure(&refuse_index);
-  mine() = {number, every, false};
+  mine() = {number, false};
 }
 memory_failure::~memory_failure() { mine() = {}; }
 bool memory_failure::struck() const { return mine().struck; }

@@ -7,10 +7,10 @@
 
 namespace cubby_test {
 
-/// While it lives, the `number`th allocation of this thread (from 1) is refused; `every` refuses all from there on.
+/// While it lives, the `number`th allocation of this thread (from 1) is refused.
 class memory_failure {
 public:
-  explicit memory_failure(std::uint64_t number, bool every = false);
+  explicit memory_failure(std::uint64_t number);
   ~memory_failure();
   memory_failure(const memory_failure&) = delete;
   memory_failure& operator=(const memory_failure&) = delete;

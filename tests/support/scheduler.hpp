@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deterministic scheduler over atomic steps: of the threads of a test exactly one runs at a time, and the test says
-// which one and how far. A thread that would wait for another gives the turn back. Explores interleavings that are
-// sequentially consistent; what weaker orders add is left to the random tests and to ThreadSanitizer.
+// which one and how far. A thread that would wait for another, or goes on suspiciously long, gives the turn back.
+// Explores sequentially consistent interleavings; weaker ones are left to the random tests and ThreadSanitizer.
 #pragma once
 
 #include <functional>
@@ -91,15 +91,18 @@ private:
   public:
     explicit turns(actor& a) : actor_(a) {}
     void before(step kind, const void* address) override {
-      const bool waits = kind == step::wait;
+      const bool waits = kind == step::wait || ++steps_ == patience;
       if (!waits && !actor_.stop(kind, address)) return;
       actor_.how = waits ? stopped::waiting : stopped::before_step;
       actor_.back.release();
       actor_.turn.acquire();
+      steps_ = 0;
     }
 
   private:
+    static constexpr std::uint64_t patience = 100000; // far beyond any verb that waits for nobody
     actor& actor_;
+    std::uint64_t steps_ = 0;
   };
 
   std::vector<std::unique_ptr<actor>> actors_;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default mixer spreads the keys that people have: bins fill like those of a Poisson process whatever the pattern,
+// every input bit moves every output bit, and bytes count wherever they stand.
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <cubby/core/hash.hpp>
+#include <cubby/engine/dlht/index.hpp>
+
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+constexpr std::uint64_t bins = 1 << 14;
+constexpr std::uint64_t keys = bins * 2;
+
+/// Chi-square of the bin counts against an even spread, in standard deviations from what chance gives.
+double crowding(const std::function<std::uint64_t(std::uint64_t)>& hash_of_nth) {
+  std::vector<std::uint32_t> count(bins, 0);
+  for (std::uint64_t n = 0; n < keys; ++n) {
+    ++count[cubby::engines::dlht::map_hash<cubby::bin_mapping::fastrange>(hash_of_nth(n), bins)];
+  }
+  const double mean = static_cast<double>(keys) / static_cast<double>(bins);
+  double sum = 0;
+  for (const auto c : count) sum += (c - mean) * (c - mean) / mean;
+  const double freedom = static_cast<double>(bins - 1);
+  return (sum - freedom) / std::sqrt(2 * freedom);
+}
+
+struct pattern {
+  const char* name;
+  std::uint64_t (*nth)(std::uint64_t);
+};
+const pattern patterns[] = {
+    {"sequential", [](std::uint64_t n) { return n; }},
+    {"downwards", [](std::uint64_t n) { return ~n; }},
+    {"stride 8", [](std::uint64_t n) { return n << 3; }},
+    {"stride 4096", [](std::uint64_t n) { return n << 12; }},
+    {"stride 2^32", [](std::uint64_t n) { return n << 32; }},
+    {"top bits", [](std::uint64_t n) { return n << 48; }},
+    {"odd stride", [](std::uint64_t n) { return n * 0x10001; }},
+    {"two halves", [](std::uint64_t n) { return (n % 181) << 32 | n / 181; }},
+    {"repeated halves", [](std::uint64_t n) { return n << 32 | n; }},
+    {"four bits", [](std::uint64_t n) {
+       return std::uint64_t{1} << (n % 64) ^ std::uint64_t{1} << (n / 64 % 64) ^ n / 4096 << 20;
+     }},
+    {"pointers", [](std::uint64_t n) { return 0x7f0000000000 + n * 48; }},
+    {"gray", [](std::uint64_t n) { return n ^ n >> 1; }},
+    {"random", [](std::uint64_t n) { return splitmix(n + run_seed()); }},
+};
+
+TEST(hash_quality, words_of_any_pattern_spread_like_random_ones) {
+  for (const pattern& p : patterns) {
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, splitmix(run_seed())}) {
+      EXPECT_LT(crowding([&](std::uint64_t n) { return cubby::mix(p.nth(n), seed); }), 7.0) << p.name << " seed " << seed;
+    }
+  }
+}
+
+TEST(hash_quality, strings_of_any_pattern_spread_like_random_ones) {
+  const std::pair<const char*, std::string (*)(std::uint64_t)> texts[] = {
+      {"numbers", [](std::uint64_t n) { return std::to_string(n); }},
+      {"same beginning", [](std::uint64_t n) { return "user:account:session:" + std::to_string(n); }},
+      {"same end", [](std::uint64_t n) { return std::to_string(n) + ".example.org/index.html"; }},
+      {"lengths", [](std::uint64_t n) { return std::string(n % 200, 'a') + std::to_string(n / 200); }},
+      {"words", [](std::uint64_t n) { return std::string(reinterpret_cast<const char*>(&n), sizeof n); }},
+  };
+  for (const auto& [name, text] : texts) {
+    EXPECT_LT(crowding([&](std::uint64_t n) {
+                const std::string s = text(n);
+                return cubby::hash_bytes(s.data(), s.size());
+              }),
+              7.0)
+        << name;
+  }
+}
+
+TEST(hash_quality, every_input_bit_moves_every_output_bit) {
+  constexpr unsigned samples = 2000;
+  for (unsigned in = 0; in < 64; ++in) {
+    unsigned moved[64] = {};
+    for (unsigned s = 0; s < samples; ++s) {
+      const std::uint64_t word = splitmix(s);
+      const std::uint64_t change = cubby::mix(word) ^ cubby::mix(word ^ std::uint64_t{1} << in);
+      for (unsigned out = 0; out < 64; ++out) moved[out] += (change >> out) & 1;
+    }
+    for (unsigned out = 0; out < 64; ++out) {
+      ASSERT_NEAR(moved[out] / double{samples}, 0.5, 0.08) << "bit " << in << " to bit " << out;
+    }
+  }
+}
+
+TEST(hash_quality, every_byte_and_the_length_count) {
+  for (std::size_t size = 0; size < 100; ++size) {
+    const std::string text(size, '\0');
+    const auto plain = cubby::hash_bytes(text.data(), size);
+    ASSERT_NE(plain, cubby::hash_bytes(std::string(size + 1, '\0').data(), size + 1));
+    ASSERT_NE(plain, cubby::hash_bytes(text.data(), size, 1));
+    for (std::size_t i = 0; i < size; ++i) {
+      std::string other = text;
+      other[i] = 1;
+      ASSERT_NE(plain, cubby::hash_bytes(other.data(), size)) << i << " of " << size;
+    }
+  }
+}
+
+} // namespace
+} // namespace cubby_test

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seats and epochs: seats are reused, a pin holds back what is unlinked after it began and nothing else, and the bag of
+// retired words disposes of each word once, after its grace period.
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <cubby/core/epoch.hpp>
+#include <cubby/core/registry.hpp>
+
+#include "support/threads.hpp"
+
+namespace cubby_test {
+namespace {
+
+TEST(registry, seats_are_reused_and_never_shared) {
+  cubby::seat* const first = cubby::registry::claim();
+  cubby::seat* const second = cubby::registry::claim();
+  ASSERT_NE(first, nullptr);
+  EXPECT_NE(first, second);
+  EXPECT_NE(first->id(), second->id());
+  cubby::registry::release(first);
+  cubby::seat* const third = cubby::registry::claim();
+  EXPECT_NE(third, second);
+  cubby::registry::release(second);
+  cubby::registry::release(third);
+}
+
+TEST(registry, a_thread_gives_its_seat_back_when_it_ends) {
+  cubby::seat* mine = nullptr;
+  std::thread([&] {
+    mine = cubby::registry::local();
+    EXPECT_EQ(mine, cubby::registry::local());
+  }).join();
+  std::vector<cubby::seat*> claimed;
+  bool found = false;
+  while (!found && claimed.size() < 1000) {
+    claimed.push_back(cubby::registry::claim());
+    found = claimed.back() == mine;
+  }
+  for (auto* const s : claimed) cubby::registry::release(s);
+  EXPECT_TRUE(found);
+}
+
+TEST(registry, a_pin_holds_back_the_epochs_after_it_and_nests) {
+  cubby::seat* const s = cubby::registry::claim();
+  const std::uint64_t before = cubby::registry::advance();
+  EXPECT_GE(cubby::registry::oldest(), before);
+  {
+    const cubby::seat_pin outer(*s);
+    const std::uint64_t after = cubby::registry::advance();
+    EXPECT_LT(cubby::registry::oldest(), after);
+    EXPECT_GE(cubby::registry::oldest(), before);
+    {
+      const cubby::seat_pin inner(*s);
+    }
+    EXPECT_LT(cubby::registry::oldest(), after) << "the outer pin still holds";
+  }
+  EXPECT_GE(cubby::registry::oldest(), cubby::registry::advance());
+  cubby::registry::release(s);
+}
+
+/// Words that point to cells; a disposed cell says so.
+struct cell_policy {
+  static constexpr bool unique_words = true;
+  struct cell {
+    std::uint64_t link = 0;
+    int disposed = 0;
+  };
+  static cell& at(std::uint64_t word) { return *reinterpret_cast<cell*>(word); }
+  std::uint64_t& retire_link(std::uint64_t word) const noexcept { return at(word).link; }
+  void dispose(std::uint64_t word) const { ++at(word).disposed; }
+};
+
+TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
+  std::vector<cell_policy::cell> cells(5000);
+  const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
+  cubby::seat* const reader = cubby::registry::claim();
+  cubby::seat* const writer = cubby::registry::claim();
+  const cell_policy policy;
+  {
+    cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
+    {
+      const cubby::seat_pin pin(*reader);
+      for (std::size_t i = 0; i < 4000; ++i) bag.add(*writer, word(i));
+      bag.collect();
+      for (std::size_t i = 0; i < 4000; ++i) ASSERT_EQ(cells[i].disposed, 0) << "under a pin: " << i;
+      EXPECT_EQ(bag.waiting(), 4000u);
+    }
+    bag.collect();
+    EXPECT_EQ(bag.waiting(), 0u);
+    for (std::size_t i = 0; i < 4000; ++i) ASSERT_EQ(cells[i].disposed, 1) << i;
+    for (std::size_t i = 4000; i < 5000; ++i) bag.add(*writer, word(i));
+    EXPECT_LT(bag.waiting(), 1000u) << "adding collects by itself";
+  }
+  for (const auto& c : cells) ASSERT_EQ(c.disposed, 1);
+  cubby::registry::release(reader);
+  cubby::registry::release(writer);
+}
+
+} // namespace
+} // namespace cubby_test
