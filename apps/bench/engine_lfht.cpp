@@ -33,7 +33,7 @@ public:
 
   explicit lfht_adapter(const table_spec& spec) : hash_{spec.seed} {
     const std::size_t buckets = std::bit_ceil(spec.capacity);
-    table_ = _cds_lfht_new(buckets, small_capacity, std::size_t{1} << 32, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING,
+    table_ = _cds_lfht_new(buckets, buckets, std::size_t{1} << 32, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING,
                            &cds_lfht_mm_mmap, &urcu_qsbr_flavor, nullptr);
     if (table_ == nullptr) throw std::bad_alloc();
   }

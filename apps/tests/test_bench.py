@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The command line of `cubby bench`: what it writes, what it refuses, and with which status. Tiny runs; the figures
+# themselves are never judged. Usage: test_bench.py PROGRAM
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit"
+FIELDS = {
+    "engine", "workload", "keys", "threads", "batch", "key_size", "value_size", "rounds_mops", "median_mops", "spread",
+    "times_limit", "times_best_rival", "bytes_per_key", "own_bytes_per_key", "huge_pages_percent", "latency_ns",
+    "chapter",
+}
+
+
+def cubby(*arguments, env=None):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, env=env, check=False)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        kept = tempfile.TemporaryDirectory()
+        self.addCleanup(kept.cleanup)
+        self.folder = pathlib.Path(kept.name)
+
+    def run_json(self, *arguments):
+        out = self.folder / "out.json"
+        done = cubby("bench", *arguments, "--seconds", "0.01", "--rounds", "2", "--json", str(out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(out.read_text()), done.stdout
+
+
+class Results(Folder):
+    def check_schema(self, data):
+        self.assertEqual(set(data), {"machine", "seed", "results"})
+        self.assertLessEqual({"cpu", "cores", "memory_bytes", "l3_bytes", "kernel", "huge_pages", "compiler"},
+                             set(data["machine"]))
+        for r in data["results"]:
+            self.assertLessEqual(FIELDS, set(r))
+            self.assertTrue(r["rounds_mops"])
+            self.assertTrue(all(m > 0 for m in r["rounds_mops"]), r)
+            self.assertLessEqual(min(r["rounds_mops"]), r["median_mops"])
+            self.assertGreaterEqual(max(r["rounds_mops"]), r["median_mops"])
+
+    def test_every_engine_and_steady_workload(self):
+        data, shown = self.run_json("--engine", ENGINES, "--workload", "get,miss,insdel,put,ycsb-a,ycsb-b,ycsb-c,ycsb-d,"
+                                    "ycsb-f,skew", "--keys", "5000", "--threads", "2", "--seed", "9")
+        self.check_schema(data)
+        self.assertEqual(data["seed"], 9)
+        self.assertEqual(len(data["results"]), 7 * (9 + 6))
+        self.assertTrue(all(len(r["rounds_mops"]) == 2 for r in data["results"]))
+        for r in data["results"]:
+            if r["engine"] == "limit":
+                self.assertEqual(r["times_limit"], 1)
+            if r["engine"] == "std":
+                self.assertEqual(r["threads"], 1)
+            elif r["engine"] == "dlht":
+                self.assertGreater(r["times_limit"], 0)
+                self.assertGreater(r["times_best_rival"], 0)
+                self.assertGreater(r["own_bytes_per_key"], 16)
+        self.assertIn("x best rival", shown)
+
+    def test_growing_workloads(self):
+        data, _ = self.run_json("--engine", ENGINES, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
+        self.check_schema(data)
+        grown = [r for r in data["results"] if r["workload"] == "resize"]
+        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "cuckoo", "lfht"})
+        for r in grown:
+            self.assertTrue(r["timeline"])
+            self.assertEqual(set(r["timeline"][0]), {"ms", "find_mops", "insert_mops"})
+
+    def test_latency(self):
+        data, shown = self.run_json("--engine", "dlht,tbb", "--workload", "get,populate", "--keys", "5000", "--latency")
+        self.check_schema(data)
+        for r in data["results"]:
+            figures = [r["latency_ns"][name] for name in ("p50", "p99", "p999", "p9999", "max")]
+            self.assertEqual(figures, sorted(figures))
+            self.assertGreater(figures[0], 0)
+        self.assertIn("p99.99", shown)
+
+    def test_lists_of_sizes(self):
+        data, _ = self.run_json("--engine", "dlht,limit,cuckoo", "--workload", "get", "--keys", "1k,2k", "--threads", "1,2",
+                                "--batch", "1,8")
+        self.assertEqual(len(data["results"]), 3 * 8)
+        for sizes, field in (("--value-size", "value_size"), ("--key-size", "key_size")):
+            data, _ = self.run_json("--engine", ENGINES, "--workload", "get,insdel,put", "--keys", "1000", sizes,
+                                    "8,16,32,64,128,256")
+            self.assertEqual({r[field] for r in data["results"]}, {8, 16, 32, 64, 128, 256})
+            self.check_schema(data)
+
+    def test_keys_of_a_file(self):
+        words = self.folder / "words"
+        words.write_text("".join(f"word {i % 900}\n\n" for i in range(1000)) + "x" * 500 + "\nlast without line end")
+        data, _ = self.run_json("--engine", ENGINES, "--workload", "get,miss,insdel,put,populate", "--keys-from", str(words))
+        self.check_schema(data)
+        self.assertEqual({r["keys"] for r in data["results"]}, {902})
+        self.assertEqual({r["key_size"] for r in data["results"]}, {"lines"})
+
+    def test_report(self):
+        page = self.folder / "deep" / "report"
+        done = cubby("bench", "--engine", "dlht,tbb,limit", "--workload", "get,populate", "--keys", "1000,2000", "--latency",
+                     "--seconds", "0.01", "--rounds", "1", "--report", str(page))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        html = (page / "index.html").read_text()
+        self.assertGreaterEqual(html.count("<svg"), 4)
+        self.assertIn("cubby bench --engine dlht,tbb,limit", html)
+        # A reference to another place would need the network; names of XML vocabularies are no such thing.
+        for link in re.findall(r'(?:src|href)="([^"]*)"', html):
+            self.assertTrue(link.startswith("#"), link)
+        self.assertEqual(os.listdir(page), ["index.html"])
+
+
+class Refusals(Folder):
+    def refused(self, *arguments, says, env=None):
+        done = cubby(*arguments, env=env)
+        self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_bad_values(self):
+        for flag, value, says in (
+                ("--engine", "dlht,folly", "folly"), ("--engine", "dlht,", "unknown engine"), ("--workload", "scan", "scan"),
+                ("--batch", "0", "--batch 0"), ("--batch", "70000", "65536"), ("--threads", "0", "--threads 0"),
+                ("--threads", "9999", "512"), ("--keys", "0", "--keys 0"), ("--keys", "many", "many"),
+                ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"),
+                ("--seconds", "0", "--seconds"), ("--seconds", "x", "--seconds"), ("--value-size", "24", "--value-size 24"),
+                ("--value-size", "0", "--value-size 0"), ("--key-size", "12", "--key-size 12"), ("--seed", "x", "--seed")):
+            with self.subTest(flag=flag, value=value):
+                self.refused("bench", flag, value, says=says)
+
+    def test_bad_combinations(self):
+        self.refused("bench", "--workload", "resize", "--threads", "1", says="resize")
+        self.refused("bench", "--key-size", "16", "--value-size", "16", says="--key-size")
+
+    def test_bad_files(self):
+        empty = self.folder / "empty"
+        empty.write_text("\n\n")
+        self.refused("bench", "--keys-from", str(empty), says="no line")
+        self.refused("bench", "--keys-from", str(self.folder / "none"), says="cannot be read")
+        self.refused("bench", "--keys-from", str(self.folder), says=str(self.folder))
+        self.refused("bench", "--keys-from", str(empty), "--key-size", "16", says="--keys-from")
+        self.refused("bench", "--json", str(self.folder / "no" / "out.json"), says="--json")
+        self.refused("bench", "--report", str(empty / "below"), says="--report")
+
+    def test_missing_gnuplot(self):
+        self.refused("bench", "--report", str(self.folder / "r"), says="gnuplot", env={"PATH": str(self.folder)})
+        self.assertFalse((self.folder / "r").exists())
+
+    def test_unknown_flags_and_commands(self):
+        self.refused("bench", "--fast", says="--fast")
+        self.refused("dance", says="cubby")
+        self.refused(says="subcommand")
+
+    def test_help_and_version(self):
+        self.assertRegex(cubby("--version").stdout, r"^cubby \d+\.\d+\.\d+\n$")
+        shown = cubby("bench", "--help")
+        self.assertEqual(shown.returncode, 0)
+        for flag in ("--engine", "--workload", "--keys-from", "--report", "--json", "--latency"):
+            self.assertIn(flag, shown.stdout)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main(verbosity=2)
