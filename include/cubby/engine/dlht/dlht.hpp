@@ -63,8 +63,8 @@ public:
     prefetch_line(engines::dlht::locate(table_, p).b);
   }
   CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
-    engines::dlht::prefetch_record_at(table_.policy, *engines::dlht::locate(table_, p).b,
-                                      engines::dlht::stored_word(p.word));
+    const auto here = engines::dlht::locate(table_, p);
+    engines::dlht::prefetch_behind(table_.policy, *here.at, *here.b, engines::dlht::stored_word(p.word));
   }
   inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
     return engines::dlht::insert(table_, s, p, word);

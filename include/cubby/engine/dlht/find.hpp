@@ -11,38 +11,29 @@ namespace cubby::inline v0::engines::dlht {
 /// What a look into one bin gave: an answer, or a reason to look again (`moved`: pass on first).
 enum class look : std::uint8_t { answered, again, moved };
 
-/// The three primary slots without a branch for each: which one holds the key is a coin toss to the predictor.
+/// The three primary slots under header `h`. Inline tables: without a branch for each, because which one holds the key
+/// is a coin toss to the predictor; and without a look at the slots' states, because of I1.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<Threads>& b, std::uint64_t valid,
+CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<Threads>& b, std::uint64_t h,
                                                const Probe& probe, std::uint64_t word) noexcept {
-  found_word seen;
   if constexpr (Policy::unique_words) {
     for (unsigned n = 0; n < primary_slots; ++n) {
       // [key] acquire: pairs with [fill]
-      if (b.slots[n].first.load(sync::acquire) != word || ((valid >> (2 * n)) & 1) == 0) continue;
+      if (b.slots[n].first.load(sync::acquire) != word || header::slot_of(h, n) != slot_state::valid) continue;
       // [value] acquire: pairs with [fill-value]
       const std::uint64_t value = b.slots[n].second.load(sync::acquire);
       if (policy.matches(probe, value)) return {true, value};
     }
+    return {};
   } else {
-    // Masks, because g++ makes branches of conditional expressions here; written out, because it leaves a loop of
-    // three as a loop. At most one slot matches (I4).
-    std::uint64_t hits = 0;
-    const auto check = [&](unsigned n) {
-      // [key] acquire: pairs with [fill]
-      const bool same = b.slots[n].first.load(sync::acquire) == word;
-      // [value] acquire: pairs with [fill-value]
-      const std::uint64_t value = b.slots[n].second.load(sync::acquire);
-      const std::uint64_t here = static_cast<std::uint64_t>(same) & (valid >> (2 * n));
-      seen.word |= value & (0 - here);
-      hits |= here;
-    };
-    check(0);
-    check(1);
-    check(2);
-    seen.found = hits != 0;
+    // [key] acquire: pairs with [fill]
+    const auto in_0 = static_cast<unsigned>(b.slots[0].first.load(sync::acquire) == word);
+    const auto in_1 = static_cast<unsigned>(b.slots[1].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
+    const auto in_2 = static_cast<unsigned>(b.slots[2].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
+    // At most one of the three (I4). [value] acquire: pairs with [fill-value]
+    const std::uint64_t value = b.slots[in_1 + 2 * in_2].second.load(sync::acquire);
+    return {(in_0 | in_1 | in_2) != 0, value};
   }
-  return seen;
 }
 
 template <class Policy, class Threads, class Probe>
@@ -53,10 +44,9 @@ CUBBY_ALWAYS_INLINE look look_into(const Policy& policy, const index<Threads>& a
   if ((h & header::state_mask) != 0) [[unlikely]] {
     if (header::state_of(h) != bin_state::snapshot) return look::moved;
   }
-  const std::uint64_t valid = header::valid(h);
-  out = look_at_primary(policy, b, valid, probe, word);
-  if (!out.found && (valid & header::beyond_primary) != 0) [[unlikely]] {
-    const auto hit = search(at, b, valid & header::beyond_primary, word,
+  out = look_at_primary(policy, b, h, probe, word);
+  if (!out.found && (header::present(h) & header::beyond_primary) != 0) [[unlikely]] {
+    const auto hit = search(at, b, header::valid(h) & header::beyond_primary, word,
                             [&](std::uint64_t value) { return policy.matches(probe, value); });
     out = {static_cast<bool>(hit), hit.value};
   }
