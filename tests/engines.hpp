@@ -15,24 +15,24 @@ namespace cubby_test {
 
 /// Whether an engine claims something: `claims<Mode>(&cubby::capability_set::snapshot)`.
 template <class Mode>
-constexpr bool claims(bool cubby::capability_set::*what) {
+constexpr bool claims(bool cubby::capability_set::* what) {
   return Mode::map::capabilities.*what;
 }
 
-using every_mode = ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>,
-                                    wide_mode<cubby::reference>, named_mode<cubby::reference>,
-                                    named_text_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>,
-                                    wide_mode<cubby::dlht>, named_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
-                                    word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>>;
+using every_mode =
+    ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>, wide_mode<cubby::reference>,
+                     named_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
+                     text_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_mode<cubby::dlht>,
+                     named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>>;
 
 /// Words in slots, and strings with namespaces in records: the two ends of what the modes ask of an engine.
-using main_modes = ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>,
-                                    word_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
-                                    word_mode<cubby::dlht_single>>;
+using main_modes =
+    ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
+                     named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>>;
 
 /// For tests with threads: words in slots and records, over every engine that threads may share.
-using shared_modes = ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>,
-                                      word_mode<cubby::dlht>, text_mode<cubby::dlht>>;
+using shared_modes = ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>, word_mode<cubby::dlht>,
+                                      text_mode<cubby::dlht>>;
 
 using every_engine = ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single>;
 using shared_engines = ::testing::Types<cubby::reference, cubby::dlht>;

@@ -31,7 +31,7 @@ size_class class_of(std::size_t bytes, std::size_t alignment) noexcept {
     return {rounded / 16 - 1, rounded};
   }
   bytes = (bytes + 63) / 64 * 64;
-  const auto width = static_cast<std::size_t>(std::bit_width(bytes - 1));
+  const auto width = static_cast<std::size_t>(std::bit_width((bytes - 1) | 1));
   const std::size_t base = std::size_t{1} << (width - 1);
   const std::size_t step = base / 4;
   const std::size_t quarter = (bytes - 1 - base) / step;

@@ -34,11 +34,11 @@ struct options {
   std::size_t capacity = 0; ///< entries that must fit without growing; also the floor for shrinking
   growth_policy growth = growth_policy::incremental;
   shrink_policy shrink = shrink_policy::manual;
-  std::uint64_t seed = 0;           ///< of the mixer; `random_seed()` makes one that an attacker cannot know
-  std::uint32_t bins_per_link = 2;  ///< DLHT: link buckets are bins divided by this; the paper has 8
-  std::size_t chunk_bins = 16384;   ///< DLHT: bins taken at a time under `cooperative` and `background`
-  std::size_t move_bins = 8;        ///< DLHT: bins that one insert moves under `incremental`
-  std::uint32_t growth_factor = 0;  ///< DLHT: 0 chooses 8, 4 or 2 by size; else this factor (2 to 64)
+  std::uint64_t seed = 0;          ///< of the mixer; `random_seed()` makes one that an attacker cannot know
+  std::uint32_t bins_per_link = 2; ///< DLHT: link buckets are bins divided by this; the paper has 8
+  std::size_t chunk_bins = 16384;  ///< DLHT: bins taken at a time under `cooperative` and `background`
+  std::size_t move_bins = 8;       ///< DLHT: bins that one insert moves under `incremental`
+  std::uint32_t growth_factor = 0; ///< DLHT: 0 chooses 8, 4 or 2 by size; else this factor (2 to 64)
 };
 
 /// How a single insert ended.
@@ -77,18 +77,18 @@ struct mutated {
 
 /// Figures of a table. Bytes count the index only; records belong to the allocator.
 struct table_stats {
-  std::size_t size = 0;          ///< entries (exact when nobody writes)
-  std::size_t capacity = 0;      ///< slots of the current index
-  std::size_t bins = 0;          ///< bins of the current index
-  std::size_t links = 0;         ///< link buckets of the current index
-  std::size_t links_used = 0;    ///< link buckets that are chained to a bin
-  std::size_t bytes = 0;         ///< mapped by every index that still lives, retired ones included
-  std::size_t huge_bytes = 0;    ///< of these, backed by huge pages right now (read from the kernel)
-  std::size_t retired = 0;       ///< retired words and indexes that wait for a grace period
-  std::uint64_t growths = 0;     ///< migrations begun towards a larger index
-  std::uint64_t shrinks = 0;     ///< towards a smaller one
-  std::uint64_t rebuilds = 0;    ///< towards one of the same size
-  bool migrating = false;        ///< whether a migration is under way
+  std::size_t size = 0;       ///< entries (exact when nobody writes)
+  std::size_t capacity = 0;   ///< slots of the current index
+  std::size_t bins = 0;       ///< bins of the current index
+  std::size_t links = 0;      ///< link buckets of the current index
+  std::size_t links_used = 0; ///< link buckets that are chained to a bin
+  std::size_t bytes = 0;      ///< mapped by every index that still lives, retired ones included
+  std::size_t huge_bytes = 0; ///< of these, backed by huge pages right now (read from the kernel)
+  std::size_t retired = 0;    ///< retired words and indexes that wait for a grace period
+  std::uint64_t growths = 0;  ///< migrations begun towards a larger index
+  std::uint64_t shrinks = 0;  ///< towards a smaller one
+  std::uint64_t rebuilds = 0; ///< towards one of the same size
+  bool migrating = false;     ///< whether a migration is under way
 };
 
 /// What an engine can do; drives the conformance suite, the benches and the README's table.
@@ -123,7 +123,9 @@ concept slot_policy = requires(const P& policy, const typename P::probe& probe, 
   { policy.hash_of(word, word) } noexcept -> std::same_as<std::uint64_t>;
   { policy.record_of(word) } noexcept -> std::convertible_to<const void*>;
   policy.dispose(word);
-  requires !P::unique_words || requires { { policy.retire_link(word) } noexcept -> std::same_as<std::uint64_t&>; };
+  requires !P::unique_words || requires {
+    { policy.retire_link(word) } noexcept -> std::same_as<std::uint64_t&>;
+  };
 };
 
 /// Engines that tell how each verb ended. Every verb runs inside a pin of `seat` (see core/registry.hpp), which keeps
@@ -134,7 +136,9 @@ concept exact_engine = requires(E& engine, seat& s, const typename E::probe& pro
   { engine.pin(s) };
   { engine.find(s, probe) } -> std::same_as<found_word>;
   { engine.insert(s, probe, word) } -> std::same_as<inserted_word>;
-  { engine.mutate(s, probe, [](std::uint64_t) { return decision{}; }) } -> std::same_as<mutated>;
+  {
+    engine.mutate(s, probe, [](std::uint64_t) { return decision{}; })
+  } -> std::same_as<mutated>;
   { engine.retire(s, word) };
   { engine.size() } -> std::convertible_to<std::size_t>;
   { engine.stats() } -> std::same_as<table_stats>;

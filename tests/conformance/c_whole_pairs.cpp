@@ -19,8 +19,9 @@ constexpr bool belongs(std::uint64_t number, std::uint64_t n) { return number !=
 
 template <class Mode>
 class c_whole_pairs : public ::testing::Test {};
-using modes = ::testing::Types<word_mode<cubby::reference>, wide_mode<cubby::reference>, named_text_mode<cubby::reference>,
-                               word_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_text_mode<cubby::dlht>>;
+using modes =
+    ::testing::Types<word_mode<cubby::reference>, wide_mode<cubby::reference>, named_text_mode<cubby::reference>,
+                     word_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_text_mode<cubby::dlht>>;
 TYPED_TEST_SUITE(c_whole_pairs, modes);
 
 template <class Mode, class Map>
@@ -73,9 +74,7 @@ void watch(Map& m, std::uint64_t salt, const std::atomic<bool>& stop) {
         ASSERT_TRUE(belongs(Mode::number(*v), j));
       }
     });
-    m.visit_all([](const auto& k, const auto& v) {
-      ASSERT_TRUE(belongs(Mode::number(v), Mode::number_of_key(k)));
-    });
+    m.visit_all([](const auto& k, const auto& v) { ASSERT_TRUE(belongs(Mode::number(v), Mode::number_of_key(k))); });
   }
 }
 

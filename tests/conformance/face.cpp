@@ -127,11 +127,13 @@ TYPED_TEST(face, find_ref_points_into_the_table_until_unpin) {
 TYPED_TEST(face, callbacks_may_call_the_table_again) {
   cubby::map<std::uint64_t, std::string, TypeParam> m(tiny_options());
   ASSERT_TRUE(m.insert(1, "one"));
-  EXPECT_EQ(m.visit(1, [&](const std::string& v) {
-    for (std::uint64_t k = 2; k < 200; ++k) ASSERT_TRUE(m.insert(k, v)); // grows under the visitor
-    ASSERT_TRUE(m.erase(1));
-    EXPECT_EQ(v, "one");
-  }), 1u);
+  EXPECT_EQ(m.visit(1,
+                    [&](const std::string& v) {
+                      for (std::uint64_t k = 2; k < 200; ++k) ASSERT_TRUE(m.insert(k, v)); // grows under the visitor
+                      ASSERT_TRUE(m.erase(1));
+                      EXPECT_EQ(v, "one");
+                    }),
+            1u);
   EXPECT_EQ(m.size(), 198u);
 }
 

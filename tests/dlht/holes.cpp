@@ -186,17 +186,13 @@ judgement hole_4(Make make, std::string* text = nullptr) {
 const auto published = [] { return paper_table{}; };
 const auto ours = [] { return engine_table{}; };
 
-TEST(holes, one_is_in_the_published_protocol) {
-  EXPECT_EQ(hole_1(published), judgement::refused);
-}
+TEST(holes, one_is_in_the_published_protocol) { EXPECT_EQ(hole_1(published), judgement::refused); }
 TEST(holes, one_is_closed) {
   std::string text;
   EXPECT_EQ(hole_1(ours, &text), judgement::linearizable) << text;
 }
 
-TEST(holes, two_is_in_the_published_protocol) {
-  EXPECT_EQ(hole_2(published), judgement::refused);
-}
+TEST(holes, two_is_in_the_published_protocol) { EXPECT_EQ(hole_2(published), judgement::refused); }
 TEST(holes, two_is_closed) {
   std::string text;
   EXPECT_EQ(hole_2(ours, &text), judgement::linearizable) << text;

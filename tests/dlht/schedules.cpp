@@ -16,7 +16,19 @@
 namespace cubby_test {
 namespace {
 
-enum class act : std::uint8_t { find, insert, assign, erase, extract, insert_or_assign, update, upsert, toggle, commit, abort };
+enum class act : std::uint8_t {
+  find,
+  insert,
+  assign,
+  erase,
+  extract,
+  insert_or_assign,
+  update,
+  upsert,
+  toggle,
+  commit,
+  abort
+};
 struct request_line {
   act what;
   std::uint64_t key = 1;

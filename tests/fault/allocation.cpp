@@ -120,7 +120,8 @@ TYPED_TEST(allocation, of_changes) {
   this->each_allocation_fails([&](auto& m) { m.insert_or_assign(k, v); });
   this->each_allocation_fails([&](auto& m) { m.update(k, same); });
   this->each_allocation_fails([&](auto& m) { m.insert_or_update(k, same, v); });
-  this->each_allocation_fails([&](auto& m) { m.compute(k, [&](const mapped*) -> cubby::computed<mapped> { return v; }); });
+  this->each_allocation_fails(
+      [&](auto& m) { m.compute(k, [&](const mapped*) -> cubby::computed<mapped> { return v; }); });
   this->each_allocation_fails([&](auto& m) { m.erase(k); });
   this->each_allocation_fails([&](auto& m) { (void)m.extract(k); });
   this->each_allocation_fails([&](auto& m) {
@@ -186,7 +187,8 @@ TYPED_TEST(hunger, leaves_the_old_table_working) {
     for (; in < 100; ++in) ASSERT_TRUE(m.insert(TypeParam::key(in), TypeParam::value(in)));
     {
       cubby::memory::install_failure(&refuse_all);
-      while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::insert_outcome::inserted) ++in;
+      while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::insert_outcome::inserted)
+        ++in;
       ASSERT_LT(in, 100000u);
       EXPECT_EQ(m.try_insert(TypeParam::key(in), TypeParam::value(in)), cubby::insert_outcome::no_memory);
       EXPECT_THROW(m.insert(TypeParam::key(in), TypeParam::value(in)), std::bad_alloc);

@@ -28,7 +28,7 @@ template <class Mode, class Others>
 void while_a_mover_stands(cubby::growth_policy growth, std::vector<std::thread>& waiting, Others others) {
   typename Mode::map m(tiny_options(growth));
   for (std::uint64_t n = 0; n < residents; ++n) ASSERT_TRUE(m.insert(Mode::key(n), Mode::value(n)));
-  m.reserve(1);  // ends a growth that is still under way
+  m.reserve(1); // ends a growth that is still under way
   m.shrink_to_fit();
   parking spot;
   std::thread mover([&] {
@@ -129,10 +129,12 @@ void every_verb_at_any_step(Value value) {
   any_step_holds_up_nobody<map>([&](map& m) { (void)m.find(1); }, value);
   any_step_holds_up_nobody<map>([&](map& m) { m.insert_or_assign(9, value(1)); }, value);
   any_step_holds_up_nobody<map>([&](map& m) { m.update(1, [&](const V&) { return value(2); }); }, value);
-  any_step_holds_up_nobody<map>([&](map& m) {
-    auto r = m.shadow_insert(9, value(1));
-    r.commit();
-  }, value);
+  any_step_holds_up_nobody<map>(
+      [&](map& m) {
+        auto r = m.shadow_insert(9, value(1));
+        r.commit();
+      },
+      value);
 }
 
 TEST(stalled_at_any_step, holds_up_nobody_in_tables_of_words) {

@@ -13,9 +13,8 @@ namespace cubby_test {
 namespace {
 
 constexpr std::size_t max_threads = 8;
-constexpr std::array<const char*, verb_count> names = {"find",    "insert",           "assign", "erase",
-                                                       "extract", "insert_or_assign", "update", "shadow_insert",
-                                                       "commit",  "abort"};
+constexpr std::array<const char*, verb_count> names = {
+    "find", "insert", "assign", "erase", "extract", "insert_or_assign", "update", "shadow_insert", "commit", "abort"};
 
 enum class presence : std::uint8_t { absent, reserved, present };
 
@@ -75,7 +74,9 @@ std::string explain(const std::vector<configuration>& last, const lanes& all, st
   }
   for (std::size_t i = 0; i < last.size() && i < 3; ++i) {
     const configuration& c = last[i];
-    const char* is = c.state.is == presence::present ? "present" : c.state.is == presence::absent ? "absent" : "reserved";
+    const char* is = c.state.is == presence::present  ? "present"
+                     : c.state.is == presence::absent ? "absent"
+                                                      : "reserved";
     text += std::string(" state ") + is + " " + std::to_string(c.state.value) + ", done and next of each thread:\n";
     for (std::size_t t = 0; t < max_threads; ++t) {
       const std::size_t at = c.done[t];

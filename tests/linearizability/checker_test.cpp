@@ -22,7 +22,8 @@ struct call {
 
 judgement judge(std::initializer_list<call> calls, const check_limits& limits = {}) {
   std::vector<record> history;
-  for (const call& c : calls) history.push_back({c.called, c.returned, 7, c.argument, c.result, c.what, c.ok, c.thread, 0});
+  for (const call& c : calls)
+    history.push_back({c.called, c.returned, 7, c.argument, c.result, c.what, c.ok, c.thread, 0});
   return check_history(history, limits).what;
 }
 
@@ -117,8 +118,10 @@ TEST(checker, refuses_misses_of_a_present_key) {
 
 TEST(checker, refuses_what_a_shadow_insert_must_hide) {
   EXPECT_EQ(judge({{0, 1, 2, verb::shadow_insert, 5, 0, true}, {1, 3, 4, verb::find, 0, 5, true}}), judgement::refused);
-  EXPECT_EQ(judge({{0, 1, 2, verb::shadow_insert, 5, 0, true}, {1, 3, 4, verb::erase, 0, 0, true}}), judgement::refused);
-  EXPECT_EQ(judge({{0, 1, 2, verb::shadow_insert, 5, 0, true}, {1, 3, 4, verb::insert, 6, 0, true}}), judgement::refused);
+  EXPECT_EQ(judge({{0, 1, 2, verb::shadow_insert, 5, 0, true}, {1, 3, 4, verb::erase, 0, 0, true}}),
+            judgement::refused);
+  EXPECT_EQ(judge({{0, 1, 2, verb::shadow_insert, 5, 0, true}, {1, 3, 4, verb::insert, 6, 0, true}}),
+            judgement::refused);
   EXPECT_EQ(judge({{0, 1, 2, verb::shadow_insert, 5, 0, true},
                    {0, 3, 4, verb::shadow_commit, 5, 0, true},
                    {1, 5, 6, verb::find, 0, 0, false}}),

@@ -14,7 +14,18 @@ namespace cubby_test {
 namespace {
 
 /// What a thread may call: the model's verbs, then three compound ones.
-enum class act : std::uint8_t { find, insert, assign, erase, extract, insert_or_assign, update, upsert, toggle, reserve };
+enum class act : std::uint8_t {
+  find,
+  insert,
+  assign,
+  erase,
+  extract,
+  insert_or_assign,
+  update,
+  upsert,
+  toggle,
+  reserve
+};
 constexpr std::uint64_t acts = 10;
 constexpr std::uint64_t first_noise_key = 1000;
 
@@ -88,10 +99,9 @@ void expect_linearizable(const plan& p, std::uint64_t salt) {
 
 template <class Coding>
 class linearizability : public ::testing::Test {};
-using codings =
-    ::testing::Types<word_coding<cubby::reference>, record_coding<cubby::reference>, word_coding<cubby::dlht>,
-                     record_coding<cubby::dlht>, word_coding<cubby::dlht, clustered_hash>,
-                     record_coding<cubby::dlht, clustered_hash>>;
+using codings = ::testing::Types<word_coding<cubby::reference>, record_coding<cubby::reference>,
+                                 word_coding<cubby::dlht>, record_coding<cubby::dlht>,
+                                 word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>>;
 TYPED_TEST_SUITE(linearizability, codings);
 
 TYPED_TEST(linearizability, of_mixed_verbs_while_the_table_grows_and_shrinks) {

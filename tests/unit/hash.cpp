@@ -47,9 +47,8 @@ const pattern patterns[] = {
     {"odd stride", [](std::uint64_t n) { return n * 0x10001; }},
     {"two halves", [](std::uint64_t n) { return (n % 181) << 32 | n / 181; }},
     {"repeated halves", [](std::uint64_t n) { return n << 32 | n; }},
-    {"four bits", [](std::uint64_t n) {
-       return std::uint64_t{1} << (n % 64) ^ std::uint64_t{1} << (n / 64 % 64) ^ n / 4096 << 20;
-     }},
+    {"four bits",
+     [](std::uint64_t n) { return std::uint64_t{1} << (n % 64) ^ std::uint64_t{1} << (n / 64 % 64) ^ n / 4096 << 20; }},
     {"pointers", [](std::uint64_t n) { return 0x7f0000000000 + n * 48; }},
     {"gray", [](std::uint64_t n) { return n ^ n >> 1; }},
     {"random", [](std::uint64_t n) { return splitmix(n + run_seed()); }},
@@ -58,7 +57,8 @@ const pattern patterns[] = {
 TEST(hash_quality, words_of_any_pattern_spread_like_random_ones) {
   for (const pattern& p : patterns) {
     for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, splitmix(run_seed())}) {
-      EXPECT_LT(crowding([&](std::uint64_t n) { return cubby::mix(p.nth(n), seed); }), 7.0) << p.name << " seed " << seed;
+      EXPECT_LT(crowding([&](std::uint64_t n) { return cubby::mix(p.nth(n), seed); }), 7.0)
+          << p.name << " seed " << seed;
     }
   }
 }

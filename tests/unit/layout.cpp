@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "support/threads.hpp"
 
-namespace cubby_test {
+namespace cubby_test::layout_tests {
 namespace {
 
 using namespace cubby::engines::dlht;
@@ -108,4 +108,4 @@ TEST(layout, link_buckets_are_handed_out_once) {
 }
 
 } // namespace
-} // namespace cubby_test
+} // namespace cubby_test::layout_tests

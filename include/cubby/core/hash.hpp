@@ -55,8 +55,8 @@ inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noe
 
 /// Keys whose bits are their identity and fit in a word: equal keys have equal bytes.
 template <class K>
-concept word_key =
-    std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K> && sizeof(K) <= sizeof(std::uint64_t);
+concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K> &&
+                   sizeof(K) <= sizeof(std::uint64_t);
 
 /// The bits of a word key, zero-extended.
 template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) noexcept {

@@ -53,7 +53,8 @@ public:
 
   /// The calling thread's own seat, claimed at its first use and given back when the thread ends; null: no memory.
   static seat* local() noexcept {
-    if (seat* const mine = current()) [[likely]] return mine;
+    if (seat* const mine = current()) [[likely]]
+      return mine;
     return claim_for_thread();
   }
 

@@ -15,9 +15,7 @@ namespace detail {
 inline constexpr int register_private_expedited = 1 << 4;
 inline constexpr int private_expedited = 1 << 3;
 
-inline bool kernel_has_membarrier() noexcept {
-  return syscall(__NR_membarrier, register_private_expedited, 0, 0) == 0;
-}
+inline bool kernel_has_membarrier() noexcept { return syscall(__NR_membarrier, register_private_expedited, 0, 0) == 0; }
 inline bool& asymmetric() noexcept {
   static bool chosen = kernel_has_membarrier();
   return chosen;

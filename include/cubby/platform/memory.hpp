@@ -82,8 +82,7 @@ inline region allocate(std::size_t bytes) noexcept {
   const std::size_t unit = large ? huge_page : small_page;
   if (bytes > (std::size_t{1} << 46) || refused(bytes)) return {};
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-  auto* const address =
-      large ? detail::map_aligned(rounded) : static_cast<std::byte*>(detail::map_pages(rounded));
+  auto* const address = large ? detail::map_aligned(rounded) : static_cast<std::byte*>(detail::map_pages(rounded));
   if (address == nullptr) return {};
   if (large) (void)madvise(address, rounded, MADV_HUGEPAGE);
   detail::interleave(address, rounded);

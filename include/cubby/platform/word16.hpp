@@ -18,7 +18,8 @@ namespace detail {
 
 #if defined(__x86_64__)
 // ThreadSanitizer does not see assembly; there the compiler's builtin stands in.
-[[gnu::target("cx16"), gnu::noinline]] inline bool swap16_builtin(void* at, two_words expected, two_words desired) noexcept {
+[[gnu::target("cx16"), gnu::noinline]] inline bool swap16_builtin(void* at, two_words expected,
+                                                                  two_words desired) noexcept {
   __extension__ using wide = unsigned __int128;
   const auto join = [](two_words w) { return (static_cast<wide>(w.second) << 64) | w.first; };
   return __sync_bool_compare_and_swap(static_cast<wide*>(at), join(expected), join(desired));

@@ -38,7 +38,8 @@ CUBBY_ALWAYS_INLINE bool look_early(const Policy& policy, const bin<Threads>& b,
   // [probe] acquire: pairs with [commit]
   const std::uint64_t h = b.head.load(sync::acquire);
   out = look_at_primary(policy, b, h, word_probe{}, word);
-  if ((h & header::state_mask) != 0) [[unlikely]] return false;
+  if ((h & header::state_mask) != 0) [[unlikely]]
+    return false;
   if (!out.found && (header::present(h) & header::beyond_primary) != 0) return false;
   // Linearization point as in find.hpp, `look_into`. relaxed: the acquire loads above keep it behind them.
   return b.head.load(sync::relaxed) == h;
@@ -73,7 +74,8 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
     const in_flight<Threads> r = ring[i % (2 * group)];
     if constexpr (!Policy::unique_words) {
       found_word out;
-      if (look_early(t.policy, *r.b, r.word, out)) [[likely]] return take(i, out);
+      if (look_early(t.policy, *r.b, r.word, out)) [[likely]]
+        return take(i, out);
     }
     prefetch_behind(t.policy, *at, *r.b, r.word);
     later.numbers[later.count++] = i;

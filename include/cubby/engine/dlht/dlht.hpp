@@ -4,6 +4,8 @@
 // the paper in one page, what we changed and why, and what is not proved.
 #pragma once
 
+#include <utility>
+
 #include <cubby/engine/dlht/batch.hpp>
 #include <cubby/engine/dlht/shadow.hpp>
 #include <cubby/engine/dlht/stats.hpp>
@@ -32,7 +34,7 @@ public:
   };
 
   /// Throws std::bad_alloc when the first index or the background thread cannot be had (without exceptions: `ok`).
-  dlht_engine(const options& chosen, Policy slots) : table_(chosen, slots) {
+  dlht_engine(const options& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::dlht::open(table_);
     if (ok_) return;
     engines::dlht::close(table_);
@@ -99,9 +101,7 @@ public:
   inserted_word shadow_insert(seat& s, const probe& p, std::uint64_t word) {
     return engines::dlht::insert(table_, s, p, word, engines::dlht::slot_state::shadow);
   }
-  void shadow_commit(seat& s, const probe& p, std::uint64_t word) {
-    engines::dlht::shadow_commit(table_, s, p, word);
-  }
+  void shadow_commit(seat& s, const probe& p, std::uint64_t word) { engines::dlht::shadow_commit(table_, s, p, word); }
   void shadow_abort(seat&, const probe& p, std::uint64_t word) { engines::dlht::shadow_abort(table_, p, word); }
 
   [[nodiscard]] std::size_t size() const noexcept { return engines::dlht::live_entries(table_); }

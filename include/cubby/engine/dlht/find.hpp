@@ -28,8 +28,10 @@ CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<T
   } else {
     // [key] acquire: pairs with [fill]
     const auto in_0 = static_cast<unsigned>(b.slots[0].first.load(sync::acquire) == word);
-    const auto in_1 = static_cast<unsigned>(b.slots[1].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
-    const auto in_2 = static_cast<unsigned>(b.slots[2].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
+    const auto in_1 =
+        static_cast<unsigned>(b.slots[1].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
+    const auto in_2 =
+        static_cast<unsigned>(b.slots[2].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
     // At most one of the three (I4). [value] acquire: pairs with [fill-value]
     const std::uint64_t value = b.slots[in_1 + 2 * in_2].second.load(sync::acquire);
     return {(in_0 | in_1 | in_2) != 0, value};
@@ -84,7 +86,8 @@ template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE found_word find_at(const Policy& policy, located<Threads> here, const Probe& probe) noexcept {
   const std::uint64_t word = stored_word(probe.word);
   found_word out;
-  if (look_into(policy, *here.at, *here.b, probe, word, out) == look::answered) [[likely]] return out;
+  if (look_into(policy, *here.at, *here.b, probe, word, out) == look::answered) [[likely]]
+    return out;
   return find_moved(policy, here, probe, word);
 }
 

@@ -69,7 +69,8 @@ template <class Policy, class Threads> CUBBY_NEVER_INLINE void do_chores(table<P
 
 template <class Policy, class Threads> CUBBY_ALWAYS_INLINE void chores(table<Policy, Threads>& t) noexcept {
   // relaxed: a hint; a missed one is seen by the next insert
-  if (t.chores.load(sync::relaxed) != 0) [[unlikely]] do_chores(t);
+  if (t.chores.load(sync::relaxed) != 0) [[unlikely]]
+    do_chores(t);
 }
 
 /// Entries a bin below which an automatic table halves. It doubles or quadruples near 3.4 (docs/performance.md), so

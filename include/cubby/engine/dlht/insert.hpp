@@ -33,12 +33,12 @@ CUBBY_ALWAYS_INLINE presence presence_in(const slot<Threads>& s, std::uint64_t w
 
 /// Searches valid and shadow slots; true only if the header is still the one that `h` came from.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE present_key<Threads> search_present(const Policy& policy, const index<Threads>& at,
-                                                        bin<Threads>& b, std::uint64_t h, const Probe& probe,
+CUBBY_ALWAYS_INLINE present_key<Threads> search_present(const Policy& policy, const index<Threads>& at, bin<Threads>& b,
+                                                        std::uint64_t h, const Probe& probe,
                                                         std::uint64_t word) noexcept {
   if constexpr (Policy::unique_words) {
-    const auto hit = search(at, b, header::present(h), word,
-                            [&](std::uint64_t value) { return policy.matches(probe, value); });
+    const auto hit =
+        search(at, b, header::present(h), word, [&](std::uint64_t value) { return policy.matches(probe, value); });
     return {hit ? presence::here : presence::absent, hit.where, hit.value};
   } else {
     for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
@@ -88,7 +88,8 @@ template <class Threads> bool chain_bucket(index<Threads>& at, bin<Threads>& b, 
 template <class Threads> unsigned choose_slot(index<Threads>& at, bin<Threads>& b, std::uint64_t h) noexcept {
   const std::uint64_t free = header::invalid(h);
   const unsigned lowest = free != 0 ? static_cast<unsigned>(std::countr_zero(free)) / 2 : bin_slots;
-  if (lowest < primary_slots) [[likely]] return lowest;
+  if (lowest < primary_slots) [[likely]]
+    return lowest;
   const unsigned reusable = find_scrubbed(at, b, h);
   if (reusable != bin_slots) return reusable;
   return lowest != bin_slots && chain_bucket(at, b, lowest) ? lowest : bin_slots;

@@ -123,26 +123,27 @@ static_assert(header::invalid(header::with_slot(0, 14, slot_state::filling)) == 
 
 /// One generation of the table. The first line is all that a lookup reads.
 template <class Threads> struct alignas(cpu::cache_line) index {
-  bin<Threads>* bins = nullptr;           // bin_count bins, then the side bin of keys 0 to 3
-  link_bucket<Threads>* links = nullptr;  // behind the bins, in the same mapping
+  bin<Threads>* bins = nullptr;          // bin_count bins, then the side bin of keys 0 to 3
+  link_bucket<Threads>* links = nullptr; // behind the bins, in the same mapping
   std::uint64_t bin_count = 0;
   std::uint64_t link_count = 0;
-  sync::word<index*, Threads> next;       // successor while or after the entries move; set once
+  sync::word<index*, Threads> next;          // successor while or after the entries move; set once
   sync::word<std::uint32_t, Threads> frozen; // 1 while bins in state `snapshot` refuse updates
   memory::region pages;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> links_used;
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; // first unit that no sweep has taken
-  sync::word<std::uint64_t, Threads> done;   // units whose bins are done_transfer
+  sync::word<std::uint64_t, Threads> done;                            // units whose bins are done_transfer
   sync::word<std::uint64_t, Threads> links_moved; // link buckets in use when the predecessor was complete
-  sync::word<std::uint32_t, Threads> missed; // 1: a sweep left units behind for want of memory
-  index* next_retired = nullptr;             // guarded by the table's retired_lock
-  std::uint64_t tag = 0;                     // same
+  sync::word<std::uint32_t, Threads> missed;      // 1: a sweep left units behind for want of memory
+  index* next_retired = nullptr;                  // guarded by the table's retired_lock
+  std::uint64_t tag = 0;                          // same
 };
 
 /// The chained bucket and the place in it of slot `number`, 3 or more; `links` is the bin's link word.
 template <class Threads>
-CUBBY_ALWAYS_INLINE slot<Threads>* linked_slot(const index<Threads>& at, std::uint64_t links, unsigned number) noexcept {
+CUBBY_ALWAYS_INLINE slot<Threads>* linked_slot(const index<Threads>& at, std::uint64_t links,
+                                               unsigned number) noexcept {
   if (number < primary_slots + link_slots) {
     return &at.links[(links & low_half) - 1].slots[number - primary_slots];
   }

@@ -63,7 +63,8 @@ mutated mutate_if(table<Policy, Threads>& t, const seat& who, const word_probe& 
       pass_on(at, b, h);
       continue;
     }
-    if (mutate_here(*at, b, h, word, matches, f, out)) [[likely]] break;
+    if (mutate_here(*at, b, h, word, matches, f, out)) [[likely]]
+      break;
   }
   if (out.found && out.done == verdict::erase) t.entries.add(who.id(), -1);
   return out;

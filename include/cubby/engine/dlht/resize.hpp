@@ -100,7 +100,8 @@ void count_done(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t uni
 
 /// Creates the successor of `at` with `bins` bins unless it has one; null: no memory.
 template <class Policy, class Threads>
-index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins, bool frozen = false) noexcept {
+index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins,
+                          bool frozen = false) noexcept {
   lock_scope hold(t.grow_lock);
   if (auto* const there = next_index(at)) return there;
   index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
@@ -108,7 +109,7 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   made->frozen.store(frozen ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
   auto& kind = bins > at.bin_count ? t.growths : bins < at.bin_count ? t.shrinks : t.rebuilds;
   (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
-  t.chores.store(1, sync::relaxed); // relaxed: a hint to inserts; they look at the root themselves
+  t.chores.store(1, sync::relaxed);       // relaxed: a hint to inserts; they look at the root themselves
   // [publish-next] release: pairs with [next]
   at.next.store(made, sync::release);
   if (t.settings.growth == growth_policy::background) t.worker.notify();
@@ -155,7 +156,8 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
 
 /// Asks memory for what the move of units [first, last) will touch: bins there and here, then chained buckets.
 template <class Policy, class Threads>
-void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uint64_t first, std::uint64_t last) noexcept {
+void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uint64_t first,
+                    std::uint64_t last) noexcept {
   const std::uint64_t units = unit_count(at.bin_count, to.bin_count);
   const auto for_bins = [&](const index<Threads>& of, auto&& act) {
     for (std::uint64_t unit = first; unit < last; ++unit) {

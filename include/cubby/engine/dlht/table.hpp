@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <utility>
 
 #include <cubby/core/counter.hpp>
 #include <cubby/core/epoch.hpp>
@@ -15,11 +16,11 @@ namespace cubby::inline v0::engines::dlht {
 template <class Policy, class Threads> struct table {
   using index_type = index<Threads>;
 
-  table(const options& chosen, Policy slots) : policy(slots), settings(chosen), bag(policy) {}
+  table(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen), bag(policy) {}
 
   // Read by every verb, written only when a migration begins or ends.
   alignas(cpu::cache_line) sync::word<index_type*, Threads> root; // oldest index whose entries have not all moved
-  sync::word<std::uint32_t, Threads> chores;                      // not 0: a migration runs or an index waits to be freed
+  sync::word<std::uint32_t, Threads> chores; // not 0: a migration runs or an index waits to be freed
   Policy policy;
   options settings;
   std::uint64_t floor_bins = 1; // shrinking stops here: what `settings.capacity` asked for

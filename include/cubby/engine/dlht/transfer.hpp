@@ -142,8 +142,8 @@ void place_unit(index<Threads>& to, cargo<Threads>& load, std::uint64_t chained,
     sync::two_words entry{};
     if (!capture(*one.from, entry)) continue;
     slot<Threads>* const into = one.rank < primary_slots ? &b.slots[one.rank] : linked_slot(to, links, one.rank);
-    into->second.store(entry.second, sync::relaxed); // relaxed: as above
-    into->first.store(entry.first, sync::relaxed);   // relaxed: as above
+    into->second.store(entry.second, sync::relaxed);    // relaxed: as above
+    into->first.store(entry.first, sync::relaxed);      // relaxed: as above
     const std::uint64_t h = b.head.load(sync::relaxed); // relaxed: as above
     // relaxed: as above
     b.head.store(header::with_slot(header::with_state(h, fresh_state), one.rank, one.state), sync::relaxed);

@@ -54,7 +54,8 @@ bool comes_from(const origin<Threads>* from, std::uint64_t hash, bool side) noex
 
 /// Shows `f(key_word, value_word)` the entries of one bin, wherever they are by now. No bin is held while `f` runs.
 template <class Policy, class Threads, class F>
-void visit_bin(const Policy& policy, const index<Threads>& at, std::uint64_t number, const origin<Threads>* from, F& f) {
+void visit_bin(const Policy& policy, const index<Threads>& at, std::uint64_t number, const origin<Threads>* from,
+               F& f) {
   bin_copy copy;
   const bool side = number == at.bin_count;
   if (copy_bin(at, at.bins[number], copy)) {
