@@ -20,17 +20,16 @@ if(CMAKE_CROSSCOMPILING)
   list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake/cross)
 endif()
 
-# The folders are still being written: each is built as soon as it has a CMakeLists.txt.
-function(cubby_add_folder option folder)
-  if(${option} AND EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
-    add_subdirectory(${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/${folder})
-  endif()
-endfunction()
-
-cubby_add_folder(CUBBY_BUILD_BENCH bench)
-cubby_add_folder(CUBBY_BUILD_PROGRAMS apps)
-cubby_add_folder(CUBBY_BUILD_EXAMPLES examples)
-cubby_add_folder(CUBBY_BUILD_TESTS tests)
+if(CUBBY_BUILD_PROGRAMS)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/apps ${PROJECT_BINARY_DIR}/apps)
+endif()
+if(CUBBY_BUILD_EXAMPLES)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/examples ${PROJECT_BINARY_DIR}/examples)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR}/examples PROPERTY LABELS example)
+endif()
+if(CUBBY_BUILD_TESTS)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/tests ${PROJECT_BINARY_DIR}/tests)
+endif()
 
 # The tests instantiate the same tables in every file; joined, each is compiled once, in half the time. Debug builds keep
 # the files apart, so that each is seen alone as well.

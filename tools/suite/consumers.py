@@ -19,7 +19,7 @@ def fresh(name):
 def install(shell):
     """Installs the library alone, with a header folder of another name, and moves the tree away from its prefix."""
     build, prefix = fresh("library"), fresh("prefix")
-    switches = [f"-DCUBBY_BUILD_{what}=OFF" for what in ("PROGRAMS", "TESTS", "BENCH", "EXAMPLES")]
+    switches = [f"-DCUBBY_BUILD_{what}=OFF" for what in ("PROGRAMS", "TESTS", "EXAMPLES")]
     folders = ["-DCMAKE_INSTALL_INCLUDEDIR=headers/here"]
     shell.run("configure the library", ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", *switches, *folders])
     shell.run("install it", ["cmake", "--install", build, "--prefix", prefix])
