@@ -38,7 +38,7 @@ struct options {
   std::uint32_t bins_per_link = 2; ///< DLHT: link buckets are bins divided by this; the paper has 8
   std::size_t chunk_bins = 16384;  ///< DLHT: bins taken at a time under `cooperative` and `background`
   std::size_t move_bins = 8;       ///< DLHT: bins that one insert moves under `incremental`
-  std::uint32_t growth_factor = 0; ///< DLHT: 0 chooses 8, 4 or 2 by size; else this factor (2 to 64)
+  std::uint32_t growth_factor = 0; ///< DLHT: 0 chooses 8, 4 or 2 by size; else 2 to 64, rounded up to 2^n
 };
 
 /// How a single insert ended.

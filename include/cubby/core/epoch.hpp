@@ -136,6 +136,8 @@ public:
     }
   }
   [[nodiscard]] std::size_t waiting() const noexcept { return count_; }
+  /// Whether no pin lives but the caller's own.
+  [[nodiscard]] bool alone() const noexcept { return depth_ <= 1; }
 
 private:
   const Policy& policy_;

@@ -56,4 +56,10 @@ struct product {
   return {static_cast<std::uint64_t>(all >> 64), static_cast<std::uint64_t>(all)};
 }
 
+/// a * 2^64 / b, rounded up, modulo 2^64; a <= b.
+[[nodiscard]] constexpr std::uint64_t divide_high(std::uint64_t a, std::uint64_t b) noexcept {
+  __extension__ using wide = unsigned __int128;
+  return static_cast<std::uint64_t>(((static_cast<wide>(a) << 64) + b - 1) / b);
+}
+
 } // namespace cubby::inline v0::cpu

@@ -89,7 +89,10 @@ public:
     engines::dlht::release_indexes(table_, ~std::size_t{0});
   }
 
-  template <class F> void for_each(seat&, F f) { engines::dlht::for_each(table_, f); }
+  template <class F> void for_each(seat& s, F f) {
+    [[maybe_unused]] const auto stay = pin(s); // tells a single-threaded table that an index is in use further out
+    engines::dlht::for_each(table_, f);
+  }
   template <class Begin, class Sink> bool snapshot(seat&, Begin begin, Sink sink) {
     return engines::dlht::snapshot(table_, begin, sink);
   }

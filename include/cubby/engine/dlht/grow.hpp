@@ -111,7 +111,8 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
   const std::uint64_t bins = bins_for(wanted);
   if (bins <= at.bin_count) return true;
   if (t.settings.growth == growth_policy::fixed) return false;
-  const std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
+  std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
+  if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // walk.hpp, `share`, counts on it
   return make_next(t, at, at.bin_count * factor) != nullptr && finish_migrations(t);
 }
 
@@ -146,11 +147,13 @@ template <class Policy, class Threads> void background_work(void* argument) {
 }
 
 /// Inserts `value` under the probe's key, as `final`, unless the key is there (or hidden in a shadow slot). The caller
-/// keeps `value` unless it was inserted. Lock-free but for a bin in transfer; may do a share of a migration's work.
+/// keeps `value` unless it was inserted. Waits for a bin in transfer, and in inline tables for an insert of the same key
+/// that is decided but not yet shown; otherwise lock-free. May do a share of a migration's work.
 template <class Policy, class Threads, class Probe>
 inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
                      std::uint64_t final = slot_state::valid) {
   arrival<Threads> a{first_index(t), nullptr, stored_word(probe.word), value, final};
+  sync::backoff wait;
   for (inserted_word out;;) {
     a.b = &bin_of<Policy>(*a.at, probe);
     // [probe] acquire: pairs with [commit]
@@ -166,6 +169,7 @@ inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, s
       chores(t);
       return out;
     }
+    if (how == attempt::wait) wait.pause();
     if (how == attempt::no_room) {
       const insert_outcome room = make_room(t, *a.at, probe, h);
       if (room != insert_outcome::inserted) return {room, 0};

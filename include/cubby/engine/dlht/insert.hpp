@@ -8,7 +8,7 @@
 
 namespace cubby::inline v0::engines::dlht {
 
-enum class attempt : std::uint8_t { ended, again, no_room };
+enum class attempt : std::uint8_t { ended, again, wait, no_room };
 
 /// How a key stands in a bin: absent; here (an entry, or hidden in a shadow entry); or about to be shown by an insert.
 enum class presence : std::uint8_t { absent, here, hidden };
@@ -134,13 +134,31 @@ template <class Threads> void withdraw(bin<Threads>& b, slot<Threads>& s, unsign
   }
 }
 
-/// Makes a hidden entry visible with our value; false: it is no longer there in that form.
+/// Shows a hidden entry that is ours, wherever transfers have taken it: `s` of `a.b` is where it was put. Nobody else
+/// ever shows it, so as long as it is hidden its slot cannot be reused under us.
 template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE bool show(slot<Threads>& s, const arrival<Threads>& a) noexcept {
-  if constexpr (Policy::unique_words) return true;
-  if (a.final == slot_state::shadow) return true;
+CUBBY_NEVER_INLINE void show_moved(const word_probe& probe, const arrival<Threads>& a) noexcept {
+  index<Threads>* at = a.at;
+  for (;;) {
+    bin<Threads>& b = bin_of<Policy>(*at, probe);
+    // [probe] acquire: pairs with [commit]
+    const std::uint64_t h = b.head.load(sync::acquire);
+    if (header::state_of(h) != bin_state::no_transfer) {
+      pass_on(at, b, h);
+      continue;
+    }
+    const auto mine = search(*at, b, header::valid(h), pending, [&](std::uint64_t value) { return value == a.word; });
+    // Linearization point as in `show`. [fill] acq_rel: pairs with [key]
+    if (mine && mine.where->compare_exchange({pending, a.word}, {a.word, a.value})) return;
+  }
+}
+
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE void show(const word_probe& probe, const arrival<Threads>& a, slot<Threads>& s) noexcept {
+  if constexpr (Policy::unique_words) return;
+  if (a.final == slot_state::shadow) return;
   // Linearization point of an insert into an inline table, [fill] acq_rel: pairs with [key]
-  return s.compare_exchange({pending, a.word}, {a.word, a.value});
+  if (!s.compare_exchange({pending, a.word}, {a.word, a.value})) show_moved<Policy>(probe, a);
 }
 
 /// The filled slot could not be committed at once. Commits it under a later header, or withdraws it because the key is
@@ -163,7 +181,8 @@ CUBBY_NEVER_INLINE attempt commit_contended(const Policy& policy, const Probe& p
     // [commit] release: pairs with [probe]; in record tables the linearization point of a contended insert
     // acquire on failure: pairs with [commit]
     if (a.b->head.compare_exchange(h, header::with_slot(h, number, a.final), sync::release, sync::acquire)) {
-      return show<Policy>(s, a) ? attempt::ended : attempt::again;
+      show<Policy>(probe, a, s);
+      return attempt::ended;
     }
   }
 }
@@ -186,11 +205,12 @@ CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, 
   if (!a.b->head.compare_exchange(h, header::with_slot(h, number, a.final), sync::release, sync::acquire)) {
     return commit_contended(policy, probe, a, s, number, h);
   }
-  return show<Policy>(s, a) ? attempt::ended : attempt::again;
+  show<Policy>(probe, a, s);
+  return attempt::ended;
 }
 
-/// An insert within one bin whose header `h` was read and is `no_transfer`. Whoever meets a pending insert of its own
-/// key shows it with its own value: then that is the insert which took place, and the other one looks again.
+/// An insert within one bin whose header `h` was read and is `no_transfer`. `wait`: another insert of the same key has
+/// been decided and is about to be shown.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe, const arrival<Threads>& a,
                                         std::uint64_t h, inserted_word& out) noexcept {
@@ -199,13 +219,9 @@ CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe
     out = {insert_outcome::inserted, a.value};
     return put_entry(policy, probe, a, h);
   }
+  if (there.how == presence::hidden) return attempt::wait;
   // Linearization point of a refused insert: this read. relaxed: the acquire loads before keep it behind them.
   if (a.b->head.load(sync::relaxed) != h) return attempt::again;
-  if (there.how == presence::hidden) {
-    out = {insert_outcome::inserted, a.value};
-    const bool shown = a.final == slot_state::valid && show<Policy>(*there.where, a);
-    return shown ? attempt::ended : attempt::again;
-  }
   out = {insert_outcome::exists, there.value};
   return attempt::ended;
 }

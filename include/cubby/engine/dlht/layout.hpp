@@ -53,6 +53,7 @@ namespace cubby::inline v0::engines::dlht {
 //  I2  A key implies its value: a slot goes from scrubbed to hidden to (key, value), the last step at once.
 //  I3  Under one header, what a valid slot shows goes at most from hidden to (key, values...) to scrubbed, and the
 //      value word stays when the key is scrubbed.
+//      Only the insert that put a pending mark there, or a transfer, takes it away.
 //  I4  At most one valid or shadow slot of a bin is for a given key.
 //  I5  While a bin is in_transfer its header belongs to the thread that set it so; done_transfer never changes again.
 namespace slot_state {

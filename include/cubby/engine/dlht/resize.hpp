@@ -29,7 +29,7 @@ inline std::uint64_t bins_for(std::uint64_t entries) noexcept {
 /// Factor of the paper, but that 4 ends at 256 K bins instead of 64 M: a table of some tens of millions must not be
 /// left at a quarter of its load.
 inline std::uint64_t growth_factor(std::uint64_t bins, const options& chosen) noexcept {
-  if (chosen.growth_factor >= 2) return chosen.growth_factor;
+  if (chosen.growth_factor >= 2) return std::bit_ceil(chosen.growth_factor);
   return bins < 4096 ? 8 : bins < (std::uint64_t{1} << 18) ? 4 : 2;
 }
 
@@ -43,6 +43,9 @@ template <class Policy, class Threads>
 void release_indexes(table<Policy, Threads>& t, std::size_t slice = std::size_t{32} << 20) noexcept {
   lock_scope hold(t.retired_lock);
   if (t.retired == nullptr) return;
+  if constexpr (!Threads::is_shared) {
+    if (!t.bag.alone()) return; // a walk further out may be in one of them
+  }
   const std::uint64_t oldest = Threads::is_shared ? registry::oldest() : ~std::uint64_t{0};
   for (auto** from = &t.retired; *from != nullptr && slice != 0;) {
     auto* const gone = *from;
