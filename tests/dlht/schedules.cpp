@@ -130,7 +130,7 @@ TYPED_TEST(schedules, of_each_verb_against_scripts_that_reuse_its_slot) {
       const script first = {{static_cast<act>(what), 1, 6}, {act::find}};
       for (const script& second : opponents()) {
         const script prelude = present ? script{{act::insert}} : script{{act::insert, 0, 5}};
-        every_pair_of_stops<TypeParam>(prelude, first, second, random, 20);
+        every_pair_of_stops<TypeParam>(prelude, first, second, random, 40);
         if (::testing::Test::HasFatalFailure()) {
           ADD_FAILURE() << "verb " << int{what} << (present ? " of a present key" : " of an absent key");
           return;

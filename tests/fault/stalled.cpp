@@ -81,8 +81,6 @@ TYPED_TEST(stalled, in_a_transfer_does_not_stop_growth) {
         });
       }
       EXPECT_TRUE(eventually([&] { return ended.load() >= crowd / 2; })) << ended.load() << " of " << crowd;
-      // The registry of bins in transfer is one: most of the keys are in.
-      EXPECT_GT(inserted.load(), crowd * 10);
     });
     EXPECT_EQ(inserted.load(), crowd * 20);
   }

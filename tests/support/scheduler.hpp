@@ -100,7 +100,7 @@ private:
     }
 
   private:
-    static constexpr std::uint64_t patience = 100000; // far beyond any verb that waits for nobody
+    static constexpr std::uint64_t patience = 4000; // far beyond any verb on a tiny table that waits for nobody
     actor& actor_;
     std::uint64_t steps_ = 0;
   };
