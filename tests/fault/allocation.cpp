@@ -172,8 +172,6 @@ TYPED_TEST(allocation, leaks_nothing) {
   EXPECT_EQ(living_blocks(), before);
 }
 
-bool refuse_all(std::size_t) { return true; }
-
 template <class Mode>
 class hunger : public ::testing::Test {};
 using hungry_modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, named_text_mode<cubby::dlht>>;
@@ -186,7 +184,7 @@ TYPED_TEST(hunger, leaves_the_old_table_working) {
     std::uint64_t in = 0;
     for (; in < 100; ++in) ASSERT_TRUE(m.insert(TypeParam::key(in), TypeParam::value(in)));
     {
-      cubby::memory::install_failure(&refuse_all);
+      set_index_memory(index_memory::none);
       while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::insert_outcome::inserted)
         ++in;
       ASSERT_LT(in, 100000u);
@@ -194,16 +192,13 @@ TYPED_TEST(hunger, leaves_the_old_table_working) {
       EXPECT_THROW(m.insert(TypeParam::key(in), TypeParam::value(in)), std::bad_alloc);
       for (std::uint64_t n = 0; n < in; ++n) ASSERT_TRUE(m.contains(TypeParam::key(n))) << n;
       for (std::uint64_t n = 0; n < in; n += 2) ASSERT_TRUE(m.erase(TypeParam::key(n)));
-      cubby::memory::install_failure(nullptr);
+      set_index_memory(index_memory::plenty);
     }
     EXPECT_EQ(m.size(), in / 2);
     for (std::uint64_t n = 0; n < 2 * in; n += 2) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n))) << n;
     for (std::uint64_t n = 0; n < in; ++n) ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n);
   }
 }
-
-std::atomic<std::uint64_t> lottery{0};
-bool often_refused(std::size_t) { return splitmix(lottery.fetch_add(1) + run_seed()) % 3 != 0; }
 
 template <class Mode>
 class hunger_shared : public ::testing::Test {};
@@ -214,7 +209,7 @@ TYPED_TEST(hunger_shared, that_comes_and_goes_loses_nothing) {
   for (const auto growth : growing_policies) {
     typename TypeParam::map m(tiny_options(growth));
     const std::uint64_t each = scaled(400);
-    cubby::memory::install_failure(&often_refused);
+    set_index_memory(index_memory::scarce);
     run_threads(3, [&](unsigned t) {
       perturber pauses(300 + t, 30);
       for (std::uint64_t n = 0; n < each; ++n) {
@@ -228,7 +223,7 @@ TYPED_TEST(hunger_shared, that_comes_and_goes_loses_nothing) {
         if (n % 100 == 99) m.shrink_to_fit();
       }
     });
-    cubby::memory::install_failure(nullptr);
+    set_index_memory(index_memory::plenty);
     for (std::uint64_t n = 0; n < each * 3; ++n) {
       ASSERT_EQ(m.contains(TypeParam::key(n)), n / 3 % 3 != 0) << n;
     }

@@ -9,6 +9,8 @@
 
 #include <cubby/platform/memory.hpp>
 
+#include "support/random.hpp"
+
 static_assert(CUBBY_SYNC_HOOKS, "index memory fails on command only in builds with hooks");
 
 namespace {
@@ -37,7 +39,18 @@ bool refuse() {
   return true;
 }
 
-bool refuse_index(std::size_t) { return refuse(); }
+std::atomic<cubby_test::index_memory> supply{cubby_test::index_memory::plenty};
+std::atomic<std::uint64_t> lottery{0};
+
+bool refuse_index(std::size_t) {
+  const auto now = supply.load();
+  if (now == cubby_test::index_memory::none) return true;
+  if (now == cubby_test::index_memory::scarce && cubby_test::splitmix(lottery.fetch_add(1)) % 3 != 0) return true;
+  return refuse();
+}
+
+// Once, before any thread: the function itself is not an atomic word.
+[[maybe_unused]] const bool installed = (cubby::memory::install_failure(&refuse_index), true);
 
 void* take(std::size_t size, std::size_t alignment) {
   if (refuse()) return nullptr;
@@ -65,12 +78,10 @@ void give(void* p) {
 
 namespace cubby_test {
 
-memory_failure::memory_failure(std::uint64_t number) {
-  cubby::memory::install_failure(&refuse_index);
-  mine() = {number, false};
-}
+memory_failure::memory_failure(std::uint64_t number) { mine() = {number, false}; }
 memory_failure::~memory_failure() { mine() = {}; }
 bool memory_failure::struck() const { return mine().struck; }
+void set_index_memory(index_memory now) { supply.store(now); }
 std::int64_t living_blocks() { return living.load(); }
 
 } // namespace cubby_test

@@ -18,6 +18,10 @@ public:
   [[nodiscard]] bool struck() const;
 };
 
+/// How much index memory there is, for every thread: all that is asked for, or two of three requests refused, or none.
+enum class index_memory : std::uint8_t { plenty, scarce, none };
+void set_index_memory(index_memory supply);
+
 /// Blocks of `operator new` that have not been deleted, by any thread.
 std::int64_t living_blocks();
 

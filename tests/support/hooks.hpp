@@ -22,10 +22,7 @@ using cubby::sync::step;
 /// Sees the steps of the thread that made it, until it is destroyed.
 class watcher {
 public:
-  watcher() : outer_(current()) {
-    cubby::sync::install_hook(&dispatch);
-    current() = this;
-  }
+  watcher() : outer_(current()) { current() = this; }
   virtual ~watcher() { current() = outer_; }
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
@@ -40,6 +37,9 @@ private:
     if (watcher* const mine = current()) mine->before(kind, address);
   }
   watcher* outer_;
+
+  // Once, before any thread: the hook itself is not an atomic word.
+  static inline const bool installed_ = (cubby::sync::install_hook(&dispatch), true);
 };
 
 /// Pauses at random steps: mostly a short spin, sometimes a yield, so that threads meet in the middle of a verb.
