@@ -6,6 +6,10 @@
 
 #include <cubby/platform/sync.hpp>
 
+// ThreadSanitizer's own interface; called in its builds only.
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+
 namespace cubby::inline v0::sync {
 
 struct two_words {
@@ -76,7 +80,13 @@ template <class Threads> struct alignas(16) word16 {
       return true;
     } else {
       hook(step::rmw16, this);
-      if constexpr (cpu::thread_sanitizer) return detail::swap16_builtin(this, expected, desired);
+      if constexpr (cpu::thread_sanitizer) {
+        // It books a swap under the pair's address alone; a reader takes the second word from its own.
+        __tsan_release(&second);
+        const bool done = detail::swap16_builtin(this, expected, desired);
+        __tsan_acquire(&second);
+        return done;
+      }
       return detail::swap16_native(this, expected, desired);
     }
   }
