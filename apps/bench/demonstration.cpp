@@ -81,7 +81,7 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
                  {}});
 
   run_spec values = base(seed, {limit, dlht, tbb, cuckoo}, {"get", "insdel"});
-  values.keys = {300'000};
+  values.keys = {700'000};
   values.value_sizes = {8, 16, 64, 256, 1024};
   all.push_back({"Value size",
                  "Values above 8 bytes do not fit into a slot and are copied out of a record (paper, figure 9, the "
@@ -90,7 +90,7 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
                  {}});
 
   run_spec keys = base(seed, {limit, dlht, tbb, cuckoo}, {"get", "insdel"});
-  keys.keys = {300'000};
+  keys.keys = {700'000};
   keys.key_sizes = {8, 16, 32, 64, 128, 256};
   all.push_back(
       {"Key size", "Keys above 8 bytes live in a record and are compared there (paper, figure 10).", keys, {}});
@@ -103,6 +103,7 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
 void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
   if (describe_machine().cores >= 2) {
     run_spec resize = base(seed, tables, {"resize"});
+    resize.keys = {5'000'000};
     all.push_back({"Finds while the table grows",
                    "One half of the threads doubles the number of keys, the other half finds keys that were there "
                    "before; a dip of the finds is what a resize costs its readers (paper, figure 8).",

@@ -2,6 +2,7 @@
 // Writes a gnuplot script with its data, runs gnuplot on it, and takes the SVG from its output.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/core.h>
@@ -44,21 +45,30 @@ std::string names_of_x(const plot& p) {
   return list;
 }
 
-// A tick at each x that was measured, rather than at round numbers between.
-std::string measured_x(const plot& p) {
+std::vector<double> measured_x(const plot& p) {
   std::vector<double> values;
   for (const series& s : p.all)
     for (const auto& [x, y] : s.points) values.push_back(x);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+// A tick at each x that was measured, rather than at round numbers between, and little room beside them.
+std::string measured_axis(const plot& p) {
+  const std::vector<double> values = measured_x(p);
   std::string list;
-  for (const double x : values)
-    list += fmt::format("{}'{}' {}", list.empty() ? "" : ", ",
-                        x >= 1e6   ? fmt::format("{:g}M", x / 1e6)
-                        : x >= 1e4 ? fmt::format("{:g}k", x / 1e3)
-                                   : fmt::format("{:g}", x),
-                        x);
-  return list;
+  for (const double x : values) {
+    const std::string label = x >= 1e6   ? fmt::format("{:g}M", x / 1e6)
+                              : x >= 1e4 ? fmt::format("{:g}k", x / 1e3)
+                                         : fmt::format("{:g}", x);
+    list += fmt::format("{}'{}' {}", list.empty() ? "" : ", ", label, x);
+  }
+  const double low = values.front();
+  const double high = values.back();
+  const double beside = p.log_x ? std::pow(high / low, 0.04) : (high - low) * 0.04;
+  return fmt::format("set xtics ({})\nset xrange [{}:{}]\n", list, p.log_x ? low / beside : low - beside,
+                     p.log_x ? high * beside : high + beside);
 }
 
 std::string head_of(const plot& p) {
@@ -72,8 +82,7 @@ std::string head_of(const plot& p) {
   if (!p.x_names.empty())
     text += fmt::format("set xtics ({})\nset xrange [{}:{}]\n", names_of_x(p), -0.5,
                         static_cast<double>(p.x_names.size()) - 0.5);
-  else if (p.drawn == plot::form::lines)
-    text += fmt::format("set xtics ({})\nset offsets graph 0.03, graph 0.03, 0, 0\n", measured_x(p));
+  else if (p.drawn == plot::form::lines) text += measured_axis(p);
   return text;
 }
 

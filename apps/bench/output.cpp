@@ -119,9 +119,10 @@ void print_results(const std::vector<result>& results) {
     const std::string point = point_of(r, results);
     std::string engine(name_of(r.engine));
     if (r.engine == engine_id::std_map) engine += " (1 thread)";
-    fmt::print("{:<26} {:<10} {:>8} {:>7.0f}% {:>8} {:>11} {:>10} {:>8}\n", point == last ? "" : point, engine,
-               fmt::format("{:.2f}", r.median_mops), r.spread * 100, times(r.times_limit), times(r.times_best_rival),
-               figure(r.bytes_per_key), fmt::format("{:.0f}", r.huge_pages_percent));
+    fmt::print("{:<26} {:<10} {:>8} {:>8} {:>8} {:>11} {:>10} {:>8}\n", point == last ? "" : point, engine,
+               fmt::format("{:.2f}", r.median_mops),
+               r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
+               times(r.times_best_rival), figure(r.bytes_per_key), fmt::format("{:.0f}", r.huge_pages_percent));
     last = point;
   }
   print_latencies(results);

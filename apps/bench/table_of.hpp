@@ -19,7 +19,7 @@ struct alignas(64) progress_count {
   std::atomic<std::uint64_t> done{0};
 };
 
-// Samples the counters every 10 ms until told to stop; the first `inserters` of them count inserts.
+// Samples the counters every 5 ms until told to stop; the first `inserters` of them count inserts.
 std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vector<progress_count>& counts,
                                  std::size_t inserters);
 
