@@ -27,14 +27,12 @@ CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<T
     return {};
   } else {
     // [key] acquire: pairs with [fill]
-    const auto in_0 = static_cast<unsigned>(b.slots[0].first.load(sync::acquire) == word);
-    const auto in_1 =
-        static_cast<unsigned>(b.slots[1].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
-    const auto in_2 =
-        static_cast<unsigned>(b.slots[2].first.load(sync::acquire) == word); // [key] acquire: pairs with [fill]
+    const auto shows = [&](unsigned n) { return static_cast<unsigned>(b.slots[n].first.load(sync::acquire) == word); };
+    const unsigned in_0 = shows(0);
+    const unsigned in_1 = shows(1);
+    const unsigned in_2 = shows(2);
     // At most one of the three (I4). [value] acquire: pairs with [fill-value]
-    const std::uint64_t value = b.slots[in_1 + 2 * in_2].second.load(sync::acquire);
-    return {(in_0 | in_1 | in_2) != 0, value};
+    return {(in_0 | in_1 | in_2) != 0, b.slots[in_1 + 2 * in_2].second.load(sync::acquire)};
   }
 }
 

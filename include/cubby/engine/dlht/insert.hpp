@@ -12,53 +12,57 @@ enum class attempt : std::uint8_t { ended, again, wait, no_room };
 
 /// How a key stands in a bin: absent; here (an entry, or hidden in a shadow entry); or about to be shown by an insert.
 enum class presence : std::uint8_t { absent, here, hidden };
-template <class Threads> struct present_key {
+struct present_key {
   presence how = presence::absent;
-  slot<Threads>* where = nullptr;
   std::uint64_t value = 0;
+  unsigned reusable = bin_slots; ///< a slot whose entry is erased, met on the way; only when absent
 };
 
-/// One slot of `search_present`, inline tables: the value is read before the key, so that the step from (mark, key) to
-/// (key, value) is seen in one of its two forms.
+/// What one slot that is valid or shadow says of a key, inline tables. The value is read before the key, so that the
+/// step from (mark, key) to (key, value) is seen in one of its two forms.
 template <class Threads>
-CUBBY_ALWAYS_INLINE presence presence_in(const slot<Threads>& s, std::uint64_t word, std::uint64_t& value) noexcept {
+CUBBY_ALWAYS_INLINE presence presence_in(const slot<Threads>& s, std::uint64_t word, std::uint64_t& value,
+                                         bool& reusable) noexcept {
   // [value] acquire: pairs with [fill-value]
   value = s.second.load(sync::acquire);
   // [key] acquire: pairs with [fill]
   const std::uint64_t key = s.first.load(sync::acquire);
   if (key == word) return presence::here;
-  if (key >= reserved_words || key == scrubbed || value != word) return presence::absent;
+  reusable = key == scrubbed;
+  if (key >= reserved_words || key == scrubbed || value != word) [[likely]] return presence::absent;
   return key == pending ? presence::hidden : presence::here;
+}
+
+/// The same in record tables: the key first, because a value beside a scrubbed key may be a record long gone.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE presence presence_in(const Policy& policy, const slot<Threads>& s, const Probe& probe,
+                                         std::uint64_t word, std::uint64_t& value, bool& reusable) noexcept {
+  // [key] acquire: pairs with [fill]
+  const std::uint64_t key = s.first.load(sync::acquire);
+  reusable = key == scrubbed;
+  if (key != word) return presence::absent;
+  // [value] acquire: pairs with [fill-value]
+  value = s.second.load(sync::acquire);
+  return policy.matches(probe, value) ? presence::here : presence::absent;
 }
 
 /// Searches valid and shadow slots; true only if the header is still the one that `h` came from.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE present_key<Threads> search_present(const Policy& policy, const index<Threads>& at, bin<Threads>& b,
-                                                        std::uint64_t h, const Probe& probe,
-                                                        std::uint64_t word) noexcept {
-  if constexpr (Policy::unique_words) {
-    const auto hit =
-        search(at, b, header::present(h), word, [&](std::uint64_t value) { return policy.matches(probe, value); });
-    return {hit ? presence::here : presence::absent, hit.where, hit.value};
-  } else {
-    for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
-      slot<Threads>* const s = slot_at(at, b, static_cast<unsigned>(std::countr_zero(mask)) / 2);
-      std::uint64_t value = 0;
-      const presence how = presence_in(*s, word, value);
-      if (how != presence::absent) return {how, s, value};
-    }
-    return {};
-  }
-}
-
-/// A valid slot whose entry is erased but whose eraser has not freed it yet; bin_slots when there is none.
-template <class Threads> unsigned find_scrubbed(const index<Threads>& at, bin<Threads>& b, std::uint64_t h) noexcept {
-  for (std::uint64_t mask = header::valid(h); mask != 0; mask &= mask - 1) {
+CUBBY_ALWAYS_INLINE present_key search_present(const Policy& policy, const index<Threads>& at, bin<Threads>& b,
+                                               std::uint64_t h, const Probe& probe, std::uint64_t word) noexcept {
+  present_key out;
+  for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
     const auto number = static_cast<unsigned>(std::countr_zero(mask)) / 2;
-    // [key] acquire: pairs with [fill]
-    if (slot_at(at, b, number)->first.load(sync::acquire) == scrubbed) return number;
+    const slot<Threads>& s = *slot_at(at, b, number);
+    bool reusable = false;
+    if constexpr (Policy::unique_words) out.how = presence_in(policy, s, probe, word, out.value, reusable);
+    else out.how = presence_in(s, word, out.value, reusable);
+    if (out.how != presence::absent) return out;
+    // A scrubbed shadow slot still belongs to the reservation that is being given up.
+    const bool free = reusable & (header::slot_of(h, number) == slot_state::valid);
+    if (free & (out.reusable == bin_slots)) out.reusable = number;
   }
-  return bin_slots;
+  return out;
 }
 
 /// Chains the bucket of slot `number` (3 or more) unless it already is; false when no link bucket is left.
@@ -85,12 +89,13 @@ template <class Threads> bool chain_bucket(index<Threads>& at, bin<Threads>& b, 
 }
 
 /// A slot for a new entry under header `h`, its bucket chained; bin_slots when the bin or the link array is full.
-template <class Threads> unsigned choose_slot(index<Threads>& at, bin<Threads>& b, std::uint64_t h) noexcept {
+/// `reusable` is a slot whose entry is erased, or bin_slots.
+template <class Threads>
+CUBBY_ALWAYS_INLINE unsigned choose_slot(index<Threads>& at, bin<Threads>& b, std::uint64_t h,
+                                         unsigned reusable) noexcept {
   const std::uint64_t free = header::invalid(h);
   const unsigned lowest = free != 0 ? static_cast<unsigned>(std::countr_zero(free)) / 2 : bin_slots;
-  if (lowest < primary_slots) [[likely]]
-    return lowest;
-  const unsigned reusable = find_scrubbed(at, b, h);
+  if (lowest < reusable && lowest < primary_slots) return lowest;
   if (reusable != bin_slots) return reusable;
   return lowest != bin_slots && chain_bucket(at, b, lowest) ? lowest : bin_slots;
 }
@@ -187,11 +192,11 @@ CUBBY_NEVER_INLINE attempt commit_contended(const Policy& policy, const Probe& p
   }
 }
 
-/// Takes a slot of the bin and puts the entry there, given that its key is absent under `h`.
+/// Takes a slot of the bin, if need be one whose entry is erased, and puts the entry there; its key is absent under `h`.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, const arrival<Threads>& a,
-                                      std::uint64_t h) noexcept {
-  const unsigned number = choose_slot(*a.at, *a.b, h);
+                                      std::uint64_t h, unsigned reusable) noexcept {
+  const unsigned number = choose_slot(*a.at, *a.b, h, reusable);
   if (number == bin_slots) return attempt::no_room;
   const std::uint64_t reserved = header::with_slot(h, number, slot_state::filling);
   // [reserve] acq_rel: pairs with [probe]; from here on the slot's words are ours
@@ -217,7 +222,7 @@ CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe
   const auto there = search_present(policy, *a.at, *a.b, h, probe, a.word);
   if (there.how == presence::absent) [[likely]] {
     out = {insert_outcome::inserted, a.value};
-    return put_entry(policy, probe, a, h);
+    return put_entry(policy, probe, a, h, there.reusable);
   }
   if (there.how == presence::hidden) return attempt::wait;
   // Linearization point of a refused insert: this read. relaxed: the acquire loads before keep it behind them.

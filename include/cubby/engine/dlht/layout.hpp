@@ -27,7 +27,7 @@ namespace cubby::inline v0::engines::dlht {
 //  -----------+-----------+-----------+-------------------------------------------------
 //  0          | invalid   | Invalid   | filling
 //  1          | filling   | TryInsert | valid, shadow, invalid
-//  2          | valid     | Valid     | invalid; filling, when its key is already scrubbed
+//  2          | valid     | Valid     | filling or invalid, both once its key is scrubbed
 //  3          | shadow    | Shadow    | valid, invalid
 //
 //  bin state  | name          | may become

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Put and Delete (sections 3.2.3, 3.2.4) as one read-modify-write: find the entry, ask what to do, do it with one
 // 16-byte compare-and-swap on the slot. By invariant I1 a swap that succeeds met the live entry, so nothing needs a
-// second look. An erase scrubs the key first and frees the slot second: it returns the very value that left.
+// second look. An erase scrubs the key, which frees the slot, and returns the very value that left.
 #pragma once
 
 #include <cubby/engine/dlht/find.hpp>
@@ -23,11 +23,34 @@ void free_scrubbed(bin<Threads>& b, const slot<Threads>& s, unsigned number, std
   }
 }
 
+/// Which primary slot of an inline table shows `word`; `primary_slots` when none does. Without branches and
+/// without a look at the slots' states, as in find.hpp.
+template <class Threads>
+CUBBY_ALWAYS_INLINE unsigned primary_slot_of(const bin<Threads>& b, std::uint64_t word) noexcept {
+  // [key] acquire: pairs with [fill]
+  const auto shows = [&](unsigned n) { return static_cast<unsigned>(b.slots[n].first.load(sync::acquire) == word); };
+  return primary_slots - 3 * shows(0) - 2 * shows(1) - shows(2); // at most one of the three (I4)
+}
+
+/// The valid slot that shows `word`.
+template <bool Inline, class Threads, class Matches>
+CUBBY_ALWAYS_INLINE sighting<Threads> search_valid(const index<Threads>& at, bin<Threads>& b, std::uint64_t h,
+                                                   std::uint64_t word, Matches matches) noexcept {
+  std::uint64_t mask = header::valid(h);
+  if constexpr (Inline) {
+    const unsigned number = primary_slot_of(b, word);
+    // [value] acquire: pairs with [fill-value]
+    if (number < primary_slots) return {&b.slots[number], b.slots[number].second.load(sync::acquire), number};
+    mask &= header::beyond_primary;
+  }
+  return search(at, b, mask, word, matches);
+}
+
 /// `mutate` within one bin whose header `h` was read; true when it ended.
-template <class Threads, class Matches, class F>
+template <bool Inline, class Threads, class Matches, class F>
 bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std::uint64_t word, Matches matches, F& f,
                  mutated& out) {
-  const sighting<Threads> hit = search(at, b, header::valid(h), word, matches);
+  const sighting<Threads> hit = search_valid<Inline>(at, b, h, word, matches);
   // The header must still be the one that called the slot valid when key and value were read: a value read later may
   // belong to an insert that is still filling the slot. relaxed: the acquire loads of both keep it behind them.
   if (b.head.load(sync::relaxed) != h) return false;
@@ -45,7 +68,9 @@ bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std
   // Linearization point of an erase, [fill] acq_rel: pairs with [key]; the value stays for readers that have already
   // matched the key (I3).
   if (!hit.where->compare_exchange({word, hit.value}, {scrubbed, hit.value})) return false;
-  free_scrubbed(b, *hit.where, hit.number, h);
+  // A scrubbed slot is free for the next insert as it is. In a link bucket the header must say so too, or misses would
+  // go on looking there.
+  if (hit.number >= primary_slots) free_scrubbed(b, *hit.where, hit.number, h);
   return true;
 }
 
@@ -63,7 +88,7 @@ mutated mutate_if(table<Policy, Threads>& t, const seat& who, const word_probe& 
       pass_on(at, b, h);
       continue;
     }
-    if (mutate_here(*at, b, h, word, matches, f, out)) [[likely]]
+    if (mutate_here<!Policy::unique_words>(*at, b, h, word, matches, f, out)) [[likely]]
       break;
   }
   if (out.found && out.done == verdict::erase) t.entries.add(who.id(), -1);

@@ -2,7 +2,7 @@
 // A table's beginning and end, and its figures.
 #pragma once
 
-#include <cubby/engine/dlht/grow.hpp>
+#include <cubby/engine/dlht/walk.hpp>
 
 namespace cubby::inline v0 {
 
@@ -108,10 +108,10 @@ template <class Policy, class Threads> chain_histogram histogram(const table<Pol
   lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
   const index<Threads>& at = *first_index(t);
   for (std::uint64_t number = 0; number < at.bin_count; ++number) {
-    // relaxed: a statistic
-    const std::uint64_t h = at.bins[number].head.load(sync::relaxed);
+    bin_copy copy;
+    if (!copy_bin(at, at.bins[number], copy)) continue; // has moved to the next index
     const std::uint64_t links = at.bins[number].links.load(sync::relaxed); // relaxed: as above
-    ++out.bins[std::popcount(header::present(h))];
+    ++out.bins[copy.count];
     ++out.chains[1 + ((links & low_half) != 0 ? 1 : 0) + ((links >> 32) != 0 ? 2 : 0)];
   }
   return out;
