@@ -22,6 +22,7 @@ endif()
 
 if(CUBBY_BUILD_PROGRAMS)
   add_subdirectory(${PROJECT_SOURCE_DIR}/apps ${PROJECT_BINARY_DIR}/apps)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/bench ${PROJECT_BINARY_DIR}/bench)
 endif()
 if(CUBBY_BUILD_EXAMPLES)
   add_subdirectory(${PROJECT_SOURCE_DIR}/examples ${PROJECT_BINARY_DIR}/examples)

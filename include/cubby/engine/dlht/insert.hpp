@@ -29,7 +29,8 @@ CUBBY_ALWAYS_INLINE presence presence_in(const slot<Threads>& s, std::uint64_t w
   const std::uint64_t key = s.first.load(sync::acquire);
   if (key == word) return presence::here;
   reusable = key == scrubbed;
-  if (key >= reserved_words || key == scrubbed || value != word) [[likely]] return presence::absent;
+  if (key >= reserved_words || key == scrubbed || value != word) [[likely]]
+    return presence::absent;
   return key == pending ? presence::hidden : presence::here;
 }
 

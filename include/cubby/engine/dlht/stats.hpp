@@ -109,7 +109,7 @@ template <class Policy, class Threads> chain_histogram histogram(const table<Pol
   const index<Threads>& at = *first_index(t);
   for (std::uint64_t number = 0; number < at.bin_count; ++number) {
     bin_copy copy;
-    if (!copy_bin(at, at.bins[number], copy)) continue; // has moved to the next index
+    if (!copy_bin(at, at.bins[number], copy)) continue;                    // has moved to the next index
     const std::uint64_t links = at.bins[number].links.load(sync::relaxed); // relaxed: as above
     ++out.bins[copy.count];
     ++out.chains[1 + ((links & low_half) != 0 ? 1 : 0) + ((links >> 32) != 0 ? 2 : 0)];
