@@ -129,6 +129,8 @@ TYPED_TEST(schedules, of_each_verb_against_scripts_that_reuse_its_slot) {
     for (std::uint8_t what = 0; what <= static_cast<std::uint8_t>(act::abort); ++what) {
       const script first = {{static_cast<act>(what), 1, 6}, {act::find}};
       for (const script& second : opponents()) {
+        // Threads come dear there, and schedules one step at a time hold no race to be seen.
+        if (cubby::cpu::thread_sanitizer && !random.one_in(5)) continue;
         const script prelude = present ? script{{act::insert}} : script{{act::insert, 0, 5}};
         every_pair_of_stops<TypeParam>(prelude, first, second, random, 40);
         if (::testing::Test::HasFatalFailure()) {
@@ -172,7 +174,7 @@ void random_schedule(std::uint64_t salt, std::uint64_t fill, const cubby::option
 }
 
 TYPED_TEST(schedules, at_random_at_rest) {
-  for (std::uint64_t salt = 100000; salt < 100000 + scaled(1500); ++salt) {
+  for (std::uint64_t salt = 100000; salt < 100000 + scaled(1000); ++salt) {
     random_schedule<TypeParam>(salt, 0, tiny_options());
     if (::testing::Test::HasFatalFailure()) return;
   }
@@ -182,7 +184,7 @@ TYPED_TEST(schedules, at_random_at_rest) {
 TYPED_TEST(schedules, at_random_with_growth) {
   using plain = std::conditional_t<std::is_same_v<typename TypeParam::value, wide_value>, record_coding<cubby::dlht>,
                                    word_coding<cubby::dlht>>;
-  for (std::uint64_t salt = 200000; salt < 200000 + scaled(500); ++salt) {
+  for (std::uint64_t salt = 200000; salt < 200000 + scaled(300); ++salt) {
     for (const auto growth : {cubby::growth_policy::cooperative, cubby::growth_policy::incremental}) {
       random_schedule<plain>(salt, 16 + salt % 20, tiny_options(growth));
       if (::testing::Test::HasFatalFailure()) return;

@@ -88,7 +88,7 @@ TEST(hash_quality, every_input_bit_moves_every_output_bit) {
     for (unsigned s = 0; s < samples; ++s) {
       const std::uint64_t word = splitmix(s);
       const std::uint64_t change = cubby::mix(word) ^ cubby::mix(word ^ std::uint64_t{1} << in);
-      for (unsigned out = 0; out < 64; ++out) moved[out] += (change >> out) & 1;
+      for (unsigned out = 0; out < 64; ++out) moved[out] += static_cast<unsigned>((change >> out) & 1);
     }
     for (unsigned out = 0; out < 64; ++out) {
       ASSERT_NEAR(moved[out] / double{samples}, 0.5, 0.08) << "bit " << in << " to bit " << out;
