@@ -20,10 +20,9 @@ constexpr bool claims(bool cubby::capability_set::* what) {
 }
 
 using every_mode =
-    ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>, wide_mode<cubby::reference>,
-                     named_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
+    ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
                      text_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_mode<cubby::dlht>,
-                     named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>>;
+                     word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>>;
 
 /// Words in slots, and strings with namespaces in records: the two ends of what the modes ask of an engine.
 using main_modes =
