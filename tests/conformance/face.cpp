@@ -166,5 +166,21 @@ TYPED_TEST(face, hash_for_and_prefetch_change_nothing) {
   EXPECT_EQ(m.size(), 1u);
 }
 
+TEST(counted_tables, show_how_their_bins_fill) {
+  cubby::map<std::uint64_t, std::uint64_t, cubby::dlht_counted> m(tiny_options());
+  for (std::uint64_t k = 100; k < 1100; ++k) ASSERT_TRUE(m.insert(k, k));
+  m.reserve(1000); // ends a growth that may be under way
+  const auto h = m.histogram();
+  std::uint64_t entries = 0, bins = 0, chained = 0;
+  for (std::uint64_t n = 0; n < 16; ++n) {
+    entries += n * h.bins[n];
+    bins += h.bins[n];
+  }
+  for (std::uint64_t n = 1; n < 5; ++n) chained += h.chains[n];
+  EXPECT_EQ(entries, 1000u);
+  EXPECT_EQ(bins, m.stats().bins);
+  EXPECT_EQ(chained, bins);
+}
+
 } // namespace
 } // namespace cubby_test

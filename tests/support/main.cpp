@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of every test binary: prints the seed of the run before the first test.
+// The entry of every test binary: prints the seed of the run before the first test. CUBBY_TEST_NO_MEMBARRIER=1 runs
+// everything as on a kernel without that call.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include <cubby/platform/barrier.hpp>
 
 #include "support/random.hpp"
 
@@ -34,6 +37,7 @@ std::uint64_t scaled(std::uint64_t count) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
+  if (std::getenv("CUBBY_TEST_NO_MEMBARRIER") != nullptr) cubby::barrier::disable_membarrier();
   std::printf("CUBBY_TEST_SEED=%" PRIu64 "\n", cubby_test::run_seed());
   std::fflush(stdout);
   return RUN_ALL_TESTS();

@@ -2,6 +2,7 @@
 // Seats and epochs: seats are reused, a pin holds back what is unlinked after it began and nothing else, and the bag of
 // retired words disposes of each word once, after its grace period.
 #include <atomic>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -15,6 +16,15 @@
 
 namespace cubby_test {
 namespace {
+
+TEST(registry, uses_membarrier_unless_told_otherwise) {
+  // Whether the kernel has it or not: never when it was disabled.
+  if (std::getenv("CUBBY_TEST_NO_MEMBARRIER") != nullptr) {
+    EXPECT_FALSE(cubby::barrier::is_asymmetric());
+  } else {
+    EXPECT_EQ(cubby::barrier::is_asymmetric(), cubby::barrier::detail::kernel_has_membarrier());
+  }
+}
 
 TEST(registry, seats_are_reused_and_never_shared) {
   cubby::seat* const first = cubby::registry::claim();
