@@ -67,7 +67,8 @@ def clang(shell):
 
 
 def aarch64(shell):
+    """The conformance suite and the unit tests; those with hooks hunt orders, which an emulator does not weaken."""
     need("aarch64-linux-gnu-g++", "qemu-aarch64")
     shell.configure("aarch64")
-    shell.build("aarch64")
-    return ctest(shell, "aarch64") + " under qemu-user"
+    shell.build("aarch64", "cubby_tests")
+    return ctest(shell, "aarch64", "-R", "^cubby_tests$") + " under qemu-user"
