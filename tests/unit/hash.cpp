@@ -47,8 +47,12 @@ const pattern patterns[] = {
     {"odd stride", [](std::uint64_t n) { return n * 0x10001; }},
     {"two halves", [](std::uint64_t n) { return (n % 181) << 32 | n / 181; }},
     {"repeated halves", [](std::uint64_t n) { return n << 32 | n; }},
-    {"four bits",
-     [](std::uint64_t n) { return std::uint64_t{1} << (n % 64) ^ std::uint64_t{1} << (n / 64 % 64) ^ n / 4096 << 20; }},
+    {"every fourth bit",
+     [](std::uint64_t n) {
+       std::uint64_t word = 0;
+       for (unsigned bit = 0; bit < 16; ++bit) word |= (n >> bit & 1) << (4 * bit);
+       return word;
+     }},
     {"pointers", [](std::uint64_t n) { return 0x7f0000000000 + n * 48; }},
     {"gray", [](std::uint64_t n) { return n ^ n >> 1; }},
     {"random", [](std::uint64_t n) { return splitmix(n + run_seed()); }},
