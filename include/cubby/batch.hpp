@@ -45,7 +45,7 @@ std::size_t in_order(site<Engine> s, std::size_t n, Make make, Act act) {
   return n;
 }
 
-/// `take(i, found_word)` for each key, in order.
+/// `take(i, found_word)` once for each key, in no promised order.
 template <class Engine, class K, class Take> void find_keys(site<Engine> s, std::span<const K> keys, Take take) {
   const auto& codec = s.codec();
   s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);

@@ -55,7 +55,8 @@ struct found_word {
   std::uint64_t word = 0;
 };
 
-/// How an insert of a word ended; `word` is the value word of the entry that is in the way when `exists`.
+/// How an insert of a word ended; `word` is the value word of the entry that is in the way when `exists`, unless that
+/// entry is hidden (shadow) or about to be shown: then it means nothing.
 struct inserted_word {
   insert_outcome outcome = insert_outcome::inserted;
   std::uint64_t word = 0;

@@ -158,7 +158,8 @@ public:
     });
     return count;
   }
-  /// `f(i, const V*)` for each key in order, null where absent. The number found. `f` may call the table.
+  /// `f(i, const V*)` once for each key, null where absent, in no promised order: i tells which. The number found.
+  /// `f` may call the table.
   template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const {
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);

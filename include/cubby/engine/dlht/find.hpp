@@ -31,8 +31,10 @@ CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<T
     const unsigned in_0 = shows(0);
     const unsigned in_1 = shows(1);
     const unsigned in_2 = shows(2);
-    // At most one of the three (I4). [value] acquire: pairs with [fill-value]
-    return {(in_0 | in_1 | in_2) != 0, b.slots[in_1 + 2 * in_2].second.load(sync::acquire)};
+    // One of the three, or two when the key has moved meanwhile: then the header has changed and the caller looks again.
+    const unsigned number = (in_1 & ~in_2) + 2 * in_2;
+    // [value] acquire: pairs with [fill-value]
+    return {(in_0 | in_1 | in_2) != 0, b.slots[number].second.load(sync::acquire)};
   }
 }
 
@@ -74,7 +76,9 @@ CUBBY_NEVER_INLINE found_word find_moved(const Policy& policy, located<Threads> 
     if (seen == look::answered) return out;
     if (seen == look::again) continue;
     // [probe] acquire: pairs with [moved]
-    pass_on(here.at, *here.b, here.b->head.load(sync::acquire));
+    const std::uint64_t state = header::state_of(here.b->head.load(sync::acquire));
+    if (state == bin_state::in_transfer) wait_for_transfer(*here.b);
+    if (state == bin_state::done_transfer) here.at = next_index(*here.at);
     here.b = &bin_of<Policy>(*here.at, probe);
   }
 }

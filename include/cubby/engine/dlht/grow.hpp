@@ -54,15 +54,17 @@ template <class Policy, class Threads> CUBBY_NEVER_INLINE void do_chores(table<P
   index<Threads>* const at = first_index(t);
   const growth_policy policy = t.settings.growth;
   if (next_index(*at) != nullptr) {
-    if (policy == growth_policy::incremental || policy == growth_policy::fixed) sweep(t, *at, t.settings.move_bins);
-    else if (policy == growth_policy::background) t.worker.notify();
+    if (policy == growth_policy::background) t.worker.notify();
+    else sweep(t, *at, t.settings.move_bins);
   }
   // A look at all seats is a system call: one call in 64 makes it.
   // relaxed: rations, nothing else
   if (t.ticks.fetch_add(1, sync::relaxed) % 64 != 0) return;
   release_indexes(t);
-  lock_scope hold(t.grow_lock); // keeps make_next from setting the mark between our look and our clearing it
+  // Both keep others from setting the mark between our look and our clearing it. In this order: a mover may need
+  // grow_lock while `histogram` holds the other and waits for the mover's bin.
   lock_scope also(t.retired_lock);
+  lock_scope hold(t.grow_lock);
   // relaxed: a hint to inserts
   if (t.retired == nullptr && next_index(*first_index(t)) == nullptr) t.chores.store(0, sync::relaxed);
 }
@@ -85,7 +87,7 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   if (at.frozen.load(sync::relaxed) != 0) return; // its bins could not be claimed; see `snapshot`
   const std::uint64_t every = at.bin_count < 1024 ? 16 : 1024;
   // relaxed: rations, nothing else
-  if (t.ticks.fetch_add(1, sync::relaxed) % every != 0) return;
+  if (t.erase_ticks.fetch_add(1, sync::relaxed) % every != 0) return;
   const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.floor_bins;
   if (!divisible || next_index(at) != nullptr) return;
   if (static_cast<double>(live_entries(t)) >= low_mark * static_cast<double>(at.bin_count)) return;
@@ -116,12 +118,15 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
   return make_next(t, at, at.bin_count * factor) != nullptr && finish_migrations(t);
 }
 
-/// Halves the table as long as its entries fit and it stays above its floor; false: no memory.
+/// Halves the table as long as its entries fit and it stays above its floor; false: no memory. Ends when a smaller
+/// index could not take the entries after all (move_unit then went on to a larger one).
 template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>& t) noexcept {
   lock_scope alone(t.snapshot_lock);
-  for (;;) {
+  for (std::uint64_t last = ~std::uint64_t{0};;) {
     if (!finish_migrations(t)) return false;
     index<Threads>& at = *first_index(t);
+    if (at.bin_count >= last) return true;
+    last = at.bin_count;
     std::uint64_t least = bins_for(live_entries(t));
     if (least < t.floor_bins) least = t.floor_bins;
     std::uint64_t factor = 1;

@@ -13,7 +13,9 @@ namespace cubby::inline v0::engines::dlht {
 /// A zeroed index, or null when there is no memory. Touches only what it must: pages arrive at first use.
 template <class Threads>
 index<Threads>* make_index(std::uint64_t bin_count, std::uint64_t link_count) noexcept {
-  constexpr std::uint64_t most_links = low_half - 2; // link numbers plus one fit 32 bits
+  constexpr std::uint64_t most_links = low_half - 2;          // link numbers plus one fit 32 bits
+  constexpr std::uint64_t most_bins = std::uint64_t{1} << 40; // 64 TiB of bins; keeps the product below from wrapping
+  if (bin_count > most_bins) return nullptr;
   if (link_count > most_links) link_count = most_links;
   auto* const made = new (std::nothrow) index<Threads>;
   if (made == nullptr) return nullptr;

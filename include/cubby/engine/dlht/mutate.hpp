@@ -29,7 +29,8 @@ template <class Threads>
 CUBBY_ALWAYS_INLINE unsigned primary_slot_of(const bin<Threads>& b, std::uint64_t word) noexcept {
   // [key] acquire: pairs with [fill]
   const auto shows = [&](unsigned n) { return static_cast<unsigned>(b.slots[n].first.load(sync::acquire) == word); };
-  return primary_slots - 3 * shows(0) - 2 * shows(1) - shows(2); // at most one of the three (I4)
+  return primary_slots - 3 * shows(0) - 2 * shows(1) -
+         shows(2); // one, by I4; two (a number past the slots) only under a changed header
 }
 
 /// The valid slot that shows `word`.

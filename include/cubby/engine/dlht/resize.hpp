@@ -90,6 +90,7 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     t.retired = old;
     ++t.retired_count;
     t.retired_bytes += old->pages.bytes;
+    t.chores.store(1, sync::relaxed); // relaxed: a hint to inserts, which may have cleared it since the root stepped on
   }
 }
 
@@ -119,6 +120,12 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   return made;
 }
 
+/// By how much to grow when a successor has no room for a unit. A `fixed` table meets this only while it shrinks, and
+/// goes back to the size that it had.
+template <class Threads> std::uint64_t further_factor(const index<Threads>& to, const options& chosen) noexcept {
+  return chosen.growth == growth_policy::fixed ? 2 : growth_factor(to.bin_count, chosen);
+}
+
 enum class move_result : std::uint8_t { moved, busy, no_memory };
 
 /// Moves one unit of `at` to the nearest successor with room for it. On no_memory the unit works on where it is.
@@ -144,8 +151,9 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
       return move_result::moved;
     }
     // No room there: the unit's bins over there are empty and ours, so they count as moved on, and we go with them.
-    index<Threads>* const further = make_next(t, *to, to->bin_count * growth_factor(to->bin_count, t.settings));
+    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(*to, t.settings));
     if (further == nullptr) {
+      at.missed.store(1, sync::relaxed); // relaxed: a hint for later sweeps, which may be past this unit already
       finish_bins(at, sources, bin_state::no_transfer);
       return move_result::no_memory;
     }

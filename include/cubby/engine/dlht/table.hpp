@@ -31,7 +31,8 @@ template <class Policy, class Threads> struct table {
   index_type* retired = nullptr;
   std::size_t retired_count = 0;
   std::size_t retired_bytes = 0;
-  sync::word<std::uint64_t, Threads> ticks; // rations looks at all seats
+  sync::word<std::uint64_t, Threads> ticks;       // rations looks at all seats
+  sync::word<std::uint64_t, Threads> erase_ticks; // rations looks at the size
   sync::word<std::uint64_t, Threads> growths;
   sync::word<std::uint64_t, Threads> shrinks;
   sync::word<std::uint64_t, Threads> rebuilds;

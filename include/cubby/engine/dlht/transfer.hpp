@@ -43,9 +43,10 @@ template <class Threads> bool claim_bin(const index<Threads>& at, bin<Threads>& 
   }
 }
 
-/// Gives claimed bins on: to their next state, with everything written before.
+/// Gives claimed bins on: to their next state, with everything written before. The first one last: it stands for the
+/// unit (claim_unit), so whoever claims it finds the others free.
 template <class Threads> void finish_bins(index<Threads>& at, bin_range range, std::uint64_t state) noexcept {
-  for (std::uint64_t i = 0; i < range.count; ++i) {
+  for (std::uint64_t i = range.count; i-- > 0;) {
     auto& head = at.bins[range.first + i * range.step].head;
     // relaxed: a claimed header is changed by its owner only (I5)
     const std::uint64_t h = head.load(sync::relaxed);
