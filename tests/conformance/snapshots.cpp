@@ -137,7 +137,7 @@ TYPED_TEST(snapshots, weak_walks_see_all_that_stays_while_the_table_grows_and_sh
         }
         return;
       }
-      for (unsigned i = 0; i < scaled(300); ++i) {
+      for (unsigned i = 0; i < scaled(100); ++i) {
         std::vector<bool> seen(stay, false);
         m.visit_all([&](const auto& k, const auto& v) {
           const std::uint64_t n = TypeParam::number_of_key(k);

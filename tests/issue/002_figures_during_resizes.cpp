@@ -19,7 +19,7 @@ TYPED_TEST(issue_002_figures, are_read_while_the_table_is_resized) {
   std::atomic<unsigned> resizing{2};
   run_threads(4, [&](unsigned t) {
     if (t < 2) {
-      for (unsigned round = 0; round < 200; ++round) {
+      for (unsigned round = 0; round < 80; ++round) {
         m.reserve(t == 0 ? 3000 : 200);
         m.shrink_to_fit();
       }
