@@ -38,7 +38,7 @@ void run_threads(unsigned count, Body body) {
 
 /// Waits until `condition()`; false after `limit`. A test that would hang fails instead.
 template <class Condition>
-[[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+[[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds(60)) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
