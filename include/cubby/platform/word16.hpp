@@ -7,8 +7,10 @@
 #include <cubby/platform/sync.hpp>
 
 // ThreadSanitizer's own interface; called in its builds only.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the names are the sanitizer's
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace cubby::inline v0::sync {
 
