@@ -16,6 +16,8 @@ public:
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = static_cast<std::size_t>(-1);
   static constexpr std::size_t arena_index = static_cast<std::size_t>(engine_id::cuckoo);
+  using map = libcuckoo::cuckoohash_map<K, V, key_hash<K>, std::equal_to<K>,
+                                        arena_allocator<std::pair<const K, V>, arena_index>>;
 
   explicit cuckoo_adapter(const table_spec& spec) : map_(spec.capacity, key_hash<K>{spec.seed}) {}
   std::size_t own_bytes() const { return 0; }
@@ -32,12 +34,10 @@ public:
     }
 
   private:
-    typename cuckoo_adapter::map& map_;
+    map& map_;
   };
 
 private:
-  using map = libcuckoo::cuckoohash_map<K, V, key_hash<K>, std::equal_to<K>,
-                                        arena_allocator<std::pair<const K, V>, arena_index>>;
   map map_;
 };
 

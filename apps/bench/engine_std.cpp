@@ -16,6 +16,8 @@ public:
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = 1;
   static constexpr std::size_t arena_index = static_cast<std::size_t>(engine_id::std_map);
+  using map =
+      std::unordered_map<K, V, key_hash<K>, std::equal_to<K>, arena_allocator<std::pair<const K, V>, arena_index>>;
 
   explicit std_adapter(const table_spec& spec) : map_(0, key_hash<K>{spec.seed}) { map_.reserve(spec.capacity); }
   std::size_t own_bytes() const { return 0; }
@@ -43,12 +45,10 @@ public:
     }
 
   private:
-    typename std_adapter::map& map_;
+    map& map_;
   };
 
 private:
-  using map =
-      std::unordered_map<K, V, key_hash<K>, std::equal_to<K>, arena_allocator<std::pair<const K, V>, arena_index>>;
   map map_;
 };
 

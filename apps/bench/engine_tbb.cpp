@@ -22,6 +22,7 @@ public:
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = static_cast<std::size_t>(-1);
   static constexpr std::size_t arena_index = static_cast<std::size_t>(engine_id::tbb);
+  using map = tbb::concurrent_hash_map<K, V, tbb_compare<K>, arena_allocator<std::pair<const K, V>, arena_index>>;
 
   explicit tbb_adapter(const table_spec& spec) : map_(spec.capacity, tbb_compare<K>{key_hash<K>{spec.seed}}) {}
   std::size_t own_bytes() const { return 0; }
@@ -51,12 +52,10 @@ public:
     }
 
   private:
-    using map = typename tbb_adapter::map;
     map& map_;
   };
 
 private:
-  using map = tbb::concurrent_hash_map<K, V, tbb_compare<K>, arena_allocator<std::pair<const K, V>, arena_index>>;
   map map_;
 };
 
