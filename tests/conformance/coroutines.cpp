@@ -7,6 +7,7 @@
 #include <cubby/coro.hpp>
 
 #include "engines.hpp"
+#include "support/random.hpp"
 #include "support/threads.hpp"
 
 namespace cubby_test {
