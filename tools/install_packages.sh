@@ -12,7 +12,7 @@ test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu 
 
 case "${1:-}" in
   demo) wanted="$build_packages $program_packages $gtest_packages $demo_packages" ;;
-  test) wanted="$build_packages $program_packages $gtest_packages $test_packages" ;;
+  test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages" ;;
   *) echo "usage: $0 demo|test" >&2; exit 2 ;;
 esac
 
