@@ -11,9 +11,11 @@
 
 namespace cubby::inline v0::detail {
 
-/// How many requests ahead a bin is asked for: as many lines as a core of today can have under way (10 to 20), with a
-/// little to spare. docs/performance.md has the measurement over other distances.
-inline constexpr std::size_t batch_distance = 16;
+/// Requests whose bins are asked for together, one such group ahead of the one that is carried out.
+/// docs/performance.md has the figures for other sizes.
+inline constexpr std::size_t batch_group = 32;
+/// How many requests ahead a record is asked for; its bin must have arrived by then.
+inline constexpr std::size_t record_distance = 8;
 
 constexpr std::size_t least_of(std::size_t a, std::size_t b, std::size_t c) noexcept {
   const std::size_t least = a < b ? a : b;
@@ -22,25 +24,31 @@ constexpr std::size_t least_of(std::size_t a, std::size_t b, std::size_t c) noex
 
 /// `act(i, probe) -> bool` for i in [0, n), in order, until it answers false. The number of calls made.
 template <class Engine, class Make, class Act>
-std::size_t in_order(site<Engine> s, std::size_t n, Make make, Act act) {
-  constexpr std::size_t ahead = batch_distance;
-  constexpr bool records = Engine::policy::in_records;
-  typename Engine::probe ring[ahead];
-  const auto ask = [&](std::size_t i) {
-    ring[i % ahead] = make(i);
-    s.engine.prefetch(ring[i % ahead]);
-  };
-  const auto ask_record = [&](std::size_t i) {
-    if constexpr (records) {
-      if (i < n) s.engine.prefetch_record(ring[i % ahead]);
+CUBBY_ALWAYS_INLINE std::size_t in_order(site<Engine> s, std::size_t n, Make make, Act act) {
+  using probe = typename Engine::probe;
+  probe ring[2 * batch_group]; // not initialized: clearing it costs as much as some requests
+  const auto at = [&ring](std::size_t i) -> probe& { return ring[i % (2 * batch_group)]; };
+  const auto at_most = [n](std::size_t i) { return i < n ? i : n; };
+  const auto ask = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const probe p = make(i);
+      s.engine.prefetch(p);
+      at(i) = p;
     }
   };
-  for (std::size_t i = 0; i < n && i < ahead; ++i) ask(i);
-  for (std::size_t i = 0; i < ahead / 2; ++i) ask_record(i);
-  for (std::size_t i = 0; i < n; ++i) {
-    ask_record(i + ahead / 2);
-    if (!act(i, ring[i % ahead])) return i + 1;
-    if (i + ahead < n) ask(i + ahead);
+  ask(0, at_most(batch_group));
+  if constexpr (Engine::policy::in_records) {
+    for (std::size_t i = 0; i < at_most(record_distance); ++i) s.engine.prefetch_record(at(i));
+  }
+  for (std::size_t first = 0; first < n; first += batch_group) {
+    const std::size_t next = at_most(first + batch_group);
+    ask(next, at_most(next + batch_group));
+    for (std::size_t i = first; i < next; ++i) {
+      if constexpr (Engine::policy::in_records) {
+        if (i + record_distance < n) s.engine.prefetch_record(at(i + record_distance));
+      }
+      if (!act(i, at(i))) return i + 1;
+    }
   }
   return n;
 }
@@ -91,19 +99,34 @@ outcome run_request(site<Engine> s, const typename Engine::probe& p,
   return how == insert_outcome::exists ? outcome::done : outcome_of(how);
 }
 
+/// Makes the replies from `executed` on say that their requests were not carried out, however the batch ends.
+template <class V> struct unanswered {
+  std::span<reply<V>> answers;
+  std::size_t executed = 0;
+  explicit unanswered(std::span<reply<V>> all) noexcept : answers(all) {}
+  unanswered(const unanswered&) = delete;
+  unanswered& operator=(const unanswered&) = delete;
+  ~unanswered() {
+    for (std::size_t i = executed; i < answers.size(); ++i) answers[i] = {};
+  }
+};
+
 template <class Engine>
 std::size_t run_batch(site<Engine> s,
                       std::span<const request<typename Engine::policy::key_type, value_of<Engine>>> asked,
                       std::span<reply<value_of<Engine>>> answers, batch_policy policy) {
   const auto& codec = s.codec();
   const std::size_t n = asked.size() < answers.size() ? asked.size() : answers.size();
-  for (auto& answer : answers) answer = {};
-  return in_order(
-      s, n, [&](std::size_t i) { return codec.probe_of(asked[i].key); },
-      [&](std::size_t i, const typename Engine::probe& p) {
-        answers[i].result = run_request(s, p, asked[i], answers[i]);
-        return policy == batch_policy::run_all || answers[i].result == outcome::done;
-      });
+  unanswered<value_of<Engine>> rest(answers);
+  const auto make = [&](std::size_t i) { return codec.probe_of(asked[i].key); };
+  const auto act = [&](std::size_t i, const typename Engine::probe& p) CUBBY_INLINED {
+    answers[i].value.reset();
+    const outcome how = run_request(s, p, asked[i], answers[i]);
+    answers[i].result = how;
+    rest.executed = i + 1;
+    return policy == batch_policy::run_all || how == outcome::done;
+  };
+  return in_order(s, n, make, act);
 }
 
 } // namespace cubby::inline v0::detail

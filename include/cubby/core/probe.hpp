@@ -7,10 +7,11 @@
 namespace cubby::inline v0 {
 
 /// Where an engine is asked to look: `hash` chooses the bin, `word` is compared with the key words of slots.
-/// A policy's own probe adds the whole key, for when equal words do not prove equal keys.
+/// A policy's own probe adds the whole key, for when equal words do not prove equal keys. Without initial values: batches
+/// hold many of them on the stack.
 struct word_probe {
-  std::uint64_t hash = 0;
-  std::uint64_t word = 0;
+  std::uint64_t hash;
+  std::uint64_t word;
 };
 
 /// How a hash becomes a bin: the high bits of a product (needs a mixed hash), or the remainder (DLHT section 3.4.3).

@@ -22,17 +22,17 @@ namespace cubby::inline v0::detail {
 
 /// What a record codec's probe carries beside hash and word. `tag` is compared with near words as they stand.
 struct word_key_probe : word_probe {
-  std::uint32_t tag = 0;
+  std::uint32_t tag;
 };
 struct bytes_probe : word_probe {
-  std::uint32_t tag = 0;
-  std::uint64_t size = 0;
-  const char* data = nullptr; // read only for keys of more than 8 bytes
+  std::uint32_t tag;
+  std::uint64_t size;
+  const char* data; // read only for keys of more than 8 bytes
 };
 template <class K> struct object_probe : word_probe {
-  std::uint32_t tag = 0;
-  const void* asked = nullptr;
-  bool (*equal)(const void* asked, const K& stored) noexcept = nullptr;
+  std::uint32_t tag;
+  const void* asked;
+  bool (*equal)(const void* asked, const K& stored) noexcept;
 };
 
 template <class K, key_kind Kind>

@@ -12,6 +12,8 @@
 #include <sched.h>
 
 #define CUBBY_ALWAYS_INLINE [[gnu::always_inline]] inline
+// The same for a lambda, behind its parameters.
+#define CUBBY_INLINED __attribute__((always_inline))
 #define CUBBY_NEVER_INLINE [[gnu::noinline, gnu::cold]]
 #if !defined(CUBBY_SYNC_HOOKS)
 #define CUBBY_SYNC_HOOKS 0

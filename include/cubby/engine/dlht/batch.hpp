@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many finds with their memory latencies overlapped (section 3.3), in three steps a request: its bin is asked for; the
 // bin's first bucket is looked at, and a chained bucket or a record that it leads to is asked for; the request is
-// answered. The first step of one group overlaps the second of the last.
+// answered. Requests go by groups: a group's bins are asked for before the last group is looked at.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@
 namespace cubby::inline v0::engines::dlht {
 
 /// Requests in a group. docs/performance.md has the figures for other sizes.
-inline constexpr std::size_t group = 16;
+inline constexpr std::size_t group = 32;
 
 /// Asks for the record that a request will want, or for the chained bucket when the bin's first one does not show its
 /// key. Only a hint: nothing is verified.
@@ -51,47 +51,60 @@ template <class Threads> struct in_flight {
   std::uint64_t word;
 };
 
-/// Requests that the second step could not answer, of one group.
-struct deferred {
-  std::size_t numbers[group];
-  std::size_t count = 0;
+/// The requests of two neighbouring groups; request i lies at i modulo their number.
+template <class Threads> struct flight {
+  in_flight<Threads> ring[2 * group];
+  CUBBY_ALWAYS_INLINE in_flight<Threads>& operator[](std::size_t i) noexcept { return ring[i % (2 * group)]; }
 };
+
+/// The first step of the requests in [first, last).
+template <class Policy, class Threads, class Make>
+CUBBY_ALWAYS_INLINE void ask_for_bins(const index<Threads>& at, flight<Threads>& requests, std::size_t first,
+                                      std::size_t last, Make& make) {
+  for (std::size_t i = first; i < last; ++i) {
+    const word_probe probe = make(i);
+    bin<Threads>* const b = &bin_of<Policy>(at, probe);
+    prefetch_line(b);
+    requests[i] = {b, stored_word(probe.word)};
+  }
+}
+
+/// The second step of the requests in [first, last), one group, and the third of those that it did not answer.
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, flight<Threads>& requests,
+                                      std::size_t first, std::size_t last, Make& make, Take& take) {
+  std::size_t later[group];
+  std::size_t waiting = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    const in_flight<Threads> r = requests[i];
+    if constexpr (!Policy::unique_words) {
+      found_word out;
+      if (look_early(policy, *r.b, r.word, out)) [[likely]] {
+        take(i, out);
+        continue;
+      }
+    }
+    prefetch_behind(policy, at, *r.b, r.word);
+    later[waiting++] = i;
+  }
+  for (std::size_t k = 0; k < waiting; ++k) {
+    const std::size_t i = later[k];
+    take(i, find_at(policy, located<Threads>{&at, requests[i].b}, make(i)));
+  }
+}
 
 /// `take(i, found_word)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make`
 /// is pure and may be called twice.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
-  in_flight<Threads> ring[2 * group];
-  deferred later;
-  index<Threads>* const at = first_index(t);
-  const auto start = [&](std::size_t i) {
-    const word_probe probe = make(i);
-    bin<Threads>* const b = &bin_of<Policy>(*at, probe);
-    prefetch_line(b);
-    ring[i % (2 * group)] = {b, stored_word(probe.word)};
-  };
-  const auto step = [&](std::size_t i) {
-    const in_flight<Threads> r = ring[i % (2 * group)];
-    if constexpr (!Policy::unique_words) {
-      found_word out;
-      if (look_early(t.policy, *r.b, r.word, out)) [[likely]]
-        return take(i, out);
-    }
-    prefetch_behind(t.policy, *at, *r.b, r.word);
-    later.numbers[later.count++] = i;
-  };
-  for (std::size_t i = 0; i < count && i < group; ++i) start(i);
+  flight<Threads> requests;
+  index<Threads>& at = *first_index(t);
+  const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
+  ask_for_bins<Policy>(at, requests, 0, at_most(group), make);
   for (std::size_t first = 0; first < count; first += group) {
-    const std::size_t last = first + group < count ? first + group : count;
-    for (std::size_t i = first; i < last; ++i) {
-      step(i);
-      if (i + group < count) start(i + group);
-    }
-    for (std::size_t k = 0; k < later.count; ++k) {
-      const std::size_t i = later.numbers[k];
-      take(i, find_at(t.policy, located<Threads>{at, ring[i % (2 * group)].b}, make(i)));
-    }
-    later.count = 0;
+    const std::size_t next = at_most(first + group);
+    ask_for_bins<Policy>(at, requests, next, at_most(next + group), make);
+    answer_group(t.policy, at, requests, first, next, make, take);
   }
 }
 
