@@ -120,10 +120,12 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   return made;
 }
 
-/// By how much to grow when a successor has no room for a unit. A `fixed` table meets this only while it shrinks, and
-/// goes back to the size that it had.
-template <class Threads> std::uint64_t further_factor(const index<Threads>& to, const options& chosen) noexcept {
-  return chosen.growth == growth_policy::fixed ? 2 : growth_factor(to.bin_count, chosen);
+/// By how much to grow when a successor has no room for a unit of `at`. A table that shrinks goes back no further than
+/// to the size that it had; a `fixed` one meets this only then.
+template <class Threads>
+std::uint64_t further_factor(const index<Threads>& at, const index<Threads>& to, const options& chosen) noexcept {
+  const bool goes_back = to.bin_count < at.bin_count || chosen.growth == growth_policy::fixed;
+  return goes_back ? 2 : growth_factor(to.bin_count, chosen);
 }
 
 enum class move_result : std::uint8_t { moved, busy, no_memory };
@@ -151,7 +153,7 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
       return move_result::moved;
     }
     // No room there: the unit's bins over there are empty and ours, so they count as moved on, and we go with them.
-    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(*to, t.settings));
+    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(at, *to, t.settings));
     if (further == nullptr) {
       finish_bins(at, sources, bin_state::no_transfer);
       // Sweeps may be past this unit already; the one that takes the mark must find the bins free.
