@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from suite import consumers, driver, source, tests  # noqa: E402
+from suite import consumers, driver, instructions, source, tests  # noqa: E402
 
 # The cheap parts come first: what they find is known within seconds.
 PARTS = {
@@ -17,6 +17,7 @@ PARTS = {
     "bare": (source.bare, "without exceptions and run-time types"),
     "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config"),
     "release": (tests.release, "all tests, optimised"),
+    "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
     "asan": (tests.asan, "all tests under AddressSanitizer and UndefinedBehaviorSanitizer"),
     "tsan": (tests.tsan, "all tests under ThreadSanitizer"),
