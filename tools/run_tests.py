@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from suite import consumers, driver, instructions, source, tests  # noqa: E402
+from suite import consumers, driver, fuzz, instructions, source, tests  # noqa: E402
 
 # The cheap parts come first: what they find is known within seconds.
 PARTS = {
@@ -21,6 +21,7 @@ PARTS = {
     "examples": (tests.examples, "each example runs"),
     "asan": (tests.asan, "all tests under AddressSanitizer and UndefinedBehaviorSanitizer"),
     "tsan": (tests.tsan, "all tests under ThreadSanitizer"),
+    "fuzz": (fuzz.fuzz, "libFuzzer over the whole face, 30 seconds"),
     "clang": (tests.clang, "everything builds with clang"),
     "tidy": (source.tidy, "clang-tidy"),
     "aarch64": (tests.aarch64, "tests cross-compiled and run under qemu-user"),

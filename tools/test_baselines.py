@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The parts that compare with something stored: a figure that has moved fails, another compiler is skipped and never
-# passed.
+# The parts that compare with something stored: a figure that has moved fails, another compiler and a missing tool are
+# skipped and never passed, and a fuzzer that has tried nothing new fails.
 import json
 import sys
 import tempfile
@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from suite import instructions, shell  # noqa: E402
+from suite import fuzz, instructions, shell  # noqa: E402
 
 
 class Differences(unittest.TestCase):
@@ -56,6 +56,42 @@ class Instructions(InFolder):
     def test_another_compiler_is_skipped(self):
         with self.assertRaisesRegex(shell.Skip, "g[+][+] 13"):
             self.run_part("g++ 13", {"dlht find": 100, "dlht assign": 50})
+
+
+class Fuzz(InFolder):
+    def run_part(self, inputs, output):
+        corpus = self.root / "corpus" / "face"
+        corpus.mkdir(parents=True)
+        for number in range(inputs):
+            (corpus / str(number)).write_bytes(b"x")
+        self.replace(fuzz, BUILD=self.root / "build", ROOT=self.root, CORPUS=self.root / "corpus")
+        runner = mock.Mock(part="fuzz")
+        runner.run = output if callable(output) else mock.Mock(return_value=output)
+        return fuzz.run_target(runner, "face", 1)
+
+    def test_passes(self):
+        output = "#9 NEW cov: 70 ft: 1\n#10 pulse cov: 71 ft: 1\nstat::number_of_executed_units: 12\n"
+        self.assertEqual(self.run_part(2, output), (12, 2, 71))
+
+    def test_an_empty_corpus_fails(self):
+        with self.assertRaisesRegex(shell.Failure, "empty"):
+            self.run_part(0, "")
+
+    def test_nothing_new_fails(self):
+        with self.assertRaisesRegex(shell.Failure, "nothing was tried"):
+            self.run_part(2, "#2 INITED cov: 70\nstat::number_of_executed_units: 2\n")
+
+    def test_a_find_says_how_to_run_it_again(self):
+        def fail(*_, **__):
+            raise shell.Failure("fuzz face ended with 77")
+
+        with self.assertRaisesRegex(shell.Failure, "77; again: .*cubby_fuzz_face"):
+            self.run_part(2, fail)
+
+    def test_without_the_fuzzer_the_part_is_skipped(self):
+        self.replace(fuzz, need=lambda *_: None, has_fuzzer=lambda _: False)
+        with self.assertRaises(shell.Skip):
+            fuzz.fuzz(mock.Mock(part="fuzz"))
 
 
 if __name__ == "__main__":
