@@ -4,6 +4,7 @@
 // UndefinedBehaviorSanitizer: tools/run_tests.py --only fuzz; one input again: cubby_fuzz_face FILE.
 #include "play.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cubby_fuzz;
   static constexpr play_function engines[] = {&play_dlht, &play_single, &play_reference};

@@ -14,9 +14,11 @@
 
 #include <pthread.h>
 
-// The linker's: the process's initialized and zeroed data.
-extern "C" std::byte __data_start; // NOLINT(bugprone-reserved-identifier): the linker's name
-extern "C" std::byte _end;         // NOLINT(bugprone-reserved-identifier): the linker's name
+// The process's initialized and zeroed data.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the names are the linker's
+extern "C" std::byte __data_start;
+extern "C" std::byte _end;
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace cubby_counting {
 namespace {
