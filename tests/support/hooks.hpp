@@ -48,6 +48,7 @@ public:
   perturber(std::uint64_t salt, std::uint64_t rarity) : random_(salt), rarity_(rarity) {}
   void before(step, const void*) override {
     const std::uint64_t dice = random_.below(rarity_ * 4);
+    pauses_ += dice < 4 ? 1 : 0;
     if (dice == 0) {
       std::this_thread::yield();
     } else if (dice < 4) {
@@ -55,9 +56,12 @@ public:
     }
   }
 
+  [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
+
 private:
   random_source random_;
   std::uint64_t rarity_;
+  std::uint64_t pauses_ = 0;
 };
 
 /// Where one thread waits for another: the first calls `park`, the second waits for `parked` and calls `release`.
