@@ -4,7 +4,6 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "linearizability/acts.hpp"
@@ -70,25 +69,20 @@ int fail(const char* what, const std::string& about) {
   return 2;
 }
 
-int list() {
-  for (const recorder& r : recorders) {
-    for (const kind& k : kinds) std::printf("%s %s\n", r.name, k.name);
-  }
-  return 0;
-}
-
-int record_one(const std::string& name, const std::string& wanted, const std::string& path) {
+/// Each kind of history from each recorder, into `folder`/<recorder>.<kind>.his.
+int record_all(const std::string& folder, const std::string& only) {
   for (const recorder& r : recorders) {
     for (const kind& k : kinds) {
-      if (name != r.name || wanted != k.name) continue;
+      const std::string name = std::string(r.name) + "." + k.name;
+      if (!only.empty() && only != name) continue;
+      const std::string path = folder + "/" + name + ".his";
       const recorded_history h{r.make(plan_of(k, r), 1), k.together};
       if (h.records.empty()) return fail("nothing was recorded", path);
       if (!write_history(path, h)) return fail("cannot write", path);
       std::printf("%s\t%zu records\tseed %" PRIu64 "\n", path.c_str(), h.records.size(), seed_of_run());
-      return 0;
     }
   }
-  return fail("no such recorder and kind", name + " " + wanted);
+  return 0;
 }
 
 const char* name_of(judgement what) {
@@ -177,15 +171,13 @@ std::uint64_t scaled(std::uint64_t count) { return count; }
 int main(int argc, char** argv) {
   using namespace cubby_test;
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "list" && argc == 2) return list();
   if (what == "judge" && argc > 2) return judge_files(argc - 2, argv + 2);
   if (what == "plant" && argc == 5) return plant(argv[2], argv[3], argv[4]);
-  if (what == "record" && argc == 6) {
-    seed_of_run() = std::strtoull(argv[4], nullptr, 0);
-    return record_one(argv[2], argv[3], argv[5]);
+  if (what == "record" && (argc == 4 || argc == 5)) {
+    seed_of_run() = std::strtoull(argv[2], nullptr, 0);
+    return record_all(argv[3], argc == 5 ? argv[4] : "");
   }
-  std::fprintf(stderr, "usage: cubby_histories list\n"
-                       "       cubby_histories record RECORDER KIND SEED FILE\n"
+  std::fprintf(stderr, "usage: cubby_histories record SEED FOLDER [RECORDER.KIND]\n"
                        "       cubby_histories judge FILE...\n"
                        "       cubby_histories plant stale|invented|swapped FILE OUT\n");
   return 2;
