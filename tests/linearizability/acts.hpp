@@ -10,6 +10,7 @@
 
 #include "engines.hpp"
 #include "linearizability/client.hpp"
+#include "linearizability/set_client.hpp"
 #include "support/failing_memory.hpp"
 #include "support/hooks.hpp"
 
@@ -67,6 +68,12 @@ inline std::vector<std::uint64_t> draw_keys(random_source& random, std::uint64_t
   return drawn;
 }
 
+inline act draw_act(random_source& random, const plan& p) {
+  const auto any = static_cast<act>(random.below(acts));
+  if (p.favoured.empty() || (!p.favoured_only && random.one_in(4))) return any;
+  return p.favoured[random.below(p.favoured.size())];
+}
+
 /// One thread's draw of what to do next.
 template <class Coding>
 class actor {
@@ -74,11 +81,11 @@ public:
   actor(typename Coding::map& m, trace& t, const plan& p, std::uint64_t salt)
       : client_(m, t), trace_(t), plan_(p), random_(salt) {}
 
+  void look(std::uint64_t key) { client_.call(verb::find, key, 0); }
+  static void add(typename Coding::map& m, std::uint64_t key) { (void)m.try_insert(key, Coding::encode(key)); }
+
   void act_once() {
-    act what = static_cast<act>(random_.below(acts));
-    if (!plan_.favoured.empty() && (plan_.favoured_only || !random_.one_in(4))) {
-      what = plan_.favoured[random_.below(plan_.favoured.size())];
-    }
+    const act what = draw_act(random_, plan_);
     const std::uint64_t key = random_.below(plan_.keys), number = fresh();
     switch (what) {
     case act::upsert: return client_.upsert(key, number);
@@ -120,6 +127,53 @@ private:
   random_source random_;
 };
 
+/// The same over a set, which has fewer verbs: what a map would do to a value is an insert here.
+template <class Engine, class Hash>
+class actor<set_coding<Engine, Hash>> {
+public:
+  using set = typename set_coding<Engine, Hash>::map;
+  actor(set& s, trace& t, const plan& p, std::uint64_t salt) : client_(s, t), plan_(p), random_(salt) {}
+
+  void look(std::uint64_t key) { client_.contains(key); }
+  static void add(set& s, std::uint64_t key) { (void)s.try_insert(key); }
+
+  void act_once() {
+    const std::uint64_t key = random_.below(plan_.keys);
+    switch (draw_act(random_, plan_)) {
+    case act::find:
+    case act::contains:
+    case act::visit:
+    case act::find_ref: return client_.contains(key);
+    case act::erase:
+    case act::extract:
+    case act::erase_if: return client_.erase(key);
+    case act::find_batch:
+    case act::visit_batch: return client_.look_up(draw_keys(random_, plan_.keys));
+    case act::reserve: return client_.reserve_then(random_.one_in(2), key);
+    case act::execute: return execute(false);
+    case act::execute_stopping: return execute(true);
+    case act::try_insert: return client_.insert(key);
+    default: return client_.insert_or_throw(key);
+    }
+  }
+
+private:
+  void execute(bool stopping) {
+    constexpr cubby::verb verbs[] = {cubby::verb::find, cubby::verb::insert, cubby::verb::assign,
+                                     cubby::verb::insert_or_assign, cubby::verb::erase};
+    std::vector<typename set::request_type> batch(2 + random_.below(longest_batch - 1));
+    for (auto& r : batch) {
+      r.what = verbs[random_.below(5)];
+      r.key = random_.below(plan_.keys);
+    }
+    client_.execute(batch, stopping);
+  }
+
+  set_client<set> client_;
+  const plan& plan_;
+  random_source random_;
+};
+
 /// Other keys come and go, so that the bins of the hot keys move, chain and fill up.
 template <class Coding>
 void make_noise(typename Coding::map& m, const std::atomic<unsigned>& working, std::uint64_t salt) {
@@ -127,7 +181,7 @@ void make_noise(typename Coding::map& m, const std::atomic<unsigned>& working, s
   random_source random(salt + 1);
   while (working.load() != 0) {
     const std::uint64_t burst = 20 + random.below(200);
-    for (std::uint64_t k = 0; k < burst; ++k) (void)m.try_insert(first_noise_key + k, Coding::encode(k));
+    for (std::uint64_t k = 0; k < burst; ++k) actor<Coding>::add(m, first_noise_key + k);
     for (std::uint64_t k = 0; k < burst; ++k) m.erase(first_noise_key + k);
     m.shrink_to_fit();
   }
@@ -164,8 +218,8 @@ std::vector<record> record_history(const plan& p, std::uint64_t salt) {
       working.fetch_sub(1);
     });
   }
-  client<Coding> last(*m, *traces[0]);
-  for (std::uint64_t k = 0; k < p.keys; ++k) last.call(verb::find, k, 0);
+  actor<Coding> last(*m, *traces[0], p, 0);
+  for (std::uint64_t k = 0; k < p.keys; ++k) last.look(k);
   std::vector<record> history;
   for (const auto& t : traces) {
     if (t->overflowed()) return {};

@@ -30,6 +30,9 @@ constexpr recorder recorders[] = {
     {"dlht-records", &record_history<record_coding<cubby::dlht>>, true},
     {"dlht-words-one-bin", &record_history<word_coding<cubby::dlht, clustered_hash>>, true},
     {"dlht-records-one-bin", &record_history<record_coding<cubby::dlht, clustered_hash>>, true},
+    {"reference-set", &record_history<set_coding<cubby::reference>>, true},
+    {"dlht-set", &record_history<set_coding<cubby::dlht>>, true},
+    {"dlht-set-one-bin", &record_history<set_coding<cubby::dlht, clustered_hash>>, true},
     {"dlht_single-words", &record_history<word_coding<cubby::dlht_single>>, false},
     {"dlht_single-records", &record_history<record_coding<cubby::dlht_single>>, false},
 };
