@@ -28,13 +28,22 @@ public:
   watcher& operator=(const watcher&) = delete;
   virtual void before(step kind, const void* address) = 0;
 
+  /// Sees the steps of every thread that has no watcher of its own: a table's background thread. Null: nobody does.
+  static std::atomic<watcher*>& of_strangers() {
+    static std::atomic<watcher*> theirs{nullptr};
+    return theirs;
+  }
+
 private:
   static watcher*& current() {
     static thread_local watcher* mine = nullptr;
     return mine;
   }
   static void dispatch(step kind, const void* address) {
-    if (watcher* const mine = current()) mine->before(kind, address);
+    watcher* const mine = current();
+    // relaxed: it is set before the thread that it is meant for is woken, and must not order what it watches
+    watcher* const told = mine != nullptr ? mine : of_strangers().load(std::memory_order_relaxed);
+    if (told != nullptr) told->before(kind, address);
   }
   watcher* outer_;
 
@@ -58,6 +67,12 @@ public:
 private:
   random_source random_;
   std::uint64_t rarity_;
+};
+
+/// Sees nothing. A thread that has one is no stranger.
+class quiet final : public watcher {
+public:
+  void before(step, const void*) override {}
 };
 
 /// Where one thread waits for another: the first calls `park`, the second waits for `parked` and calls `release`.
