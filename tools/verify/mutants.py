@@ -21,7 +21,7 @@ from suite.tests import without_address_randomisation
 TITLE = "planted errors, each caught by a named check"
 AT_ONCE = 2
 BUILD_SECONDS = 600
-RUN_SECONDS = 120
+RUN_SECONDS = 90
 LEAST = 25  # mutants; fewer means that some were lost
 SWITCHES = {
     "plain": ["--preset", "debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"],
