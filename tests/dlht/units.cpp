@@ -73,5 +73,27 @@ TEST(units, that_do_not_fit_go_one_index_further) {
   }
 }
 
+/// Who follows such a unit finds its entries in the index after the next: at every step of the mover.
+TEST(units, that_go_one_index_further_are_followed) {
+  for (std::uint64_t i = 0;; ++i) {
+    cubby::map<std::uint64_t, std::uint64_t, cubby::dlht, pair_hash> m(tiny_options());
+    ASSERT_TRUE(m.reserve(40));
+    for (std::uint64_t k = 100; k < 116; ++k) ASSERT_TRUE(m.insert(k, k));
+    scheduler turns;
+    const auto mover = turns.start([&] { ASSERT_TRUE(m.shrink_to_fit()); });
+    const auto looker = turns.start([&] {
+      for (std::uint64_t k = 100; k < 116; ++k) ASSERT_EQ(m.find(k), k) << "stopped at " << i;
+      ASSERT_FALSE(m.insert(103, 1)) << "stopped at " << i;
+      ASSERT_TRUE(m.assign(104, 104)) << "stopped at " << i;
+      ASSERT_TRUE(m.erase(105)) << "stopped at " << i;
+    });
+    const bool last = turns.run(mover, i) == scheduler::stopped::finished;
+    turns.run_until(looker, scheduler::never);
+    ASSERT_TRUE(turns.finish_all());
+    ASSERT_EQ(m.size(), 15u);
+    if (last) return;
+  }
+}
+
 } // namespace
 } // namespace cubby_test
