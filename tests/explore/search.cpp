@@ -6,6 +6,7 @@
 #include <cubby/platform/memory.hpp>
 
 #include "explore/crash.hpp"
+#include "explore/pages.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test {
@@ -46,7 +47,9 @@ verdict explorer::run(chooser& who) {
       table.perform(t + 1, one);
     }
   };
+  guard_unmapped_pages();
   const ending how = c.run(static_cast<unsigned>(scenario_.threads.size()), body, who);
+  reuse_unmapped_pages();
   cubby::memory::install_failure(nullptr);
   verdict v;
   covered_.longest = std::max<std::uint64_t>(covered_.longest, c.points().size());
