@@ -2,7 +2,6 @@
 #include "explore/conductor.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace cubby_test {
 namespace {
@@ -33,11 +32,13 @@ conductor& conductor::instance() {
   return only;
 }
 
-conductor::conductor() { cubby::sync::install_hook(&conductor::hook); }
+conductor::conductor() {
+  hooked_ = this;
+  cubby::sync::install_hook(&conductor::hook);
+}
 
 void conductor::hook(step kind, const void* address) {
-  conductor& self = instance();
-  if (self.running_ != nobody) self.before(kind, address);
+  if (hooked_->running_ != nobody) hooked_->before(kind, address);
 }
 
 void conductor::enter(void* argument) {
@@ -117,7 +118,7 @@ std::uint8_t conductor::decide(bool forced) {
   here.at = running_ == nobody ? 0 : threads_[running_].steps;
   here.usual = forced ? after(running_, here.ready) : running_;
   here.chosen = here.usual;
-  if (std::popcount(here.ready) > 1) {
+  if ((here.ready & (here.ready - 1)) != 0) {
     here.chosen = chooser_->choose(here);
     points_.push_back(here);
   }

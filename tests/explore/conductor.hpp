@@ -56,6 +56,7 @@ private:
 
   conductor();
   static void hook(step kind, const void* address);
+  static inline conductor* hooked_ = nullptr;
   static void enter(void* self);
   void before(step kind, const void* address);
   void end_of_thread();

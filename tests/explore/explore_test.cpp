@@ -84,18 +84,18 @@ TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   EXPECT_EQ(c.run(2, body, across), ending::livelock);
 }
 
-TEST(explore, pairs_of_verbs) { explore_group("pairs of verbs", pairs_of_verbs(), 20); }
-TEST(explore, pairs_on_two_keys) { explore_group("pairs on two keys", pairs_on_two_keys(), 12); }
-TEST(explore, erase_and_reuse) { explore_group("erase and reuse", erase_and_reuse(), 12); }
-TEST(explore, three_and_four_threads) { explore_group("three and four threads", three_and_four_threads(), 10); }
-TEST(explore, keys_zero_to_three) { explore_group("keys 0 to 3", keys_zero_to_three(), 4); }
-TEST(explore, batches) { explore_group("batches", batches(), 5); }
-TEST(explore, retirement) { explore_group("retirement", retirement(), 5); }
-TEST(explore, growth) { explore_group("growth", growth(), 12); }
-TEST(explore, growth_without_memory) { explore_group("growth without memory", growth_without_memory(), 2); }
-TEST(explore, chained_growth) { explore_group("chained growth", chained_growth(), 8); }
-TEST(explore, shrinking) { explore_group("shrinking", shrinking(), 5); }
-TEST(explore, snapshots) { explore_group("snapshots", snapshots(), 3); }
+TEST(explore, pairs_of_verbs) { explore_group("pairs of verbs", pairs_of_verbs(), 12); }
+TEST(explore, pairs_on_two_keys) { explore_group("pairs on two keys", pairs_on_two_keys(), 8); }
+TEST(explore, erase_and_reuse) { explore_group("erase and reuse", erase_and_reuse(), 10); }
+TEST(explore, three_and_four_threads) { explore_group("three and four threads", three_and_four_threads(), 8); }
+TEST(explore, keys_zero_to_three) { explore_group("keys 0 to 3", keys_zero_to_three(), 3); }
+TEST(explore, batches) { explore_group("batches", batches(), 4); }
+TEST(explore, retirement) { explore_group("retirement", retirement(), 6); }
+TEST(explore, growth) { explore_group("growth", growth(), 18); }
+TEST(explore, growth_without_memory) { explore_group("growth without memory", growth_without_memory(), 3); }
+TEST(explore, chained_growth) { explore_group("chained growth", chained_growth(), 14); }
+TEST(explore, shrinking) { explore_group("shrinking", shrinking(), 8); }
+TEST(explore, snapshots) { explore_group("snapshots", snapshots(), 4); }
 TEST(explore, walks) { explore_group("walks", walks(), 2); }
 
 } // namespace

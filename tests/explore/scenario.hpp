@@ -74,7 +74,7 @@ struct scenario {
   script before{};            ///< then this, by one thread, alone
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
-  bool no_memory = false;  ///< no memory for another index once the threads run
+  unsigned indexes = ~0u;  ///< so many more indexes can be had once the threads run; then memory is refused
 };
 
 /// What a call did, as the judge sees it. `shown` holds a snapshot's entries.

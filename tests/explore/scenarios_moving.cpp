@@ -28,6 +28,16 @@ std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
   return all;
 }
 
+/// Two bins of 16 that together are one of 8, and too much for it.
+std::vector<entry> pair_of_half_bins() {
+  std::vector<entry> all;
+  for (std::uint64_t n = 0; n < 8; ++n) {
+    all.emplace_back(key_at(0, 10 + n), 50 + n);
+    all.emplace_back(key_at(0x1000, 10 + n), 50 + n);
+  }
+  return all;
+}
+
 const std::vector<script>& triggers() {
   static const std::vector<script> all = {
       {{act::insert, k3, 7}, {act::find, k1}},
@@ -86,7 +96,7 @@ std::vector<scenario> growth_without_memory() {
       s.still.emplace_back(key_at(0, 9), 49);
       s.threads = {{verb_number(a, k1, 6), {act::find, k1}}, {{act::insert, k3, 7}, {act::erase, k1}}};
       s.may_refuse = true;
-      s.no_memory = true;
+      s.indexes = 0;
       add(all, "no memory", std::move(s));
     }
     // There is a larger index, but no third one: a unit that does not fit is given back.
@@ -95,8 +105,17 @@ std::vector<scenario> growth_without_memory() {
       s.still = full_bin(7, 7);
       s.threads = {{verb_number(a, k1, 6), {act::find, k1}}, {{act::insert, k3, 7}, {act::insert, k4, 7}}};
       s.may_refuse = true;
-      s.no_memory = true;
+      s.indexes = 0;
       add(all, "no memory", std::move(s));
+    }
+    // The smaller index is there, a larger one for what does not fit it is not: a unit of two bins is given back.
+    for (std::size_t a = 0; a < 5; ++a) {
+      scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, key_at(0x1000, 1), 5}});
+      s.still = pair_of_half_bins();
+      s.threads = {{verb_number(a, key_at(0x1000, 1), 6), {act::find, key_at(0x1000, 1)}}, {{act::shrink}}};
+      s.may_refuse = true;
+      s.indexes = 1;
+      add(all, "no memory, shrink", std::move(s));
     }
   }
   return all;
@@ -149,10 +168,7 @@ std::vector<scenario> shrinking() {
     }
     // What comes together in a bin of 8 does not fit there: the unit goes on to a larger index.
     scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, k1, 5}});
-    for (std::uint64_t n = 0; n < 8; ++n) {
-      s.still.emplace_back(key_at(0, 10 + n), 50 + n);
-      s.still.emplace_back(key_at(0x1000, 10 + n), 50 + n);
-    }
+    s.still = pair_of_half_bins();
     s.threads = {{{act::update, k1, 6}, {act::find, k1}}, {{act::shrink}}};
     add(all, "shrink, too full", std::move(s));
   }

@@ -12,7 +12,12 @@
 namespace cubby_test {
 namespace {
 
-bool refuse_all(std::size_t) { return true; }
+unsigned indexes_left = ~0u;
+bool refuse_index(std::size_t) {
+  if (indexes_left == 0) return true;
+  --indexes_left;
+  return false;
+}
 
 } // namespace
 
@@ -38,7 +43,8 @@ verdict explorer::run(chooser& who) {
   c.new_history();
   run_state state = make_subject(scenario_);
   const crash_note note(scenario_.name);
-  if (scenario_.no_memory) cubby::memory::install_failure(&refuse_all);
+  indexes_left = scenario_.indexes;
+  cubby::memory::install_failure(&refuse_index);
   subject& table = *state.table;
   table_ = &table;
   const conductor::body_function body = [&](unsigned t) {
