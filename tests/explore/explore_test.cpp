@@ -61,12 +61,13 @@ TEST(explore_control, a_failing_schedule_fails_again_with_the_same_steps) {
   EXPECT_NE(first.find("rmw16 slot 0 key"), std::string::npos) << first;
 }
 
-TEST(explore_control, the_holes_are_closed_at_three_preemptions) {
+TEST(explore_control, the_holes_are_closed) {
   for (const scenario& s : closed_holes()) {
     explorer e(s);
-    for (unsigned bound = 0; bound <= 3; ++bound) {
+    for (unsigned bound = 0; bound <= 2; ++bound) {
       ASSERT_TRUE(e.search(bound, no_end)) << (e.failed() ? e.failed()->text : std::string());
     }
+    EXPECT_EQ(e.covered().bound(), 2);
   }
 }
 

@@ -127,11 +127,26 @@ bool share_out(const explorers& all, clock::time_point end, Search search) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto now = clock::now();
     const auto part = end > now ? (end - now) / static_cast<long>(all.size() - i) : clock::duration::zero();
-    search(*all[i], now + part, i);
+    search(*all[i], now + part);
     if (all[i]->failed()) {
       ADD_FAILURE() << all[i]->failed()->text;
       return false;
     }
+  }
+  return true;
+}
+
+/// One bound after another. The first two are cheap and take what they need; then small scenarios come first, so that
+/// they leave what they do not need to the large ones.
+bool search_by_bounds(explorers& all, clock::time_point end) {
+  for (unsigned bound = 0; bound <= bound_asked_for(); ++bound) {
+    const auto search = [&](explorer& e, clock::time_point until) {
+      if (e.covered().bound() + 1 == static_cast<int>(bound)) (void)e.search(bound, bound < 2 ? end : until);
+    };
+    if (!share_out(all, end, search)) return false;
+    std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+      return a->covered().schedules[bound] < b->covered().schedules[bound];
+    });
   }
   return true;
 }
@@ -145,20 +160,13 @@ void explore_group(const std::string& name, std::vector<scenario> scenarios, uns
   }
   explorers all;
   for (const scenario& s : scenarios) all.push_back(std::make_unique<explorer>(s));
-  const auto begin = clock::now();
   const std::chrono::duration<double> mine(budget_seconds() * share / 100);
   const auto whole = std::chrono::duration_cast<clock::duration>(mine);
-  bool good = true;
-  // The searches by bounds may take three quarters; what they leave is for random ones.
-  for (unsigned bound = 0; good && bound <= bound_asked_for(); ++bound) {
-    good = share_out(all, begin + whole * 3 / 4, [&](explorer& e, clock::time_point until, std::size_t) {
-      if (bound == 0 || e.covered().bound() + 1 == static_cast<int>(bound)) (void)e.search(bound, until);
-    });
-  }
-  if (good) {
-    good = share_out(all, begin + whole, [&](explorer& e, clock::time_point until, std::size_t i) {
-      (void)e.search_at_random(run_seed() + i * 1000003, ~std::uint64_t{0}, until);
-    });
+  if (search_by_bounds(all, clock::now() + whole * 3 / 4)) {
+    const auto at_random = [seed = run_seed()](explorer& e, clock::time_point until) mutable {
+      (void)e.search_at_random(seed += 1000003, ~std::uint64_t{0}, until);
+    };
+    (void)share_out(all, clock::now() + whole / 4, at_random);
   }
   row r;
   r.name = name;

@@ -86,6 +86,28 @@ std::vector<scenario> growth() {
   return all;
 }
 
+/// The smaller index is there, a larger one for what does not fit it is not: a unit of two bins is given back.
+static void add_refused_shrinking(std::vector<scenario>& all, table_kind table) {
+  for (std::size_t a = 0; a < 5; ++a) {
+    scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, key_at(0x1000, 1), 5}});
+    s.still = pair_of_half_bins();
+    s.threads = {{verb_number(a, key_at(0x1000, 1), 6), {act::find, key_at(0x1000, 1)}}, {{act::shrink}}};
+    s.may_refuse = true;
+    s.indexes = 1;
+    add(all, "no memory, shrink", std::move(s));
+  }
+  // The last unit is given back while others find it again and insert there.
+  scenario s = tiny(table, {{act::reserve, 0, 20}});
+  s.options.move_bins = 16;
+  for (const auto& [key, number] : pair_of_half_bins()) s.still.emplace_back(key + 0xe000, number);
+  s.threads = {
+      {{act::insert, key_at(0x2000, 1), 6}, {act::insert, key_at(0x2000, 2), 6}, {act::insert, key_at(0xf000, 1), 7}},
+      {{act::shrink}}};
+  s.may_refuse = true;
+  s.indexes = 1;
+  add(all, "no memory, shrink", std::move(s));
+}
+
 std::vector<scenario> growth_without_memory() {
   std::vector<scenario> all;
   for (const table_kind table : our_tables) {
@@ -108,15 +130,7 @@ std::vector<scenario> growth_without_memory() {
       s.indexes = 0;
       add(all, "no memory", std::move(s));
     }
-    // The smaller index is there, a larger one for what does not fit it is not: a unit of two bins is given back.
-    for (std::size_t a = 0; a < 5; ++a) {
-      scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, key_at(0x1000, 1), 5}});
-      s.still = pair_of_half_bins();
-      s.threads = {{verb_number(a, key_at(0x1000, 1), 6), {act::find, key_at(0x1000, 1)}}, {{act::shrink}}};
-      s.may_refuse = true;
-      s.indexes = 1;
-      add(all, "no memory, shrink", std::move(s));
-    }
+    add_refused_shrinking(all, table);
   }
   return all;
 }
