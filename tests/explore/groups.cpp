@@ -170,7 +170,10 @@ void explore_group(const std::string& name, std::vector<scenario> scenarios, uns
   }
   row r;
   r.name = name;
-  for (const auto& e : all) r.add(e->covered());
+  for (const auto& e : all) {
+    r.add(e->covered());
+    EXPECT_GE(e->covered().resizes, e->what().resizes) << e->what().name << " never resized as it should";
+  }
   the_table().rows.push_back(r);
   write_rows(name, all);
 }

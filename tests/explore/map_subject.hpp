@@ -59,6 +59,7 @@ public:
     held_.resize(lanes.size());
     for (const auto& [key, number] : still_) map_.insert(key, Coding::encode(number));
     for (const call& c : s.before) perform(0, c);
+    resizes_before_ = all_resizes();
   }
 
   void perform(unsigned at, const call& c) override {
@@ -95,6 +96,8 @@ public:
     if (shown != there) complain("a walk at the end does not show what finds do");
   }
 
+  [[nodiscard]] std::uint64_t resizes() const override { return all_resizes() - resizes_before_; }
+
   std::string name_of(const void* address) override {
     for (std::size_t i = 0; i < handles_.size(); ++i) {
       if (handles_[i].own_seat() == address) return "seat of " + std::to_string(static_cast<int>(i) - 1);
@@ -103,6 +106,10 @@ public:
   }
 
 private:
+  [[nodiscard]] std::uint64_t all_resizes() const {
+    const auto now = map_.stats();
+    return now.growths + now.shrinks + now.rebuilds;
+  }
   static std::uint64_t now() { return conductor::instance().stamp(); }
   static verb verb_of(act what) {
     constexpr std::array same = {verb::find,    verb::insert,           verb::assign, verb::erase,
@@ -299,6 +306,7 @@ private:
 
   std::vector<entry> still_;
   bool may_refuse_;
+  std::uint64_t resizes_before_ = 0;
   map map_;
   std::vector<decltype(map_.handle())> handles_;
   std::vector<std::pair<const value*, std::uint64_t>> held_;

@@ -74,6 +74,7 @@ struct scenario {
   script before{};            ///< then this, by one thread, alone
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
+  unsigned resizes = 0;    ///< migrations that at least one schedule must have seen, or the scenario shows nothing
   unsigned indexes = ~0u;  ///< so many more indexes can be had once the threads run; then memory is refused
 };
 
@@ -94,6 +95,8 @@ public:
   virtual void perform(unsigned lane_number, const call& c) = 0;
   /// Everything that must hold at the end beside the history; what does not, is complained of.
   virtual void inspect() = 0;
+  /// Migrations that have begun since the threads were started.
+  [[nodiscard]] virtual std::uint64_t resizes() const { return 0; }
   /// A name for a word of the table, for traces.
   virtual std::string name_of(const void* address) = 0;
 

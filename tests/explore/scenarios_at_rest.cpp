@@ -147,7 +147,8 @@ std::vector<scenario> retirement() {
   std::vector<scenario> all;
   for (const table_kind table : {table_kind::records, table_kind::reference_records}) {
     for (const auto& cast : casts) {
-      scenario s = tiny(table, {{act::insert, k1, 5}, {act::insert, k2, 5}});
+      // One record has come and gone before, so that the next one is not the first of its bag.
+      scenario s = tiny(table, {{act::insert, k1, 4}, {act::insert, k2, 5}, {act::assign, k1, 5}, {act::shrink}});
       s.threads = cast;
       add(all, "retire", std::move(s));
     }
@@ -155,6 +156,7 @@ std::vector<scenario> retirement() {
   for (std::size_t a = 0; a < verbs_of_one_key; ++a) { // the index itself retires and is unmapped
     scenario s = tiny(table_kind::words, {{act::insert, k1, 5}});
     s.threads = {{verb_number(a, k1, 6), {act::find, k1}}, {{act::reserve, 0, 20}, {act::shrink}}};
+    s.resizes = 2;
     add(all, "retire", std::move(s));
   }
   return all;

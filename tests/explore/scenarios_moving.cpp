@@ -28,14 +28,18 @@ std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
   return all;
 }
 
-/// Two bins of 16 that together are one of 8, and too much for it.
-std::vector<entry> pair_of_half_bins() {
+/// Bins 0 and 1 of 16 become bin 0 of 8. Few enough entries are in them for a shrinking to begin, and with those that
+/// `late_inserts` adds before the bins move, too many for one bin.
+std::vector<entry> nearly_overfull() {
   std::vector<entry> all;
-  for (std::uint64_t n = 0; n < 8; ++n) {
-    all.emplace_back(key_at(0, 10 + n), 50 + n);
-    all.emplace_back(key_at(0x1000, 10 + n), 50 + n);
-  }
+  for (std::uint64_t n = 0; n < 6; ++n) all.emplace_back(key_at(0, 10 + n), 50 + n);
+  for (std::uint64_t n = 0; n < 5; ++n) all.emplace_back(key_at(0x1000, 10 + n), 50 + n);
   return all;
+}
+script late_inserts() {
+  script s;
+  for (std::uint64_t n = 0; n < 5; ++n) s.push_back({act::insert, key_at(n < 3 ? 0 : 0x1000, 20 + n), 6});
+  return s;
 }
 
 const std::vector<script>& triggers() {
@@ -61,6 +65,7 @@ std::vector<scenario> growth() {
                                                                           : "growth, fixed";
           s.options.growth = policy;
           s.may_refuse = policy == growth_policy::fixed;
+          s.resizes = policy == growth_policy::fixed ? 0 : 1;
           s.still = without_links();
           s.still.emplace_back(key_at(0, 9), 49);
           s.threads = {{verb_number(a, k1, 6), {act::find, k1}}, trigger};
@@ -80,31 +85,29 @@ std::vector<scenario> growth() {
       s.still = without_links();
       s.still.emplace_back(key_at(0, 9), 49);
       s.threads = cast;
+      s.resizes = 1;
       add(all, "growth, three", std::move(s));
     }
   }
   return all;
 }
 
-/// The smaller index is there, a larger one for what does not fit it is not: a unit of two bins is given back.
+/// The smaller index is there, a larger one for what does not fit it is not: a unit of two bins is given back, while
+/// the third thread sweeps until it comes to the same unit, and inserts there.
 static void add_refused_shrinking(std::vector<scenario>& all, table_kind table) {
-  for (std::size_t a = 0; a < 5; ++a) {
-    scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, key_at(0x1000, 1), 5}});
-    s.still = pair_of_half_bins();
-    s.threads = {{verb_number(a, key_at(0x1000, 1), 6), {act::find, key_at(0x1000, 1)}}, {{act::shrink}}};
-    s.may_refuse = true;
-    s.indexes = 1;
-    add(all, "no memory, shrink", std::move(s));
-  }
-  // The last unit is given back while others find it again and insert there.
   scenario s = tiny(table, {{act::reserve, 0, 20}});
   s.options.move_bins = 16;
-  for (const auto& [key, number] : pair_of_half_bins()) s.still.emplace_back(key + 0xe000, number);
-  s.threads = {
-      {{act::insert, key_at(0x2000, 1), 6}, {act::insert, key_at(0x2000, 2), 6}, {act::insert, key_at(0xf000, 1), 7}},
-      {{act::shrink}}};
+  s.still = nearly_overfull();
+  const std::uint64_t elsewhere = 0x8000, beside = 0x1000;
+  s.threads = {late_inserts(),
+               {{act::shrink}},
+               {{act::insert, key_at(elsewhere, 1), 7},
+                {act::insert, key_at(elsewhere, 2), 7},
+                {act::insert, key_at(beside, 1), 7},
+                {act::find, key_at(beside, 1)}}};
   s.may_refuse = true;
   s.indexes = 1;
+  s.resizes = 1;
   add(all, "no memory, shrink", std::move(s));
 }
 
@@ -145,6 +148,7 @@ std::vector<scenario> chained_growth() {
         s.options.growth = policy;
         s.still = full_bin(7, 7);
         s.threads = {{verb_number(a, k1, 6), {act::find, k1}}, {{act::insert, k3, 7}, {act::find, k1}}};
+        s.resizes = 2;
         add(all, policy == growth_policy::incremental ? "chain" : "chain, cooperative", std::move(s));
       }
     }
@@ -152,11 +156,13 @@ std::vector<scenario> chained_growth() {
       scenario s = tiny(table, {{act::insert, k1, 5}});
       s.threads = {{verb_number(a, k1, 6), {act::find, k1}},
                    {{act::reserve, 0, 20}, {act::reserve, 0, 40}, {act::shrink}}};
+      s.resizes = 3;
       add(all, "chain, reserve", std::move(s));
     }
     scenario s = tiny(table, {{act::insert, k1, 5}});
     s.still = full_bin(7, 7);
     s.threads = {{{act::update, k1, 6}}, {{act::insert, k3, 7}}, {{act::insert, k4, 8}}};
+    s.resizes = 2;
     add(all, "chain, three", std::move(s));
   }
   return all;
@@ -170,6 +176,7 @@ std::vector<scenario> shrinking() {
       scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, k1, 5}});
       s.still = {{key_at(0x1000, 9), 49}};
       s.threads = {{verb_number(a, k1, 6), {act::find, k1}}, {{act::shrink}, {act::find, k1}}};
+      s.resizes = 1;
       add(all, "shrink", std::move(s));
     }
     for (const auto& cast : std::vector<std::vector<script>>{
@@ -178,12 +185,14 @@ std::vector<scenario> shrinking() {
              {{{act::shrink}}, {{act::shrink}}, {{act::insert, k2, 6}}}}) {
       scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, k1, 5}});
       s.threads = cast;
+      s.resizes = 1;
       add(all, "shrink, three", std::move(s));
     }
     // What comes together in a bin of 8 does not fit there: the unit goes on to a larger index.
-    scenario s = tiny(table, {{act::reserve, 0, 20}, {act::insert, k1, 5}});
-    s.still = pair_of_half_bins();
-    s.threads = {{{act::update, k1, 6}, {act::find, k1}}, {{act::shrink}}};
+    scenario s = tiny(table, {{act::reserve, 0, 20}});
+    s.still = nearly_overfull();
+    s.threads = {late_inserts(), {{act::shrink}}, {{act::insert, k1, 6}, {act::update, k1, 7}, {act::find, k1}}};
+    s.resizes = 2;
     add(all, "shrink, too full", std::move(s));
   }
   return all;
@@ -206,6 +215,7 @@ std::vector<scenario> snapshots() {
     for (const auto& cast : casts) {
       scenario s = tiny(table, {{act::insert, k3, 5}, {act::insert, k4, 5}});
       s.threads = cast;
+      s.resizes = table == table_kind::words || table == table_kind::records ? 1 : 0;
       add(all, "snapshot", std::move(s));
     }
   }

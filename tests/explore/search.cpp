@@ -72,6 +72,7 @@ std::string explorer::outcome_of(run_state& state, ending how) {
                                    : "endless: a thread goes on and on without waiting for anybody";
   }
   state.table->inspect();
+  covered_.resizes = std::max(covered_.resizes, state.table->resizes());
   std::string complaint = state.table->complaint;
   if (complaint.empty()) complaint = judge_(state.table->lanes);
   state.table.reset();

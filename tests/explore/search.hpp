@@ -32,6 +32,7 @@ struct coverage {
   bool exhausted[most_bound + 1] = {};
   std::uint64_t random = 0;
   std::uint64_t longest = 0; ///< decisions in a schedule
+  std::uint64_t resizes = 0; ///< the most that a schedule has seen
   [[nodiscard]] std::uint64_t bounded() const;
   /// The largest bound up to which every schedule was run; -1: none.
   [[nodiscard]] int bound() const;
