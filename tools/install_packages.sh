@@ -10,11 +10,14 @@ gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox"
 test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"
 verify_packages=""
+go_packages="golang-go" # only where there is no Go from elsewhere
 
 case "${1:-}" in
   demo) wanted="$build_packages $program_packages $gtest_packages $demo_packages" ;;
   test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages" ;;
-  verify) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $verify_packages" ;;
+  verify)
+    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $verify_packages"
+    command -v go >/dev/null 2>&1 || wanted="$wanted $go_packages" ;;
   *) echo "usage: $0 demo|test|verify" >&2; exit 2 ;;
 esac
 

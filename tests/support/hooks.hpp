@@ -57,6 +57,7 @@ public:
   perturber(std::uint64_t salt, std::uint64_t rarity) : random_(salt), rarity_(rarity) {}
   void before(step, const void*) override {
     const std::uint64_t dice = random_.below(rarity_ * 4);
+    pauses_ += dice < 4 ? 1 : 0;
     if (dice == 0) {
       std::this_thread::yield();
     } else if (dice < 4) {
@@ -64,9 +65,12 @@ public:
     }
   }
 
+  [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
+
 private:
   random_source random_;
   std::uint64_t rarity_;
+  std::uint64_t pauses_ = 0;
 };
 
 /// Sees nothing. A thread that has one is no stranger.
