@@ -76,8 +76,7 @@ CUBBY_ALWAYS_INLINE outcome run_request(site<Engine> s, const typename Engine::p
     return outcome::done;
   }
   if (asked.what == verb::erase) {
-    answer.value = extract_value(s, p);
-    return answer.value ? outcome::done : outcome::absent;
+    return extract_into(s, p, answer.value) ? outcome::done : outcome::absent;
   }
   if constexpr (Engine::policy::has_values) {
     if (asked.what == verb::assign) return outcome_of(assign_value(s, p, asked.key, asked.value));

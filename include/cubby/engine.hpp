@@ -56,9 +56,11 @@ struct found_word {
 };
 
 /// How an insert of a word ended; `word` is the value word of the entry that is in the way when `exists`, unless that
-/// entry is hidden (shadow) or about to be shown: then it means nothing.
+/// entry is hidden (shadow) or about to be shown: then it means nothing. `shown`: the caller's word lay in a slot for a
+/// while, so that others may have it in hand although it was not inserted; it may be set without need.
 struct inserted_word {
   insert_outcome outcome = insert_outcome::inserted;
+  bool shown = false;
   std::uint64_t word = 0;
 };
 

@@ -69,16 +69,10 @@ public:
   void published() noexcept { made_.ok = false; }
 
   insert_outcome insert(const typename Engine::probe& p) {
-    shown_ = true;
-    const insert_outcome how = site_.engine.insert(site_.at, p, made_.word).outcome;
-    if (how == insert_outcome::inserted) published();
-    return how;
+    return settled(site_.engine.insert(site_.at, p, made_.word));
   }
   insert_outcome reserve(const typename Engine::probe& p) {
-    shown_ = true;
-    const insert_outcome how = site_.engine.shadow_insert(site_.at, p, made_.word).outcome;
-    if (how == insert_outcome::inserted) published();
-    return how;
+    return settled(site_.engine.shadow_insert(site_.at, p, made_.word));
   }
   /// Puts the word in the place of `expected`, if that is still there; what it replaced is retired.
   bool replace(const typename Engine::probe& p, std::uint64_t expected) {
@@ -88,6 +82,12 @@ public:
   }
 
 private:
+  insert_outcome settled(const inserted_word& result) noexcept {
+    shown_ |= result.shown;
+    if (result.outcome == insert_outcome::inserted) published();
+    return result.outcome;
+  }
+
   site<Engine> site_;
   made_word made_;
   bool shown_ = false;
@@ -262,22 +262,34 @@ template <class Engine, class P> bool erase_word(site<Engine> s, const typename 
   return true;
 }
 
-/// Erases the entry and returns the very value that left. In record mode it is copied first: others may read it yet.
+/// Erases the entry and puts the very value that left into `out`, which is empty; false: there was none. In record mode
+/// the value is copied first, because others may read it yet: a copy that throws leaves the entry.
 template <class Engine>
-std::optional<value_of<Engine>> extract_value(site<Engine> s, const typename Engine::probe& p) {
+bool extract_into(site<Engine> s, const typename Engine::probe& p, std::optional<value_of<Engine>>& out) {
   const auto& codec = s.codec();
   if constexpr (!Engine::policy::in_records) {
     const mutated m = s.engine.mutate(s.at, p, [](std::uint64_t) { return decision{verdict::erase, 0}; });
-    if (!m.found) return std::nullopt;
-    return codec.value(m.before);
+    if (m.found) out.emplace(codec.value(m.before));
+    return m.found;
   } else {
     for (;;) {
       const found_word seen = s.engine.find(s.at, p);
-      if (!seen.found) return std::nullopt;
-      std::optional<value_of<Engine>> value(codec.value(seen.word));
-      if (swap_word(s, p, seen.word, {verdict::erase, 0})) return value;
+      if (!seen.found) {
+        out.reset();
+        return false;
+      }
+      out.emplace(codec.value(seen.word));
+      if (swap_word(s, p, seen.word, {verdict::erase, 0})) return true;
     }
   }
+}
+
+/// The same, returned. The one variable is built in its place: a move after the erase could throw.
+template <class Engine>
+std::optional<value_of<Engine>> extract_value(site<Engine> s, const typename Engine::probe& p) {
+  std::optional<value_of<Engine>> out;
+  (void)extract_into(s, p, out);
+  return out;
 }
 
 } // namespace cubby::inline v0::detail

@@ -84,9 +84,14 @@ public:
   void retire(seat& s, std::uint64_t word) {
     if constexpr (Policy::unique_words) table_.bag.add(s, word);
   }
-  void collect(seat&) {
+  void collect(seat& s) {
     table_.bag.collect();
-    engines::dlht::release_indexes(table_, ~std::size_t{0});
+    if constexpr (Threads::is_shared) {
+      engines::dlht::release_indexes(table_, ~std::size_t{0});
+    } else {
+      const auto stay = pin(s); // so that a pin further out is told from none
+      engines::dlht::release_indexes(table_, ~std::size_t{0});
+    }
   }
 
   template <class F> void for_each(seat& s, F f) {

@@ -108,14 +108,17 @@ template <class Policy, class Threads> bool finish_migrations(table<Policy, Thre
 /// Room for `wanted` entries without further growth; false: no memory, or a `fixed` table would have to grow.
 template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
   lock_scope alone(t.snapshot_lock);
-  if (!finish_migrations(t)) return false;
-  index<Threads>& at = *first_index(t);
   const std::uint64_t bins = bins_for(wanted);
-  if (bins <= at.bin_count) return true;
-  if (t.settings.growth == growth_policy::fixed || bins > most_bins) return false;
-  std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
-  if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // walk.hpp, `share`, counts on it
-  return make_next(t, at, at.bin_count * factor) != nullptr && finish_migrations(t);
+  for (;;) {
+    if (!finish_migrations(t)) return false;
+    index<Threads>& at = *first_index(t);
+    if (bins <= at.bin_count) return true;
+    if (t.settings.growth == growth_policy::fixed || bins > most_bins) return false;
+    std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
+    if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // walk.hpp, `share`, counts on it
+    // What somebody else has just made may be smaller: then we look again.
+    if (make_next(t, at, at.bin_count * factor) == nullptr) return false;
+  }
 }
 
 /// Halves the table as long as its entries fit and it stays above its floor; false: no memory. Ends when a smaller
@@ -169,6 +172,7 @@ inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, s
     }
     const attempt how = insert_here(t.policy, probe, a, h, out);
     if (how == attempt::ended) [[likely]] {
+      out.shown = a.shown;
       if (out.outcome != insert_outcome::inserted) return out;
       if (final == slot_state::valid) t.entries.add(who.id(), 1);
       chores(t);
@@ -177,7 +181,7 @@ inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, s
     if (how == attempt::wait) wait.pause();
     if (how == attempt::no_room) {
       const insert_outcome room = make_room(t, *a.at, probe, h);
-      if (room != insert_outcome::inserted) return {room, 0};
+      if (room != insert_outcome::inserted) return {.outcome = room, .shown = a.shown};
     }
   }
 }

@@ -108,6 +108,7 @@ template <class Threads> struct arrival {
   std::uint64_t word;  // stored key word
   std::uint64_t value; // what the caller gave
   std::uint64_t final; // slot_state::valid or shadow
+  bool shown = false;  // inserted_word::shown
 };
 
 /// Fills a slot that is ours. Both stores release: a reader that sees either word also sees the change of the header
@@ -195,8 +196,8 @@ CUBBY_NEVER_INLINE attempt commit_contended(const Policy& policy, const Probe& p
 
 /// Takes a slot of the bin, if need be one whose entry is erased, and puts the entry there; its key is absent under `h`.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, const arrival<Threads>& a,
-                                      std::uint64_t h, unsigned reusable) noexcept {
+CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, arrival<Threads>& a, std::uint64_t h,
+                                      unsigned reusable) noexcept {
   const unsigned number = choose_slot(*a.at, *a.b, h, reusable);
   if (number == bin_slots) return attempt::no_room;
   const std::uint64_t reserved = header::with_slot(h, number, slot_state::filling);
@@ -205,6 +206,7 @@ CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, 
   if (!a.b->head.compare_exchange(h, reserved, sync::acq_rel, sync::relaxed)) return attempt::again;
   h = reserved;
   slot<Threads>& s = *slot_at(*a.at, *a.b, number);
+  if constexpr (Policy::unique_words) a.shown = true;
   fill<Policy>(s, a);
   // [commit] release: pairs with [probe]; in record tables the linearization point of an insert
   // acquire on failure: pairs with [commit]
@@ -218,17 +220,17 @@ CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, 
 /// An insert within one bin whose header `h` was read and is `no_transfer`. `wait`: another insert of the same key has
 /// been decided and is about to be shown.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe, const arrival<Threads>& a,
-                                        std::uint64_t h, inserted_word& out) noexcept {
+CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe, arrival<Threads>& a, std::uint64_t h,
+                                        inserted_word& out) noexcept {
   const auto there = search_present(policy, *a.at, *a.b, h, probe, a.word);
   if (there.how == presence::absent) [[likely]] {
-    out = {insert_outcome::inserted, a.value};
+    out = {.outcome = insert_outcome::inserted, .word = a.value};
     return put_entry(policy, probe, a, h, there.reusable);
   }
   if (there.how == presence::hidden) return attempt::wait;
   // Linearization point of a refused insert: this read. relaxed: the acquire loads before keep it behind them.
   if (a.b->head.load(sync::relaxed) != h) return attempt::again;
-  out = {insert_outcome::exists, there.value};
+  out = {.outcome = insert_outcome::exists, .word = there.value};
   return attempt::ended;
 }
 

@@ -94,11 +94,15 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
   }
 }
 
+template <class Threads> void add_done(index<Threads>& at, std::uint64_t units) noexcept {
+  // [count-done] acq_rel: pairs with [done]; whoever completes has seen every mover's work
+  (void)at.done.fetch_add(units, sync::acq_rel);
+}
+
 template <class Policy, class Threads>
 void count_done(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t units) noexcept {
   if (units == 0) return;
-  // [count-done] acq_rel: pairs with [done]; whoever completes has seen every mover's work
-  (void)at.done.fetch_add(units, sync::acq_rel);
+  add_done(at, units);
   if (is_complete(at)) advance_root(t);
 }
 
@@ -128,7 +132,20 @@ std::uint64_t further_factor(const index<Threads>& at, const index<Threads>& to,
   return goes_back ? 2 : growth_factor(to.bin_count, chosen);
 }
 
+/// Tells sweeps, which may be past it already, of a unit that was given back; its bins must be free by now.
+template <class Threads> void mark_missed(index<Threads>& at) noexcept {
+  // A swap, so that the marks of several movers are one release sequence. [give-back] release: pairs with [sweep-again]
+  (void)at.missed.exchange(1, sync::release);
+}
+
 enum class move_result : std::uint8_t { moved, busy, no_memory };
+
+/// The unit's bins over there are empty and ours: counts them as moved on. True, so that the caller remembers.
+template <class Threads> bool pass_unit_on(index<Threads>& to, const bin_range& targets) noexcept {
+  finish_bins(to, targets, bin_state::done_transfer);
+  add_done(to, targets.count);
+  return true;
+}
 
 /// Moves one unit of `at` to the nearest successor with room for it. On no_memory the unit works on where it is.
 template <class Policy, class Threads>
@@ -139,33 +156,34 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
   if (!claim_unit(at, sources)) return move_result::busy;
   cargo<Threads> load;
   list_unit(t.policy, at, sources, load);
+  bool passed_one = false;
+  // Not while bins are held: the root's step takes a lock that `histogram` may hold while it waits for these bins.
+  const auto release_sources = [&](std::uint64_t state) {
+    finish_bins(at, sources, state);
+    if (passed_one) advance_root(t);
+  };
   for (std::uint64_t chained = 0;;) {
     const bin_range targets = bins_of_unit<Policy::mapping>(to->bin_count, units, unit);
     // relaxed: these bins are ours alone until the sources are done (see place_unit)
     const std::uint64_t h = to->bins[targets.first].head.load(sync::relaxed);
-    if (header::state_of(h) != bin_state::done_transfer && secure_room<Policy>(*to, load, chained)) {
+    const bool passed_before = header::state_of(h) == bin_state::done_transfer;
+    if (!passed_before && secure_room<Policy>(*to, load, chained)) {
       // relaxed: set before [publish-next], cleared only when this unit has moved
       const bool hold = to->frozen.load(sync::relaxed) != 0;
       const std::uint64_t fresh = hold ? bin_state::snapshot : bin_state::no_transfer;
       if (hold) to->bins[targets.first].head.store(header::with_state(0, fresh), sync::relaxed); // relaxed: as above
       place_unit(*to, load, chained, fresh);
-      finish_bins(at, sources, bin_state::done_transfer);
+      release_sources(bin_state::done_transfer);
       return move_result::moved;
     }
-    // No room there: the unit's bins over there are empty and ours, so they count as moved on, and we go with them.
+    // No room there: the unit goes further.
     index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(at, *to, t.settings));
     if (further == nullptr) {
-      finish_bins(at, sources, bin_state::no_transfer);
-      // Sweeps may be past this unit already; the one that takes the mark must find the bins free.
-      // A swap, so that the marks of several movers are one release sequence.
-      // [give-back] release: pairs with [sweep-again]
-      (void)at.missed.exchange(1, sync::release);
+      release_sources(bin_state::no_transfer);
+      mark_missed(at);
       return move_result::no_memory;
     }
-    if (header::state_of(h) != bin_state::done_transfer) {
-      finish_bins(*to, targets, bin_state::done_transfer);
-      count_done(t, *to, targets.count);
-    }
+    if (!passed_before) passed_one = pass_unit_on(*to, targets);
     to = further;
   }
 }
@@ -202,9 +220,13 @@ bool sweep(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t count) n
     std::uint32_t one = 1;
     // Whoever clears the mark restarts the sweep. [sweep-again] acquire: pairs with [give-back]
     // relaxed: on failure there is nothing to sweep
-    if (!at.missed.compare_exchange(one, 0, sync::acquire, sync::relaxed)) return false;
-    // [restart-sweep] release: pairs with [take-units]; they find the bins as free as we do
-    at.cursor.store(0, sync::release);
+    if (!at.missed.compare_exchange(one, 0, sync::acquire, sync::relaxed)) {
+      advance_root(t); // the last movers of two indexes can each miss what the other has just counted
+      return false;
+    }
+    // A swap, so that two restarts are one release sequence.
+    // [restart-sweep] acq_rel: pairs with [take-units]; they find the bins as free as we do
+    (void)at.cursor.exchange(0, sync::acq_rel);
   }
   // [take-units] acquire: pairs with [restart-sweep]
   const std::uint64_t first = at.cursor.fetch_add(count, sync::acquire);

@@ -182,13 +182,15 @@ private:
 
   inserted_word place(const probe& p, std::uint64_t word, bool hidden) {
     lock_scope held(lock_);
-    if (const auto at = locate(p); at != index_.end()) return {insert_outcome::exists, at->second.word};
-    if (options_.growth == growth_policy::fixed && index_.size() >= slots_now()) return {insert_outcome::full, 0};
+    if (const auto at = locate(p); at != index_.end())
+      return {.outcome = insert_outcome::exists, .word = at->second.word};
+    if (options_.growth == growth_policy::fixed && index_.size() >= slots_now())
+      return {.outcome = insert_outcome::full};
     const bool had = fail::attempt(
         [&] { counting_growth([&] { index_.emplace(place_of{p.hash, p.word}, content{word, hidden}); }); });
-    if (!had) return {insert_outcome::no_memory, 0};
+    if (!had) return {.outcome = insert_outcome::no_memory};
     if (hidden) ++hidden_;
-    return {insert_outcome::inserted, 0};
+    return {};
   }
 
   bool apply(const probe& p, std::uint64_t expected, const decision& wanted) {
