@@ -28,7 +28,8 @@ def headers():
 
 def house(shell):
     output = shell.run("check the tree", ["python3", "tools/check_house.py"])
-    for test in ("test_baselines", "test_check_house", "test_install_packages", "test_run_tests", "test_run_verify"):
+    names = ("baselines", "check_house", "install_packages", "mutants", "run_tests", "run_verify")
+    for test in (f"test_{name}" for name in names):
         shell.run(f"{test}.py", ["python3", f"tools/{test}.py"])
     return output.strip().split("\n")[-1].removeprefix("house: ")
 

@@ -158,10 +158,10 @@ def what_failed(done):
 
 
 def judge(scratch, mutant):
-    """(good, how) for a mutant."""
+    """(good, how, output) for a mutant."""
     applied = scratch.apply(mutant.patch)
     if applied.code != 0:
-        return False, "does not apply: " + applied.output.strip().split("\n")[0]
+        return False, "does not apply", applied.output
     built = scratch.build(mutant.check)
     if built.code != 0:
         return False, "does not build", built.output
@@ -175,7 +175,7 @@ def judge(scratch, mutant):
 
 
 def judge_control(scratch, check):
-    """(good, how) for a check on the unchanged tree."""
+    """(good, how, output) for a check on the unchanged tree."""
     built = scratch.build(check)
     if built.code != 0:
         return False, "the check does not build", built.output
@@ -208,10 +208,9 @@ class Campaign:
             begin = time.monotonic()
             try:
                 scratch.restore()
-                is_mutant = isinstance(job, Mutant)
-                good, how, *output = judge(scratch, job) if is_mutant else judge_control(scratch, job)
+                good, how, output = judge(scratch, job) if isinstance(job, Mutant) else judge_control(scratch, job)
             except Exception as fault:  # a fault of this file must not look like a caught mutant
-                good, how, output = False, f"{type(fault).__name__}: {fault}", []
+                good, how, output = False, f"{type(fault).__name__}: {fault}", ""
             name = job.name if isinstance(job, Mutant) else f"control: {job}"
             self.note(Verdict(name, good, how, time.monotonic() - begin), output)
 
@@ -220,7 +219,7 @@ class Campaign:
             self.verdicts.append(verdict)
             say(f"mutants: {len(self.verdicts)} of {self.total}: {verdict.name}: {verdict.how} ({verdict.seconds:.0f} s)")
             with self.shell.log.open("a") as log:
-                log.write(f"== {verdict.name}: {verdict.how}\n" + "".join(output)[-20000:] + "\n")
+                log.write(f"== {verdict.name}: {verdict.how}\n" + output[-20000:] + "\n")
 
     def run(self):
         workers = [threading.Thread(target=self.work, args=(number,)) for number in range(AT_ONCE)]
@@ -232,10 +231,12 @@ class Campaign:
 
 
 def print_mutants(mutants, verdicts):
-    print(f"\n{'mutant':<34} {'caught by':<58} how")
+    """Which check caught which mutant, and how that showed."""
+    widest = max(len(mutant.name) for mutant in mutants)
+    print(f"\n{'mutant':<{widest}}  caught by: how")
     for mutant in mutants:
         verdict = verdicts[mutant.name]
-        print(f"{mutant.name:<34} {str(mutant.check) if verdict.good else '-':<58} {verdict.how}")
+        print(f"{mutant.name:<{widest}}  {mutant.check if verdict.good else 'NOBODY'}: {verdict.how}")
     print(flush=True)
 
 

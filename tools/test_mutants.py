@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The runner of the mutants: only a check that passes on the unchanged tree and fails on the changed one has caught
+# anything. What is alive, does not apply, does not build, hangs, or meets a check without a test, is a failure.
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from suite import shell  # noqa: E402
+from verify import mutants  # noqa: E402
+from verify.mutants import Check, Ended, Mutant  # noqa: E402
+
+CHECK = Check("check_x", "x.*", "plain")
+PASSES = Ended(0, "[  PASSED  ] 3 tests.\n")
+FAILS = Ended(1, "[  FAILED  ] x.of_something (3 ms)\n")
+PATCH = """SPDX-License-Identifier: Apache-2.0
+check: check_x x.* plain
+why: it is wrong
+
+diff --git a/include/one.txt b/include/one.txt
+--- a/include/one.txt
++++ b/include/one.txt
+@@ -1,3 +1,3 @@
+ first
+-right
++wrong
+ last
+"""
+
+
+class FakeScratch:
+    def __init__(self, applied=Ended(0, ""), built=Ended(0, ""), ran=PASSES):
+        self.apply = lambda _: applied
+        self.build = lambda _: built
+        self.run = lambda _: ran
+
+
+def mutant(name="m", hangs=False):
+    return Mutant(name, "", CHECK, "why", hangs)
+
+
+class Judgement(unittest.TestCase):
+    def expect(self, good, how, **scratch):
+        self.assertEqual(mutants.judge(FakeScratch(**scratch), mutant())[:2], (good, how))
+
+    def test_a_check_that_fails_has_caught_it(self):
+        self.expect(True, "x.of_something fails", ran=FAILS)
+        self.expect(True, "ThreadSanitizer", ran=Ended(66, "WARNING: ThreadSanitizer: data race"))
+        self.expect(True, "SIGSEGV", ran=Ended(-11, ""))
+
+    def test_alive(self):
+        self.expect(False, "ALIVE", ran=PASSES)
+
+    def test_a_patch_that_does_not_apply_or_build_is_not_caught(self):
+        self.expect(False, "does not apply", applied=Ended(1, "error"), ran=FAILS)
+        self.expect(False, "does not build", built=Ended(1, "error"), ran=FAILS)
+
+    def test_a_hang_counts_only_where_it_was_foreseen(self):
+        self.expect(False, "the check hangs; that was not expected", ran=Ended(None, ""))
+        self.assertTrue(mutants.judge(FakeScratch(ran=Ended(None, "")), mutant(hangs=True))[0])
+
+    def test_a_control_has_to_run_a_test_and_pass(self):
+        self.assertTrue(mutants.judge_control(FakeScratch(), CHECK)[0])
+        for ran in (FAILS, Ended(0, "[  PASSED  ] 0 tests.\n"), Ended(None, ""), Ended(-6, "[  PASSED  ] 1 test.\n")):
+            self.assertFalse(mutants.judge_control(FakeScratch(ran=ran), CHECK)[0])
+
+
+class Runner(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.folder = self.root / "verify" / "mutants"
+        self.folder.mkdir(parents=True)
+        (self.root / "include").mkdir()
+        (self.root / "include" / "one.txt").write_text("first\nright\nlast\n")
+        for place, name, value in ((shell, "ROOT", self.root), (shell, "BUILD", self.root / "build"), (mutants, "LEAST", 1)):
+            patch = mock.patch.object(place, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def write(self, name, text=PATCH):
+        (self.folder / f"{name}.patch").write_text(text)
+
+    def run_part(self, ran):
+        """Runs the part with real patches and copies; `ran` says how the check ends over the text of the copy."""
+        def run_check(scratch, _):
+            return ran((scratch.folder / "include" / "one.txt").read_text())
+
+        out = io.StringIO()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.object(mutants.Scratch, "build", lambda *_: Ended(0, "")))
+            stack.enter_context(mock.patch.object(mutants.Scratch, "run", run_check))
+            stack.enter_context(mock.patch.object(mutants, "need", lambda *_: None))
+            stack.enter_context(contextlib.redirect_stdout(out))
+            return mutants.run(shell.Shell("mutants")), out.getvalue()
+
+    def test_each_mutant_meets_a_copy_of_its_own(self):
+        for name in ("a", "b", "c"):
+            self.write(name)
+        note, output = self.run_part(lambda text: FAILS if "wrong" in text else PASSES)
+        self.assertIn("3 of 3 caught by 1 checks", note)
+        self.assertIn("check_x x.* (plain): x.of_something fails", output)
+        self.assertEqual((self.root / "include" / "one.txt").read_text(), "first\nright\nlast\n")
+
+    def test_one_that_lives_fails_the_part(self):
+        self.write("a")
+        with self.assertRaisesRegex(shell.Failure, "a: ALIVE"):
+            self.run_part(lambda _: PASSES)
+
+    def test_one_that_does_not_apply_fails_the_part(self):
+        self.write("a", PATCH.replace("-right", "-other"))
+        with self.assertRaisesRegex(shell.Failure, "a: does not apply"):
+            self.run_part(lambda _: PASSES)
+
+    def test_a_check_that_always_fails_fails_the_part(self):
+        self.write("a")
+        with self.assertRaisesRegex(shell.Failure, "control: check_x"):
+            self.run_part(lambda _: FAILS)
+
+    def test_heads_that_name_no_check(self):
+        for line in ("check: check_x plain", "check: check_x x.* quick", "checked: check_x x.* plain"):
+            self.write("a", PATCH.replace("check: check_x x.* plain", line))
+            with self.assertRaisesRegex(shell.Failure, "does not name its check"):
+                self.run_part(lambda _: PASSES)
+
+    def test_too_few_mutants(self):
+        with self.assertRaisesRegex(shell.Failure, "0 mutants"):
+            self.run_part(lambda _: PASSES)
+
+    def test_a_command_that_hangs_is_ended(self):
+        self.assertEqual(mutants.execute(["sleep", "60"], self.root, 0.2).code, None)
+
+
+if __name__ == "__main__":
+    unittest.main()
