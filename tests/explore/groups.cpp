@@ -158,6 +158,11 @@ void explore_group(const std::string& name, std::vector<scenario> scenarios, uns
     if (!replay(wanted, scenarios)) GTEST_SKIP() << "the schedule to replay is of another group";
     return;
   }
+  if (const char* const wanted = std::getenv("CUBBY_EXPLORE_ONLY")) {
+    std::erase_if(scenarios, [wanted](const scenario& s) { return s.name.find(wanted) == std::string::npos; });
+    if (scenarios.empty()) GTEST_SKIP() << "no scenario of that name in this group";
+    share = 100;
+  }
   explorers all;
   for (const scenario& s : scenarios) all.push_back(std::make_unique<explorer>(s));
   const std::chrono::duration<double> mine(budget_seconds() * share / 100);
