@@ -80,8 +80,8 @@ TEST(explore_control, what_is_pruned_shows_no_history_of_its_own) {
   const auto take = [&some](const std::vector<scenario>& all, std::size_t every) {
     for (std::size_t i = every / 2; i < all.size(); i += every) some.push_back(all[i]);
   };
-  take(pairs_of_verbs(), 20);
-  take(erase_and_reuse(), 20);
+  take(pairs_of_verbs(), 40);
+  take(erase_and_reuse(), 40);
   take(batches(), 20);
   take(keys_zero_to_three(), 20);
   std::uint64_t fewer = 0;

@@ -144,7 +144,7 @@ bool search_by_bounds(explorers& all, clock::time_point end) {
       if (e.covered().bound() + 1 == static_cast<int>(bound)) (void)e.search(bound, bound < 2 ? end : until);
     };
     if (!share_out(all, end, search)) return false;
-    std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
       return a->covered().schedules[bound] < b->covered().schedules[bound];
     });
   }
