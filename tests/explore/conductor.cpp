@@ -55,6 +55,8 @@ ending conductor::run(unsigned count, const body_function& body, chooser& who) {
   chooser_ = &who;
   points_.clear();
   changes_.clear();
+  done_.clear();
+  count_ = static_cast<std::uint8_t>(count);
   steps_ = 0;
   rounds_ = 0;
   how_ = ending::finished;
@@ -63,7 +65,7 @@ ending conductor::run(unsigned count, const body_function& body, chooser& who) {
   for (unsigned i = 0; i < count; ++i) {
     thread& t = threads_[i];
     if (!t.own) t.own = std::make_unique<fiber>(&conductor::enter, this);
-    t.steps = t.call = 0;
+    t.steps = t.call = t.stamps = 0;
     t.target_words = 0;
     t.seen.clear();
   }
@@ -146,16 +148,37 @@ void conductor::note(thread& t, step kind, const void* address) {
   }
   if (kind == step::wait) {
     t.seen.clear();
+    done_.push_back({0, t.steps, t.stamps, running_, false, false});
     return;
   }
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7};
   const unsigned words = kind == step::rmw16 ? 2 : 1;
+  done_.push_back({word, t.steps, t.stamps, running_, words == 2, kind != step::load});
   for (unsigned i = 0; i < words; ++i) t.seen.push_back({word + 8 * i, steps_});
   if (kind == step::load) return;
   t.target = word;
   t.target_words = words;
   t.always_changes = kind == step::store;
   for (unsigned i = 0; i < words && !t.always_changes; ++i) t.before[i] = peek(word + 8 * i);
+}
+
+bool conductor::last_departure_was_idle() const {
+  const auto last = std::find_if(points_.rbegin(), points_.rend(), [](const auto& p) { return p.chosen != p.usual; });
+  if (count_ != 2 || last == points_.rend() || last->forced) return false;
+  const auto is_its = [&](const done_step& d) { return d.thread == last->from && d.number >= last->at; };
+  const auto step = std::find_if(done_.begin(), done_.end(), is_its);
+  if (step == done_.end() || step->word == 0) return false;
+  const auto following = std::find_if(step + 1, done_.end(), is_its);
+  if (following == done_.end() || following->stamps != step->stamps) return false;
+  const auto covers = [](const done_step& d, std::uintptr_t word) {
+    return d.word == word || (d.both_words && d.word + 8 == word);
+  };
+  for (auto other = step; other != done_.begin() && (other - 1)->thread != last->from;) {
+    --other;
+    const bool meet = covers(*other, step->word) || covers(*step, other->word);
+    if (meet && (other->writes || step->writes)) return false;
+  }
+  return true;
 }
 
 /// The thread's last step is done: if it changed a word, whoever waits for that word is ready again.

@@ -30,10 +30,16 @@ public:
 
   /// Where each decision of the last run was taken.
   [[nodiscard]] const std::vector<decision_point>& points() const noexcept { return points_; }
-  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+  /// Whether the last departure of the last run made no difference: a thread lost its turn before a step that shares no
+  /// word with what the others then did until it went on. To lose the turn one step later is the same. Only for two
+  /// threads, and only where no stamp is taken between the two steps: that would move, too.
+  [[nodiscard]] bool last_departure_was_idle() const;
   /// For the code inside a fiber: that its next call begins, and a stamp that orders calls and returns.
   void begin_call() noexcept { ++threads_[running_].call; }
-  std::uint64_t stamp() noexcept { return ++stamps_; }
+  std::uint64_t stamp() noexcept {
+    if (running_ != nobody) ++threads_[running_].stamps;
+    return ++stamps_;
+  }
   void new_history() noexcept { stamps_ = 0; }
   void listen(listener to) { listener_ = std::move(to); }
 
@@ -42,10 +48,19 @@ private:
     std::uintptr_t word;
     std::uint64_t time;
   };
+  struct done_step {
+    std::uintptr_t word; // 0: it waited
+    std::uint32_t number;
+    std::uint32_t stamps; // that its thread had taken
+    std::uint8_t thread;
+    bool both_words;
+    bool writes;
+  };
   struct thread {
     std::unique_ptr<fiber> own;
     std::uint32_t steps = 0;
     std::uint32_t call = 0;
+    std::uint32_t stamps = 0;
     std::vector<access> seen; // since its last wait
     // what the step that comes next, or has just been done, may change; size 0: nothing
     std::uintptr_t target = 0;
@@ -76,12 +91,14 @@ private:
   listener listener_;
   std::vector<decision_point> points_;
   std::vector<access> changes_;
+  std::vector<done_step> done_;
   std::uint64_t steps_ = 0;
   std::uint64_t stamps_ = 0;
   unsigned rounds_ = 0;
   ending how_ = ending::finished;
   std::uint8_t running_ = nobody;
   std::uint8_t starting_ = 0;
+  std::uint8_t count_ = 0;
   std::uint8_t alive_ = 0;
   std::uint8_t asleep_ = 0;
 };

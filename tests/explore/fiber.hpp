@@ -38,7 +38,7 @@ private:
   std::size_t size_ = 0;
   entry_function entry_ = nullptr;
   void* argument_ = nullptr;
-  void* sanitizer_ = nullptr; // a fake stack of AddressSanitizer or a fiber of ThreadSanitizer
+  [[maybe_unused]] void* sanitizer_ = nullptr; // a fake stack of AddressSanitizer or a fiber of ThreadSanitizer
 };
 
 } // namespace cubby_test

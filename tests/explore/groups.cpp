@@ -144,7 +144,7 @@ bool search_by_bounds(explorers& all, clock::time_point end) {
       if (e.covered().bound() + 1 == static_cast<int>(bound)) (void)e.search(bound, bound < 2 ? end : until);
     };
     if (!share_out(all, end, search)) return false;
-    std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
       return a->covered().schedules[bound] < b->covered().schedules[bound];
     });
   }
@@ -157,6 +157,11 @@ void explore_group(const std::string& name, std::vector<scenario> scenarios, uns
   if (const char* const wanted = std::getenv("CUBBY_EXPLORE_REPLAY")) {
     if (!replay(wanted, scenarios)) GTEST_SKIP() << "the schedule to replay is of another group";
     return;
+  }
+  if (const char* const wanted = std::getenv("CUBBY_EXPLORE_ONLY")) {
+    std::erase_if(scenarios, [wanted](const scenario& s) { return s.name.find(wanted) == std::string::npos; });
+    if (scenarios.empty()) GTEST_SKIP() << "no scenario of that name in this group";
+    share = 100;
   }
   explorers all;
   for (const scenario& s : scenarios) all.push_back(std::make_unique<explorer>(s));

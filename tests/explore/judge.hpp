@@ -17,6 +17,14 @@ class judge {
 public:
   /// Empty when there is an order.
   const std::string& operator()(const std::vector<lane>& lanes);
+  /// Whether two judges have seen the same histories.
+  [[nodiscard]] bool saw_the_same(const judge& other) const {
+    if (known_.size() != other.known_.size()) return false;
+    for (const auto& one : known_) {
+      if (!other.known_.contains(one.first)) return false;
+    }
+    return true;
+  }
   [[nodiscard]] std::size_t histories() const noexcept { return known_.size(); }
 
 private:

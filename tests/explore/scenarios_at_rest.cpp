@@ -143,12 +143,12 @@ std::vector<scenario> retirement() {
       {{{act::hold, k1}, {act::look}}, {{act::erase, k1}, {act::shrink}}, {{act::insert, k1, 7}, {act::shrink}}},
       {{{act::abort, k1, 6}}, {{act::erase, k1}, {act::insert, k1, 7}}, {{act::shrink}}},
       {{{act::walk}}, {{act::assign, k1, 6}, {act::erase, k2}, {act::shrink}}},
+      {{{act::find, k1}}, {{act::assign, k1, 6}, {act::shrink}, {act::assign, k1, 7}, {act::shrink}}},
   };
   std::vector<scenario> all;
   for (const table_kind table : {table_kind::records, table_kind::reference_records}) {
     for (const auto& cast : casts) {
-      // One record has come and gone before, so that the next one is not the first of its bag.
-      scenario s = tiny(table, {{act::insert, k1, 4}, {act::insert, k2, 5}, {act::assign, k1, 5}, {act::shrink}});
+      scenario s = tiny(table, {{act::insert, k1, 5}, {act::insert, k2, 5}});
       s.threads = cast;
       add(all, "retire", std::move(s));
     }

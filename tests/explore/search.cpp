@@ -96,6 +96,7 @@ bool explorer::descend(schedule& taken, unsigned preemptions, unsigned bound, cl
     fail(v);
     return false;
   }
+  if (prune_ && conductor::instance().last_departure_was_idle()) return true;
   const std::vector<decision_point> points = conductor::instance().points();
   std::size_t first = points.size();
   while (first > 0 && points[first - 1].chosen == points[first - 1].usual) --first;

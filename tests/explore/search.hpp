@@ -41,7 +41,9 @@ struct coverage {
 class explorer {
 public:
   using clock = std::chrono::steady_clock;
-  explicit explorer(const scenario& s) : scenario_(s) {}
+  /// `prune`: behind a departure that made no difference (conductor.hpp) no further ones are tried, because they are
+  /// tried behind the same departure one step later.
+  explicit explorer(const scenario& s, bool prune = true) : scenario_(s), prune_(prune) {}
 
   /// Depth first over all schedules of at most `bound` preemptions, those of exactly `bound` being counted.
   /// False: something failed, or time was up first (`exhausted` tells).
@@ -55,6 +57,7 @@ public:
 
   [[nodiscard]] const coverage& covered() const noexcept { return covered_; }
   [[nodiscard]] const std::optional<failure>& failed() const noexcept { return failed_; }
+  [[nodiscard]] const judge& judged() const noexcept { return judge_; }
   [[nodiscard]] const scenario& what() const noexcept { return scenario_; }
 
 private:
@@ -65,6 +68,7 @@ private:
   schedule shortened(schedule s);
 
   scenario scenario_;
+  bool prune_;
   judge judge_;
   coverage covered_;
   subject* table_ = nullptr; // of the run that is under way
