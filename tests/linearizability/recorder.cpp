@@ -93,7 +93,7 @@ const char* name_of(judgement what) {
   return what == judgement::refused ? "refused" : "not checked";
 }
 
-/// One line for each file: path, verdict, records, objects judged, the first line of why; divided by tabs.
+/// A line for each file: path, verdict, records, objects judged, the first line of why; divided by tabs. Then all of it.
 int judge_files(int count, char** paths) {
   for (int i = 0; i < count; ++i) {
     recorded_history h;
@@ -101,7 +101,8 @@ int judge_files(int count, char** paths) {
     const finding f = h.together ? check_together(h.records) : check_history(h.records);
     const std::string why = f.text.substr(0, f.text.find('\n'));
     std::printf("%s\t%s\t%zu\t%zu\t%s\n", paths[i], name_of(f.what), h.records.size(), f.keys, why.c_str());
-    if (f.what != judgement::linearizable) std::fprintf(stderr, "%s", f.text.c_str());
+    // On the same stream, so that it cannot come into the middle of a line.
+    if (f.what != judgement::linearizable) std::printf("%s\n", f.text.c_str());
   }
   return 0;
 }
