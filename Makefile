@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# The two commands, each from nothing: install what is missing, configure, build, run. A second call repeats no build.
+# The commands, each from nothing: install what is missing, configure, build, run. A second call repeats no build.
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 REPORT := build/demo-report
 
-.PHONY: help demo test clean
+.PHONY: help demo test verify clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo   install what is missing, build, and run the default benchmark (about two minutes)"
-	@echo "make test   install what is missing, build, and run every check and test (about ten minutes)"
-	@echo "make clean  remove build/"
+	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
+	@echo "make test    install what is missing, build, and run every check and test (about ten minutes)"
+	@echo "make verify  make test, and what takes longer: models, mutants, interleavings, histories, fuzzing (up to an hour)"
+	@echo "make clean   remove build/"
 	@echo
-	@echo "One part of the tests alone: tools/run_tests.py --only PART (tools/run_tests.py --list names them)"
+	@echo "One part alone: tools/run_tests.py --only PART or tools/run_verify.py --only PART (--list names them)"
 
 demo:
 	@tools/install_packages.sh demo
@@ -24,6 +25,10 @@ demo:
 test:
 	@tools/install_packages.sh test
 	@python3 tools/run_tests.py
+
+verify:
+	@tools/install_packages.sh verify
+	@python3 tools/run_verify.py
 
 clean:
 	rm -rf build

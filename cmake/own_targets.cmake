@@ -31,6 +31,9 @@ endif()
 if(CUBBY_BUILD_TESTS)
   add_subdirectory(${PROJECT_SOURCE_DIR}/tests ${PROJECT_BINARY_DIR}/tests)
 endif()
+if(CUBBY_BUILD_FUZZ)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/fuzz ${PROJECT_BINARY_DIR}/fuzz)
+endif()
 
 # The tests instantiate the same tables in every file; joined, each is compiled once, in half the time. Debug builds keep
 # the files apart, so that each is seen alone as well.

@@ -1,19 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian or Ubuntu packages that `make demo` or `make test` needs and that are missing; names each one
-# first. Touches nothing when all are there. Exit 2: the packages cannot be had here, and the message names them.
+# Installs the Debian or Ubuntu packages that `make demo`, `make test` or `make verify` needs and that are missing; names
+# each one first. Touches nothing when all are there. Exit 2: the packages cannot be had here, and the message names them.
 set -eu
 
 build_packages="g++ cmake ninja-build pkg-config python3"
 program_packages="libcli11-dev libfmt-dev nlohmann-json3-dev libtbb-dev libcuckoo-dev liburcu-dev"
 gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox"
-test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache"
+test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"
+verify_packages=""
+go_packages="golang-go" # only where there is no Go from elsewhere
 
 case "${1:-}" in
   demo) wanted="$build_packages $program_packages $gtest_packages $demo_packages" ;;
   test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages" ;;
-  *) echo "usage: $0 demo|test" >&2; exit 2 ;;
+  verify)
+    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $verify_packages"
+    command -v go >/dev/null 2>&1 || wanted="$wanted $go_packages" ;;
+  *) echo "usage: $0 demo|test|verify" >&2; exit 2 ;;
 esac
 
 is_installed() {

@@ -84,6 +84,15 @@ class Installer(unittest.TestCase):
         packages = [word for word in self.calls()[0].split()[2:] if not word.startswith("-")]
         self.assertEqual(packages, ["libfmt-dev"])
 
+    def test_installs_go_only_where_there_is_none(self):
+        self.run_script("verify")
+        self.assertIn("golang-go\n", (self.state / "installed").read_text())
+        self.write("installed", "")
+        self.program("go", "#!/bin/sh\n")
+        self.run_script("verify")
+        self.assertIn("clang-19\n", (self.state / "installed").read_text())
+        self.assertNotIn("golang-go\n", (self.state / "installed").read_text())
+
     def test_fetches_the_lists_when_they_are_stale(self):
         self.write("needs-update", "")
         self.assertEqual(self.run_script("demo").returncode, 0)

@@ -85,6 +85,11 @@ class Driver(unittest.TestCase):
             code, _ = self.run_parts(a=lambda part: part.run("sleep", ["sleep", "60"]))
         self.assertEqual(code, 1)
 
+    def test_shown_output_reaches_screen_and_log(self):
+        code, output = self.run_parts(a=lambda part: part.run("speak", ["echo", "out loud"], show=True).strip())
+        self.assertEqual(code, 0)
+        self.assertEqual(output.count("out loud"), 3)  # on the screen, behind the part's outcome, and in the table
+
     def test_tests_that_ctest_lost(self):
         fake = mock.Mock(run=lambda *_, **__: "No tests were found!!!")
         with self.assertRaises(shell.Failure):

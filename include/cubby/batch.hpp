@@ -65,9 +65,9 @@ constexpr outcome outcome_of(changed how) noexcept {
 }
 
 template <class Engine>
-outcome run_request(site<Engine> s, const typename Engine::probe& p,
-                    const request<typename Engine::policy::key_type, value_of<Engine>>& asked,
-                    reply<value_of<Engine>>& answer) {
+CUBBY_ALWAYS_INLINE outcome run_request(site<Engine> s, const typename Engine::probe& p,
+                                        const request<typename Engine::policy::key_type, value_of<Engine>>& asked,
+                                        reply<value_of<Engine>>& answer) {
   const auto& codec = s.codec();
   if (asked.what == verb::find) {
     const found_word seen = s.engine.find(s.at, p);
@@ -94,7 +94,10 @@ outcome run_request(site<Engine> s, const typename Engine::probe& p,
   if constexpr (Engine::policy::has_values) {
     how = assign_or_insert(s, p, asked.key, asked.value).how;
   } else {
-    how = place(s, p, asked.key);
+    // nothing to assign: it is enough that the key is there, and not merely reserved
+    how = change_or_insert([&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; },
+                           [&] { return place(s, p, asked.key); })
+              .how;
   }
   return how == insert_outcome::exists ? outcome::done : outcome_of(how);
 }
@@ -120,7 +123,7 @@ std::size_t run_batch(site<Engine> s,
   unanswered<value_of<Engine>> rest(answers);
   const auto make = [&](std::size_t i) { return codec.probe_of(asked[i].key); };
   const auto act = [&](std::size_t i, const typename Engine::probe& p) CUBBY_INLINED {
-    answers[i].value.reset();
+    answers[i] = {}; // whether the old one has a value is not worth a branch: no predictor knows
     const outcome how = run_request(s, p, asked[i], answers[i]);
     answers[i].result = how;
     rest.executed = i + 1;

@@ -70,6 +70,20 @@ TYPED_TEST(d_order_in_batch, stop_at_first_failure_undoes_nothing_and_does_no_mo
   EXPECT_EQ(this->replies[4].result, cubby::outcome::not_executed);
 }
 
+TYPED_TEST(d_order_in_batch, stop_at_first_failure_stops_at_whatever_fails) {
+  using cubby::verb;
+  ASSERT_TRUE(this->map.insert(TypeParam::key(3), TypeParam::value(3)));
+  for (const verb what : {verb::find, verb::erase, verb::assign, verb::insert}) {
+    this->requests.clear();
+    this->ask(verb::find, 3);
+    this->ask(what, what == verb::insert ? 3 : 4,
+              9); // an insert fails of a key that is there, the others of one that is not
+    this->ask(verb::insert, 5, 5);
+    EXPECT_EQ(this->run(cubby::batch_policy::stop_at_first_failure), 2u) << "verb " << static_cast<int>(what);
+    EXPECT_FALSE(this->map.contains(TypeParam::key(5))) << "verb " << static_cast<int>(what);
+  }
+}
+
 TYPED_TEST(d_order_in_batch, a_batch_may_grow_the_table_many_times) {
   using cubby::verb;
   for (std::uint64_t n = 0; n < 500; ++n) this->ask(verb::insert, n, n);

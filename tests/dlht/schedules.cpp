@@ -2,87 +2,17 @@
 // Schedules of two and three threads, explored step by step: every pair of stopping points of two scripts, and seeded
 // random schedules with growth in the middle. Every history must have an order, and every schedule must end. The
 // published protocol goes through the same search first, which must catch it.
-#include <memory>
 #include <vector>
 
 #include <cubby/map.hpp>
 
 #include "dlht/paper_bin.hpp"
-#include "engines.hpp"
-#include "linearizability/checker.hpp"
-#include "linearizability/client.hpp"
-#include "support/scheduler.hpp"
+#include "dlht/play.hpp"
 
 namespace cubby_test {
 namespace {
 
-enum class act : std::uint8_t {
-  find,
-  insert,
-  assign,
-  erase,
-  extract,
-  insert_or_assign,
-  update,
-  upsert,
-  toggle,
-  commit,
-  abort
-};
-struct request_line {
-  act what;
-  std::uint64_t key = 1;
-  std::uint64_t argument = 5;
-};
-using script = std::vector<request_line>;
-
-template <class Coding>
-void play(client<Coding>& c, const request_line& r) {
-  switch (r.what) {
-  case act::upsert: return c.upsert(r.key, r.argument);
-  case act::toggle: return c.toggle(r.key, r.argument);
-  case act::commit: return c.reserve_then(true, r.key, r.argument);
-  case act::abort: return c.reserve_then(false, r.key, r.argument);
-  default: return c.call(static_cast<verb>(r.what), r.key, r.argument);
-  }
-}
-
-/// One table and the recorded threads of one schedule.
-template <class Coding>
-class run {
-public:
-  explicit run(const cubby::options& o) : map(o) {}
-  void now(const script& s) {
-    trace& t = lane();
-    client<Coding> c(map, t);
-    for (const auto& r : s) play(c, r);
-  }
-  std::size_t thread(const script& s) {
-    // The handle is made here, so that the thread's first step is the first step of its first verb.
-    auto c = std::make_shared<client<Coding>>(map, lane());
-    return turns.start([c, &s] {
-      for (const auto& r : s) play(*c, r);
-    });
-  }
-  finding end(std::uint64_t keys) {
-    if (!turns.finish_all()) return {judgement::not_checked, 0, "a schedule does not end"};
-    script looks;
-    for (std::uint64_t k = 0; k < keys; ++k) looks.push_back({act::find, k});
-    now(looks);
-    std::vector<record> history;
-    for (const auto& t : traces_) history.insert(history.end(), t->records().begin(), t->records().end());
-    return check_history(history);
-  }
-  typename Coding::map map;
-  scheduler turns;
-
-private:
-  trace& lane() {
-    traces_.push_back(std::make_unique<trace>(static_cast<std::uint16_t>(traces_.size()), 200));
-    return *traces_.back();
-  }
-  std::vector<std::unique_ptr<trace>> traces_;
-};
+using namespace scripted;
 
 /// `first` stands still after i steps, `second` after j, then `first` goes on to its end, then `second`.
 template <class Coding>

@@ -73,5 +73,9 @@ private:
 inline scheduler::predicate before_header_swap(unsigned n) {
   return [n](step kind, const void*) mutable { return kind == step::rmw8 && --n == 0; };
 }
+/// Stops before the `n`th step (from 1) from here that may change something.
+inline scheduler::predicate before_change(unsigned n) {
+  return [n](step kind, const void*) mutable { return kind != step::load && kind != step::wait && --n == 0; };
+}
 
 } // namespace cubby_test

@@ -86,6 +86,47 @@ TYPED_TEST(stalled, in_a_transfer_does_not_stop_growth) {
   }
 }
 
+/// The table's own thread stands still before one of its first steps: before it has moved anything, or with a bin of its
+/// own. Then others move the bins that they need, and grow the table further; only that bin's keys have to wait.
+TYPED_TEST(stalled, in_the_background_does_not_stop_growth) {
+  for (const std::uint64_t step_number : {1u, 2u, 4u, 7u, 11u, 16u, 22u, 29u, 37u, 46u, 56u, 67u}) {
+    parking spot;
+    park_before helper(spot, [left = step_number](step, const void*) mutable { return --left == 0; });
+    const quiet no_stranger;
+    typename TypeParam::map m(tiny_options(cubby::growth_policy::background));
+    for (std::uint64_t n = 0; n < residents; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+    ASSERT_TRUE(m.reserve(1)); // ends a growth that is still under way
+    const std::uint64_t growths = m.stats().growths;
+    watcher::of_strangers().store(&helper);
+    std::atomic<unsigned> ended{0};
+    std::vector<std::thread> users;
+    for (unsigned t = 0; t < crowd; ++t) {
+      users.emplace_back([&m, &ended, t] {
+        const quiet no_stranger_either;
+        auto h = m.handle(); // given back while the thread still is no stranger
+        for (std::uint64_t n = t; n < 3 * residents; n += crowd) {
+          EXPECT_TRUE(h.insert(TypeParam::key(10000 + n), TypeParam::value(n)));
+          EXPECT_TRUE(h.contains(TypeParam::key(n % residents)));
+        }
+        ended.fetch_add(1);
+      });
+    }
+    EXPECT_TRUE(spot.wait_until_parked());
+    // A bin holds a few of the residents, and a few of the inserts wait for it.
+    EXPECT_TRUE(eventually([&] { return ended.load() >= crowd / 4; })) << ended.load() << " of " << crowd;
+    spot.release();
+    for (auto& t : users) t.join();
+    watcher::of_strangers().store(nullptr);
+    EXPECT_GT(m.stats().growths, growths);
+    for (std::uint64_t n = 0; n < residents; ++n) ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n);
+    for (std::uint64_t n = 0; n < 3 * residents; ++n) {
+      ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(10000 + n))), n);
+    }
+    EXPECT_EQ(m.size(), 4 * residents);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 /// One thread stops before its i-th step; another does everything to other keys of the same bin, and must not wait.
 template <class Map, class Value>
 void any_step_holds_up_nobody(const std::function<void(Map&)>& verb, Value value) {

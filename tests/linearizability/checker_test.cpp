@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker itself: histories that have an order are accepted, planted ones without are refused, and what is beyond
 // its bounds is `not_checked`.
-#include <deque>
-#include <map>
-
 #include <gtest/gtest.h>
 
 #include "linearizability/checker.hpp"
-#include "support/random.hpp"
+#include "linearizability/simulated.hpp"
 
 namespace cubby_test {
 namespace {
@@ -23,7 +20,7 @@ struct call {
 judgement judge(std::initializer_list<call> calls, const check_limits& limits = {}) {
   std::vector<record> history;
   for (const call& c : calls)
-    history.push_back({c.called, c.returned, 7, c.argument, c.result, c.what, c.ok, c.thread, 0});
+    history.push_back({c.called, c.returned, 7, c.argument, c.result, c.what, c.ok, c.thread});
   return check_history(history, limits).what;
 }
 
@@ -148,33 +145,6 @@ TEST(checker, does_not_pass_what_it_did_not_check) {
   EXPECT_EQ(judge({{0, 1, 5, verb::find, 0, 0, false}, {0, 3, 6, verb::find, 0, 0, false}}), judgement::not_checked);
   EXPECT_EQ(judge({{0, 5, 1, verb::find, 0, 0, false}}), judgement::not_checked);
   EXPECT_EQ(judge({{8, 1, 2, verb::find, 0, 0, false}}), judgement::not_checked);
-}
-
-/// A history of simulated threads over a plain variable: each call takes effect at one point inside its interval.
-std::vector<record> simulated(random_source& random, std::size_t count, unsigned threads) {
-  std::vector<record> history;
-  std::vector<std::uint64_t> busy_until(threads, 0);
-  bool present = false;
-  std::uint64_t value = 0, now = 10;
-  for (std::size_t i = 0; i < count; ++i, now += 10) {
-    const auto thread = static_cast<std::uint16_t>(random.below(threads));
-    record r;
-    r.thread = thread;
-    r.what = static_cast<verb>(random.below(7));
-    r.argument = i + 1;
-    r.result = present ? value : 0;
-    r.ok = (r.what == verb::insert || r.what == verb::insert_or_assign) ? !present : present;
-    const bool writes = r.what == verb::insert ? r.ok : r.what == verb::insert_or_assign;
-    const bool replaces = r.ok && (r.what == verb::assign || r.what == verb::update);
-    if (r.ok && (r.what == verb::erase || r.what == verb::extract)) present = false;
-    if (writes || replaces) present = true, value = r.argument;
-    r.called = std::max(busy_until[thread], now - random.below(std::min<std::uint64_t>(now, 60)));
-    if (r.called > now) r.called = now;
-    r.returned = now + random.below(5);
-    busy_until[thread] = r.returned;
-    history.push_back(r);
-  }
-  return history;
 }
 
 TEST(checker, accepts_long_simulated_histories) {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recorded history is: one 48-byte record for each call, with the interval in which it must have taken effect.
+// What a recorded history is: one 48-byte record for each request, with the interval in which it must have taken effect.
 // A stamp is a clock read between two full barriers, so that r1.returned < r2.called proves that r1 came first.
+// The requests of a batch share one interval; their positions say the order in which they were to take effect.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace cubby_test {
 
+/// The model's verbs; each verb of the face ends as one of them. `ok` and not `ok` are the two answers of the verb.
 enum class verb : std::uint8_t {
   find,             // ok: found `result`
   insert,           // ok: was absent, is `argument`; else the key was there (or reserved by a shadow insert)
@@ -21,9 +24,29 @@ enum class verb : std::uint8_t {
   update,           // ok: was `result`, is `argument`
   shadow_insert,    // ok: was absent, is reserved
   shadow_commit,    // the reserved key becomes `argument`
-  shadow_abort      // the reserved key becomes absent
+  shadow_abort,     // the reserved key becomes absent
+  contains,         // ok: was present
+  put,              // was absent or present, is `argument`: a batch's insert_or_assign, which does not tell
+  add               // ok: was absent, is `argument`; else is what it was plus `argument`
 };
-inline constexpr std::size_t verb_count = 10;
+inline constexpr std::size_t verb_count = 13;
+
+/// How a request ended. Only `answered` says anything by `ok`.
+enum class status : std::uint8_t {
+  answered,
+  not_executed, // its batch had stopped: no effect
+  no_memory,    // no effect
+  full,         // the key was absent, and is
+  unknown       // nobody can say: the key's history cannot be checked
+};
+
+/// What a record shares its interval with.
+enum class grouping : std::uint8_t {
+  single,
+  ordered,  // `execute` of all: requests take effect in the order of their positions
+  stopping, // `execute` up to the first failure: the same, and none behind it has any effect
+  unordered // lookups of several keys, in no promised order
+};
 
 struct record {
   std::uint64_t called = 0;
@@ -34,7 +57,9 @@ struct record {
   verb what = verb::find;
   bool ok = false;
   std::uint16_t thread = 0;
-  std::uint32_t unused = 0;
+  status how = status::answered;
+  grouping group = grouping::single;
+  std::uint16_t position = 0; // in its group; 0 begins one
 };
 static_assert(sizeof(record) == 48);
 
@@ -54,11 +79,24 @@ public:
     r.called = stamp();
     call(r);
     r.returned = stamp();
-    if (records_.size() == records_.capacity()) {
-      overflowed_ = true;
-      return;
+    keep({&r, 1});
+  }
+
+  /// The same for a group: `call()` fills in the outcomes of `requests`, which carry verbs, keys and arguments.
+  template <class Call>
+  void take_group(grouping group, std::span<record> requests, Call call) {
+    const std::uint64_t called = stamp();
+    call();
+    const std::uint64_t returned = stamp();
+    std::uint16_t position = 0;
+    for (record& r : requests) {
+      r.called = called;
+      r.returned = returned;
+      r.thread = thread_;
+      r.group = group;
+      r.position = position++;
     }
-    records_.push_back(r);
+    keep(requests);
   }
 
   /// A value that no other record of the history carries.
@@ -68,6 +106,14 @@ public:
   bool overflowed() const { return overflowed_; }
 
 private:
+  void keep(std::span<const record> some) {
+    if (records_.capacity() - records_.size() < some.size()) {
+      overflowed_ = true;
+      return;
+    }
+    records_.insert(records_.end(), some.begin(), some.end());
+  }
+
   std::uint64_t stamp() {
     // A read-modify-write and not a fence: ThreadSanitizer knows no fences.
     barrier_.exchange(1, std::memory_order_seq_cst);

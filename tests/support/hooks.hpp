@@ -28,13 +28,22 @@ public:
   watcher& operator=(const watcher&) = delete;
   virtual void before(step kind, const void* address) = 0;
 
+  /// Sees the steps of every thread that has no watcher of its own: a table's background thread. Null: nobody does.
+  static std::atomic<watcher*>& of_strangers() {
+    static std::atomic<watcher*> theirs{nullptr};
+    return theirs;
+  }
+
 private:
   static watcher*& current() {
     static thread_local watcher* mine = nullptr;
     return mine;
   }
   static void dispatch(step kind, const void* address) {
-    if (watcher* const mine = current()) mine->before(kind, address);
+    watcher* const mine = current();
+    // relaxed: it is set before the thread that it is meant for is woken, and must not order what it watches
+    watcher* const told = mine != nullptr ? mine : of_strangers().load(std::memory_order_relaxed);
+    if (told != nullptr) told->before(kind, address);
   }
   watcher* outer_;
 
@@ -48,6 +57,7 @@ public:
   perturber(std::uint64_t salt, std::uint64_t rarity) : random_(salt), rarity_(rarity) {}
   void before(step, const void*) override {
     const std::uint64_t dice = random_.below(rarity_ * 4);
+    pauses_ += dice < 4 ? 1 : 0;
     if (dice == 0) {
       std::this_thread::yield();
     } else if (dice < 4) {
@@ -55,9 +65,18 @@ public:
     }
   }
 
+  [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
+
 private:
   random_source random_;
   std::uint64_t rarity_;
+  std::uint64_t pauses_ = 0;
+};
+
+/// Sees nothing. A thread that has one is no stranger.
+class quiet final : public watcher {
+public:
+  void before(step, const void*) override {}
 };
 
 /// Where one thread waits for another: the first calls `park`, the second waits for `parked` and calls `release`.

@@ -111,5 +111,26 @@ TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
   cubby::registry::release(writer);
 }
 
+/// The grace period of a word begins when it comes, whatever the bag has waited for before.
+TEST(retire_bag, waits_anew_for_each_lot) {
+  std::vector<cell_policy::cell> cells(20);
+  cubby::seat* const reader = cubby::registry::claim();
+  cubby::seat* const writer = cubby::registry::claim();
+  const cell_policy policy;
+  {
+    cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
+    for (auto& c : cells) {
+      const cubby::seat_pin pin(*reader);
+      bag.add(*writer, reinterpret_cast<std::uint64_t>(&c));
+      bag.collect();
+      bag.collect();
+      ASSERT_EQ(c.disposed, 0) << "under a pin: " << &c - cells.data();
+    }
+  }
+  for (const auto& c : cells) ASSERT_EQ(c.disposed, 1);
+  cubby::registry::release(reader);
+  cubby::registry::release(writer);
+}
+
 } // namespace
 } // namespace cubby_test

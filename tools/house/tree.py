@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 CPP = {".hpp", ".cpp", ".h", ".cc"}
+RAW = "fuzz/corpus/"  # inputs of programs: bytes, even where they happen to be text
 SKIPPED_FOLDERS = {".git", "build", "__pycache__", ".cache"}
 
 TOKEN = re.compile(
@@ -88,7 +89,7 @@ class Tree:
     def read(cls, root):
         root = Path(root).resolve()
         tree = cls(root)
-        for path in sorted(list_files(root)):
+        for path in sorted(name for name in list_files(root) if not name.startswith(RAW)):
             try:
                 text = (root / path).read_text(encoding="utf-8")
             except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):

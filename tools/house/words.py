@@ -9,7 +9,7 @@ from pathlib import Path
 from .tree import Finding
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-CANNOT_COMMENT = {".json", ".txt", ".svg", ".png", ".jsonl", ".csv", ".tsv"}
+CANNOT_COMMENT = {".json", ".txt", ".sum", ".svg", ".png", ".jsonl", ".csv", ".tsv"}
 WITHOUT_LICENCE_LINE = {"LICENSE"}
 UNFINISHED = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 EMPTY_NAMES = {"util", "utils", "utility", "common", "misc", "mgr", "helper", "helpers"}

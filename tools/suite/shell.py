@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -44,34 +45,42 @@ class Shell:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_text("")
 
-    def run(self, step, command, cwd=ROOT, env=None):
-        """Runs a command, its output into the log; returns that output."""
+    def run(self, step, command, cwd=ROOT, env=None, show=False, limit=None):
+        """Runs a command, its output into the log and, if `show`, onto the screen; returns that output."""
         say(f"{self.part}: {step}")
         command = [str(word) for word in command]
         with self.log.open("a") as log:
             log.write("$ " + " ".join(command) + "\n")
             log.flush()
             begin = log.tell()
-            code = self._wait(command, cwd, env, log)
+            code = self._wait(command, cwd, env, log, show, limit or LIMIT_SECONDS)
         output = self.log.read_bytes()[begin:].decode(errors="replace")
         if code != 0:
-            print(tail(output, 60))
+            if not show:
+                print(tail(output, 60))
             raise Failure(f"{step} ended with {code}; all of it is in {self.log.relative_to(ROOT)}")
         return output
 
-    def _wait(self, command, cwd, env, log):
+    def _wait(self, command, cwd, env, log, show, limit):
         merged = {**os.environ, **(env or {})}
-        process = subprocess.Popen(command, cwd=cwd, env=merged, stdout=log, stderr=subprocess.STDOUT,
+        out = subprocess.PIPE if show else log
+        process = subprocess.Popen(command, cwd=cwd, env=merged, stdout=out, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True)
+        copier = threading.Thread(target=copy_lines, args=(process.stdout, log), daemon=True)
+        if show:
+            copier.start()
         try:
-            return process.wait(timeout=LIMIT_SECONDS)
+            return process.wait(timeout=limit)
         except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             if isinstance(error, KeyboardInterrupt):
                 raise
-            log.write(f"\nended after {LIMIT_SECONDS} s\n")
+            log.write(f"\nended after {limit} s\n")
             return -signal.SIGKILL
+        finally:
+            if show:
+                copier.join()  # all that held the other end has ended with the command's session
 
     def configure(self, preset):
         """Configures once; afterwards the build itself sees when it must be done again."""
@@ -81,6 +90,14 @@ class Shell:
     def build(self, preset, *targets):
         wanted = ["--target", *targets] if targets else []
         return self.run("build", ["cmake", "--build", "--preset", preset, "-j", JOBS, *wanted])
+
+
+def copy_lines(source, log):
+    for line in source:
+        text = line.decode(errors="replace")
+        log.write(text)
+        log.flush()
+        print(text, end="", flush=True)
 
 
 def tail(text, lines):

@@ -28,7 +28,7 @@ def headers():
 
 def house(shell):
     output = shell.run("check the tree", ["python3", "tools/check_house.py"])
-    for test in ("test_check_house", "test_install_packages", "test_run_tests"):
+    for test in ("test_baselines", "test_check_house", "test_install_packages", "test_run_tests", "test_run_verify"):
         shell.run(f"{test}.py", ["python3", f"tools/{test}.py"])
     return output.strip().split("\n")[-1].removeprefix("house: ")
 

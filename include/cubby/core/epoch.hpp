@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retired words wait here until no pin that might have seen them is left, then the policy disposes of them.
 // Nothing is allocated: words are chained through a link inside their records. The caller's destructors run with no
-// lock held. DLHT section 3.2.3 asks the client to advance the epoch; here retiring itself does, every `batch` words.
+// lock held. DLHT section 3.2.3 asks the client to advance the epoch; here retiring itself does, every `batch` words,
+// and in passing takes care of what threads left behind that have ended or do not retire any more.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +30,17 @@ public:
   void add(const seat& s, std::uint64_t word) {
     stripe& mine = stripes_[s.id() % stripe_count];
     std::uint64_t ready = nothing;
+    bool full = false;
     {
       lock_scope hold(mine.lock);
       policy_.retire_link(word) = mine.open;
       mine.open = word;
-      if (++mine.open_count % batch == 0) ready = turn(mine);
+      ++mine.added;
+      full = ++mine.open_count % batch == 0;
+      if (full) ready = turn(mine);
     }
     dispose(ready);
+    if (full) dispose(turn_idle());
   }
 
   /// Disposes of all that may go now. Looks at all seats.
@@ -75,6 +80,8 @@ private:
     std::uint64_t open = nothing;   // unlinked, not yet tagged
     std::uint64_t sealed = nothing; // may go when every pin is at `tag` or later
     std::uint64_t tag = 0;
+    std::uint32_t added = 0; // words that ever came
+    std::uint32_t seen = 0;  // `added` when turn_idle looked last
   };
 
   /// Takes the sealed chain when its time has come, and seals the open one. Returns what may be disposed of.
@@ -92,6 +99,17 @@ private:
     return ready;
   }
 
+  /// Looks at one stripe, the next each time, and turns it if nothing has come since the last look: three looks after
+  /// its threads have ended it is empty. Stripes in use turn themselves, at their own pace.
+  std::uint64_t turn_idle() noexcept {
+    // relaxed: shares out numbers only
+    stripe& one = stripes_[looks_.fetch_add(1, sync::relaxed) % stripe_count];
+    lock_scope hold(one.lock);
+    const bool idle = one.added == one.seen;
+    one.seen = one.added;
+    return idle && (one.open != nothing || one.sealed != nothing) ? turn(one) : nothing;
+  }
+
   void dispose(std::uint64_t chain) {
     if constexpr (Policy::unique_words) {
       while (chain != nothing) {
@@ -104,6 +122,7 @@ private:
 
   const Policy& policy_;
   mutable stripe stripes_[stripe_count];
+  sync::word<std::uint32_t, Threads> looks_; // shares out the stripes to turn_idle
 };
 
 /// The same for one thread: words wait until its outermost pin ends.

@@ -36,6 +36,7 @@ CUBBY_ALWAYS_INLINE void publish(sync::word<std::uint64_t>& at, std::uint64_t va
   } else {
     (void)at.exchange(value, sync::seq_cst);
 #if defined(__aarch64__)
+    sync::hook(sync::step::fence, nullptr);
     asm volatile("dmb ish" ::: "memory");
 #endif
   }
@@ -44,6 +45,7 @@ CUBBY_ALWAYS_INLINE void publish(sync::word<std::uint64_t>& at, std::uint64_t va
 /// After it, a `publish` that is not yet visible belongs to a thread whose later loads see what came before the call.
 /// A system call of some microseconds; blocks only for that long.
 inline void heavy() noexcept {
+  sync::hook(sync::step::fence, nullptr);
   if (is_asymmetric()) {
     (void)syscall(__NR_membarrier, detail::private_expedited, 0, 0);
   } else {

@@ -27,8 +27,8 @@ inline constexpr int release = __ATOMIC_RELEASE;
 inline constexpr int acq_rel = __ATOMIC_ACQ_REL;
 inline constexpr int seq_cst = __ATOMIC_SEQ_CST;
 
-/// What a hook is told about the access that comes next.
-enum class step : std::uint8_t { load, store, rmw8, rmw16, wait };
+/// What a hook is told about the access that comes next; a fence has no address.
+enum class step : std::uint8_t { load, store, rmw8, rmw16, wait, fence };
 using hook_function = void (*)(step kind, const void* address);
 
 #if CUBBY_SYNC_HOOKS

@@ -112,7 +112,7 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
   index<Threads>& at = *first_index(t);
   const std::uint64_t bins = bins_for(wanted);
   if (bins <= at.bin_count) return true;
-  if (t.settings.growth == growth_policy::fixed) return false;
+  if (t.settings.growth == growth_policy::fixed || bins > most_bins) return false;
   std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
   if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // walk.hpp, `share`, counts on it
   return make_next(t, at, at.bin_count * factor) != nullptr && finish_migrations(t);

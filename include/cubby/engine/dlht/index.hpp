@@ -10,11 +10,13 @@
 
 namespace cubby::inline v0::engines::dlht {
 
+/// 64 TiB of bins: more than there is memory for, and products of sizes below it do not wrap.
+inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 40;
+
 /// A zeroed index, or null when there is no memory. Touches only what it must: pages arrive at first use.
 template <class Threads>
 index<Threads>* make_index(std::uint64_t bin_count, std::uint64_t link_count) noexcept {
-  constexpr std::uint64_t most_links = low_half - 2;          // link numbers plus one fit 32 bits
-  constexpr std::uint64_t most_bins = std::uint64_t{1} << 40; // 64 TiB of bins; keeps the product below from wrapping
+  constexpr std::uint64_t most_links = low_half - 2; // link numbers plus one fit 32 bits
   if (bin_count > most_bins) return nullptr;
   if (link_count > most_links) link_count = most_links;
   auto* const made = new (std::nothrow) index<Threads>;

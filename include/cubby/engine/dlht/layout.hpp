@@ -136,7 +136,7 @@ template <class Threads> struct alignas(cpu::cache_line) index {
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; // first unit that no sweep has taken
   sync::word<std::uint64_t, Threads> done;                            // units whose bins are done_transfer
   sync::word<std::uint64_t, Threads> links_moved; // link buckets in use when the predecessor was complete
-  sync::word<std::uint32_t, Threads> missed;      // 1: a sweep left units behind for want of memory
+  sync::word<std::uint32_t, Threads> missed;      // 1: a unit was given back for want of memory
   index* next_retired = nullptr;                  // guarded by the table's retired_lock
   std::uint64_t tag = 0;                          // same
 };

@@ -120,10 +120,12 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   return made;
 }
 
-/// By how much to grow when a successor has no room for a unit. A `fixed` table meets this only while it shrinks, and
-/// goes back to the size that it had.
-template <class Threads> std::uint64_t further_factor(const index<Threads>& to, const options& chosen) noexcept {
-  return chosen.growth == growth_policy::fixed ? 2 : growth_factor(to.bin_count, chosen);
+/// By how much to grow when a successor has no room for a unit of `at`. A table that shrinks goes back no further than
+/// to the size that it had; a `fixed` one meets this only then.
+template <class Threads>
+std::uint64_t further_factor(const index<Threads>& at, const index<Threads>& to, const options& chosen) noexcept {
+  const bool goes_back = to.bin_count < at.bin_count || chosen.growth == growth_policy::fixed;
+  return goes_back ? 2 : growth_factor(to.bin_count, chosen);
 }
 
 enum class move_result : std::uint8_t { moved, busy, no_memory };
@@ -151,10 +153,13 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
       return move_result::moved;
     }
     // No room there: the unit's bins over there are empty and ours, so they count as moved on, and we go with them.
-    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(*to, t.settings));
+    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(at, *to, t.settings));
     if (further == nullptr) {
-      at.missed.store(1, sync::relaxed); // relaxed: a hint for later sweeps, which may be past this unit already
       finish_bins(at, sources, bin_state::no_transfer);
+      // Sweeps may be past this unit already; the one that takes the mark must find the bins free.
+      // A swap, so that the marks of several movers are one release sequence.
+      // [give-back] release: pairs with [sweep-again]
+      (void)at.missed.exchange(1, sync::release);
       return move_result::no_memory;
     }
     if (header::state_of(h) != bin_state::done_transfer) {
@@ -195,11 +200,14 @@ bool sweep(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t count) n
   // relaxed: shares out numbers only
   if (at.cursor.load(sync::relaxed) >= total) {
     std::uint32_t one = 1;
-    // relaxed: whoever clears the mark restarts the sweep
-    if (!at.missed.compare_exchange(one, 0, sync::relaxed, sync::relaxed)) return false;
-    at.cursor.store(0, sync::relaxed); // relaxed: as above
+    // Whoever clears the mark restarts the sweep. [sweep-again] acquire: pairs with [give-back]
+    // relaxed: on failure there is nothing to sweep
+    if (!at.missed.compare_exchange(one, 0, sync::acquire, sync::relaxed)) return false;
+    // [restart-sweep] release: pairs with [take-units]; they find the bins as free as we do
+    at.cursor.store(0, sync::release);
   }
-  const std::uint64_t first = at.cursor.fetch_add(count, sync::relaxed); // relaxed: as above
+  // [take-units] acquire: pairs with [restart-sweep]
+  const std::uint64_t first = at.cursor.fetch_add(count, sync::acquire);
   const std::uint64_t last = first + count < total ? first + count : total;
   std::uint64_t moved = 0;
   bool failed = false;
@@ -212,7 +220,6 @@ bool sweep(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t count) n
     moved += result == move_result::moved;
     failed |= result == move_result::no_memory;
   }
-  if (failed) at.missed.store(1, sync::relaxed); // relaxed: a hint for later sweeps
   count_done(t, at, moved);
   return first < total && !failed;
 }

@@ -32,7 +32,7 @@ public:
                                                .shadow_insert = true};
 
   reference(const options& wanted, Policy slots) : options_(wanted), policy_(std::move(slots)) {
-    ok_ = fail::attempt([&] { index_.reserve(options_.capacity); });
+    ok_ = make_room(options_.capacity);
     if (!ok_) fail::with_no_memory();
   }
   reference(const reference&) = delete;
@@ -122,7 +122,9 @@ public:
   bool reserve(seat&, std::size_t entries) {
     lock_scope held(lock_);
     if (options_.growth == growth_policy::fixed) return entries <= slots_now();
-    return fail::attempt([&] { counting_growth([&] { index_.reserve(entries); }); });
+    bool had = false;
+    counting_growth([&] { had = make_room(entries); });
+    return had;
   }
   bool shrink_to_fit(seat&) {
     retired_.collect();
@@ -199,6 +201,11 @@ private:
       index_.erase(at);
     }
     return true;
+  }
+
+  /// False without memory. The map reckons with floating point, which does not hold the largest sizes.
+  bool make_room(std::size_t entries) {
+    return entries <= index_.max_size() && fail::attempt([&] { index_.reserve(entries); });
   }
 
   template <class F> void counting_growth(F f) {

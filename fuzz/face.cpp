@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzzes the whole face: bytes become verbs over a table, and std::unordered_map says what each must answer. The first
+// byte chooses the engine and the kind of table, the next three its options. Run by libFuzzer with AddressSanitizer and
+// UndefinedBehaviorSanitizer: tools/run_tests.py --only fuzz; one input again: cubby_fuzz_face FILE.
+#include "play.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace cubby_fuzz;
+  static constexpr play_function engines[] = {&play_dlht, &play_single, &play_reference};
+  input in(data, size);
+  const unsigned table = in.byte();
+  const choice chosen(in);
+  engines[table % 3](table / 3 % 3, chosen, in);
+  return 0;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run: a table, a handle on it, what std::unordered_map says it holds, and the keys that reservations hide.
+// Every verb of the table is answered by the model, too, and the two must agree.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kinds.hpp"
+
+namespace cubby_fuzz {
+
+template <class Kind, class Engine> struct run {
+  using kind = Kind;
+  using table_type = typename Kind::template table<Engine>;
+  using key_type = typename Kind::key_type;
+  using value_type = typename Kind::value_type;
+  using reservation = cubby::reservation<typename table_type::engine_type>;
+  static constexpr bool has_values = Kind::has_values;
+  static constexpr bool in_records = table_type::mode == cubby::storage_mode::records;
+  static constexpr bool is_reference = std::is_same_v<Engine, cubby::reference>;
+  struct hidden_entry {
+    reservation ticket;
+    key_type key;
+    value_type value;
+  };
+
+  run(const choice& wanted, input& bytes)
+      : chosen(wanted), in(bytes), table(wanted.options, hash_of(wanted)), handle(table.handle()) {}
+
+  const choice& chosen;
+  input& in;
+  table_type table;
+  typename table_type::handle_type handle;
+  std::unordered_map<key_type, value_type> model;
+  std::vector<hidden_entry> held;
+  bool by_handle = false;
+
+  static typename Kind::hash hash_of(const choice& c) {
+    if constexpr (std::is_same_v<typename Kind::hash, masked_hash>) return c.hash;
+    else return {};
+  }
+
+  /// `f` of the table, or of the handle.
+  template <class F> decltype(auto) face(F f) { return by_handle ? f(handle) : f(table); }
+
+  key_type key() { return Kind::key(in.two_bytes()); }
+  value_type value() { return Kind::value(in.two_bytes()); }
+
+  [[nodiscard]] bool has(const key_type& k) const { return model.count(k) != 0; }
+  [[nodiscard]] bool hides(const key_type& k) const {
+    for (const hidden_entry& e : held) {
+      if (e.key == k) return true;
+    }
+    return false;
+  }
+
+  /// `full` needs a reason: a bound, or more keys under one hash than a bin holds. A bin has three slots at least.
+  [[nodiscard]] bool may_be_full() const {
+    const bool bounded = chosen.options.growth == cubby::growth_policy::fixed;
+    const std::size_t entries = model.size() + held.size();
+    if (is_reference) return bounded && entries >= chosen.options.capacity;
+    constexpr bool hash_is_plain = !std::is_same_v<typename Kind::hash, masked_hash>;
+    return entries >= 3 && (bounded || hash_is_plain || chosen.hashes_are_few());
+  }
+
+  /// What an insert of an absent key may answer; the model follows.
+  void settle_insert(const key_type& k, const value_type& v, cubby::insert_outcome how) {
+    if (how == cubby::insert_outcome::full) {
+      require(may_be_full(), "full for no reason");
+      return;
+    }
+    require(how == cubby::insert_outcome::inserted, "an absent key was not inserted");
+    model.emplace(k, v);
+  }
+  /// The same for any key.
+  void judge_insert(const key_type& k, const value_type& v, cubby::insert_outcome how) {
+    if (has(k) || hides(k)) require(how == cubby::insert_outcome::exists, "a key that is there was not in the way");
+    else settle_insert(k, v, how);
+  }
+
+  void check_size() { require(table.size() == model.size(), "size"); }
+};
+
+/// Runs `f() -> bool`: an insert that throws what `insert_outcome` would have told.
+template <class F> cubby::insert_outcome outcome_of_throwing(F f) {
+  try {
+    return f() ? cubby::insert_outcome::inserted : cubby::insert_outcome::exists;
+  } catch (const cubby::table_full&) {
+    return cubby::insert_outcome::full;
+  }
+}
+
+} // namespace cubby_fuzz

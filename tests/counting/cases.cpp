@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases. Each verb runs once, alone, on keys of a bin of its own, so that no case sees what another left; the table
+// is made before, and the thread has its seat.
+#include "counting/cases.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <cubby/engine/reference/reference.hpp>
+#include <cubby/map.hpp>
+#include <cubby/set.hpp>
+
+namespace cubby_counting {
+namespace {
+
+constexpr std::uint64_t keys_a_bin = 100;
+
+/// Keys 100 g to 100 g + 99 share the bin of group g; other groups have other bins.
+struct grouping_hash {
+  using is_avalanching = void;
+  using is_transparent = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return (key / keys_a_bin) << 54; }
+  std::uint64_t operator()(std::string_view key) const noexcept {
+    return (*this)(std::strtoull(key.data() + 4, nullptr, 10));
+  }
+};
+constexpr std::uint64_t groups = 1 << 10;
+
+/// Does not fit in a slot, so that its table is in record mode.
+struct wide {
+  std::uint64_t number = 0;
+  std::uint64_t more[2] = {};
+  friend wide operator+(wide a, wide b) { return {a.number + b.number, {}}; }
+};
+
+template <class Engine> struct words {
+  using map = cubby::map<std::uint64_t, std::uint64_t, Engine, grouping_hash>;
+  static std::uint64_t key(std::uint64_t n) { return n; }
+  static std::uint64_t value(std::uint64_t n) { return n; }
+};
+template <class Engine> struct records {
+  using map = cubby::map<std::string, wide, Engine, grouping_hash>;
+  // longer than a slot's word, so that the record's key is compared, too
+  static std::string key(std::uint64_t n) { return "key-" + std::to_string(1000000 + n); }
+  static wide value(std::uint64_t n) { return {n, {}}; }
+};
+template <class Engine> struct keys_alone {
+  using map = cubby::set<std::uint64_t, Engine, grouping_hash>;
+  static std::uint64_t key(std::uint64_t n) { return n; }
+};
+
+/// Tables lie in memory of `operator new`, never on the stack, which is not counted.
+template <class Kind> class desk {
+public:
+  using map = typename Kind::map;
+
+  desk(std::string name, std::vector<row>& out, std::size_t capacity = 4 * groups) : name_(std::move(name)), out_(out) {
+    cubby::options o;
+    o.capacity = capacity;
+    table_ = std::make_unique<map>(o);
+    const bool parts = capacity < groups || name_.starts_with("reference") || table_->stats().bins >= groups;
+    require(parts);                       // else groups would share bins
+    (void)table_->contains(Kind::key(0)); // claims the thread's seat
+  }
+
+  map& table() { return *table_; }
+  /// A fresh bin with `entries` entries, and the number of its first key.
+  std::uint64_t bin(unsigned entries) {
+    const std::uint64_t first = ++group_ * keys_a_bin;
+    if (group_ == groups) std::abort();
+    for (unsigned i = 0; i < entries; ++i) put(first + i);
+    return first;
+  }
+  void put(std::uint64_t n) {
+    if constexpr (requires { Kind::value(n); }) require(table_->insert(Kind::key(n), Kind::value(n)));
+    else require(table_->insert(Kind::key(n)));
+  }
+  /// Counts `f(table) -> bool`, which must be true: a verb that did not do its work would be counted cheap.
+  template <class F> void count(const char* verb, F f) {
+    const cubby::seat& mine = table_->site().at;
+    start({reinterpret_cast<const std::byte*>(table_.get()), sizeof(map)},
+          {reinterpret_cast<const std::byte*>(&mine), sizeof mine});
+    const bool done = f(*table_);
+    const tally counts = stop();
+    out_.push_back({name_, verb, counts});
+    require(done);
+  }
+  static void require(bool holds) {
+    if (!holds) std::abort();
+  }
+
+private:
+  std::string name_;
+  std::vector<row>& out_;
+  std::unique_ptr<map> table_;
+  std::uint64_t group_ = 0;
+};
+
+/// What maps and sets share. `with_chains`: bins have three slots, and more in link buckets.
+template <class Kind> void count_lookups(desk<Kind>& d, bool with_chains) {
+  const auto look = [&](const char* name, unsigned entries, unsigned asked, bool there) {
+    const auto k = Kind::key(d.bin(entries) + asked);
+    d.count(name, [&](auto& t) { return t.contains(k) == there; });
+  };
+  look("contains, first slot", 1, 0, true);
+  look("contains, third slot", 3, 2, true);
+  look("contains, absent, bin empty", 0, 0, false);
+  look("contains, absent, slots full", 3, 50, false);
+  if (!with_chains) return;
+  look("contains, in a link bucket", 4, 3, true);
+  look("contains, absent, one link bucket", 4, 50, false);
+  look("contains, in the last slot", 15, 14, true);
+}
+
+template <class Kind> void count_inserts(desk<Kind>& d, bool with_chains) {
+  const auto insert = [&](const char* name, std::uint64_t n, bool done) {
+    const auto k = Kind::key(n);
+    if constexpr (requires { Kind::value(n); }) {
+      const auto v = Kind::value(n);
+      d.count(name, [&](auto& t) { return t.insert(k, v) == done; });
+    } else {
+      d.count(name, [&](auto& t) { return t.insert(k) == done; });
+    }
+  };
+  insert("insert", d.bin(0), true);
+  insert("insert, third slot", d.bin(2) + 2, true);
+  insert("insert, key is there", d.bin(1), false);
+  const std::uint64_t reused = d.bin(3);
+  desk<Kind>::require(d.table().erase(Kind::key(reused + 1)));
+  insert("insert, slot of an erased entry", reused + 50, true);
+  if (!with_chains) return;
+  insert("insert, chains a link bucket", d.bin(3) + 3, true);
+  insert("insert, in a link bucket", d.bin(4) + 4, true);
+}
+
+template <class Kind> void count_erases(desk<Kind>& d, bool with_chains) {
+  const auto erase = [&](const char* name, std::uint64_t n, bool done) {
+    const auto k = Kind::key(n);
+    d.count(name, [&](auto& t) { return t.erase(k) == done; });
+  };
+  erase("erase", d.bin(1), true);
+  erase("erase, third slot", d.bin(3) + 2, true);
+  erase("erase, absent", d.bin(1) + 50, false);
+  if (with_chains) erase("erase, in a link bucket", d.bin(4) + 3, true);
+}
+
+template <class Kind> void count_reservations(desk<Kind>& d) {
+  std::optional<cubby::reservation<typename Kind::map::engine_type>> ticket;
+  const auto reserve = [&](const char* name) {
+    const std::uint64_t n = d.bin(0);
+    const auto k = Kind::key(n);
+    d.count(name, [&](auto& t) {
+      if constexpr (requires { Kind::value(n); }) ticket.emplace(t.shadow_insert(k, Kind::value(n)));
+      else ticket.emplace(t.shadow_insert(k));
+      return static_cast<bool>(*ticket);
+    });
+  };
+  reserve("shadow_insert");
+  d.count("commit", [&](auto&) { return ticket->commit(), true; });
+  reserve("shadow_insert, again");
+  d.count("abort", [&](auto&) { return ticket->abort(), true; });
+}
+
+/// Verbs that have to do with values.
+template <class Kind> void count_changes(desk<Kind>& d, bool with_chains) {
+  const auto at = [&](unsigned entries, unsigned asked) { return Kind::key(d.bin(entries) + asked); };
+  const auto v = Kind::value(12345);
+  using value_type = typename Kind::map::mapped_type;
+  using computed = cubby::computed<value_type>;
+  auto k = at(1, 0);
+  d.count("find", [&](auto& t) { return t.find(k).has_value(); });
+  k = at(1, 50);
+  d.count("find, absent", [&](auto& t) { return !t.find(k).has_value(); });
+  k = at(1, 0);
+  d.count("visit", [&](auto& t) { return t.visit(k, [](const value_type&) {}) == 1; });
+  k = at(1, 0);
+  d.count("assign", [&](auto& t) { return t.assign(k, v); });
+  k = at(1, 50);
+  d.count("assign, absent", [&](auto& t) { return !t.assign(k, v); });
+  if (with_chains) {
+    k = at(4, 3);
+    d.count("assign, in a link bucket", [&](auto& t) { return t.assign(k, v); });
+  }
+  k = at(1, 0);
+  d.count("insert_or_assign, key is there", [&](auto& t) { return !t.insert_or_assign(k, v); });
+  k = at(0, 0);
+  d.count("insert_or_assign, absent", [&](auto& t) { return t.insert_or_assign(k, v); });
+  k = at(1, 0);
+  d.count("update", [&](auto& t) { return t.update(k, [&](const value_type&) { return v; }); });
+  k = at(1, 0);
+  d.count("insert_or_add, key is there", [&](auto& t) { return !t.insert_or_add(k, v); });
+  k = at(1, 0);
+  d.count("compute, replaces", [&](auto& t) {
+    return t.compute(k, [&](const value_type*) { return computed::value(v); }) == cubby::change::replaced;
+  });
+  k = at(1, 0);
+  d.count("compute, erases", [&](auto& t) {
+    return t.compute(k, [](const value_type*) { return computed::erase(); }) == cubby::change::erased;
+  });
+  k = at(1, 0);
+  d.count("extract", [&](auto& t) { return t.extract(k).has_value(); });
+}
+
+template <class Kind> void count_batches(desk<Kind>& d) {
+  using request = typename Kind::map::request_type;
+  std::vector<typename Kind::map::key_type> keys;
+  for (unsigned i = 0; i < 32; ++i) keys.push_back(Kind::key(d.bin(1)));
+  std::array<typename Kind::map::mapped_type, 32> values{};
+  std::array<bool, 32> found{};
+  d.count("find_batch, 32 bins", [&](auto& t) { return t.find_batch(std::span(keys), values, found) == 32; });
+  const auto fresh = Kind::key(d.bin(0));
+  std::vector<request> asked;
+  asked.push_back({cubby::verb::find, keys[0], {}});
+  asked.push_back({cubby::verb::insert, fresh, Kind::value(1)});
+  asked.push_back({cubby::verb::assign, keys[1], Kind::value(2)});
+  asked.push_back({cubby::verb::erase, keys[2], {}});
+  std::vector<typename Kind::map::reply_type> replies(asked.size());
+  d.count("execute: find, insert, assign, erase", [&](auto& t) {
+    const bool all = t.execute(asked, replies) == 4;
+    return all && replies[3].result == cubby::outcome::done;
+  });
+}
+
+/// Verbs about a whole table, in one of its own with 8 entries.
+template <class Kind> void count_whole(std::string name, std::vector<row>& out) {
+  desk<Kind> d(std::move(name), out, 1);
+  d.bin(8);
+  d.count("snapshot of 8", [](auto& t) { return t.snapshot().size() == 8; });
+  d.count("reserve 1000", [](auto& t) { return t.reserve(1000); });
+  d.count("shrink_to_fit", [](auto& t) { return t.shrink_to_fit(); });
+  d.count("clear", [](auto& t) { return t.clear(), t.empty(); });
+  d.bin(8);
+  d.count("size", [](auto& t) { return t.size() == 8; });
+}
+
+template <class Kind> void count_kind(const std::string& name, std::vector<row>& out) {
+  desk<Kind> d(name, out);
+  const bool with_chains = name.starts_with("dlht");
+  count_lookups(d, with_chains);
+  count_inserts(d, with_chains);
+  count_erases(d, with_chains);
+  count_reservations(d);
+  if constexpr (requires { Kind::value(0); }) {
+    count_changes(d, with_chains);
+    count_batches(d);
+  }
+  count_whole<Kind>(name, out);
+}
+
+/// What records cost beyond their verbs: who retires pays for a look at all seats now and then.
+void count_retirement(std::vector<row>& out) {
+  using kind = records<cubby::dlht>;
+  desk<kind> d("dlht records", out);
+  const auto k = kind::key(d.bin(1));
+  const auto times = [&](unsigned n) {
+    return [&, n](auto& t) {
+      for (unsigned i = 0; i < n; ++i) desk<kind>::require(t.assign(k, kind::value(i)));
+      return true;
+    };
+  };
+  d.count("assign, 255 times", times(255));
+  d.count("assign, the 256th", times(1));
+  d.count("assign, 255 more", times(255));
+  d.count("assign, the 512th", times(1));
+}
+
+} // namespace
+
+std::vector<row> count_all() {
+  std::vector<row> out;
+  out.reserve(1000); // nothing is allocated for the rows while a case is counted
+  count_kind<words<cubby::dlht>>("dlht words", out);
+  count_kind<records<cubby::dlht>>("dlht records", out);
+  count_retirement(out);
+  count_kind<keys_alone<cubby::dlht>>("dlht set", out);
+  count_kind<words<cubby::reference>>("reference words", out);
+  return out;
+}
+
+} // namespace cubby_counting

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verb may cost, counted. The table's own lines (root, a counter cell), the seat and the clock are the same few
+// for every key and stay in the cache; they are counted apart and not part of these gates but where they are named.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include <cubby/platform/barrier.hpp>
+
+#include "counting/cases.hpp"
+
+namespace cubby_counting {
+namespace {
+
+const std::vector<row>& counted() {
+  static const std::vector<row> all = count_all();
+  return all;
+}
+const tally& words(const std::string& verb) { return row_of(counted(), "dlht words", verb).counts; }
+const tally& keys_alone(const std::string& verb) { return row_of(counted(), "dlht set", verb).counts; }
+const tally& records(const std::string& verb) { return row_of(counted(), "dlht records", verb).counts; }
+
+struct allowance {
+  unsigned lines;
+  unsigned rmw8;
+  unsigned rmw16;
+};
+void expect_costs(const tally& t, allowance allowed) {
+  EXPECT_EQ(t.lines, allowed.lines) << "lines";
+  EXPECT_EQ(t.rmw8, allowed.rmw8) << "8-byte read-modify-writes";
+  EXPECT_EQ(t.rmw16, allowed.rmw16) << "16-byte read-modify-writes";
+  EXPECT_EQ(t.fences, 0u) << "fences";
+}
+
+// A look reads the bin's line and writes nothing, whether it finds or not; outside it stores in its own seat.
+TEST(counting_gates, find_takes_one_line_and_no_read_modify_write) {
+  for (const char* verb : {"find", "find, absent", "visit", "contains, first slot", "contains, third slot",
+                           "contains, absent, bin empty", "contains, absent, slots full"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(words(verb), {1, 0, 0});
+    EXPECT_EQ(words(verb).stores, words(verb).seat * 2) << "into the seat and out";
+  }
+  expect_costs(words("contains, in a link bucket"), {2, 0, 0});
+}
+
+// Two swaps of the header (reserve, commit), as in the paper; and one of the slot, beyond the paper: an inline entry is
+// shown last, so that an assign which looked long ago can never hit a slot that is being filled (the room's README,
+// "What we changed", 1). A set's entries are shown in the same way. Records need no third: no address comes back
+// to a slot while a pin lives.
+TEST(counting_gates, insert_takes_one_line_two_swaps_of_the_header_and_one_that_shows) {
+  for (const char* verb : {"insert", "insert, third slot", "insert, slot of an erased entry"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(words(verb), {1, 2, 1});
+    expect_costs(keys_alone(verb), {1, 2, 1});
+    expect_costs(records(verb), {1, 2, 0});
+  }
+  expect_costs(words("insert, key is there"), {1, 0, 0});
+  expect_costs(words("insert, in a link bucket"), {2, 2, 1});
+  // One to take a bucket from the array, one to chain it; once in the life of a bucket.
+  expect_costs(words("insert, chains a link bucket"), {2, 4, 1});
+}
+
+// One swap of the slot: that it met the live entry follows from invariant I1, so the header is not touched.
+TEST(counting_gates, assign_takes_one_line_and_one_swap_of_the_slot) {
+  for (const char* verb :
+       {"assign", "update", "insert_or_add, key is there", "insert_or_assign, key is there", "compute, replaces"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(words(verb), {1, 0, 1});
+  }
+  expect_costs(words("assign, absent"), {1, 0, 0});
+  expect_costs(words("assign, in a link bucket"), {2, 0, 1});
+}
+
+// One swap of the slot scrubs the key, is the linearization point, and frees the slot: the next insert takes a valid
+// slot whose key is scrubbed like an invalid one. In a link bucket the header is changed, too, so that misses need not
+// look there.
+TEST(counting_gates, erase_takes_one_line_and_one_swap_of_the_slot) {
+  for (const char* verb : {"erase", "erase, third slot"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(words(verb), {1, 0, 1});
+    expect_costs(keys_alone(verb), {1, 0, 1});
+  }
+  expect_costs(words("extract"), {1, 0, 1});
+  expect_costs(words("compute, erases"), {1, 0, 1});
+  expect_costs(words("erase, absent"), {1, 0, 0});
+  expect_costs(words("erase, in a link bucket"), {2, 1, 1});
+}
+
+// The hidden entry is reserved and committed as shadow: two swaps of the header. Its commit makes it valid and shows it.
+TEST(counting_gates, reservations_swap_the_header_and_show_last) {
+  expect_costs(words("shadow_insert"), {1, 2, 0});
+  expect_costs(words("commit"), {1, 1, 1});
+  expect_costs(words("abort"), {1, 1, 1});
+}
+
+TEST(counting_gates, a_batch_costs_what_its_requests_cost) {
+  expect_costs(words("find_batch, 32 bins"), {32, 0, 0});
+  expect_costs(words("execute: find, insert, assign, erase"), {4, 2, 3});
+  EXPECT_EQ(words("execute: find, insert, assign, erase").seat, 1u) << "one pin for all";
+}
+
+TEST(counting_gates, inline_tables_allocate_nothing_and_records_one_block) {
+  for (const row& r : counted()) {
+    if (r.verb == "snapshot of 8" || r.verb == "reserve 1000" || r.verb == "shrink_to_fit") continue;
+    SCOPED_TRACE(r.table + ": " + r.verb);
+    EXPECT_EQ(r.counts.mappings, 0u);
+    const bool is_inline = r.table == "dlht words" || r.table == "dlht set";
+    EXPECT_TRUE(!is_inline || r.counts.allocations == 0);
+  }
+  for (const char* verb : {"insert", "assign", "update", "insert_or_assign, absent", "shadow_insert"}) {
+    EXPECT_EQ(records(verb).allocations, 1u) << verb;
+  }
+  for (const char* verb : {"find", "insert, key is there", "assign, absent", "erase"}) {
+    EXPECT_EQ(records(verb).allocations, 0u) << verb;
+  }
+}
+
+// Who retires chains the record under the lock of its stripe; every 256th call turns the stripe, and looks at all seats
+// when something has waited since the last turn. That look is the only fence of any verb.
+TEST(counting_gates, retiring_makes_no_fence_but_at_every_512th) {
+  expect_costs(records("erase"), {1, 1, 1});
+  expect_costs(records("assign"), {1, 1, 1});
+  EXPECT_EQ(records("assign, 255 times").fences, 0u);
+  EXPECT_EQ(records("assign, the 256th").fences, 0u);
+  EXPECT_EQ(records("assign, 255 more").fences, 0u);
+  EXPECT_EQ(records("assign, the 512th").fences, 1u);
+}
+
+TEST(counting_gates, one_thread_alone_never_waits) {
+  for (const row& r : counted()) EXPECT_EQ(r.counts.waits, 0u) << r.table << ": " << r.verb;
+}
+
+TEST(counting, is_repeatable) { EXPECT_EQ(as_json(count_all()), as_json(counted())); }
+
+// To the last load and store. A change that costs or spares something has to say so: tools/renew_baselines.py counting
+TEST(counting, every_figure_is_the_expected_one) {
+  if (!cubby::barrier::is_asymmetric()) GTEST_SKIP() << "no membarrier here: each pin makes a fence of its own";
+  std::ifstream file(CUBBY_SOURCE_DIR "/tests/counting/expected.json");
+  std::stringstream expected;
+  expected << file.rdbuf();
+  std::stringstream counted_now(as_json(counted()));
+  std::string want;
+  std::string have;
+  while (std::getline(expected, want)) {
+    ASSERT_TRUE(std::getline(counted_now, have)) << "missing: " << want;
+    EXPECT_EQ(have, want);
+  }
+  EXPECT_FALSE(std::getline(counted_now, have)) << "not expected: " << have;
+}
+
+} // namespace
+} // namespace cubby_counting

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hooks that count, and the global allocation functions of the counting binary.
+#include "counting/tally.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include <cubby/platform/memory.hpp>
+
+#include <pthread.h>
+
+// The linker's: the process's initialized and zeroed data.
+extern "C" std::byte __data_start; // NOLINT(bugprone-reserved-identifier): the linker's name
+extern "C" std::byte _end;         // NOLINT(bugprone-reserved-identifier): the linker's name
+
+namespace cubby_counting {
+namespace {
+
+using cubby::sync::step;
+
+/// Distinct lines of one kind of memory; or words.
+template <std::uintptr_t Unit> class touched_set {
+public:
+  void clear() { count_ = 0; }
+  void add(const void* address) {
+    const std::uintptr_t line = reinterpret_cast<std::uintptr_t>(address) / Unit;
+    const auto end = lines_.begin() + count_;
+    if (std::find(lines_.begin(), end, line) != end) return;
+    if (count_ == static_cast<std::ptrdiff_t>(lines_.size())) std::abort(); // a case too large to be counted
+    lines_[static_cast<std::size_t>(count_++)] = line;
+  }
+  [[nodiscard]] unsigned count() const { return static_cast<unsigned>(count_); }
+
+private:
+  std::array<std::uintptr_t, 65536> lines_{};
+  std::ptrdiff_t count_ = 0;
+};
+
+/// The blocks of `operator new` that live: what is shared and in none of them lies in memory from the kernel.
+class block_list {
+public:
+  void add(void* p, std::size_t bytes) {
+    const std::scoped_lock hold(lock_);
+    if (count_ == blocks_.size()) std::abort();
+    blocks_[count_++] = {static_cast<const std::byte*>(p), bytes};
+  }
+  void remove(const void* p) {
+    const std::scoped_lock hold(lock_);
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (blocks_[i].first != p) continue;
+      blocks_[i] = blocks_[--count_];
+      return;
+    }
+  }
+  [[nodiscard]] bool holds(const void* address) {
+    const std::scoped_lock hold(lock_);
+    const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count_);
+    return std::any_of(blocks_.begin(), end, [address](const range& r) { return r.holds(address); });
+  }
+
+private:
+  std::mutex lock_;
+  std::array<range, 65536> blocks_{};
+  std::size_t count_ = 0;
+};
+
+struct state {
+  std::atomic<bool> counting{false};
+  range table;
+  range seat;
+  range stack;
+  range process;
+  tally now;
+  touched_set<64> lines;
+  touched_set<64> table_lines;
+  touched_set<64> seat_lines;
+  touched_set<8> process_words;
+  touched_set<64> index_lines;
+};
+state& the_state() {
+  static constinit state one;
+  return one;
+}
+block_list& blocks() {
+  static constinit block_list all;
+  return all;
+}
+
+range own_stack() {
+  pthread_attr_t attributes;
+  void* low = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) std::abort();
+  pthread_attr_getstack(&attributes, &low, &bytes);
+  pthread_attr_destroy(&attributes);
+  return {static_cast<const std::byte*>(low), bytes};
+}
+
+void count_line(state& s, const void* address) {
+  if (s.seat.holds(address)) s.seat_lines.add(address);
+  else if (s.table.holds(address)) s.table_lines.add(address);
+  else if (s.process.holds(address)) s.process_words.add(address);
+  else if (blocks().holds(address)) s.index_lines.add(address);
+  else s.lines.add(address);
+}
+
+void on_step(step kind, const void* address) {
+  state& s = the_state();
+  if (!s.counting.load()) return;
+  // Neither is an access: a fence has no address, and the object of a wait lies on the stack.
+  if (kind == step::fence || kind == step::wait) {
+    ++(kind == step::fence ? s.now.fences : s.now.waits);
+    return;
+  }
+  if (s.stack.holds(address)) return;
+  if (kind == step::load) ++s.now.loads;
+  if (kind == step::store) ++s.now.stores;
+  if (kind == step::rmw8) ++s.now.rmw8;
+  if (kind == step::rmw16) ++s.now.rmw16;
+  count_line(s, address);
+}
+
+bool on_mapping(std::size_t) {
+  if (the_state().counting.load()) ++the_state().now.mappings;
+  return false;
+}
+
+// Once, before any thread: the functions themselves are not atomic words.
+[[maybe_unused]] const bool installed =
+    (cubby::sync::install_hook(&on_step), cubby::memory::install_failure(&on_mapping), true);
+
+void* take(std::size_t size, std::size_t alignment) {
+  if (the_state().counting.load()) ++the_state().now.allocations;
+  const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
+  void* const p =
+      alignment <= alignof(std::max_align_t) ? std::malloc(rounded) : std::aligned_alloc(alignment, rounded);
+  if (p != nullptr) blocks().add(p, rounded);
+  return p;
+}
+void* take_or_throw(std::size_t size, std::size_t alignment) {
+  void* const p = take(size, alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+void give(void* p) {
+  if (p == nullptr) return;
+  blocks().remove(p);
+  std::free(p);
+}
+
+} // namespace
+
+void start(range table, range seat) {
+  state& s = the_state();
+  s.table = table;
+  s.seat = seat;
+  s.stack = own_stack();
+  s.process = {&__data_start, static_cast<std::size_t>(&_end - &__data_start)};
+  s.now = {};
+  for (auto* const set : {&s.lines, &s.table_lines, &s.seat_lines, &s.index_lines}) set->clear();
+  s.process_words.clear();
+  s.counting.store(true);
+}
+
+tally stop() {
+  state& s = the_state();
+  s.counting.store(false);
+  s.now.lines = s.lines.count();
+  s.now.table = s.table_lines.count();
+  s.now.seat = s.seat_lines.count();
+  s.now.process = s.process_words.count();
+  s.now.index = s.index_lines.count();
+  return s.now;
+}
+
+} // namespace cubby_counting
+
+using namespace cubby_counting;
+
+void* operator new(std::size_t size) { return take_or_throw(size, 1); }
+void* operator new[](std::size_t size) { return take_or_throw(size, 1); }
+void* operator new(std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
+void* operator new[](std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
+void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return take(size, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return take(size, static_cast<std::size_t>(a));
+}
+void operator delete(void* p) noexcept { give(p); }
+void operator delete[](void* p) noexcept { give(p); }
+void operator delete(void* p, std::size_t) noexcept { give(p); }
+void operator delete[](void* p, std::size_t) noexcept { give(p); }
+void operator delete(void* p, std::align_val_t) noexcept { give(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { give(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { give(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { give(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { give(p); }
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { give(p); }
+void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { give(p); }

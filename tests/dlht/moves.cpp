@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each verb against a bin that moves: the table grows (once, and twice in a row), shrinks or is photographed while a verb
+// stands still at any of its steps; a verb begins while the mover stands still at any of its steps; and both stop at
+// chosen pairs of steps. The key lies in the bin's first bucket, in a chained one, or in the side bin.
+#include <functional>
+#include <string>
+
+#include "dlht/play.hpp"
+
+namespace cubby_test {
+namespace {
+
+using namespace scripted;
+using cubby::growth_policy;
+
+/// Keys 4 to 15 share the first bin. The words below 4, which are marks in a slot, and the values go elsewhere, so that
+/// whoever hashes one of them for a key puts it into a wrong bin.
+struct first_bin_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept {
+    return key < 4 || key >= 16 ? ~(splitmix(key) >> 2) : 5;
+  }
+};
+
+template <class Coding>
+class moves : public ::testing::Test {};
+using codings = ::testing::Types<word_coding<cubby::dlht, first_bin_hash>, record_coding<cubby::dlht, first_bin_hash>>;
+TYPED_TEST_SUITE(moves, codings);
+
+constexpr std::uint64_t hot_keys = 14; // keys that share a bin; those below 4 lie in the side bin as words
+constexpr std::uint8_t last_act = static_cast<std::uint8_t>(act::abort);
+
+/// What moves every bin.
+template <class Map>
+struct migration {
+  const char* name;
+  std::uint64_t crowd; // entries elsewhere, before it begins
+  std::function<void(Map&)> act;
+};
+template <class Map>
+std::vector<migration<Map>> migrations() {
+  return {{"grow", 0, [](Map& m) { m.reserve(20); }},
+          {"grow twice", 0,
+           [](Map& m) {
+             m.reserve(20);
+             m.reserve(40);
+           }},
+          {"shrink", 40, [](Map& m) { m.shrink_to_fit(); }},
+          {"photograph", 0, [](Map& m) { (void)m.snapshot(); }}};
+}
+
+/// Where the key of a schedule lies, and who came before it.
+struct place {
+  std::uint64_t key;
+  std::uint64_t before; // entries 4, 5, ... in the same bin
+};
+constexpr place places[] = {{10, 0}, {10, 5}, {1, 1}};
+
+template <class Coding>
+struct arena {
+  using map = typename Coding::map;
+  arena(const migration<map>& how, const place& where, bool present) : r(tiny_options()), key(where.key) {
+    for (std::uint64_t k = 0; k < how.crowd; ++k) r.map.insert(100 + k, Coding::encode(k));
+    for (std::uint64_t k = 0; k < how.crowd; ++k) r.map.erase(100 + k);
+    script before;
+    for (std::uint64_t k = 0; k < where.before; ++k) before.push_back({act::insert, 4 + k, 3});
+    if (present) before.push_back({act::insert, key, 5});
+    r.now(before);
+    mover = r.turns.start([this, &how] { how.act(r.map); });
+  }
+  std::size_t caller(act what) {
+    calls = {{what, key, 60}, {act::find, key}};
+    return r.thread(calls);
+  }
+  /// True when all went well; the table then holds what it says.
+  bool ended(const std::string& at) {
+    const finding f = r.end(hot_keys);
+    EXPECT_EQ(f.what, judgement::linearizable) << at << "\n" << f.text;
+    std::size_t seen = 0;
+    for (std::uint64_t k = 0; k < hot_keys; ++k) seen += r.map.contains(k) ? 1 : 0;
+    EXPECT_EQ(r.map.size(), seen) << at;
+    return f.what == judgement::linearizable && r.map.size() == seen;
+  }
+  run<Coding> r;
+  std::uint64_t key;
+  std::size_t mover;
+  script calls;
+};
+
+/// Calls `one(migration, place, present, verb, name)` for each combination until it returns false.
+template <class Coding, class One>
+void for_each_combination(One one) {
+  for (const auto& how : migrations<typename Coding::map>()) {
+    for (const place& where : places) {
+      for (const bool present : {true, false}) {
+        for (std::uint8_t what = 0; what <= last_act; ++what) {
+          const std::string name = std::string(how.name) + ", verb " + std::to_string(what) + ", key " +
+                                   std::to_string(where.key) + " behind " + std::to_string(where.before) +
+                                   (present ? ", present" : ", absent") + ", stops ";
+          if (!one(how, where, present, static_cast<act>(what), name)) return;
+        }
+      }
+    }
+  }
+}
+
+/// One combination in this many is taken by each run; all are, when a longer run is asked for.
+std::uint64_t rarity(std::uint64_t usual) { return scaled(1) > 1 ? 1 : usual * (cubby::cpu::thread_sanitizer ? 4 : 1); }
+
+TYPED_TEST(moves, past_a_verb_that_stands_still_at_any_step) {
+  random_source random(3000);
+  for_each_combination<TypeParam>([&](auto& how, auto& where, bool present, act what, const std::string& name) {
+    if (!random.one_in(rarity(3))) return true;
+    for (std::uint64_t i = 0;; ++i) {
+      arena<TypeParam> a(how, where, present);
+      const auto caller = a.caller(what);
+      const bool last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
+      a.r.turns.run_until(a.mover, scheduler::never);
+      a.r.turns.run_until(caller, scheduler::never);
+      if (!a.ended(name + std::to_string(i))) return false;
+      if (last) return true;
+    }
+  });
+}
+
+TYPED_TEST(moves, that_stand_still_at_any_step_while_a_verb_runs) {
+  random_source random(3100);
+  for_each_combination<TypeParam>([&](auto& how, auto& where, bool present, act what, const std::string& name) {
+    if (!random.one_in(rarity(16))) return true;
+    for (std::uint64_t j = 0;; ++j) {
+      arena<TypeParam> a(how, where, present);
+      const auto caller = a.caller(what);
+      const bool last = a.r.turns.run(a.mover, j) == scheduler::stopped::finished;
+      a.r.turns.run_until(caller, scheduler::never);
+      if (!a.ended(name + std::to_string(j))) return false;
+      if (last) return true;
+    }
+  });
+}
+
+TYPED_TEST(moves, and_verbs_that_both_stand_still) {
+  random_source random(3200);
+  for_each_combination<TypeParam>([&](auto& how, auto& where, bool present, act what, const std::string& name) {
+    for (std::uint64_t i = 1;; ++i) {
+      bool last = false;
+      for (std::uint64_t j = 1;; ++j) {
+        if (!random.one_in(rarity(1) == 1 ? 30 : 400)) {
+          if (random.one_in(60)) break; // as many steps of the mover as chance gives
+          continue;
+        }
+        arena<TypeParam> a(how, where, present);
+        const auto caller = a.caller(what);
+        last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
+        const bool ended = a.r.turns.run(a.mover, j) != scheduler::stopped::before_step;
+        a.r.turns.run_until(caller, scheduler::never);
+        if (!a.ended(name + std::to_string(i) + " " + std::to_string(j))) return false;
+        if (ended || last) break;
+      }
+      if (last || i > 30) return true;
+    }
+  });
+}
+
+/// The two words of a hidden entry are read one by one by whoever moves it, while its insert may show it.
+TYPED_TEST(moves, of_the_first_bin_at_every_pair_of_steps_of_an_insert) {
+  const auto how = migrations<typename TypeParam::map>()[0];
+  for (const place& where : {places[0], places[1]}) {
+    if (where.before != 0 && rarity(2) != 1) continue;
+    for (std::uint64_t i = 1;; ++i) {
+      bool last = false;
+      for (std::uint64_t j = 1; j < 40; ++j) {
+        if (cubby::cpu::thread_sanitizer && j % 5 != i % 5) continue;
+        arena<TypeParam> a(how, where, false);
+        const auto caller = a.caller(act::insert);
+        last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
+        a.r.turns.run(a.mover, j);
+        a.r.turns.run_until(caller, scheduler::never);
+        if (!a.ended(std::to_string(i) + " " + std::to_string(j))) return;
+      }
+      if (last) break;
+    }
+  }
+}
+
+/// A second thread helps with the move, and finds what the first one holds.
+TYPED_TEST(moves, that_stand_still_while_another_helps) {
+  using map = typename TypeParam::map;
+  for (const auto& how : migrations<map>()) {
+    for (std::uint64_t j = 1;; j += 1 + cubby::cpu::thread_sanitizer * 4) {
+      arena<TypeParam> a(how, places[1], true);
+      for (std::uint64_t k = 0; k < 6; ++k) ASSERT_TRUE(a.r.map.insert(200 + k, TypeParam::encode(k)));
+      const bool last = a.r.turns.run(a.mover, j) == scheduler::stopped::finished;
+      const auto helper = a.r.turns.start([&] {
+        for (std::uint64_t k = 0; k < 6; ++k) {
+          ASSERT_TRUE(a.r.map.erase(200 + k)) << how.name << " " << j;
+          ASSERT_TRUE(a.r.map.insert(200 + k, TypeParam::encode(k)));
+          ASSERT_TRUE(a.r.map.erase(200 + k));
+        }
+      });
+      a.r.turns.run_until(helper, scheduler::never);
+      ASSERT_TRUE(a.ended(std::string(how.name) + ", stopped at " + std::to_string(j)));
+      if (last) break;
+    }
+  }
+}
+
+/// A walk meets what is there throughout exactly once, wherever it stands while the bins move.
+TYPED_TEST(moves, past_a_walk_that_stands_still_at_any_step) {
+  using map = typename TypeParam::map;
+  for (const auto& how : migrations<map>()) {
+    for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
+      arena<TypeParam> a(how, places[1], true);
+      ASSERT_TRUE(a.r.map.insert(1, TypeParam::encode(3)));
+      std::vector<unsigned> met(hot_keys, 0);
+      const auto walker = a.r.turns.start([&] { a.r.map.visit_all([&](const auto& k, const auto&) { ++met[k]; }); });
+      const bool last = a.r.turns.run(walker, i) == scheduler::stopped::finished;
+      a.r.turns.run_until(a.mover, scheduler::never);
+      ASSERT_TRUE(a.r.turns.finish_all());
+      for (const std::uint64_t k : {1u, 4u, 5u, 6u, 7u, 8u, 10u}) ASSERT_EQ(met[k], 1u) << how.name << " " << i;
+      if (last) break;
+    }
+  }
+}
+
+/// A snapshot is of one moment: of two updates, one after the other, it never holds the second alone. The writer stands
+/// after j steps, the photographer after i; then the writer goes on.
+template <class Coding>
+void expect_one_moment(std::uint64_t i, std::uint64_t j, bool& last) {
+  typename Coding::map m(tiny_options());
+  for (const std::uint64_t k : {1u, 10u}) ASSERT_TRUE(m.insert(k, Coding::encode(5)));
+  std::uint64_t seen[2] = {0, 0};
+  scheduler turns;
+  const auto photographer = turns.start([&] {
+    for (const auto& [k, v] : m.snapshot()) seen[k == 1 ? 0 : 1] = Coding::decode(v);
+  });
+  const auto writer = turns.start([&] {
+    ASSERT_TRUE(m.assign(1, Coding::encode(6)));
+    ASSERT_TRUE(m.assign(10, Coding::encode(6)));
+    ASSERT_TRUE(m.assign(1, Coding::encode(7)));
+  });
+  turns.run(writer, j);
+  last = turns.run(photographer, i) == scheduler::stopped::finished;
+  turns.run_until(writer, scheduler::never);
+  ASSERT_TRUE(turns.finish_all());
+  const std::uint64_t both = seen[0] * 10 + seen[1];
+  ASSERT_TRUE(both == 55 || both == 65 || both == 66 || both == 76) << both << " at stops " << i << " " << j;
+}
+
+TYPED_TEST(moves, to_a_snapshot_show_one_moment) {
+  random_source random(3300);
+  bool last = false;
+  for (std::uint64_t i = 1; !last; ++i) {
+    for (std::uint64_t j = 0; j < 40; ++j) {
+      if (j != 0 && !random.one_in(rarity(20))) continue;
+      expect_one_moment<TypeParam>(i, j, last);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+} // namespace
+} // namespace cubby_test

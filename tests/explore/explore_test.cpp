@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every scenario is explored: first all schedules without a preemption, with one, with two, then at random, as long as
+// time lasts (CUBBY_EXPLORE_SECONDS for the whole binary); the table at the end says how far each group came. The
+// control comes first: the explorer must find the holes of the published protocol.
+//   CUBBY_EXPLORE_REPLAY="<scenario>@<schedule>"  runs one schedule and prints its steps
+//   CUBBY_EXPLORE_BOUND=3                         goes on to more preemptions (2 unless told, 4 at most)
+//   CUBBY_EXPLORE_TABLE=<file>                    writes a row for each scenario
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <cubby/core/lock.hpp>
+
+#include "explore/groups.hpp"
+#include "explore/scenarios.hpp"
+#include "explore/search.hpp"
+
+namespace cubby_test {
+namespace {
+
+const auto no_end = explorer::clock::time_point::max();
+
+TEST(explore_control, finds_each_hole_of_the_published_protocol) {
+  const unsigned preemptions[] = {2, 1, 1, 2};
+  const auto holes = published_holes();
+  for (std::size_t i = 0; i < holes.size(); ++i) {
+    explorer e(holes[i]);
+    bool clean = true;
+    for (unsigned bound = 0; bound <= preemptions[i] && clean; ++bound) {
+      clean = e.search(bound, no_end);
+      EXPECT_EQ(clean, bound < preemptions[i]) << "hole " << i + 1 << " with " << bound << " preemptions";
+    }
+    ASSERT_TRUE(e.failed()) << "hole " << i + 1;
+    EXPECT_NE(e.failed()->text.find("no order explains key"), std::string::npos) << e.failed()->text;
+    EXPECT_EQ(e.failed()->preemptions, preemptions[i]) << e.failed()->text;
+  }
+}
+
+TEST(explore_control, finds_each_hole_at_random_and_shortens_it) {
+  const unsigned preemptions[] = {2, 1, 1, 2};
+  const auto holes = published_holes();
+  for (std::size_t i = 0; i < holes.size(); ++i) {
+    explorer e(holes[i]);
+    (void)e.search(0, no_end); // learns how long schedules are
+    EXPECT_FALSE(e.search_at_random(1, 100000, no_end)) << "hole " << i + 1;
+    ASSERT_TRUE(e.failed());
+    EXPECT_EQ(e.failed()->preemptions, preemptions[i]) << e.failed()->text;
+  }
+}
+
+TEST(explore_control, a_failing_schedule_fails_again_with_the_same_steps) {
+  explorer e(published_holes()[0]);
+  for (unsigned bound = 0; bound <= 2; ++bound) (void)e.search(bound, no_end);
+  ASSERT_TRUE(e.failed());
+  schedule s;
+  ASSERT_TRUE(read(e.failed()->where.substr(e.failed()->where.rfind('@') + 1), s));
+  const std::string first = e.trace(s), second = e.trace(s);
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first.find("no order explains key"), std::string::npos);
+  EXPECT_NE(first.find("rmw16 slot 0 key"), std::string::npos) << first;
+}
+
+TEST(explore_control, the_holes_are_closed) {
+  for (const scenario& s : closed_holes()) {
+    explorer e(s);
+    for (unsigned bound = 0; bound <= 2; ++bound) {
+      ASSERT_TRUE(e.search(bound, no_end)) << (e.failed() ? e.failed()->text : std::string());
+    }
+    EXPECT_EQ(e.covered().bound(), 2);
+  }
+}
+
+/// Two threads that take two locks in opposite orders.
+TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
+  cubby::small_lock<> first, second;
+  conductor& c = conductor::instance();
+  const auto body = [&](unsigned t) {
+    cubby::lock_scope outer(t == 0 ? first : second);
+    cubby::lock_scope inner(t == 0 ? second : first);
+  };
+  const schedule usual, crossing = {{0, 1, 2}};
+  follower along(usual), across(crossing);
+  EXPECT_EQ(c.run(2, body, along), ending::finished);
+  EXPECT_EQ(c.run(2, body, across), ending::livelock);
+}
+
+TEST(explore, pairs_of_verbs) { explore_group("pairs of verbs", pairs_of_verbs(), 12); }
+TEST(explore, pairs_on_two_keys) { explore_group("pairs on two keys", pairs_on_two_keys(), 8); }
+TEST(explore, erase_and_reuse) { explore_group("erase and reuse", erase_and_reuse(), 10); }
+TEST(explore, three_and_four_threads) { explore_group("three and four threads", three_and_four_threads(), 8); }
+TEST(explore, keys_zero_to_three) { explore_group("keys 0 to 3", keys_zero_to_three(), 3); }
+TEST(explore, batches) { explore_group("batches", batches(), 4); }
+TEST(explore, retirement) { explore_group("retirement", retirement(), 6); }
+TEST(explore, growth) { explore_group("growth", growth(), 18); }
+TEST(explore, growth_without_memory) { explore_group("growth without memory", growth_without_memory(), 3); }
+TEST(explore, chained_growth) { explore_group("chained growth", chained_growth(), 14); }
+TEST(explore, shrinking) { explore_group("shrinking", shrinking(), 8); }
+TEST(explore, snapshots) { explore_group("snapshots", snapshots(), 4); }
+TEST(explore, walks) { explore_group("walks", walks(), 2); }
+
+} // namespace
+} // namespace cubby_test

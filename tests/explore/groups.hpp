@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Explores the scenarios of a group within its share of the time, and keeps the figures for the table at the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "explore/scenario.hpp"
+
+namespace cubby_test {
+
+/// The shares of all groups add up to 100. Fails the current test at the first scenario that fails.
+void explore_group(const std::string& name, std::vector<scenario> scenarios, unsigned share);
+
+} // namespace cubby_test

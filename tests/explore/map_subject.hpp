@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cubby::map as a subject: performs calls through a handle for each lane and writes down what they did.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <optional>
+
+#include <cubby/map.hpp>
+
+#include "explore/arena.hpp"
+#include "explore/conductor.hpp"
+#include "explore/scenario.hpp"
+#include "support/modes.hpp"
+
+namespace cubby_test {
+
+template <class Engine>
+struct explored_words {
+  using engine = Engine;
+  using value = std::uint64_t;
+  template <class Map>
+  static std::string name(const Map&, const void*) {
+    return {};
+  }
+  static value encode(std::uint64_t n) { return n; }
+  static std::uint64_t decode(const value& v) { return v; }
+};
+template <class Engine>
+struct explored_records {
+  using engine = Engine;
+  using value = wide_value;
+  template <class Map>
+  static std::string name(const Map&, const void*) {
+    return {};
+  }
+  static value encode(std::uint64_t n) { return {n, ~n, n * 3}; }
+  static std::uint64_t decode(const value& v) { return v == encode(v.number) ? v.number : torn; }
+};
+
+template <class Coding>
+using explored_map =
+    cubby::map<std::uint64_t, typename Coding::value, typename Coding::engine, placed_hash, arena_allocator<std::byte>>;
+
+template <class Coding>
+class map_subject final : public subject {
+  using value = typename Coding::value;
+  using map = explored_map<Coding>;
+  using request = typename map::request_type;
+  using reply = typename map::reply_type;
+  static constexpr bool in_records = !std::is_same_v<value, std::uint64_t>;
+
+public:
+  map_subject(const scenario& s, arena& home)
+      : still_(s.still), may_refuse_(s.may_refuse), map_(s.options, placed_hash(), arena_allocator<std::byte>(&home)) {
+    lanes.resize(s.threads.size() + 1);
+    for (std::size_t i = 0; i < lanes.size(); ++i) handles_.push_back(map_.handle());
+    held_.resize(lanes.size());
+    for (const auto& [key, number] : still_) map_.insert(key, Coding::encode(number));
+    for (const call& c : s.before) perform(0, c);
+    resizes_before_ = all_resizes();
+  }
+
+  void perform(unsigned at, const call& c) override {
+    event e;
+    e.r.thread = static_cast<std::uint16_t>(at);
+    e.r.key = c.key;
+    e.r.argument = c.value;
+    e.r.called = now();
+    try {
+      carry_out(at, c, e);
+    } catch (const std::exception& thrown) {
+      complain(std::string("a call threw: ") + thrown.what());
+    }
+  }
+
+  void inspect() override {
+    std::vector<entry> there;
+    for (const std::uint64_t key : touched_keys()) {
+      perform(0, {act::find, key});
+      if (lanes[0].back().r.ok) there.emplace_back(key, lanes[0].back().r.result);
+    }
+    for (const auto& [key, number] : still_) {
+      const auto got = handles_[0].find(key);
+      if (!got || Coding::decode(*got) != number)
+        complain("key " + std::to_string(key) + ", untouched, is not as it was");
+    }
+    const std::size_t size = there.size() + still_.size();
+    if (map_.size() != size) {
+      complain("size() is " + std::to_string(map_.size()) + "; " + std::to_string(size) + " keys are found");
+    }
+    auto shown = walk(0);
+    std::sort(shown.begin(), shown.end());
+    std::sort(there.begin(), there.end());
+    if (shown != there) complain("a walk at the end does not show what finds do");
+  }
+
+  [[nodiscard]] std::uint64_t resizes() const override { return all_resizes() - resizes_before_; }
+
+  std::string name_of(const void* address) override {
+    for (std::size_t i = 0; i < handles_.size(); ++i) {
+      if (handles_[i].own_seat() == address) return "seat of " + std::to_string(static_cast<int>(i) - 1);
+    }
+    return Coding::name(map_, address);
+  }
+
+private:
+  [[nodiscard]] std::uint64_t all_resizes() const {
+    const auto now = map_.stats();
+    return now.growths + now.shrinks + now.rebuilds;
+  }
+  static std::uint64_t now() { return conductor::instance().stamp(); }
+  static verb verb_of(act what) {
+    constexpr std::array same = {verb::find,    verb::insert,           verb::assign, verb::erase,
+                                 verb::extract, verb::insert_or_assign, verb::update};
+    return same[static_cast<std::size_t>(what)];
+  }
+  void done(unsigned at, event& e, verb what, bool ok) {
+    e.r.what = what;
+    e.r.ok = ok;
+    e.r.returned = now();
+    lanes[at].push_back(e);
+  }
+
+  void carry_out(unsigned at, const call& c, event& e) {
+    auto& h = handles_[at];
+    const value given = Coding::encode(c.value);
+    switch (c.what) {
+    case act::find: return found(at, e, verb::find, h.find(c.key));
+    case act::extract: return found(at, e, verb::extract, h.extract(c.key));
+    case act::insert: return insert(at, e, h.try_insert(c.key, given));
+    case act::assign: return done(at, e, verb::assign, h.assign(c.key, given));
+    case act::erase: return done(at, e, verb::erase, h.erase(c.key));
+    case act::insert_or_assign: return done(at, e, verb::insert_or_assign, h.insert_or_assign(c.key, given));
+    case act::update: return update(at, c, e);
+    case act::upsert: return upsert(at, c, e);
+    case act::toggle: return toggle(at, c, e);
+    case act::commit:
+    case act::abort: return reserve_key(at, c, e);
+    case act::batch:
+    case act::brave: return batch(at, c, e);
+    case act::reserve: return (void)h.reserve(c.value);
+    case act::shrink: return (void)h.shrink_to_fit();
+    case act::snapshot: return snapshot(at, e);
+    case act::walk: return (void)walk(at);
+    case act::hold: return hold(at, c, e);
+    case act::look: return look(at);
+    }
+  }
+
+  void found(unsigned at, event& e, verb what, const std::optional<value>& got) {
+    if (got) e.r.result = Coding::decode(*got);
+    done(at, e, what, got.has_value());
+  }
+  void insert(unsigned at, event& e, cubby::insert_outcome how) {
+    const bool refused = how == cubby::insert_outcome::full || how == cubby::insert_outcome::no_memory;
+    if (!refused) return done(at, e, verb::insert, how == cubby::insert_outcome::inserted);
+    if (!may_refuse_) complain("an insert found no room");
+  }
+  void update(unsigned at, const call& c, event& e) {
+    const bool ok = handles_[at].update(c.key, [&](const value& v) {
+      e.r.result = Coding::decode(v);
+      return Coding::encode(c.value);
+    });
+    done(at, e, verb::update, ok);
+  }
+  void upsert(unsigned at, const call& c, event& e) {
+    const auto replace = [&](const value& v) {
+      e.r.result = Coding::decode(v);
+      return Coding::encode(c.value);
+    };
+    const bool inserted = handles_[at].insert_or_update(c.key, replace, Coding::encode(c.value));
+    if (inserted) e.r.result = 0;
+    done(at, e, inserted ? verb::insert : verb::update, true);
+  }
+  void toggle(unsigned at, const call& c, event& e) {
+    bool was_there = false;
+    handles_[at].compute(c.key, [&](const value* v) -> cubby::computed<value> {
+      was_there = v != nullptr;
+      if (!was_there) return Coding::encode(c.value);
+      e.r.result = Coding::decode(*v);
+      return cubby::computed<value>::erase();
+    });
+    if (!was_there) e.r.result = 0;
+    done(at, e, was_there ? verb::extract : verb::insert, true);
+  }
+  void reserve_key(unsigned at, const call& c, event& e) {
+    auto kept = handles_[at].shadow_insert(c.key, Coding::encode(c.value));
+    if (!kept && kept.how() != cubby::insert_outcome::exists) return insert(at, e, kept.how());
+    done(at, e, verb::shadow_insert, static_cast<bool>(kept));
+    if (!kept) return;
+    event second = e;
+    second.r.called = now();
+    c.what == act::commit ? kept.commit() : kept.abort();
+    done(at, second, c.what == act::commit ? verb::shadow_commit : verb::shadow_abort, true);
+  }
+
+  void batch(unsigned at, const call& c, const event& e) {
+    constexpr std::array verbs = {cubby::verb::find, cubby::verb::insert, cubby::verb::assign, cubby::verb::erase};
+    std::vector<request> asked;
+    for (const call& one : c.inner) {
+      const bool upsert = one.what == act::insert_or_assign;
+      asked.push_back({upsert ? cubby::verb::insert_or_assign : verbs[static_cast<std::size_t>(one.what)], one.key,
+                       Coding::encode(one.value)});
+    }
+    std::vector<reply> answers(asked.size());
+    const auto policy =
+        c.what == act::brave ? cubby::batch_policy::stop_at_first_failure : cubby::batch_policy::run_all;
+    (void)handles_[at].execute(asked, answers, policy);
+    const std::uint64_t returned = now();
+    bool stopped = false;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (stopped != (answers[i].result == cubby::outcome::not_executed))
+        complain("a batch stopped at the wrong place");
+      if (stopped) continue;
+      answered(at, c.inner[i], answers[i], e, i, returned);
+      stopped = c.what == act::brave && answers[i].result != cubby::outcome::done;
+    }
+  }
+  void answered(unsigned at, const call& one, const reply& answer, event e, std::size_t i, std::uint64_t returned) {
+    if (answer.result == cubby::outcome::full || answer.result == cubby::outcome::no_memory) {
+      if (!may_refuse_) complain("a request of a batch found no room");
+      return;
+    }
+    e.in_batch = i != 0;
+    e.r.key = one.key;
+    e.r.argument = one.value;
+    e.r.ok = answer.result == cubby::outcome::done;
+    e.r.what = one.what == act::erase ? verb::extract : verb_of(one.what);
+    e.either = one.what == act::insert_or_assign;
+    if (answer.value) e.r.result = Coding::decode(*answer.value);
+    e.r.returned = returned;
+    lanes[at].push_back(e);
+  }
+
+  void snapshot(unsigned at, event& e) {
+    const auto list = handles_[at].snapshot();
+    e.is_snapshot = true;
+    std::vector<entry> shown;
+    for (const auto& [key, v] : list) shown.emplace_back(key, Coding::decode(v));
+    e.shown = without_still(shown, "a snapshot");
+    done(at, e, verb::find, true);
+  }
+  /// Each entry that a walk shows was there at some moment of it, like what a find answers.
+  std::vector<entry> walk(unsigned at) {
+    std::vector<entry> shown;
+    event e;
+    e.r.thread = static_cast<std::uint16_t>(at);
+    e.r.called = now();
+    handles_[at].visit_all([&](std::uint64_t key, const value& v) { shown.emplace_back(key, Coding::decode(v)); });
+    e.r.returned = now();
+    shown = without_still(shown, "a walk");
+    for (const auto& [key, number] : shown) {
+      e.r.key = key;
+      e.r.result = number;
+      e.r.ok = true;
+      lanes[at].push_back(e);
+    }
+    return shown;
+  }
+  /// The other entries of a list, each of which is in it once; those that no script touches must all be there.
+  std::vector<entry> without_still(const std::vector<entry>& all, const std::string& what) {
+    std::vector<entry> rest;
+    std::size_t met = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      bool is_still = false;
+      for (const entry& one : still_) is_still |= one == all[i];
+      for (std::size_t j = 0; j < i; ++j) {
+        if (all[j].first == all[i].first) complain(what + " shows key " + std::to_string(all[i].first) + " twice");
+      }
+      if (is_still) ++met;
+      else rest.push_back(all[i]);
+    }
+    if (met != still_.size()) complain(what + " misses an entry that was there throughout");
+    return rest;
+  }
+
+  void hold(unsigned at, const call& c, event& e) {
+    if constexpr (in_records) {
+      const value* const seen = handles_[at].find_ref(c.key);
+      if (seen != nullptr) e.r.result = Coding::decode(*seen);
+      held_[at] = {seen, e.r.result};
+      done(at, e, verb::find, seen != nullptr);
+    } else {
+      (void)e, (void)c, complain("only tables of records give references");
+    }
+  }
+  void look(unsigned at) {
+    if constexpr (in_records) {
+      const auto& [seen, number] = held_[at];
+      if (seen != nullptr && Coding::decode(*seen) != number) complain("what find_ref showed has changed");
+      handles_[at].unpin();
+    }
+  }
+
+  std::vector<std::uint64_t> touched_keys() {
+    std::vector<std::uint64_t> keys;
+    for (const lane& l : lanes) {
+      for (const event& e : l) {
+        if (!e.is_snapshot && std::find(keys.begin(), keys.end(), e.r.key) == keys.end()) keys.push_back(e.r.key);
+      }
+    }
+    return keys;
+  }
+
+  std::vector<entry> still_;
+  bool may_refuse_;
+  std::uint64_t resizes_before_ = 0;
+  map map_;
+  std::vector<decltype(map_.handle())> handles_;
+  std::vector<std::pair<const value*, std::uint64_t>> held_;
+};
+
+template <class Coding>
+run_state make_map(const scenario& s) {
+  const auto home = std::make_shared<arena>();
+  return {std::make_unique<map_subject<Coding>>(s, *home), home,
+          [](void* a) { return static_cast<arena*>(a)->account(); }};
+}
+
+} // namespace cubby_test

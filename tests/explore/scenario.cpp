@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explore/scenario.hpp"
+
+namespace cubby_test {
+
+const char* name_of(table_kind kind) {
+  static const char* const names[table_kinds] = {"dlht words",
+                                                 "dlht records",
+                                                 "reference words",
+                                                 "reference records",
+                                                 "published bin",
+                                                 "published bin, late assign",
+                                                 "published bin, hasty find"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string describe(const call& c) {
+  static const char* const names[] = {
+      "find",  "insert", "assign", "erase",   "extract", "insert_or_assign", "update", "upsert", "toggle", "commit",
+      "abort", "batch",  "brave",  "reserve", "shrink",  "snapshot",         "walk",   "hold",   "look"};
+  std::string text = names[static_cast<std::size_t>(c.what)];
+  const std::uint64_t place = c.key % 65536, id = c.key >> 16;
+  if (place == 0 && id != 0) text += " k" + std::to_string(id);
+  else if (c.inner.empty() && c.what < act::batch) text += " key " + std::to_string(c.key);
+  if (c.value != 0) text += "=" + std::to_string(c.value);
+  for (const call& one : c.inner) text += " [" + describe(one) + "]";
+  return text;
+}
+
+} // namespace cubby_test

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is explored: a small table, what is done to it before, and the calls of two to four threads. A scenario names
+// the table that it runs on; subjects are the tables, behind one interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cubby/engine.hpp>
+
+#include "explore/schedule.hpp"
+#include "linearizability/history.hpp"
+
+namespace cubby_test {
+
+enum class act : std::uint8_t {
+  find,
+  insert,
+  assign,
+  erase,
+  extract,
+  insert_or_assign,
+  update,
+  upsert, ///< insert_or_update
+  toggle, ///< compute: erases what it finds, or else inserts
+  commit, ///< shadow insert, then commit
+  abort,  ///< shadow insert, then abort
+  batch,  ///< execute; `inner` are its requests
+  brave,  ///< the same, with stop_at_first_failure
+  reserve,
+  shrink, ///< shrink_to_fit, which also frees all that may be freed
+  snapshot,
+  walk, ///< visit_all
+  hold, ///< find_ref, which pins
+  look  ///< is the reference still what it was? then unpin
+};
+
+struct call {
+  act what = act::find;
+  std::uint64_t key = 0;
+  std::uint64_t value = 0;
+  std::vector<call> inner = {};
+};
+using script = std::vector<call>;
+using entry = std::pair<std::uint64_t, std::uint64_t>;
+
+enum class table_kind : std::uint8_t {
+  words,
+  records,
+  reference_words,
+  reference_records,
+  paper,
+  paper_late,
+  paper_hasty
+};
+inline constexpr std::size_t table_kinds = 7;
+
+/// A key that lives at `place`: the high bits of its hash, so that an index of 8 bins puts it into bin place / 0x2000, one
+/// of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
+constexpr std::uint64_t key_at(std::uint64_t place, std::uint64_t id) { return id << 16 | place; }
+struct placed_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return key << 48; }
+};
+
+struct scenario {
+  std::string name;
+  table_kind table = table_kind::words;
+  cubby::options options{};
+  std::vector<entry> still{}; ///< inserted first; no script touches them
+  script before{};            ///< then this, by one thread, alone
+  std::vector<script> threads{};
+  bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
+  unsigned resizes = 0;    ///< migrations that at least one schedule must have seen, or the scenario shows nothing
+  unsigned indexes = ~0u;  ///< so many more indexes can be had once the threads run; then memory is refused
+};
+
+/// What a call did, as the judge sees it. `shown` holds a snapshot's entries.
+struct event {
+  record r{};
+  bool is_snapshot = false;
+  bool in_batch = false; ///< not the first request of its batch
+  bool either = false;   ///< whether it inserted or assigned is not known
+  std::vector<entry> shown{};
+};
+using lane = std::vector<event>;
+
+/// A table under test for one run. Lane 0 is the thread that prepares and looks at the end.
+class subject {
+public:
+  virtual ~subject() = default;
+  virtual void perform(unsigned lane_number, const call& c) = 0;
+  /// Everything that must hold at the end beside the history; what does not, is complained of.
+  virtual void inspect() = 0;
+  /// Migrations that have begun since the threads were started.
+  [[nodiscard]] virtual std::uint64_t resizes() const { return 0; }
+  /// A name for a word of the table, for traces.
+  virtual std::string name_of(const void* address) = 0;
+
+  std::vector<lane> lanes;
+  std::string complaint; ///< the first one
+
+protected:
+  void complain(const std::string& text) {
+    if (complaint.empty()) complaint = text;
+  }
+};
+
+/// What the table leaves behind: records that were never freed, freed twice, or used afterwards. Empty if all is well.
+using afterwards = std::string;
+
+struct run_state {
+  std::unique_ptr<subject> table;
+  std::shared_ptr<void> arena; ///< outlives the table
+  afterwards (*settle)(void* arena) = nullptr;
+};
+run_state make_words(const scenario& s);
+run_state make_records(const scenario& s);
+run_state make_reference_words(const scenario& s);
+run_state make_reference_records(const scenario& s);
+run_state make_paper(const scenario& s);
+inline run_state make_subject(const scenario& s) {
+  switch (s.table) {
+  case table_kind::words: return make_words(s);
+  case table_kind::records: return make_records(s);
+  case table_kind::reference_words: return make_reference_words(s);
+  case table_kind::reference_records: return make_reference_records(s);
+  default: return make_paper(s);
+  }
+}
+
+const char* name_of(table_kind kind);
+std::string describe(const call& c);
+
+} // namespace cubby_test

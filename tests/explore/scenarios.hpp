@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios, in groups. Keys k1, k2, ... live in one bin whatever the size of the index.
+#pragma once
+
+#include <vector>
+
+#include "explore/scenario.hpp"
+
+namespace cubby_test {
+
+std::vector<scenario> pairs_of_verbs();
+std::vector<scenario> pairs_on_two_keys();
+std::vector<scenario> erase_and_reuse();
+std::vector<scenario> three_and_four_threads();
+std::vector<scenario> keys_zero_to_three();
+std::vector<scenario> growth();
+std::vector<scenario> growth_without_memory();
+std::vector<scenario> chained_growth();
+std::vector<scenario> shrinking();
+std::vector<scenario> snapshots();
+std::vector<scenario> walks();
+std::vector<scenario> batches();
+std::vector<scenario> retirement();
+
+/// Scenarios over the published bin, one for each of its holes, in their order.
+std::vector<scenario> published_holes();
+/// The same scripts over a table of ours.
+std::vector<scenario> closed_holes();
+
+} // namespace cubby_test

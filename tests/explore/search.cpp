@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explore/search.hpp"
+
+#include <algorithm>
+
+#include <cubby/platform/memory.hpp>
+
+#include "explore/crash.hpp"
+#include "explore/pages.hpp"
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+unsigned indexes_left = ~0u;
+bool refuse_index(std::size_t) {
+  if (indexes_left == 0) return true;
+  --indexes_left;
+  return false;
+}
+
+} // namespace
+
+std::uint64_t coverage::bounded() const {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t n : schedules) sum += n;
+  return sum;
+}
+
+int coverage::bound() const {
+  int b = -1;
+  while (b < static_cast<int>(most_bound) && exhausted[b + 1]) ++b;
+  return b;
+}
+
+verdict explorer::run(const schedule& s) {
+  follower who(s);
+  return run(who);
+}
+
+verdict explorer::run(chooser& who) {
+  conductor& c = conductor::instance();
+  c.new_history();
+  run_state state = make_subject(scenario_);
+  const crash_note note(scenario_.name);
+  indexes_left = scenario_.indexes;
+  cubby::memory::install_failure(&refuse_index);
+  subject& table = *state.table;
+  table_ = &table;
+  const conductor::body_function body = [&](unsigned t) {
+    for (const call& one : scenario_.threads[t]) {
+      c.begin_call();
+      table.perform(t + 1, one);
+    }
+  };
+  guard_unmapped_pages();
+  const ending how = c.run(static_cast<unsigned>(scenario_.threads.size()), body, who);
+  reuse_unmapped_pages();
+  cubby::memory::install_failure(nullptr);
+  verdict v;
+  covered_.longest = std::max<std::uint64_t>(covered_.longest, c.points().size());
+  v.complaint = outcome_of(state, how);
+  if (!v.complaint.empty()) v.departures = departures_of(c.points());
+  return v;
+}
+
+std::string explorer::outcome_of(run_state& state, ending how) {
+  if (how != ending::finished) {
+    (void)state.table.release(); // its fibers are still inside
+    new std::shared_ptr<void>(std::move(state.arena));
+    return how == ending::livelock ? "livelock: every thread waits, and no word changes any more"
+                                   : "endless: a thread goes on and on without waiting for anybody";
+  }
+  state.table->inspect();
+  covered_.resizes = std::max(covered_.resizes, state.table->resizes());
+  std::string complaint = state.table->complaint;
+  if (complaint.empty()) complaint = judge_(state.table->lanes);
+  state.table.reset();
+  if (complaint.empty() && state.settle != nullptr) complaint = state.settle(state.arena.get());
+  return complaint;
+}
+
+bool explorer::search(unsigned bound, clock::time_point until) {
+  schedule taken;
+  covered_.schedules[bound] = 0;
+  covered_.exhausted[bound] = descend(taken, 0, bound, until);
+  return covered_.exhausted[bound];
+}
+
+/// Runs the schedule `taken`, then each that departs once more behind its last departure.
+bool explorer::descend(schedule& taken, unsigned preemptions, unsigned bound, clock::time_point until) {
+  if (clock::now() > until) return false;
+  const verdict v = run(taken);
+  covered_.schedules[bound] += preemptions == bound ? 1 : 0;
+  if (!v.complaint.empty()) {
+    fail(v);
+    return false;
+  }
+  const std::vector<decision_point> points = conductor::instance().points();
+  std::size_t first = points.size();
+  while (first > 0 && points[first - 1].chosen == points[first - 1].usual) --first;
+  for (std::size_t i = first; i < points.size(); ++i) {
+    const decision_point& p = points[i];
+    const unsigned cost = preemptions + (p.forced ? 0 : 1);
+    if (cost > bound) continue;
+    for (std::uint8_t to = 0; to < most_threads; ++to) {
+      if ((p.ready >> to & 1) == 0 || to == p.usual) continue;
+      taken.push_back({p.from, to, p.at});
+      const bool all = descend(taken, cost, bound, until);
+      taken.pop_back();
+      if (!all) return false;
+    }
+  }
+  return true;
+}
+
+bool explorer::search_at_random(std::uint64_t seed, std::uint64_t most, clock::time_point until) {
+  const auto threads = static_cast<unsigned>(scenario_.threads.size());
+  for (std::uint64_t n = 0; n < most && clock::now() <= until; ++n) {
+    const std::uint64_t drawn = splitmix(seed + n);
+    prioritizer who(drawn, threads, 1 + static_cast<unsigned>(drawn % 4), covered_.longest);
+    const verdict v = run(who);
+    ++covered_.random;
+    if (v.complaint.empty()) continue;
+    fail(v);
+    return false;
+  }
+  return true;
+}
+
+/// Leaves departures out, one or two neighbours at a time, as long as what remains still fails.
+schedule explorer::shortened(schedule s) {
+  for (std::size_t i = 0; i < s.size();) {
+    bool shorter = false;
+    for (std::ptrdiff_t count = 1; count <= 2 && !shorter && i + static_cast<std::size_t>(count) <= s.size(); ++count) {
+      schedule without = s;
+      const auto at = without.begin() + static_cast<std::ptrdiff_t>(i);
+      without.erase(at, at + count);
+      const verdict v = run(without);
+      shorter = !v.complaint.empty() && v.departures.size() < s.size();
+      if (shorter) s = v.departures; // those that came to pass
+    }
+    i = shorter ? 0 : i + 1;
+  }
+  return s;
+}
+
+void explorer::fail(const verdict& v) {
+  const schedule s = shortened(v.departures);
+  failed_.emplace();
+  failed_->where = scenario_.name + "@" + write(s);
+  failed_->text = scenario_.name + " on " + cubby_test::name_of(scenario_.table) + ":\n" + trace(s) + "first seen as " +
+                  write(v.departures) + "\nagain: CUBBY_EXPLORE_REPLAY=\"" + failed_->where + "\"\n";
+  failed_->preemptions = preemptions_in(conductor::instance().points());
+  // Another schedule may fail with fewer preemptions: a short look.
+  for (unsigned bound = 0; bound < failed_->preemptions && bound <= coverage::most_bound; ++bound) {
+    explorer again(scenario_);
+    (void)again.search(bound, clock::now() + std::chrono::seconds(2));
+    if (!again.failed()) continue;
+    failed_ = again.failed();
+    return;
+  }
+}
+
+std::string explorer::trace(const schedule& s) {
+  static const char* const kinds[] = {"load ", "store", "rmw8 ", "rmw16", "wait "};
+  conductor& c = conductor::instance();
+  std::string text;
+  std::uint8_t last = nobody;
+  std::uint32_t call_number = 0;
+  c.listen([&](const taken_step& one) {
+    if (one.thread != last || one.call != call_number) {
+      text += "  thread " + std::to_string(one.thread) + ", " +
+              describe(scenario_.threads[one.thread][one.call == 0 ? 0 : one.call - 1]) +
+              (one.thread != last ? "" : " (next call)") + "\n";
+    }
+    last = one.thread;
+    call_number = one.call;
+    text += std::string("    ") + kinds[static_cast<std::size_t>(one.kind)] + " " +
+            (one.kind == step::wait ? std::string() : table_->name_of(one.address)) + "\n";
+  });
+  follower who(s);
+  const verdict v = run(who);
+  c.listen(nullptr);
+  return (v.complaint.empty() ? "nothing is wrong with this schedule\n" : v.complaint + "\n") + "schedule " + write(s) +
+         ":\n" + text;
+}
+
+} // namespace cubby_test

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two searches over the schedules of a scenario, and what is made of a schedule that fails: it is shortened while it
+// still fails, and its steps are printed.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "explore/conductor.hpp"
+#include "explore/judge.hpp"
+#include "explore/scenario.hpp"
+
+namespace cubby_test {
+
+/// How one schedule ended.
+struct verdict {
+  std::string complaint; ///< empty: all is well
+  schedule departures{}; ///< only of a failure
+};
+
+struct failure {
+  std::string where; ///< what CUBBY_EXPLORE_REPLAY takes
+  std::string text;  ///< complaint, schedule and trace, for a person
+  unsigned preemptions = 0;
+};
+
+/// What has been explored of a scenario.
+struct coverage {
+  static constexpr unsigned most_bound = 4;
+  std::uint64_t schedules[most_bound + 1] = {}; ///< with exactly that many preemptions
+  bool exhausted[most_bound + 1] = {};
+  std::uint64_t random = 0;
+  std::uint64_t longest = 0; ///< decisions in a schedule
+  std::uint64_t resizes = 0; ///< the most that a schedule has seen
+  [[nodiscard]] std::uint64_t bounded() const;
+  /// The largest bound up to which every schedule was run; -1: none.
+  [[nodiscard]] int bound() const;
+};
+
+class explorer {
+public:
+  using clock = std::chrono::steady_clock;
+  explicit explorer(const scenario& s) : scenario_(s) {}
+
+  /// Depth first over all schedules of at most `bound` preemptions, those of exactly `bound` being counted.
+  /// False: something failed, or time was up first (`exhausted` tells).
+  bool search(unsigned bound, clock::time_point until);
+  /// Random priorities with 1 to 4 changes, until then or for so many schedules.
+  bool search_at_random(std::uint64_t seed, std::uint64_t most, clock::time_point until);
+  /// Runs one schedule.
+  verdict run(const schedule& s);
+  /// The same with a trace.
+  std::string trace(const schedule& s);
+
+  [[nodiscard]] const coverage& covered() const noexcept { return covered_; }
+  [[nodiscard]] const std::optional<failure>& failed() const noexcept { return failed_; }
+  [[nodiscard]] const scenario& what() const noexcept { return scenario_; }
+
+private:
+  verdict run(chooser& who);
+  std::string outcome_of(run_state& state, ending how);
+  bool descend(schedule& taken, unsigned preemptions, unsigned bound, clock::time_point until);
+  void fail(const verdict& v);
+  schedule shortened(schedule s);
+
+  scenario scenario_;
+  judge judge_;
+  coverage covered_;
+  subject* table_ = nullptr; // of the run that is under way
+  std::optional<failure> failed_;
+};
+
+} // namespace cubby_test

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the two commands share: a part is run, its failure does not stop the rest, one table at the end says what came of
+# each, what was skipped and why, and the last line counts. A part that could not run is never counted as passed.
+import argparse
+import time
+import traceback
+from typing import NamedTuple
+
+from .shell import Failure, Shell, Skip, say
+
+
+class Result(NamedTuple):
+    outcome: str  # "passed", "failed" or "skipped"
+    note: str
+    seconds: float
+    earlier: bool = False  # it passed in an earlier run over the same tree
+
+
+def run_part(name, function):
+    begin = time.monotonic()
+    try:
+        outcome, note = "passed", function(Shell(name))
+    except Skip as why:
+        outcome, note = "skipped", str(why)
+    except Failure as why:
+        outcome, note = "failed", str(why)
+    except Exception:  # a fault of the driver itself must not hide the other parts' results
+        outcome, note = "failed", traceback.format_exc(limit=3).strip().split("\n")[-1]
+        traceback.print_exc()
+    result = Result(outcome, note or "", time.monotonic() - begin)
+    say(f"{name}: {outcome} in {result.seconds:.0f} s" + (f" ({result.note})" if result.note else ""))
+    return result
+
+
+def print_table(results):
+    """Prints the table and the counts; returns how many parts failed."""
+    print(f"\n{'part':<13} {'outcome':<16} {'seconds':>7}  what came of it")
+    for name, result in results.items():
+        outcome = result.outcome + (" (earlier)" if result.earlier else "")
+        print(f"{name:<13} {outcome:<16} {result.seconds:7.0f}  {result.note}")
+    counts = {what: sum(r.outcome == what for r in results.values()) for what in ("passed", "failed", "skipped")}
+    line = f"{counts['passed']} passed, {counts['failed']} failed"
+    print("\n" + line + (f", {counts['skipped']} skipped" if counts["skipped"] else ""), flush=True)
+    return counts["failed"]
+
+
+def chooser(parts):
+    """For argparse: names of parts, separated by commas."""
+
+    def chosen(only):
+        names = [name.strip() for name in only.split(",")]
+        unknown = [name for name in names if name not in parts]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"no such part: {', '.join(unknown)}; there are {', '.join(parts)}")
+        return names
+
+    return chosen
+
+
+def options(description, parts):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--only", type=chooser(parts), default=list(parts), metavar="PART,...",
+                        help="run these parts alone")
+    parser.add_argument("--list", action="store_true", help="name the parts and leave")
+    return parser
+
+
+def print_list(titles):
+    for name, what in titles.items():
+        print(f"{name:<13} {what}")

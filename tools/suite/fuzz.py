@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs the fuzzers: first over the kept corpus, then on for some seconds with a fixed seed. An input that fails is kept
+# in build/fuzz/found, and the message says how to run it again.
+import os
+import re
+import shutil
+
+from .shell import BUILD, Failure, ROOT, Skip, need, say
+
+TARGETS = {"face": "cubby_fuzz_face"}
+CORPUS = ROOT / "fuzz" / "corpus"
+SECONDS = 30
+SEED = 3
+SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"}
+LIMITS = ["-max_len=600", "-len_control=0", "-timeout=60", "-rss_limit_mb=3000"]
+
+
+def has_fuzzer(shell):
+    """Whether clang finds its libFuzzer: a package of its own."""
+    probe = BUILD / "fuzz" / "probe"
+    probe.parent.mkdir(parents=True, exist_ok=True)
+    source = probe.with_suffix(".cpp")
+    source.write_text('extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n')
+    try:
+        shell.run("look for libFuzzer", ["clang++-19", "-fsanitize=fuzzer,address,undefined", source, "-o", probe])
+        return True
+    except Failure:
+        return False
+
+
+def build(shell):
+    need("clang++-19")
+    if not has_fuzzer(shell):
+        raise Skip("clang++-19 has no libFuzzer here (Debian: libclang-rt-19-dev)")
+    shell.configure("fuzz")
+    shell.build("fuzz", *TARGETS.values())
+
+
+def run_target(shell, name, seconds):
+    """Returns how many inputs were run, how many of them were kept ones, and how many edges were reached."""
+    found, fresh, kept = BUILD / "fuzz" / "found", BUILD / "fuzz" / "fresh" / name, CORPUS / name
+    found.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    inputs = len(list(kept.iterdir()))
+    if inputs == 0:
+        raise Failure(f"{kept.relative_to(ROOT)} is empty")
+    program = BUILD / "fuzz" / "fuzz" / TARGETS[name]
+    say(f"{shell.part}: {name}: seed {SEED}, {seconds} s, {inputs} kept inputs")
+    command = [program, f"-seed={SEED}", f"-max_total_time={seconds}", "-print_final_stats=1",
+               f"-artifact_prefix={found}{os.sep}", *LIMITS, fresh, kept]
+    try:
+        output = shell.run(f"fuzz {name}", command, env=SANITIZERS, limit=seconds + 600)
+    except Failure as why:
+        where = found.relative_to(ROOT)
+        raise Failure(f"{why}; again: CUBBY_FUZZ_TRACE=1 {program.relative_to(ROOT)} {where}/FILE") from why
+    runs = int(re.search(r"stat::number_of_executed_units:\s*(\d+)", output).group(1))
+    edges = [int(n) for n in re.findall(r"\bcov: (\d+)", output)]
+    if runs <= inputs:
+        raise Failure(f"{name}: {runs} inputs were run, and {inputs} are kept: nothing was tried beyond them")
+    return runs, inputs, max(edges)
+
+
+def run_all(shell, seconds):
+    build(shell)
+    notes = []
+    for name in TARGETS:
+        runs, inputs, edges = run_target(shell, name, seconds)
+        notes.append(f"{name}: {runs} inputs ({inputs} kept), {edges} edges, seed {SEED}")
+    return "; ".join(notes)
+
+
+def fuzz(shell):
+    return run_all(shell, SECONDS)

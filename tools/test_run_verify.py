@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The driver of the long command: what has passed is remembered for the very same tree and settings and for no other,
+# what failed or was skipped never is, and a part that is named but missing is a failure.
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import types
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import run_verify  # noqa: E402
+import verify  # noqa: E402
+from suite import shell  # noqa: E402
+from verify import tests as tests_part  # noqa: E402
+
+
+class Counted:
+    """A part that counts its runs, and does what it is told."""
+
+    TITLE = "a part"
+
+    def __init__(self, act=lambda: "fine"):
+        self.act = act
+        self.runs = 0
+
+    def run(self, _):
+        self.runs += 1
+        return self.act()
+
+
+def refuse():
+    raise shell.Failure("as it should")
+
+
+def stay_away():
+    raise shell.Skip("no such tool")
+
+
+class Verify(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        (self.root / "source").write_text("one")
+        for name, value in (("ROOT", self.root), ("BUILD", self.root / "build")):
+            self.patch(mock.patch.object(shell, name, value))
+
+    def patch(self, patch):
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def run_parts(self, parts, *options):
+        out = io.StringIO()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.object(verify, "names", lambda: list(parts)))
+            stack.enter_context(mock.patch.object(verify, "load", parts.get))
+            stack.enter_context(mock.patch.object(sys, "argv", ["x", *options]))
+            stack.enter_context(contextlib.redirect_stdout(out))
+            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+            code = run_verify.main()
+        return code, out.getvalue().rstrip("\n").split("\n")[-1], out.getvalue()
+
+    def test_passed_is_remembered_and_said_so(self):
+        part = Counted()
+        self.run_parts({"a": part})
+        code, last, output = self.run_parts({"a": part})
+        self.assertEqual((code, last, part.runs), (0, "1 passed, 0 failed", 1))
+        self.assertIn("passed (earlier)", output)
+
+    def test_fresh_runs_it_again(self):
+        part = Counted()
+        self.run_parts({"a": part})
+        self.run_parts({"a": part}, "--fresh")
+        self.assertEqual(part.runs, 2)
+
+    def test_another_tree_runs_it_again(self):
+        part = Counted()
+        self.run_parts({"a": part})
+        (self.root / "source").write_text("two")
+        self.run_parts({"a": part})
+        self.assertEqual(part.runs, 2)
+
+    def test_a_file_that_becomes_executable_is_another_tree(self):
+        part = Counted()
+        self.run_parts({"a": part})
+        (self.root / "source").chmod(0o755)
+        self.run_parts({"a": part})
+        self.assertEqual(part.runs, 2)
+
+    def test_other_settings_run_it_again(self):
+        part = Counted()
+        with mock.patch.dict(os.environ, {"CUBBY_VERIFY_SECONDS": "1"}):
+            self.run_parts({"a": part})
+        self.run_parts({"a": part})
+        self.assertEqual(part.runs, 2)
+
+    def test_a_tree_that_changed_while_the_part_ran_is_not_remembered(self):
+        part = Counted(lambda: (self.root / "source").write_text("edited") and "fine")
+        self.run_parts({"a": part})
+        (self.root / "source").write_text("one")
+        self.run_parts({"a": part})
+        self.assertEqual(part.runs, 2)
+
+    def test_failed_is_run_again(self):
+        part, good = Counted(refuse), Counted()
+        self.assertEqual(self.run_parts({"a": part, "b": good})[:2], (1, "1 passed, 1 failed"))
+        self.assertEqual(self.run_parts({"a": part, "b": good})[:2], (1, "1 passed, 1 failed"))
+        self.assertEqual((part.runs, good.runs), (2, 1))
+
+    def test_skipped_is_never_passed(self):
+        part = Counted(stay_away)
+        for _ in range(2):
+            code, last, output = self.run_parts({"a": part})
+            self.assertEqual((code, last), (0, "0 passed, 0 failed, 1 skipped"))
+            self.assertIn("no such tool", output)
+        self.assertEqual(part.runs, 2)
+
+    def test_a_failure_is_not_covered_by_an_earlier_pass(self):
+        part = Counted()
+        self.run_parts({"a": part})
+        part.act = refuse
+        self.assertEqual(self.run_parts({"a": part}, "--fresh")[0], 1)
+        self.assertEqual(self.run_parts({"a": part})[0], 1)
+
+    def test_a_run_of_one_part_forgets_nothing_about_the_others(self):
+        one, two = Counted(), Counted()
+        self.run_parts({"a": one, "b": two})
+        self.run_parts({"a": one, "b": two}, "--only", "a", "--fresh")
+        self.run_parts({"a": one, "b": two})
+        self.assertEqual((one.runs, two.runs), (2, 1))
+
+    def test_a_lost_part_is_a_failure(self):
+        self.assertEqual(self.run_parts({"a": None})[:2], (1, "0 passed, 1 failed"))
+
+    def test_a_memory_that_cannot_be_read_is_none(self):
+        part = Counted()
+        self.run_parts({"a": part})
+        for text in ("not json", "[]", "{}", '{"state": 3}'):
+            (self.root / "build" / "verify" / "passed.json").write_text(text)
+            self.assertEqual(self.run_parts({"a": part})[0], 0)
+        self.assertEqual(part.runs, 5)
+
+    def test_list_names_each_part(self):
+        output = self.run_parts({"a": Counted(), "b": None}, "--list")[2]
+        self.assertIn("a part", output)
+        self.assertIn("missing", output)
+
+    def test_each_part_of_the_tree_follows_the_contract(self):
+        for name in verify.names():
+            module = verify.load(name)
+            if module is not None:
+                self.assertTrue(isinstance(module.TITLE, str) and callable(module.run), name)
+
+
+class TestsPart(unittest.TestCase):
+    def note(self, output):
+        return tests_part.run(types.SimpleNamespace(run=lambda *_, **__: output))
+
+    def test_passed(self):
+        self.assertEqual(self.note("some text\n\n13 passed, 0 failed\n"), "13 passed, 0 failed")
+
+    def test_what_was_skipped_there_is_skipped_here_with_its_reason(self):
+        table = "house         passed                 3  57 files\naarch64       skipped                0  no qemu-aarch64\n"
+        with self.assertRaises(shell.Skip) as skip:
+            self.note(table + "\n12 passed, 0 failed, 1 skipped\n")
+        self.assertIn("aarch64: no qemu-aarch64", str(skip.exception))
+
+    def test_an_end_without_counts_is_a_failure(self):
+        for output in ("", "12 passed, 1 failed\n", "Traceback\n"):
+            with self.assertRaises(shell.Failure):
+                self.note(output)
+
+
+if __name__ == "__main__":
+    unittest.main()
