@@ -11,11 +11,10 @@
  * Left out: nested pins (a counter of the owner's), reuse of seats (transfer of `taken_`), loads out of order (acquire
  * forbids it). Compare-and-swaps are seen at once. Waiting blocks, so that a wait without end is a deadlock. */
 #define THREADS 4
-#define FIRST 1 /* words are the bits of a set: what is linked at first, */
-#define NEW(me) (me + me) /* and what the writers 1 and 2 put in its place */
+#define NEW(me) (me + me) /* words are the bits of a set: 1 is linked at first, 2 and 4 come from the writers 1 and 2 */
 chan buffer[THREADS] = [4] of { byte }; /* stores to one's own seat that others do not see yet */
 byte epoch[THREADS], seats;             /* what they see: 0 outside; which seats are in the list */
-byte clock = 1, linked = FIRST;
+byte clock = 1, linked = 1;
 byte open, sealed, tag, lock; /* the stripe */
 byte freed;                   /* ghost */
 #ifdef BREAK_PUBLISH /* a plain store on entering, though nobody else fences for it */
@@ -47,8 +46,7 @@ inline oldest() {
 inline turn() { /* the lock is ours, and what it guards; what is due is freed when the lock has been given back */
   if :: sealed != 0 -> oldest() :: else fi;
   atomic {
-    if
-    :: sealed != 0 && least < tag -> skip
+    if :: sealed != 0 && least < tag -> skip
     :: else -> ready = sealed; sealed = open; open = 0; clock++;
 #ifdef BREAK_OPEN /* what has no tag yet goes with what is due */
       if :: ready != 0 -> ready = ready | sealed; sealed = 0 :: else fi;

@@ -76,8 +76,7 @@ room: TOUCH(to);
 #endif
       atomic { TOUCH(to); done[to]++; if :: done[to] < UNITS -> goto further :: else fi };
       advance_root()
-    :: else
-    fi;
+    :: else fi;
 further: atomic { to++; goto room }
   :: atomic { !memory_failed -> memory_failed = 1 }; missed[at] = 1; STATE(at, u) = NO_TRANSFER; goto sweep
   fi;
