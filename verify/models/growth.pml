@@ -78,7 +78,7 @@ room: TOUCH(to);
       advance_root()
     :: else fi;
 further: atomic { to++; goto room }
-  :: atomic { !memory_failed -> memory_failed = 1 }; missed[at] = 1; STATE(at, u) = NO_TRANSFER; goto sweep
+  :: atomic { !memory_failed -> memory_failed = 1 }; STATE(at, u) = NO_TRANSFER; missed[at] = 1; goto sweep
   fi;
 place: HOLDS(at, u) = 0; HOLDS(to, u) = 1; atomic { TOUCH(to); TOUCH(at); STATE(at, u) = DONE };
 count: atomic { to = 0; TOUCH(at); done[at]++; if :: done[at] < UNITS -> goto sweep :: else fi };
