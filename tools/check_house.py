@@ -18,6 +18,7 @@ RULES = [
     sizes.check_cpp_functions,
     sizes.check_python_functions,
     orders.check_tags,
+    orders.check_page,
     orders.check_uses,
     words.check_licence_lines,
     words.check_names,

@@ -9,7 +9,7 @@ program_packages="libcli11-dev libfmt-dev nlohmann-json3-dev libtbb-dev libcucko
 gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox"
 test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"
-verify_packages=""
+verify_packages="spin"
 go_packages="golang-go" # only where there is no Go from elsewhere
 
 case "${1:-}" in

@@ -171,6 +171,13 @@ class Orders(House):
         self.catches("orders", self.tree("// [publish] release: of a word", "a.store(1, sync::release);"))
         self.catches("orders", self.tree("// [publish] release", "a.store(1, sync::release);"))
 
+    def test_the_page_argues_every_tag_and_no_other(self):
+        pair = self.tree("// [publish] release: pairs with [probe]", "// [probe] acquire: pairs with [publish]")
+        for text, count in (("`[publish]` and `[probe]`", 0), ("`[publish]`", 1), ("[publish], [probe]", 2),
+                            ("`[publish]`, `[probe]`, `[gone]`", 1)):
+            files = {**pair, "docs/memory-order.md": MD_SPDX + text + "\n"}
+            self.catches("orders", files, count) if count else self.passes(files)
+
     def test_two_releases_do_not_pair(self):
         self.catches("orders", self.tree("// [a1] release: pairs with [b]", "// [b] release: pairs with [a1]"), count=2)
 

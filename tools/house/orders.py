@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Memory orders outside platform/: each that is stronger than relaxed stands under a named tag, each relaxed one under a
 # comment. A tag reads `[publish] release: pairs with [probe]`; the partner exists and can synchronise with it. The second
-# order of a compare-and-swap stands under its tag as `acquire on failure: ... pairs with [publish]`.
+# order of a compare-and-swap stands under its tag as `acquire on failure: ... pairs with [publish]`. The page that argues
+# the pairs names each tag of the code, and no other.
 import re
 from collections import defaultdict
 
@@ -16,6 +17,7 @@ USE = re.compile(r"\bsync::(relaxed|acquire|release|acq_rel|seq_cst)\b")
 ALIAS = re.compile(r"\busing\b")
 CANNOT_PAIR = {("release", "release"), ("acquire", "acquire")}
 REACH = 2
+PAGE = "docs/memory-order.md"
 
 
 def comment_blocks(source):
@@ -60,6 +62,26 @@ def check_tags(tree):
                 yield Finding("orders", source.path, line, f"{name} pairs with {partner}, which exists nowhere")
             elif all((order, other) in CANNOT_PAIR for other in orders[partner]):
                 yield Finding("orders", source.path, line, f"{name} and {partner} are both {order}: neither sees the other")
+
+
+def check_page(tree):
+    """Each tag of the code stands on the page, in backquotes, and each on the page in the code."""
+    page = next((source for source in tree.sources if source.path == PAGE), None)
+    if page is None:
+        return
+    argued = {}
+    for number, line in enumerate(page.lines, 1):
+        for name in re.findall(rf"`({NAME})`", line):
+            argued.setdefault(name, number)
+    used = {}
+    for source in tree.cpp("include/"):
+        for line, name, _, _ in tags_of(source):
+            if name != ON_FAILURE:
+                used.setdefault(name, (source.path, line))
+    for name in sorted(used.keys() - argued.keys()):
+        yield Finding("orders", *used[name], f"{name} is not argued in {PAGE}")
+    for name in sorted(argued.keys() - used.keys()):
+        yield Finding("orders", PAGE, argued[name], f"{name} is used nowhere in include/")
 
 
 def statement_start(source, number):

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pairs of docs/memory-order.md that protect memory from being freed too early, with membarrier and, in a second
+// run, with the fence that replaces it; and the lock.
+#include <gtest/gtest.h>
+
+#include <cubby/core/lock.hpp>
+#include <cubby/core/registry.hpp>
+
+#include "litmus/two_threads.hpp"
+
+namespace cubby_test {
+namespace {
+
+using cubby::registry;
+namespace sync = cubby::sync;
+
+/// A seat for each of the two threads.
+struct two_seats {
+  cubby::seat* at[2] = {registry::claim(), registry::claim()};
+  two_seats() = default;
+  ~two_seats() {
+    for (auto* const s : at) registry::release(s);
+  }
+  two_seats(const two_seats&) = delete;
+  two_seats& operator=(const two_seats&) = delete;
+};
+
+struct object {
+  std::uint64_t number = 7;
+};
+struct links {
+  static constexpr std::size_t size = 256;
+  object old_one[size];
+  object new_one[size];
+  sync::word<object*> root[size];
+  links() {
+    for (std::size_t i = 0; i < size; ++i) root[i].store(&old_one[i], sync::relaxed);
+  }
+};
+
+/// Store-load on both sides: a reader that still sees the object is seen by the scan, and the object waits for it.
+TEST(litmus, a_pin_or_the_scan_sees_the_other) {
+  const two_seats seats;
+  meet<links>(
+      60,
+      [&](links& l, std::size_t i) {
+        const cubby::seat_pin stay(*seats.at[0]);
+        const object* const seen = l.root[i].load(sync::acquire);
+        ASSERT_EQ(seen->number, 7u);
+        ASSERT_EQ(seen->number, 7u);
+      },
+      [](links& l, std::size_t i) {
+        l.root[i].store(&l.new_one[i], sync::release);
+        const std::uint64_t tag = registry::advance();
+        spin_until([&] { return registry::oldest() >= tag; });
+        l.old_one[i].number = 0; // stands for freeing it
+      });
+}
+
+struct tags {
+  static constexpr std::size_t size = 256;
+  sync::word<std::uint64_t> tag[size];
+  std::uint64_t passenger[size] = {};
+};
+
+TEST(litmus, an_epoch_carries_what_came_before_its_tag) {
+  const two_seats seats;
+  meet<tags>(
+      20,
+      [](tags& t, std::size_t i) {
+        t.passenger[i] = i + 1;
+        t.tag[i].store(registry::advance(), sync::relaxed);
+      },
+      [&](tags& t, std::size_t i) {
+        std::uint64_t tag = 0;
+        spin_until([&] { return (tag = t.tag[i].load(sync::relaxed)) != 0; });
+        const cubby::seat_pin stay(*seats.at[1]);
+        ASSERT_GE(registry::oldest(), tag) << "nobody else is inside";
+        ASSERT_EQ(t.passenger[i], i + 1);
+      });
+}
+
+TEST(litmus, a_seat_carries_its_last_owner) {
+  static constexpr std::size_t most = 4096;
+  const auto passengers = std::make_unique<std::uint64_t[]>(most);
+  const std::uint64_t rounds = scaled(20'000);
+  run_threads(2, [&](unsigned) {
+    for (std::uint64_t n = 0; n < rounds; ++n) {
+      cubby::seat* const s = registry::claim();
+      ASSERT_NE(s, nullptr);
+      ASSERT_LT(s->id(), most);
+      ++passengers[s->id()];
+      registry::release(s);
+    }
+  });
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < most; ++i) sum += passengers[i];
+  EXPECT_EQ(sum, 2 * rounds);
+}
+
+TEST(litmus, a_lock_carries_its_last_holder) {
+  cubby::small_lock<> lock;
+  std::uint64_t passenger = 0;
+  const std::uint64_t rounds = scaled(100'000);
+  run_threads(2, [&](unsigned) {
+    for (std::uint64_t n = 0; n < rounds; ++n) {
+      const cubby::lock_scope hold(lock);
+      ++passenger;
+    }
+  });
+  EXPECT_EQ(passenger, 2 * rounds);
+}
+
+} // namespace
+} // namespace cubby_test

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growth in a chain, A to B to C, and the collection of what was left: two threads whose inserts find no room, move the
+ * bin that they need, sweep, and free; a straggler that looks up keys, however late. Two units an index, one key each.
+ * Line for line:
+ *   resize.hpp make_next, move_unit, sweep, sweep_all, count_done, is_complete, advance_root, release_indexes;
+ *   grow.hpp make_room; table.hpp first_index, next_index, pass_on; registry.hpp enter, leave, advance, oldest.
+ * Holds: nobody touches an index that has been freed; a key that is there throughout is found by every look, at any
+ * time; when all have left, one more collection frees every index before the root, and nothing else.
+ * Left out: slots (transfer.pml), plain stores that are seen late (epoch.pml), shrinking; memory fails once at most.
+ * Waiting blocks, so that a wait without end is a deadlock. */
+#define UNITS 2
+#define LAST 2 /* A, B and C are 0, 1 and 2; C has room for all */
+#define NO_TRANSFER 0 /* states of a bin, as in layout.hpp */
+#define IN_TRANSFER 1
+#define DONE 2
+#define STATE(at, u) state[(at) * UNITS + (u)]
+#define HOLDS(at, u) holds[(at) * UNITS + (u)]
+#define TOUCH(at) assert(!freed[at])
+byte state[6], done[3], cursor[3], tag[3], root;
+bit holds[6], successor[3], missed[3], retired[3], freed[3], memory_failed, retired_lock;
+byte clock = 1, epoch[3]; /* of seats: 0 outside */
+
+inline advance_root() {
+  do
+  :: atomic { old = root; TOUCH(old); if :: !successor[old] || done[old] < UNITS -> old = 0; break :: else fi };
+#ifdef BREAK_TAG /* the tag is taken before the index is unlinked: who enters between the two still sees it */
+    atomic { clock++; tag[old] = clock };
+#endif
+    if
+    :: atomic { root == old -> root = old + 1 };
+      atomic { !retired_lock -> retired_lock = 1 };
+#ifndef BREAK_TAG
+      atomic { clock++; tag[old] = clock };
+#endif
+      atomic { retired[old] = 1; retired_lock = 0 }
+    :: atomic { root != old -> skip }
+    fi
+  od }
+
+inline collect() { /* release_indexes */
+  atomic { !retired_lock -> retired_lock = 1; least = 255; p = 0 };
+#ifndef BREAK_SEATS /* frees what is unlinked without a look at who may be in it */
+  do
+  :: atomic { p < 3 -> if :: epoch[p] != 0 && epoch[p] < least -> least = epoch[p] :: else fi; p++ }
+  :: atomic { p == 3 -> break }
+  od;
+#endif
+  atomic { for (p : 0 .. LAST) { if :: retired[p] && least >= tag[p] -> retired[p] = 0; freed[p] = 1 :: else fi }
+    p = 0; least = 0; retired_lock = 0 } }
+
+proctype grower(byte me, u) {
+  byte at, to, old, least, p;
+  p = clock; epoch[me] = p; atomic { p = 0; at = root };
+pass: atomic { TOUCH(at);
+    if :: STATE(at, u) == IN_TRANSFER -> STATE(at, u) != IN_TRANSFER -> goto pass
+       :: STATE(at, u) == DONE -> at++; goto pass
+       :: at == LAST -> goto chores
+       :: else fi }
+  successor[at] = 1;
+move: atomic { TOUCH(at);
+    if :: STATE(at, u) != NO_TRANSFER ->
+#ifdef BREAK_COUNT /* a unit that somebody else is moving counts as moved */
+          goto count
+#else
+          goto sweep
+#endif
+       :: else -> STATE(at, u) = IN_TRANSFER; to = at + 1 fi }
+room: TOUCH(to);
+  if
+  :: STATE(to, u) != DONE -> goto place
+  :: to < LAST -> successor[to] = 1;
+    if
+    :: STATE(to, u) != DONE ->
+#ifndef BREAK_FURTHER /* the unit goes one index further, and its bins on the way seem empty */
+      STATE(to, u) = DONE;
+#endif
+      atomic { TOUCH(to); done[to]++; if :: done[to] < UNITS -> goto further :: else fi };
+      advance_root()
+    :: else fi;
+further: atomic { to++; goto room }
+  :: atomic { !memory_failed -> memory_failed = 1 }; STATE(at, u) = NO_TRANSFER; missed[at] = 1; goto sweep
+  fi;
+place: HOLDS(at, u) = 0; HOLDS(to, u) = 1; atomic { TOUCH(to); TOUCH(at); STATE(at, u) = DONE };
+count: atomic { to = 0; TOUCH(at); done[at]++; if :: done[at] < UNITS -> goto sweep :: else fi };
+  advance_root();
+sweep: atomic { to = 0; at = root };
+  atomic { TOUCH(at); if :: !successor[at] -> goto chores :: successor[at] && cursor[at] < UNITS -> goto take :: else fi };
+  atomic { if :: missed[at] -> missed[at] = 0 :: else -> goto chores fi };
+  cursor[at] = 0;
+take: atomic { u = cursor[at]; cursor[at] = u + 1; if :: u >= UNITS -> goto chores :: else -> goto move fi };
+chores: atomic { at = 0; u = 0; to = 0 }; collect();
+  epoch[me] = 0 }
+
+proctype straggler(byte me, u) {
+  byte at, p; bit seen;
+  p = clock; epoch[me] = p; atomic { p = 0; at = root };
+look: atomic { TOUCH(at);
+    if :: STATE(at, u) == IN_TRANSFER -> STATE(at, u) != IN_TRANSFER -> goto look
+       :: STATE(at, u) == DONE ->
+#ifdef BREAK_SUCCESSOR /* goes to the newest index at once */
+          at = (successor[1] -> 2 : 1); goto look
+#else
+          at++; goto look
+#endif
+       :: else fi }
+  atomic { TOUCH(at); seen = HOLDS(at, u) };
+  atomic { TOUCH(at); if :: STATE(at, u) != NO_TRANSFER -> goto look :: else -> assert(seen); at = 0; seen = 0 fi };
+  epoch[me] = 0 }
+
+init {
+  byte least, p, u;
+  atomic { HOLDS(0, 0) = 1; HOLDS(0, 1) = 1; run grower(0, 0);
+    if :: run grower(1, 0) :: run grower(1, 1) fi;
+    if :: run straggler(2, 0) :: run straggler(2, 1) fi }
+  _nr_pr == 1 -> collect();
+  d_step { for (p : 0 .. LAST) { assert(freed[p] == (p < root)) }
+    for (u : 0 .. 1) { p = root;
+      do :: STATE(p, u) == DONE -> p++ :: else -> break od;
+      assert(STATE(p, u) == NO_TRANSFER && HOLDS(p, u)) } }
+}
