@@ -15,7 +15,7 @@ from house.tree import list_files  # noqa: E402
 from suite import driver, shell  # noqa: E402
 from suite.shell import Failure, say  # noqa: E402
 
-SETTINGS = ("CUBBY_VERIFY_",)  # variables of the environment that change what a part does
+SETTINGS = ("CUBBY_TEST_", "CUBBY_VERIFY_")  # variables of the environment that change what a part does
 
 
 def tree_state():

@@ -72,8 +72,7 @@ class Shell:
         try:
             return process.wait(timeout=limit)
         except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end_session(process)
             if isinstance(error, KeyboardInterrupt):
                 raise
             log.write(f"\nended after {limit} s\n")
@@ -90,6 +89,24 @@ class Shell:
     def build(self, preset, *targets):
         wanted = ["--target", *targets] if targets else []
         return self.run("build", ["cmake", "--build", "--preset", preset, "-j", JOBS, *wanted])
+
+
+def end_session(process):
+    """Asks first: a driver among the commands then ends what it started in sessions of its own."""
+    for sign in (signal.SIGINT, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+            process.wait(timeout=20)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            pass
+
+
+def seconds_of_part(default):
+    """How long a part of the long command may take: CUBBY_VERIFY_SECONDS, or what the part takes unless told."""
+    given = os.environ.get("CUBBY_VERIFY_SECONDS", str(default))
+    if not given.isdecimal() or int(given) == 0:
+        raise Failure(f"CUBBY_VERIFY_SECONDS is {given!r}; give a whole number of seconds, at least 1")
+    return int(given)
 
 
 def copy_lines(source, log):

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 
-from suite.shell import BUILD, ROOT, Failure, Skip, need, say
+from suite.shell import BUILD, ROOT, Failure, Skip, need, say, seconds_of_part
 
 TITLE = "recorded histories, judged by our checker and by Porcupine"
 SECONDS = 120
@@ -92,7 +92,7 @@ def shell_quietly(shell, command):
 def run(shell):
     build(shell)
     begin = time.monotonic()
-    seconds = int(os.environ.get("CUBBY_VERIFY_SECONDS", SECONDS))
+    seconds = seconds_of_part(SECONDS)
     first_seed = int(os.environ.get("CUBBY_TEST_SEED") or str(secrets.randbits(48)), 0)
     rounds = files = records = refused = 0
     while rounds == 0 or time.monotonic() - begin < seconds:

@@ -2,13 +2,12 @@
 # Explores the schedules of the real engines for CUBBY_VERIFY_SECONDS (600 unless told), group by group, each in a process
 # of its own, up to three preemptions and then at random. build/verify/interleavings.tsv has a row for each scenario: how
 # far it was explored, and whether the bound was exhausted. A failure prints its schedule and how to run it again.
-import os
 import re
 
-from suite.shell import BUILD, Failure, say
+from suite.shell import BUILD, Failure, say, seconds_of_part
 
 TITLE = "schedules of the real engines, by bounded preemption and at random"
-DEFAULT_SECONDS = "600"
+DEFAULT_SECONDS = 600
 BOUND = 3
 PROGRAM = BUILD / "release" / "tests" / "cubby_explore"
 ROWS = BUILD / "verify" / "interleavings.tsv"
@@ -58,7 +57,8 @@ def run(shell):
     shell.build("release", "cubby_explore")
     ROWS.parent.mkdir(parents=True, exist_ok=True)
     ROWS.unlink(missing_ok=True)
-    settings = {"CUBBY_EXPLORE_SECONDS": os.environ.get("CUBBY_VERIFY_SECONDS", DEFAULT_SECONDS),
+    seconds = seconds_of_part(DEFAULT_SECONDS)
+    settings = {"CUBBY_EXPLORE_SECONDS": str(seconds),
                 "CUBBY_EXPLORE_BOUND": str(BOUND), "CUBBY_EXPLORE_TABLE": str(ROWS)}
     names = tests_of(shell)
     groups = [name for name in names if name.startswith("explore.")]
@@ -68,5 +68,5 @@ def run(shell):
     counts = Counts()
     for name in groups:
         counts.add(name, shell.run(f"explore {name.removeprefix('explore.')}", [PROGRAM, f"--gtest_filter={name}"],
-                                   env=settings))
+                                   env=settings, limit=seconds + 600))
     return counts.note()
