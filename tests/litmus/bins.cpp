@@ -88,7 +88,7 @@ TEST(litmus, a_chained_bucket_carries_its_maker) {
 
 void insert_into(bins& b, std::size_t i, std::uint64_t key, std::uint64_t value) {
   const cubby::word_probe probe{key, key};
-  const room::arrival<shared> a{b.at, &b.bin(i), key, value, room::slot_state::valid};
+  room::arrival<shared> a{b.at, &b.bin(i), key, value, room::slot_state::valid};
   cubby::inserted_word out;
   ASSERT_EQ(room::insert_here(word_policy{}, probe, a, b.peek(i), out), room::attempt::ended);
 }
