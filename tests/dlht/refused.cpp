@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of an insert that was refused after it had lain in a slot: whoever read its address from there may still be
+// comparing keys, so it is freed only when their pins have ended.
+#include <atomic>
+#include <thread>
+
+#include "engines.hpp"
+#include "support/counting.hpp"
+#include "support/hooks.hpp"
+
+namespace cubby_test {
+namespace {
+
+/// A key whose comparison can be made to stand still, and says whether the stored key was still there afterwards.
+struct slow_key {
+  std::uint64_t number = 0;
+  std::uint64_t twin = 0; // too large for a slot, and tells a key from what an allocator leaves behind
+  bool operator==(const slow_key& asked) const noexcept;
+};
+
+thread_local parking* stands_here = nullptr;
+std::atomic<bool> was_gone{false};
+
+bool slow_key::operator==(const slow_key& asked) const noexcept {
+  if (parking* const spot = std::exchange(stands_here, nullptr)) spot->park();
+  if (twin != ~number) was_gone.store(true);
+  return number == asked.number;
+}
+
+struct one_bin {
+  using is_avalanching = void;
+  std::uint64_t operator()(const slow_key&) const noexcept { return 5; }
+};
+
+using counted = counting_allocator<std::byte>;
+using table = cubby::map<slow_key, std::uint64_t, cubby::dlht, one_bin, counted>;
+constexpr slow_key key{7, ~std::uint64_t{7}};
+
+/// Starts a thread that stands still before its `n`th step of the kind in `act(handle)`, and goes on when released.
+template <class Act>
+std::thread standing(table& m, parking& spot, step kind, unsigned n, Act act) {
+  return std::thread([&m, &spot, kind, n, act] {
+    auto h = m.handle();
+    const park_before stop(spot, [kind, left = n](step k, const void*) mutable { return k == kind && --left == 0; });
+    act(h);
+  });
+}
+
+/// A find stops before its `load`th load; meanwhile its entry goes, and an insert that will be refused lies in its slot.
+/// True when the find met the record of that insert.
+bool find_meets_refused(unsigned load) {
+  allocation_account account;
+  table m(tiny_options(), {}, counted(account));
+  m.insert(key, 1);
+  parking find_spot, insert_spot, compare_spot;
+  std::atomic<bool> found{false};
+  std::thread reader = standing(m, find_spot, step::load, load, [&](auto& h) {
+    stands_here = &compare_spot;
+    (void)h.find(key);
+    stands_here = nullptr;
+    found.store(true);
+  });
+  EXPECT_TRUE(eventually([&] { return find_spot.parked() || found.load() || compare_spot.parked(); }));
+  if (!find_spot.parked()) {
+    compare_spot.release();
+    find_spot.release();
+    reader.join();
+    return false;
+  }
+  EXPECT_TRUE(m.erase(key));
+  std::thread refused = standing(m, insert_spot, step::rmw8, 2, [&](auto& h) { EXPECT_FALSE(h.insert(key, 2)); });
+  EXPECT_TRUE(insert_spot.wait_until_parked());
+  EXPECT_TRUE(m.insert(key, 3));
+  find_spot.release();
+  EXPECT_TRUE(eventually([&] { return compare_spot.parked() || found.load(); }));
+  insert_spot.release();
+  refused.join();
+  const bool met = compare_spot.parked();
+  compare_spot.release();
+  reader.join();
+  EXPECT_EQ(m.find(key), 3u);
+  return met;
+}
+
+TEST(refused, records_outlive_who_compares_them) {
+  unsigned met = 0;
+  for (unsigned load = 1; load <= 12; ++load) met += find_meets_refused(load) ? 1 : 0;
+  EXPECT_GT(met, 0u) << "no find got to compare";
+  EXPECT_FALSE(was_gone.load());
+}
+
+} // namespace
+} // namespace cubby_test
