@@ -64,6 +64,12 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");
   app.add_option("--json", raw.json, "FILE for the results");
   app.add_option("--report", raw.report, "DIR for one HTML page with plots");
+  // An empty value is a script's empty variable, not a wish for the default.
+  const auto not_empty = [](const std::string& given) {
+    return std::string(given.empty() ? "the value is empty" : "");
+  };
+  for (CLI::Option* const option : app.get_options({}))
+    if (option->get_items_expected_max() > 0) option->check(not_empty, "");
   return app;
 }
 

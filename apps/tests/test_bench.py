@@ -125,6 +125,10 @@ class Refusals(Folder):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn(says, done.stderr)
 
+    def test_empty_values(self):
+        for flag in ("--engine", "--workload", "--keys", "--json"):
+            self.refused("bench", flag, "", says="the value is empty")
+
     def test_bad_values(self):
         for flag, value, says in (
                 ("--engine", "dlht,folly", "folly"), ("--engine", "dlht,", "unknown engine"), ("--workload", "scan", "scan"),

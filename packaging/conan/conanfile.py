@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Conan 2 recipe of the tree it lies in: conan create packaging/conan
+# Conan 2 recipe of the tree it lies in: conan create packaging/conan -s compiler.cppstd=20
 # Headers alone: one package for every compiler and processor that the library accepts.
 import os
 import re
