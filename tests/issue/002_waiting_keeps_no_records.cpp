@@ -12,18 +12,6 @@
 namespace cubby_test {
 namespace {
 
-/// Counts how often its thread has turned in a wait.
-class turn_counter final : public watcher {
-public:
-  explicit turn_counter(std::atomic<std::uint64_t>& turns) : turns_(turns) {}
-  void before(step kind, const void*) override {
-    if (kind == step::wait) turns_.fetch_add(1);
-  }
-
-private:
-  std::atomic<std::uint64_t>& turns_;
-};
-
 /// Runs `wait_for_it` beside a reservation until it has turned a thousand times; the blocks that were out then.
 template <class Table, class Reserve, class Wait>
 std::int64_t blocks_while_waiting(Table& table, const allocation_account& account, Reserve reserve, Wait wait_for_it) {
@@ -31,7 +19,7 @@ std::int64_t blocks_while_waiting(Table& table, const allocation_account& accoun
   EXPECT_TRUE(static_cast<bool>(reserved));
   std::atomic<std::uint64_t> turns{0};
   std::thread other([&] {
-    const turn_counter w(turns);
+    const wait_counter w(turns);
     wait_for_it(table);
   });
   EXPECT_TRUE(eventually([&] { return turns.load() >= 1000; }));

@@ -79,6 +79,18 @@ public:
   void before(step, const void*) override {}
 };
 
+/// Counts the turns that its thread has waited.
+class wait_counter final : public watcher {
+public:
+  explicit wait_counter(std::atomic<std::uint64_t>& turns) : turns_(turns) {}
+  void before(step kind, const void*) override {
+    if (kind == step::wait) turns_.fetch_add(1);
+  }
+
+private:
+  std::atomic<std::uint64_t>& turns_;
+};
+
 /// Where one thread waits for another: the first calls `park`, the second waits for `parked` and calls `release`.
 class parking {
 public:
