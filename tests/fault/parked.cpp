@@ -17,26 +17,14 @@ namespace {
 
 constexpr std::uint64_t residents = 48;
 
-/// Says when its thread waits for another for the first time. Locks are waited for too, but only for a moment, so a
-/// thread may be counted here and then end; `requests` counts it among those that have ended.
-class wait_watcher final : public watcher {
-public:
-  explicit wait_watcher(std::atomic<bool>& waits) : waits_(waits) {}
-  void before(step kind, const void*) override {
-    if (kind == step::wait) waits_.store(true);
-  }
-
-private:
-  std::atomic<bool>& waits_;
-};
-
-/// One thread for each key, each with one request.
+/// One thread for each key, each with one request. Locks are waited for too, but only for a moment: a thread may have
+/// waited and then end, and counts among those that have ended.
 class requests {
 public:
   explicit requests(std::function<void(std::uint64_t)> one) {
     for (std::uint64_t n = 0; n < residents; ++n) {
       threads_.emplace_back([this, n, one] {
-        const wait_watcher w(waits_[n]);
+        const wait_counter w(waits_[n]);
         one(n);
         ended_[n].store(true);
       });
@@ -54,7 +42,7 @@ public:
   [[nodiscard]] bool settle(std::uint64_t expected_to_wait) {
     return eventually([&] { return ended() >= residents - expected_to_wait && waiting() + ended() == residents; });
   }
-  [[nodiscard]] bool is_waiting(std::uint64_t n) const { return waits_[n].load() && !ended_[n].load(); }
+  [[nodiscard]] bool is_waiting(std::uint64_t n) const { return waits_[n].load() != 0 && !ended_[n].load(); }
   [[nodiscard]] std::uint64_t ended() const {
     return count([&](std::uint64_t n) { return ended_[n].load(); });
   }
@@ -69,7 +57,7 @@ private:
     for (std::uint64_t n = 0; n < residents; ++n) sum += c(n) ? 1 : 0;
     return sum;
   }
-  std::atomic<bool> waits_[residents] = {};
+  std::atomic<std::uint64_t> waits_[residents] = {};
   std::atomic<bool> ended_[residents] = {};
   std::vector<std::thread> threads_;
 };
