@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `cubby` program: one subcommand for each thing it does. Bad input ends with one line and status 2.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/core.h>
 
 #include "bench/bench.hpp"
@@ -11,6 +12,12 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);
+  const auto commands = program.get_subcommands({});
+  const auto is_first = [argv](const CLI::App* known) { return known->check_name(argv[1]); };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_first)) {
+    fmt::print(stderr, "cubby: '{}' is no command; see cubby --help\n", argv[1]);
+    return 2;
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the words of a file with two threads: word_count [FILE]. Words of up to 8 bytes live in the table itself.
+// Counts the words of a file with two threads: word_count FILE. Words of up to 8 bytes live in the table itself.
 // Exits with 0 when a single-threaded std::map agrees with every count.
 #include <cubby/map.hpp>
 
@@ -35,7 +35,11 @@ std::string read(const char* path) {
 } // namespace
 
 int main(int count, char** arguments) {
-  const char* const path = count > 1 ? arguments[1] : EXAMPLE_TEXT;
+  if (count != 2) {
+    std::fprintf(stderr, "usage: word_count FILE\n");
+    return 2;
+  }
+  const char* const path = arguments[1];
   const std::string text = read(path);
   if (text.empty()) {
     std::fprintf(stderr, "word_count: cannot read %s, or it is empty\n", path);

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-inline constexpr std::size_t arena_count = 8;
+inline constexpr std::size_t arena_count = 20;
 
 class arena {
 public:

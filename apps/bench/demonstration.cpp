@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "features.hpp"
 #include "machine.hpp"
 
 namespace bench {
@@ -79,7 +80,9 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
                  "1000 hot keys take a growing share of all finds (paper, figure 13).",
                  base(seed, concurrent, {"skew"}),
                  {}});
+}
 
+void add_sizes(std::vector<chapter>& all, std::uint64_t seed) {
   run_spec values = base(seed, {limit, dlht, tbb, cuckoo}, {"get", "insdel"});
   values.keys = {700'000};
   values.value_sizes = {8, 16, 64, 256, 1024};
@@ -98,6 +101,19 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
   run_spec index = base(seed, concurrent, {"get", "insdel"});
   index.keys = {12'000, 100'000, 800'000, 3'000'000};
   all.push_back({"Index size", "From a table in the cache to one in memory (paper, figure 11).", index, {}});
+}
+
+void add_features(std::vector<chapter>& all, std::uint64_t seed) {
+  run_spec features = base(seed, engines_named(all_feature_engines), {"get", "insdel"});
+  features.keys = {700'000};
+  features.value_sizes = {feature_value_size};
+  features.rounds = 3;
+  all.push_back(
+      {"Features",
+       "What each feature costs with 32-byte values, alone and on top of those before it: room to grow, hashing, "
+       "values of any size, keys of any size, namespaces, records from malloc (paper, figure 14).",
+       features,
+       {}});
 }
 
 void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
@@ -139,6 +155,8 @@ std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots) {
   add_main(all, seed);
   if (with_plots) {
     add_sweeps(all, seed);
+    add_sizes(all, seed);
+    add_features(all, seed);
     add_behaviour(all, seed);
   }
   return all;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <cubby/engine/reference/reference.hpp>
@@ -15,47 +16,67 @@
 
 namespace bench {
 
-template <class K, class V, class Engine, engine_id Id> class cubby_adapter {
+// A key of the run as the map has it: the same one, unless the map's type is another.
+template <class MapKey> struct key_made {
+  template <class K> static MapKey from(const K& k) { return MapKey(k); }
+};
+template <class Inner> struct key_made<cubby::in_namespace<Inner>> {
+  template <class K> static cubby::in_namespace<Inner> from(const K& k) { return {7, Inner(k)}; }
+};
+template <class MapKey, class K> decltype(auto) key_for(const K& k) {
+  if constexpr (std::is_same_v<MapKey, K>) return (k);
+  else return key_made<MapKey>::from(k);
+}
+
+// K: the type of the run's keys.
+template <class Map, class K = typename Map::key_type> class map_adapter {
 public:
   using key = K;
-  using value = V;
+  using value = typename Map::mapped_type;
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = static_cast<std::size_t>(-1);
-  using map = cubby::map<K, V, Engine, key_hash<K>, arena_allocator<std::byte, static_cast<std::size_t>(Id)>>;
 
-  explicit cubby_adapter(const table_spec& spec) : map_(options_for(spec)) {}
+  explicit map_adapter(const table_spec& spec) : map_(options_for(spec)) {}
+  explicit map_adapter(const cubby::options& o) : map_(o) {}
   std::size_t own_bytes() const { return map_.stats().bytes; }
+
+  static cubby::options options_for(const table_spec& spec) {
+    cubby::options o;
+    o.capacity = spec.capacity;
+    o.seed = spec.seed;
+    return o;
+  }
 
   class seat {
   public:
-    explicit seat(cubby_adapter& a) : handle_(a.map_.handle()) {}
+    explicit seat(map_adapter& a) : handle_(a.map_.handle()) {}
 
-    bool find(const K& k, V& v) {
-      auto seen = handle_.find(k);
+    bool find(const K& k, value& v) {
+      auto seen = handle_.find(key_for<map_key>(k));
       if (seen) v = *seen;
       return seen.has_value();
     }
-    bool insert(const K& k, const V& v) { return handle_.insert(k, v); }
-    bool erase(const K& k) { return handle_.erase(k); }
-    bool assign(const K& k, const V& v) { return handle_.assign(k, v); }
+    bool insert(const K& k, const value& v) { return handle_.insert(key_for<map_key>(k), v); }
+    bool erase(const K& k) { return handle_.erase(key_for<map_key>(k)); }
+    bool assign(const K& k, const value& v) { return handle_.assign(key_for<map_key>(k), v); }
     bool modify(const K& k) {
-      return handle_.update(k, [](const V& v) { return from_word<V>(first_word(v) + 1); });
+      return handle_.update(key_for<map_key>(k), [](const value& v) { return from_word<value>(first_word(v) + 1); });
     }
 
-    std::size_t find_batch(const K* keys, std::size_t n, V* values, bool* found) {
-      return handle_.find_batch(std::span<const K>(keys, n), std::span<V>(values, n), std::span<bool>(found, n));
+    std::size_t find_batch(const K* keys, std::size_t n, value* values, bool* found) {
+      return handle_.find_batch(keys_for(keys, n), std::span<value>(values, n), std::span<bool>(found, n));
     }
 
     std::size_t execute(const K* keys, const verb* verbs, std::size_t n) {
       if (requests_.size() < n) {
-        requests_.resize(n, {cubby::verb::find, K{}, from_word<V>(7)});
+        requests_.resize(n, {cubby::verb::find, map_key{}, from_word<value>(7)});
         replies_.resize(n);
       }
       for (std::size_t i = 0; i < n; ++i) {
         // A batch has no read-modify-write verb.
         if (verbs[i] == verb::modify) return one_by_one(keys, verbs, n);
         requests_[i].what = verb_of(verbs[i]);
-        requests_[i].key = keys[i];
+        requests_[i].key = key_for<map_key>(keys[i]);
       }
       handle_.execute(std::span<const request>(requests_.data(), n), std::span<reply>(replies_.data(), n),
                       cubby::batch_policy::run_all);
@@ -65,8 +86,9 @@ public:
     }
 
   private:
-    using request = cubby::request<K, V>;
-    using reply = cubby::reply<V>;
+    using map_key = typename Map::key_type;
+    using request = typename Map::request_type;
+    using reply = typename Map::reply_type;
 
     static cubby::verb verb_of(verb v) {
       // In the order of bench::verb, without `modify`.
@@ -74,34 +96,41 @@ public:
       return same[static_cast<std::size_t>(v)];
     }
 
+    std::span<const map_key> keys_for(const K* keys, std::size_t n) {
+      if constexpr (std::is_same_v<map_key, K>) {
+        return {keys, n};
+      } else {
+        keys_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) keys_[i] = key_for<map_key>(keys[i]);
+        return {keys_.data(), n};
+      }
+    }
+
     std::size_t one_by_one(const K* keys, const verb* verbs, std::size_t n) {
-      for (std::size_t i = 0; i < n; ++i) handle_.prefetch(keys[i]);
+      for (std::size_t i = 0; i < n; ++i) handle_.prefetch(key_for<map_key>(keys[i]));
       std::size_t done = 0;
       for (std::size_t i = 0; i < n; ++i) {
-        V v;
+        value v;
         done += (verbs[i] == verb::modify ? modify(keys[i]) : find(keys[i], v)) ? 1 : 0;
       }
       return done;
     }
 
-    typename map::handle_type handle_;
+    typename Map::handle_type handle_;
+    std::vector<map_key> keys_;
     std::vector<request> requests_;
     std::vector<reply> replies_;
   };
 
 private:
-  static cubby::options options_for(const table_spec& spec) {
-    cubby::options o;
-    o.capacity = spec.capacity;
-    o.seed = spec.seed;
-    return o;
-  }
-
-  map map_;
+  Map map_;
 };
 
-template <class K, class V> using dlht_adapter = cubby_adapter<K, V, cubby::dlht, engine_id::dlht>;
-template <class K, class V> using reference_adapter = cubby_adapter<K, V, cubby::reference, engine_id::reference>;
+template <class K, class V, class Engine, engine_id Id>
+using cubby_map = cubby::map<K, V, Engine, key_hash<K>, arena_allocator<std::byte, static_cast<std::size_t>(Id)>>;
+template <class K, class V> using dlht_adapter = map_adapter<cubby_map<K, V, cubby::dlht, engine_id::dlht>>;
+template <class K, class V>
+using reference_adapter = map_adapter<cubby_map<K, V, cubby::reference, engine_id::reference>>;
 
 std::unique_ptr<table> make_dlht_keys(const table_spec& spec);
 std::unique_ptr<table> make_dlht_values(const table_spec& spec);

@@ -20,12 +20,15 @@ namespace bench {
 namespace {
 
 // Colours that people with any colour vision can tell apart (Okabe and Ito), by engine.
-constexpr std::array<const char*, engine_count> colours = {"#0072b2", "#999999", "#d55e00", "#009e73",
-                                                           "#cc79a7", "#e69f00", "#000000"};
-constexpr std::array<int, engine_count> marks = {7, 2, 5, 9, 13, 11, 4};
+constexpr std::array<const char*, named_engine_count> colours = {"#0072b2", "#999999", "#d55e00", "#009e73",
+                                                                 "#cc79a7", "#e69f00", "#000000"};
+constexpr std::array<int, named_engine_count> marks = {7, 2, 5, 9, 13, 11, 4};
+
+// Engines beyond the named ones take turns with the same colours.
+std::size_t style_number(engine_id engine) { return static_cast<std::size_t>(engine) % named_engine_count; }
 
 std::string style_of(const series& s, bool marked) {
-  const auto e = static_cast<std::size_t>(s.engine);
+  const auto e = style_number(s.engine);
   const std::string line = fmt::format("{} lc rgb '{}' lw {} dt {}", marked ? "linespoints" : "lines", colours[e],
                                        s.engine == engine_id::dlht ? 3 : 2, s.dashed ? 2 : 1);
   return marked ? line + fmt::format(" pt {} ps 0.7", marks[e]) : line;
@@ -101,7 +104,7 @@ std::string script_of(const plot& p) {
     draw += i == 0 ? "" : ", ";
     if (p.drawn == plot::form::bars)
       draw += fmt::format("$data{} using 1:2:3 with boxes fs solid 0.85 noborder lc rgb '{}' title '{}'", i,
-                          colours[static_cast<std::size_t>(s.engine)], s.name);
+                          colours[style_number(s.engine)], s.name);
     else
       draw += fmt::format("$data{} using 1:2 with {} title '{}'", i, style_of(s, p.drawn == plot::form::lines), s.name);
   }

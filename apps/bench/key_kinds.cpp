@@ -3,10 +3,12 @@
 #include "key_kinds.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/core.h>
 #include <fstream>
 #include <unordered_set>
 
+#include "features.hpp"
 #include "machine.hpp"
 #include "session.hpp"
 
@@ -39,6 +41,8 @@ template <class F> decltype(auto) with_key_type(bool text, std::size_t key_size,
 std::size_t bytes_in_memory(std::size_t key_size, bool text) { return text ? sizeof(std::string) : key_size; }
 
 void check_file(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    throw bad_request(fmt::format("--keys-from '{}': is a folder; give a file of lines", path));
   std::ifstream in(path);
   if (!in) throw bad_request(fmt::format("--keys-from '{}': cannot be read; give a file of lines", path));
   for (std::string line; std::getline(in, line);)
@@ -79,11 +83,12 @@ std::unique_ptr<op_streams> make_ops(const key_source& keys, bool text, std::siz
 
 double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, std::size_t value_size, bool grows) {
   // For 8-byte keys and values, with the room left that a table filled to a power of two can have.
-  constexpr double words[engine_count] = {64, 72, 72, 42, 66, 56, 64};
+  constexpr double words[named_engine_count] = {64, 72, 72, 42, 66, 56, 64};
   const double records = static_cast<double>(key_size + value_size - 16);
   const double extra = engine == engine_id::limit || records == 0 ? 0 : records * 1.25 + 16;
   // While a table grows the old one and the new one are both there.
-  return static_cast<double>(keys) * (words[static_cast<std::size_t>(engine)] * (grows ? 1.5 : 1.0) + extra);
+  return static_cast<double>(keys) *
+         (words[is_feature_engine(engine) ? 0 : static_cast<std::size_t>(engine)] * (grows ? 1.5 : 1.0) + extra);
 }
 
 void check_run(const run_spec& run) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ inline std::uint64_t scramble(std::uint64_t x) noexcept {
 template <class T> T from_word(std::uint64_t word) noexcept {
   if constexpr (sizeof(T) == 8) {
     return static_cast<T>(word);
+  } else if constexpr (requires { typename T::traits_type; }) {
+    // A string of the feature engines: as many bytes as their other values have.
+    const block<32> same = from_word<block<32>>(word);
+    return T(reinterpret_cast<const char*>(same.words.data()), sizeof same);
   } else {
     T made;
     for (std::size_t i = 0; i < made.words.size(); ++i) made.words[i] = word + i * 0x9e3779b97f4a7c15ULL;
@@ -40,8 +45,15 @@ template <class T> T from_word(std::uint64_t word) noexcept {
   }
 }
 
+inline std::uint64_t first_word_of_bytes(const char* at) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
 template <class T> std::uint64_t first_word(const T& value) noexcept {
   if constexpr (sizeof(T) == 8) return static_cast<std::uint64_t>(value);
+  else if constexpr (requires { typename T::traits_type; }) return first_word_of_bytes(value.data());
   else return value.words[0];
 }
 

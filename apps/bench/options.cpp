@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "features.hpp"
 #include "machine.hpp"
 #include "table_of.hpp"
 
@@ -60,9 +61,11 @@ template <class Sizes> void check_sizes(const std::string& flag, const std::vect
 std::vector<engine_id> engines_in(const std::string& text) {
   std::vector<engine_id> all;
   for (const std::string& name : pieces(text)) {
-    const auto found = engine_named(name);
-    if (!found) throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
-    if (std::find(all.begin(), all.end(), *found) == all.end()) all.push_back(*found);
+    const auto found = engines_named(name);
+    if (found.empty())
+      throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
+    for (const engine_id e : found)
+      if (std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
   }
   return all;
 }
@@ -84,6 +87,22 @@ double seconds_in(const std::string& text) {
   if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 3600)
     throw bad_request(fmt::format("--seconds '{}': give the length of a round, more than 0 and at most 3600", text));
   return value;
+}
+
+std::size_t one_in(const std::string& flag, const std::string& text, const std::string& why) {
+  const std::vector<std::size_t> all = counts_in(flag, text, why);
+  if (all.size() > 1) throw bad_request(fmt::format("{} '{}': takes no list; {}", flag, text, why));
+  return all.front();
+}
+
+void check_features(const run_spec& run) {
+  const auto first = std::find_if(run.engines.begin(), run.engines.end(), is_feature_engine);
+  if (first == run.engines.end()) return;
+  if (run.value_sizes != std::vector<std::size_t>{feature_value_size} || run.key_sizes != std::vector<std::size_t>{8} ||
+      !run.keys_from.empty())
+    throw bad_request(
+        fmt::format("--engine {}: built for 8-byte keys and values of {} bytes alone; give --value-size {}",
+                    name_of(*first), feature_value_size, feature_value_size));
 }
 
 void check_together(const run_spec& run) {
@@ -128,10 +147,11 @@ bench_options parse(const raw_options& raw) {
   check_sizes("--value-size", run.value_sizes, value_sizes);
   check_sizes("--key-size", run.key_sizes, key_sizes);
   run.seconds = seconds_in(or_else(raw.seconds, "1"));
-  run.rounds = counts_in("--rounds", or_else(raw.rounds, "3"), "give the number of rounds, 1 or more").front();
+  run.rounds = one_in("--rounds", or_else(raw.rounds, "3"), "give the number of rounds, 1 or more");
   run.seed = count_in("--seed", or_else(raw.seed, "1"));
   run.latency = raw.latency;
   run.keys_from = raw.keys_from;
+  check_features(run);
   check_together(run);
   all.json = raw.json;
   all.report = raw.report;

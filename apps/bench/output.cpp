@@ -34,15 +34,26 @@ std::string duration(double nanoseconds) {
 
 void print_rule(std::size_t width) { fmt::print("{}\n", std::string(width, '-')); }
 
+std::string shown_name(engine_id engine) {
+  return std::string(name_of(engine)) + (engine == engine_id::std_map ? " (1 thread)" : "");
+}
+
+std::size_t engine_width(const std::vector<result>& results) {
+  std::size_t width = std::string_view("engine").size();
+  for (const result& r : results) width = std::max(width, shown_name(r.engine).size());
+  return width;
+}
+
 void print_latencies(const std::vector<result>& results) {
   if (std::none_of(results.begin(), results.end(), [](const result& r) { return r.latency.has_value(); })) return;
-  fmt::print("\n{:<26} {:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", "engine", "p50", "p99",
-             "p99.9", "p99.99", "longest");
-  print_rule(92);
+  const std::size_t width = engine_width(results);
+  fmt::print("\n{:<26} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", "engine", width, "p50",
+             "p99", "p99.9", "p99.99", "longest");
+  print_rule(82 + width);
   for (const result& r : results)
     if (r.latency)
-      fmt::print("{:<26} {:<10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", point_of(r, results), name_of(r.engine),
-                 duration(r.latency->p50), duration(r.latency->p99), duration(r.latency->p999),
+      fmt::print("{:<26} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", point_of(r, results), shown_name(r.engine),
+                 width, duration(r.latency->p50), duration(r.latency->p99), duration(r.latency->p999),
                  duration(r.latency->p9999), duration(r.latency->longest));
 }
 
@@ -111,16 +122,15 @@ void print_machine(const machine_info& m) {
 }
 
 void print_results(const std::vector<result>& results) {
-  fmt::print("{:<26} {:<10} {:>8} {:>8} {:>8} {:>11} {:>10} {:>8}\n", "workload", "engine", "Mops/s", "+-", "x limit",
-             "x best rival", "bytes/key", "huge %");
-  print_rule(97);
+  const std::size_t width = engine_width(results);
+  fmt::print("{:<26} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", "workload", "engine", width, "Mops/s", "+-",
+             "x limit", "x best rival", "bytes/key", "huge %");
+  print_rule(86 + width);
   std::string last;
   for (const result& r : results) {
     const std::string point = point_of(r, results);
-    std::string engine(name_of(r.engine));
-    if (r.engine == engine_id::std_map) engine += " (1 thread)";
-    fmt::print("{:<26} {:<10} {:>8} {:>8} {:>8} {:>11} {:>10} {:>8}\n", point == last ? "" : point, engine,
-               fmt::format("{:.2f}", r.median_mops),
+    fmt::print("{:<26} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point,
+               shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
                r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
                times(r.times_best_rival), figure(r.bytes_per_key), fmt::format("{:.0f}", r.huge_pages_percent));
     last = point;

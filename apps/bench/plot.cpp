@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 #include <functional>
 
+#include "features.hpp"
+
 namespace bench {
 
 namespace {
@@ -125,6 +127,20 @@ void add_latencies(std::vector<plot>& all, const chapter& c) {
   }
 }
 
+double place_of(plot& p, std::string_view label) {
+  for (const auto& [name, at] : p.x_names)
+    if (name == label) return at;
+  p.x_names.emplace_back(label, static_cast<double>(p.x_names.size()));
+  return p.x_names.back().second;
+}
+
+void add_feature(plot& p, const feature_engine& e, double mops) {
+  const double at = place_of(p, e.label);
+  const bool first = e.features <= resizing; // nothing before it: the same alone and stacked
+  if (!e.stacked() || first) p.all[0].points.emplace_back(at, mops);
+  if (e.stacked() || first) p.all[1].points.emplace_back(at, mops);
+}
+
 plot bars(const chapter& c) {
   plot p;
   p.title = "throughput";
@@ -138,6 +154,22 @@ plot bars(const chapter& c) {
       series_of(p, r.engine).points.emplace_back(static_cast<double>(i), r.median_mops);
   }
   return p;
+}
+
+// The paper's figure 14: for each feature a bar with it alone, and one with all before it as well.
+void add_features(std::vector<plot>& all, const chapter& c) {
+  for (const std::string& name : workloads_in(c.results)) {
+    plot p;
+    p.title = fmt::format("{} by features of dlht", name);
+    p.x_label = "feature switched on (values, keys: of any size)";
+    p.y_label = "million operations per second";
+    p.drawn = plot::form::bars;
+    // Two colours that no bar of another engine shares here.
+    p.all = {{"alone", engine_id::reference, false, {}}, {"with those before it", engine_id::dlht, false, {}}};
+    for (const result& r : with_workload(c.results, name))
+      if (is_feature_engine(r.engine)) add_feature(p, feature_engine_of(r.engine), r.median_mops);
+    if (!p.x_names.empty()) all.push_back(std::move(p));
+  }
 }
 
 plot memory(const chapter& c) {
@@ -160,6 +192,7 @@ std::vector<plot> plots_of(const chapter& c) {
   add_timelines(all, c);
   add_sweeps(all, c);
   add_skew(all, c);
+  add_features(all, c);
   if (all.empty() && !c.run.latency) {
     all.push_back(bars(c));
     if (workloads_in(c.results) == std::vector<std::string>{"populate"}) all.push_back(memory(c));

@@ -5,11 +5,13 @@
 #include <chrono>
 
 #include "clock.hpp"
+#include "features.hpp"
 #include "table_of.hpp"
 
 namespace bench {
 
 std::unique_ptr<table> make_table(const table_spec& spec) {
+  if (is_feature_engine(spec.engine)) return make_dlht_with_features(spec);
   switch (spec.engine) {
   case engine_id::dlht: return make_dlht(spec);
   case engine_id::reference: return make_reference(spec);

@@ -4,12 +4,14 @@
 
 #include <array>
 
+#include "features.hpp"
+
 namespace bench {
 
 namespace {
 
-constexpr std::array<std::string_view, engine_count> engines = {"dlht", "reference", "tbb",  "cuckoo",
-                                                                "lfht", "std",       "limit"};
+constexpr std::array<std::string_view, named_engine_count> engines = {"dlht", "reference", "tbb",  "cuckoo",
+                                                                      "lfht", "std",       "limit"};
 
 struct named {
   std::string_view name;
@@ -33,7 +35,9 @@ constexpr std::array<int, 6> hot_shares = {0, 25, 50, 75, 90, 100};
 
 } // namespace
 
-std::string_view name_of(engine_id engine) { return engines[static_cast<std::size_t>(engine)]; }
+std::string_view name_of(engine_id engine) {
+  return is_feature_engine(engine) ? feature_engine_of(engine).name : engines[static_cast<std::size_t>(engine)];
+}
 
 std::string name_of(const workload& w) {
   for (const named& n : workloads)
@@ -45,7 +49,7 @@ std::string name_of(const workload& w) {
 std::string engine_names() {
   std::string all;
   for (const std::string_view name : engines) all += (all.empty() ? "" : ", ") + std::string(name);
-  return all;
+  return all + ", " + std::string(all_feature_engines);
 }
 
 std::string workload_names() {
@@ -54,10 +58,13 @@ std::string workload_names() {
   return all;
 }
 
-std::optional<engine_id> engine_named(std::string_view name) {
-  for (std::size_t i = 0; i < engines.size(); ++i)
-    if (engines[i] == name) return static_cast<engine_id>(i);
-  return std::nullopt;
+std::vector<engine_id> engines_named(std::string_view name) {
+  std::vector<engine_id> found;
+  for (std::size_t i = 0; i < engine_count; ++i) {
+    const auto engine = static_cast<engine_id>(i);
+    if (name_of(engine) == name || (name == all_feature_engines && is_feature_engine(engine))) found.push_back(engine);
+  }
+  return found;
 }
 
 std::vector<workload> workloads_named(std::string_view name) {

@@ -11,8 +11,11 @@
 
 namespace bench {
 
+// Behind the named ones come those of features.hpp.
 enum class engine_id : std::uint8_t { dlht, reference, tbb, cuckoo, lfht, std_map, limit };
-inline constexpr std::size_t engine_count = 7;
+inline constexpr std::size_t named_engine_count = 7;
+inline constexpr std::size_t feature_engine_count = 12;
+inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
 enum class kind : std::uint8_t {
   get,
@@ -42,7 +45,8 @@ std::string_view name_of(engine_id engine);
 std::string name_of(const workload& w);
 std::string engine_names();
 std::string workload_names();
-std::optional<engine_id> engine_named(std::string_view name);
+// One name may stand for several engines (`dlht-features`); none for an unknown name.
+std::vector<engine_id> engines_named(std::string_view name);
 // One name may stand for several workloads (`skew`); none for an unknown name.
 std::vector<workload> workloads_named(std::string_view name);
 

@@ -95,6 +95,17 @@ class Results(Folder):
             self.assertEqual({r[field] for r in data["results"]}, {8, 16, 32, 64, 128, 256})
             self.check_schema(data)
 
+    def test_engine_for_each_feature(self):
+        page = self.folder / "report"
+        data, _ = self.run_json("--report", str(page), "--engine", "dlht-features,dlht", "--workload", "get,miss,insdel,put,ycsb-f,populate", "--keys",
+                                "2000", "--value-size", "32", "--batch", "8")
+        self.check_schema(data)
+        names = [r["engine"] for r in data["results"] if r["workload"] == "get"]
+        self.assertEqual(len(names), 13)
+        self.assertEqual(len(set(names)), 13)
+        self.assertLessEqual({"dlht-default", "dlht-namespaces", "dlht-to-malloc"}, set(names))
+        self.assertIn("get by features of dlht", (page / "index.html").read_text())
+
     def test_keys_of_a_file(self):
         words = self.folder / "words"
         words.write_text("".join(f"word {i % 900}\n\n" for i in range(1000)) + "x" * 500 + "\nlast without line end")
@@ -134,7 +145,7 @@ class Refusals(Folder):
                 ("--engine", "dlht,folly", "folly"), ("--engine", "dlht,", "unknown engine"), ("--workload", "scan", "scan"),
                 ("--batch", "0", "--batch 0"), ("--batch", "70000", "65536"), ("--threads", "0", "--threads 0"),
                 ("--threads", "9999", "512"), ("--keys", "0", "--keys 0"), ("--keys", "many", "many"),
-                ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"),
+                ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"), ("--rounds", "3,5", "takes no list"),
                 ("--seconds", "0", "--seconds"), ("--seconds", "x", "--seconds"), ("--value-size", "24", "--value-size 24"),
                 ("--value-size", "0", "--value-size 0"), ("--key-size", "12", "--key-size 12"), ("--seed", "x", "--seed")):
             with self.subTest(flag=flag, value=value):
@@ -143,13 +154,14 @@ class Refusals(Folder):
     def test_bad_combinations(self):
         self.refused("bench", "--workload", "resize", "--threads", "1", says="resize")
         self.refused("bench", "--key-size", "16", "--value-size", "16", says="--key-size")
+        self.refused("bench", "--engine", "dlht,dlht-hashing", says="--value-size 32")
 
     def test_bad_files(self):
         empty = self.folder / "empty"
         empty.write_text("\n\n")
         self.refused("bench", "--keys-from", str(empty), says="no line")
         self.refused("bench", "--keys-from", str(self.folder / "none"), says="cannot be read")
-        self.refused("bench", "--keys-from", str(self.folder), says=str(self.folder))
+        self.refused("bench", "--keys-from", str(self.folder), says="is a folder")
         self.refused("bench", "--keys-from", str(empty), "--key-size", "16", says="--keys-from")
         self.refused("bench", "--json", str(self.folder / "no" / "out.json"), says="--json")
         self.refused("bench", "--report", str(empty / "below"), says="--report")
@@ -160,7 +172,7 @@ class Refusals(Folder):
 
     def test_unknown_flags_and_commands(self):
         self.refused("bench", "--fast", says="--fast")
-        self.refused("dance", says="cubby")
+        self.refused("dance", says="'dance' is no command")
         self.refused(says="subcommand")
 
     def test_help_and_version(self):
