@@ -24,8 +24,9 @@ struct first_bin_hash {
 
 template <class Coding>
 class moves : public ::testing::Test {};
-using codings = ::testing::Types<word_coding<cubby::dlht, first_bin_hash>, record_coding<cubby::dlht, first_bin_hash>>;
-TYPED_TEST_SUITE(moves, codings);
+using moved_codings =
+    ::testing::Types<word_coding<cubby::dlht, first_bin_hash>, record_coding<cubby::dlht, first_bin_hash>>;
+TYPED_TEST_SUITE(moves, moved_codings);
 
 constexpr std::uint64_t hot_keys = 14; // keys that share a bin; those below 4 lie in the side bin as words
 constexpr std::uint8_t last_act = static_cast<std::uint8_t>(act::abort);
