@@ -16,6 +16,14 @@ endif()
 
 enable_testing()
 
+# Tests replace operator new. clang's ThreadSanitizer allows that only as a shared library, which has to be found again.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.tsan-${CMAKE_SYSTEM_PROCESSOR}.so
+                  OUTPUT_VARIABLE cubby_tsan_runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+  get_filename_component(cubby_tsan_folder "${cubby_tsan_runtime}" DIRECTORY)
+  add_link_options(-shared-libsan "-Wl,-rpath,${cubby_tsan_folder}")
+endif()
+
 if(CMAKE_CROSSCOMPILING)
   list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake/cross)
 endif()
