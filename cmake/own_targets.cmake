@@ -48,7 +48,7 @@ endif()
 if(TARGET cubby_tests AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set_target_properties(cubby_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   set_target_properties(cubby_tests_hooked PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # Half as long again is what -O2 takes. It is kept for programs, benches, counts, litmus-sized loops in the explorer.
+  # -O2 takes half as long again to compile; programs, benches, counts and the explorer keep it.
   foreach(tests cubby_tests cubby_tests_hooked)
     target_compile_options(${tests} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
