@@ -19,10 +19,10 @@ PARTS = {
     "release": (tests.release, "all tests, optimised"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
-    "asan": (tests.asan, "all tests under AddressSanitizer and UndefinedBehaviorSanitizer"),
-    "tsan": (tests.tsan, "all tests under ThreadSanitizer"),
+    "asan": (tests.asan, "all tests built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "tsan": (tests.tsan, "all tests built with clang, under ThreadSanitizer"),
     "fuzz": (fuzz.fuzz, "libFuzzer over the whole face, 30 seconds"),
-    "clang": (tests.clang, "everything builds with clang"),
+    "clang": (tests.clang, "the programs and examples build with clang"),
     "tidy": (source.tidy, "clang-tidy"),
     "aarch64": (tests.aarch64, "tests cross-compiled and run under qemu-user"),
 }

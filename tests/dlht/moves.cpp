@@ -2,6 +2,7 @@
 // Each verb against a bin that moves: the table grows (once, and twice in a row), shrinks or is photographed while a verb
 // stands still at any of its steps; a verb begins while the mover stands still at any of its steps; and both stop at
 // chosen pairs of steps. The key lies in the bin's first bucket, in a chained one, or in the side bin.
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -24,8 +25,9 @@ struct first_bin_hash {
 
 template <class Coding>
 class moves : public ::testing::Test {};
-using codings = ::testing::Types<word_coding<cubby::dlht, first_bin_hash>, record_coding<cubby::dlht, first_bin_hash>>;
-TYPED_TEST_SUITE(moves, codings);
+using moved_codings =
+    ::testing::Types<word_coding<cubby::dlht, first_bin_hash>, record_coding<cubby::dlht, first_bin_hash>>;
+TYPED_TEST_SUITE(moves, moved_codings);
 
 constexpr std::uint64_t hot_keys = 14; // keys that share a bin; those below 4 lie in the side bin as words
 constexpr std::uint8_t last_act = static_cast<std::uint8_t>(act::abort);
@@ -104,8 +106,12 @@ void for_each_combination(One one) {
   }
 }
 
-/// One combination in this many is taken by each run; all are, when a longer run is asked for.
-std::uint64_t rarity(std::uint64_t usual) { return scaled(1) > 1 ? 1 : usual * (cubby::cpu::thread_sanitizer ? 4 : 1); }
+/// One combination in this many is taken by each run; all are, when a longer run is asked for. The sanitizers of the
+/// short run take fewer (CUBBY_TEST_SPARSE): each starts its own threads, which come dear there.
+std::uint64_t rarity(std::uint64_t usual) {
+  static const bool sparse = cubby::cpu::thread_sanitizer || std::getenv("CUBBY_TEST_SPARSE") != nullptr;
+  return scaled(1) > 1 ? 1 : usual * (sparse ? 4 : 1);
+}
 
 TYPED_TEST(moves, past_a_verb_that_stands_still_at_any_step) {
   random_source random(3000);

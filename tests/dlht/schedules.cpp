@@ -38,8 +38,9 @@ void every_pair_of_stops(const script& prelude, const script& first, const scrip
 
 template <class Coding>
 class schedules : public ::testing::Test {};
-using codings = ::testing::Types<word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>>;
-TYPED_TEST_SUITE(schedules, codings);
+using scheduled_codings =
+    ::testing::Types<word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>>;
+TYPED_TEST_SUITE(schedules, scheduled_codings);
 
 /// Scripts that give a slot back and take it again, with the same pair and with another.
 std::vector<script> opponents() {

@@ -66,9 +66,9 @@ protected:
     ADD_FAILURE() << "allocations do not end";
   }
 };
-using modes = ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>, word_mode<cubby::dlht>,
-                               text_mode<cubby::dlht>, named_text_mode<cubby::dlht>>;
-TYPED_TEST_SUITE(allocation, modes);
+using allocation_modes = ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>,
+                                          word_mode<cubby::dlht>, text_mode<cubby::dlht>, named_text_mode<cubby::dlht>>;
+TYPED_TEST_SUITE(allocation, allocation_modes);
 
 TYPED_TEST(allocation, of_construction) {
   const auto warm = this->filled(tiny_options());

@@ -93,9 +93,9 @@ protected:
   }
   static said of(bool) { return said::done; }
 };
-using modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, text_mode<cubby::reference>,
-                               text_mode<cubby::dlht_single>>;
-TYPED_TEST_SUITE(allocation_of_verbs, modes);
+using verb_modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, text_mode<cubby::reference>,
+                                    text_mode<cubby::dlht_single>>;
+TYPED_TEST_SUITE(allocation_of_verbs, verb_modes);
 
 template <class Mode>
 constexpr std::uint64_t record_of = Mode::map::mode == cubby::storage_mode::records ? 1 : 0;

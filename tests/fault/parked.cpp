@@ -108,8 +108,8 @@ protected:
     mover.join();
   }
 };
-using modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>>;
-TYPED_TEST_SUITE(parked, modes);
+using parked_modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>>;
+TYPED_TEST_SUITE(parked, parked_modes);
 
 TYPED_TEST(parked, in_a_transfer_holds_up_exactly_the_requests_of_its_bin) {
   using table = typename TypeParam::map;

@@ -16,31 +16,31 @@ namespace {
 
 template <class Mode>
 class stalled : public ::testing::Test {};
-using modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>>;
-TYPED_TEST_SUITE(stalled, modes);
+using stalled_modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>>;
+TYPED_TEST_SUITE(stalled, stalled_modes);
 
 constexpr unsigned crowd = 32;
-constexpr std::uint64_t residents = 400;
+constexpr std::uint64_t keys_before = 400;
 
 /// Parks a thread that grows the table inside the transfer of one bin: before its first capture of an entry. Only
 /// captures use the 16-byte swap on keys that are not the thread's own, so the insert is kept from any other.
 template <class Mode, class Others>
 void while_a_mover_stands(cubby::growth_policy growth, std::vector<std::thread>& waiting, Others others) {
   typename Mode::map m(tiny_options(growth));
-  for (std::uint64_t n = 0; n < residents; ++n) ASSERT_TRUE(m.insert(Mode::key(n), Mode::value(n)));
+  for (std::uint64_t n = 0; n < keys_before; ++n) ASSERT_TRUE(m.insert(Mode::key(n), Mode::value(n)));
   m.reserve(1); // ends a growth that is still under way
   m.shrink_to_fit();
   parking spot;
   std::thread mover([&] {
     park_before parked(spot, [](step kind, const void*) { return kind == step::rmw16; });
-    m.reserve(4 * residents);
+    m.reserve(4 * keys_before);
   });
   EXPECT_TRUE(spot.wait_until_parked());
   others(m);
   spot.release();
   mover.join();
   for (auto& t : waiting) t.join();
-  for (std::uint64_t n = 0; n < residents; ++n) ASSERT_EQ(Mode::number(*m.find(Mode::key(n))), n);
+  for (std::uint64_t n = 0; n < keys_before; ++n) ASSERT_EQ(Mode::number(*m.find(Mode::key(n))), n);
 }
 
 TYPED_TEST(stalled, in_a_transfer_holds_up_the_keys_of_one_bin_only) {
@@ -50,7 +50,7 @@ TYPED_TEST(stalled, in_a_transfer_holds_up_the_keys_of_one_bin_only) {
     while_a_mover_stands<TypeParam>(growth, finders, [&](auto& m) {
       for (unsigned t = 0; t < crowd; ++t) {
         finders.emplace_back([&m, &ended, t] {
-          for (std::uint64_t n = t; n < residents; n += crowd) {
+          for (std::uint64_t n = t; n < keys_before; n += crowd) {
             EXPECT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n);
             EXPECT_FALSE(m.insert(TypeParam::key(n), TypeParam::value(0)));
           }
@@ -94,7 +94,7 @@ TYPED_TEST(stalled, in_the_background_does_not_stop_growth) {
     park_before helper(spot, [left = step_number](step, const void*) mutable { return --left == 0; });
     const quiet no_stranger;
     typename TypeParam::map m(tiny_options(cubby::growth_policy::background));
-    for (std::uint64_t n = 0; n < residents; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+    for (std::uint64_t n = 0; n < keys_before; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
     ASSERT_TRUE(m.reserve(1)); // ends a growth that is still under way
     const std::uint64_t growths = m.stats().growths;
     watcher::of_strangers().store(&helper);
@@ -104,25 +104,25 @@ TYPED_TEST(stalled, in_the_background_does_not_stop_growth) {
       users.emplace_back([&m, &ended, t] {
         const quiet no_stranger_either;
         auto h = m.handle(); // given back while the thread still is no stranger
-        for (std::uint64_t n = t; n < 3 * residents; n += crowd) {
+        for (std::uint64_t n = t; n < 3 * keys_before; n += crowd) {
           EXPECT_TRUE(h.insert(TypeParam::key(10000 + n), TypeParam::value(n)));
-          EXPECT_TRUE(h.contains(TypeParam::key(n % residents)));
+          EXPECT_TRUE(h.contains(TypeParam::key(n % keys_before)));
         }
         ended.fetch_add(1);
       });
     }
     EXPECT_TRUE(spot.wait_until_parked());
-    // A bin holds a few of the residents, and a few of the inserts wait for it.
+    // A bin holds a few of the keys_before, and a few of the inserts wait for it.
     EXPECT_TRUE(eventually([&] { return ended.load() >= crowd / 4; })) << ended.load() << " of " << crowd;
     spot.release();
     for (auto& t : users) t.join();
     watcher::of_strangers().store(nullptr);
     EXPECT_GT(m.stats().growths, growths);
-    for (std::uint64_t n = 0; n < residents; ++n) ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n);
-    for (std::uint64_t n = 0; n < 3 * residents; ++n) {
+    for (std::uint64_t n = 0; n < keys_before; ++n) ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n);
+    for (std::uint64_t n = 0; n < 3 * keys_before; ++n) {
       ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(10000 + n))), n);
     }
-    EXPECT_EQ(m.size(), 4 * residents);
+    EXPECT_EQ(m.size(), 4 * keys_before);
     if (::testing::Test::HasFailure()) return;
   }
 }
