@@ -138,14 +138,15 @@ private:
     case act::toggle: return toggle(at, c, e);
     case act::commit:
     case act::abort: return reserve_key(at, c, e);
-    case act::batch:
-    case act::brave: return batch(at, c, e);
+    case act::execute:
+    case act::execute_stopping: return batch(at, c, e);
     case act::reserve: return (void)h.reserve(c.value);
     case act::shrink: return (void)h.shrink_to_fit();
     case act::snapshot: return snapshot(at, e);
     case act::walk: return (void)walk(at);
     case act::hold: return hold(at, c, e);
     case act::look: return look(at);
+    default: return complain("no scenario may ask for this");
     }
   }
 
@@ -206,7 +207,7 @@ private:
     }
     std::vector<reply> answers(asked.size());
     const auto policy =
-        c.what == act::brave ? cubby::batch_policy::stop_at_first_failure : cubby::batch_policy::run_all;
+        c.what == act::execute_stopping ? cubby::batch_policy::stop_at_first_failure : cubby::batch_policy::run_all;
     (void)handles_[at].execute(asked, answers, policy);
     const std::uint64_t returned = now();
     bool stopped = false;
@@ -215,7 +216,7 @@ private:
         complain("a batch stopped at the wrong place");
       if (stopped) continue;
       answered(at, c.inner[i], answers[i], e, i, returned);
-      stopped = c.what == act::brave && answers[i].result != cubby::outcome::done;
+      stopped = c.what == act::execute_stopping && answers[i].result != cubby::outcome::done;
     }
   }
   void answered(unsigned at, const call& one, const reply& answer, event e, std::size_t i, std::uint64_t returned) {

@@ -14,10 +14,10 @@ inline constexpr table_kind every_table[] = {table_kind::words, table_kind::reco
 inline constexpr std::uint64_t k1 = key_at(0, 1), k2 = key_at(0, 2), k3 = key_at(0, 3), k4 = key_at(0, 4);
 
 /// The verbs that are about one key; the last one is a batch of two.
-inline constexpr std::size_t verbs_of_one_key = 12;
+inline constexpr std::size_t verbs_of_one_key = scripted_acts + 1;
 inline call verb_number(std::size_t n, std::uint64_t key, std::uint64_t value) {
-  if (n < 11) return {static_cast<act>(n), key, value};
-  return {act::batch, 0, 0, {{act::erase, key}, {act::insert, key, value}}};
+  if (n < scripted_acts) return {static_cast<act>(n), key, value};
+  return {act::execute, 0, 0, {{act::erase, key}, {act::insert, key, value}}};
 }
 
 /// A table of 8 bins that moves one bin at a time and doubles.

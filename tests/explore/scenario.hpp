@@ -13,30 +13,9 @@
 
 #include "explore/schedule.hpp"
 #include "linearizability/history.hpp"
+#include "support/act.hpp"
 
 namespace cubby_test {
-
-enum class act : std::uint8_t {
-  find,
-  insert,
-  assign,
-  erase,
-  extract,
-  insert_or_assign,
-  update,
-  upsert, ///< insert_or_update
-  toggle, ///< compute: erases what it finds, or else inserts
-  commit, ///< shadow insert, then commit
-  abort,  ///< shadow insert, then abort
-  batch,  ///< execute; `inner` are its requests
-  brave,  ///< the same, with stop_at_first_failure
-  reserve,
-  shrink, ///< shrink_to_fit, which also frees all that may be freed
-  snapshot,
-  walk, ///< visit_all
-  hold, ///< find_ref, which pins
-  look  ///< is the reference still what it was? then unpin
-};
 
 struct call {
   act what = act::find;
