@@ -17,12 +17,35 @@ const char* name_of(table_kind kind) {
 }
 
 std::string describe(const call& c) {
-  static const char* const names[] = {
-      "find",     "insert",     "assign",      "erase",       "extract",    "insert_or_assign",
-      "update",   "upsert",     "toggle",      "commit",      "abort",      "contains",
-      "add",      "visit",      "find_ref",    "try_emplace", "try_insert", "compute",
-      "erase_if", "find_batch", "visit_batch", "batch",       "brave",      "reserve",
-      "shrink",   "snapshot",   "walk",        "hold",        "look"};
+  static const char* const names[] = {"find",
+                                      "insert",
+                                      "assign",
+                                      "erase",
+                                      "extract",
+                                      "insert_or_assign",
+                                      "update",
+                                      "upsert",
+                                      "toggle",
+                                      "commit",
+                                      "abort",
+                                      "contains",
+                                      "add",
+                                      "visit",
+                                      "find_ref",
+                                      "try_emplace",
+                                      "try_insert",
+                                      "compute",
+                                      "erase_if",
+                                      "find_batch",
+                                      "visit_batch",
+                                      "execute",
+                                      "execute_stopping",
+                                      "reserve",
+                                      "shrink",
+                                      "snapshot",
+                                      "walk",
+                                      "hold",
+                                      "look"};
   static_assert(std::size(names) == static_cast<std::size_t>(act::look) + 1);
   std::string text = names[static_cast<std::size_t>(c.what)];
   const std::uint64_t place = c.key % 65536, id = c.key >> 16;

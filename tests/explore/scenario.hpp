@@ -54,6 +54,8 @@ struct scenario {
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
   unsigned resizes = 0;    ///< migrations that at least one schedule must have seen, or the scenario shows nothing
+  bool under_way = false;  ///< the mover has not yet begun with what the last call of `before` left to it
+  bool ends = false;       ///< the last thread to be done destroys the table, whatever the mover is at
   unsigned indexes = ~0u;  ///< so many more indexes can be had once the threads run; then memory is refused
 };
 
@@ -72,6 +74,8 @@ class subject {
 public:
   virtual ~subject() = default;
   virtual void perform(unsigned lane_number, const call& c) = 0;
+  /// Destroys the table.
+  virtual void close() { complain("this table cannot be destroyed early"); }
   /// Everything that must hold at the end beside the history; what does not, is complained of.
   virtual void inspect() = 0;
   /// Migrations that have begun since the threads were started.
