@@ -87,6 +87,17 @@ void add_chains(std::vector<scenario>& all, table_kind table) {
   }
 }
 
+/// Two callers want the same key in the bin that goes on to a third index: whoever comes second has not inserted.
+void add_rivals(std::vector<scenario>& all, table_kind table) {
+  for (const act what : {act::insert, act::commit, act::upsert, act::toggle}) {
+    scenario s = with_mover(table, {{act::insert, k1, 5}});
+    s.still = full_bin(7, 7);
+    s.threads = {{{what, k3, 6}}, {{act::insert, k3, 7}}};
+    s.resizes = 2;
+    add(all, "mover, rivals", std::move(s));
+  }
+}
+
 /// Callers complete what the mover is at, and free the index that it may still look into.
 void add_frees(std::vector<scenario>& all, table_kind table) {
   for (const script& freeing : {script{{act::shrink}}, script{{act::reserve, 0, 40}, {act::shrink}}}) {
@@ -141,6 +152,7 @@ std::vector<scenario> background_moves() {
     add_callers_in_need(all, table);
     add_chains(all, table);
     add_frees(all, table);
+    add_rivals(all, table);
     add_ends(all, table);
     for (std::size_t a = 0; a < verbs_of_one_key; ++a) { // a caller begins it, and the mover takes a unit at a time
       scenario s = with_mover(table, {{act::insert, k1, 5}, {act::insert, k2, 5}});
