@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks that count, and the global allocation functions of the counting binary.
+// The hooks that count, and what the allocation functions of the counting binary (replaced_new.cpp) do.
 #include "counting/tally.hpp"
 
 #include <algorithm>
@@ -8,11 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 
 #include <cubby/platform/memory.hpp>
 
 #include <pthread.h>
+
+#include "support/replaced_new.hpp"
 
 // The process's initialized and zeroed data.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the names are the linker's
@@ -136,25 +137,6 @@ bool on_mapping(std::size_t) {
 [[maybe_unused]] const bool installed =
     (cubby::sync::install_hook(&on_step), cubby::memory::install_failure(&on_mapping), true);
 
-void* take(std::size_t size, std::size_t alignment) {
-  if (the_state().counting.load()) ++the_state().now.allocations;
-  const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
-  void* const p =
-      alignment <= alignof(std::max_align_t) ? std::malloc(rounded) : std::aligned_alloc(alignment, rounded);
-  if (p != nullptr) blocks().add(p, rounded);
-  return p;
-}
-void* take_or_throw(std::size_t size, std::size_t alignment) {
-  void* const p = take(size, alignment);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-void give(void* p) {
-  if (p == nullptr) return;
-  blocks().remove(p);
-  std::free(p);
-}
-
 } // namespace
 
 void start(range table, range seat) {
@@ -182,29 +164,14 @@ tally stop() {
 
 } // namespace cubby_counting
 
-using namespace cubby_counting;
+namespace cubby_test {
 
-void* operator new(std::size_t size) { return take_or_throw(size, 1); }
-void* operator new[](std::size_t size) { return take_or_throw(size, 1); }
-void* operator new(std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
-void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return take(size, static_cast<std::size_t>(a));
+bool refuse_block() {
+  auto& s = cubby_counting::the_state();
+  if (s.counting.load()) ++s.now.allocations;
+  return false;
 }
-void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return take(size, static_cast<std::size_t>(a));
-}
-void operator delete(void* p) noexcept { give(p); }
-void operator delete[](void* p) noexcept { give(p); }
-void operator delete(void* p, std::size_t) noexcept { give(p); }
-void operator delete[](void* p, std::size_t) noexcept { give(p); }
-void operator delete(void* p, std::align_val_t) noexcept { give(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { give(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { give(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { give(p); }
-void operator delete[](void* p, const std::nothrow_t&) noexcept { give(p); }
-void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { give(p); }
-void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { give(p); }
+void block_taken(void* at, std::size_t bytes) { cubby_counting::blocks().add(at, bytes); }
+void block_given(void* at) { cubby_counting::blocks().remove(at); }
+
+} // namespace cubby_test

@@ -30,7 +30,6 @@ using moved_codings =
 TYPED_TEST_SUITE(moves, moved_codings);
 
 constexpr std::uint64_t hot_keys = 14; // keys that share a bin; those below 4 lie in the side bin as words
-constexpr std::uint8_t last_act = static_cast<std::uint8_t>(act::abort);
 
 /// What moves every bin.
 template <class Map>
@@ -95,7 +94,7 @@ void for_each_combination(One one) {
   for (const auto& how : migrations<typename Coding::map>()) {
     for (const place& where : places) {
       for (const bool present : {true, false}) {
-        for (std::uint8_t what = 0; what <= last_act; ++what) {
+        for (std::size_t what = 0; what < scripted_acts; ++what) {
           const std::string name = std::string(how.name) + ", verb " + std::to_string(what) + ", key " +
                                    std::to_string(where.key) + " behind " + std::to_string(where.before) +
                                    (present ? ", present" : ", absent") + ", stops ";

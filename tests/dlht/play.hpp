@@ -10,23 +10,11 @@
 #include "engines.hpp"
 #include "linearizability/checker.hpp"
 #include "linearizability/client.hpp"
+#include "support/act.hpp"
 #include "support/scheduler.hpp"
 
 namespace cubby_test::scripted {
 
-enum class act : std::uint8_t {
-  find,
-  insert,
-  assign,
-  erase,
-  extract,
-  insert_or_assign,
-  update,
-  upsert,
-  toggle,
-  commit,
-  abort
-};
 struct request_line {
   act what;
   std::uint64_t key = 1;

@@ -57,7 +57,7 @@ std::vector<script> opponents() {
 TYPED_TEST(schedules, of_each_verb_against_scripts_that_reuse_its_slot) {
   random_source random(2000);
   for (const bool present : {true, false}) {
-    for (std::uint8_t what = 0; what <= static_cast<std::uint8_t>(act::abort); ++what) {
+    for (std::size_t what = 0; what < scripted_acts; ++what) {
       const script first = {{static_cast<act>(what), 1, 6}, {act::find}};
       for (const script& second : opponents()) {
         // Every run takes some of the pairs. Under ThreadSanitizer fewer: threads come dear there, and schedules of one
@@ -66,7 +66,7 @@ TYPED_TEST(schedules, of_each_verb_against_scripts_that_reuse_its_slot) {
         const script prelude = present ? script{{act::insert}} : script{{act::insert, 0, 5}};
         every_pair_of_stops<TypeParam>(prelude, first, second, random, 40);
         if (::testing::Test::HasFatalFailure()) {
-          ADD_FAILURE() << "verb " << int{what} << (present ? " of a present key" : " of an absent key");
+          ADD_FAILURE() << "verb " << what << (present ? " of a present key" : " of an absent key");
           return;
         }
       }

@@ -2,12 +2,16 @@
 #include "explore/conductor.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace cubby_test {
 namespace {
 
 constexpr std::uint64_t most_steps = 100000; // the longest scenario takes some thousand
 constexpr unsigned most_rounds = 20;         // of all threads waiting, without a change
+
+constexpr std::uint8_t mover = most_threads - 1;
 
 std::uint8_t bit(std::uint8_t t) { return static_cast<std::uint8_t>(1u << t); }
 
@@ -19,6 +23,8 @@ std::uint8_t after(std::uint8_t t, std::uint8_t ready) {
   }
   return nobody;
 }
+
+std::uintptr_t granule(const void* address) { return reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7}; }
 
 /// The word at an address that the table uses; the rest of the granule may be anybody's, so no sanitizer looks on.
 __attribute__((no_sanitize("address", "undefined"), noinline)) std::uint64_t peek(std::uintptr_t word) {
@@ -35,6 +41,8 @@ conductor& conductor::instance() {
 conductor::conductor() {
   hooked_ = this;
   cubby::sync::install_hook(&conductor::hook);
+  static constexpr cubby::worker_host here{&conductor::start_mover, &conductor::sleep, &conductor::join_mover};
+  cubby::install_worker_host(&here);
 }
 
 void conductor::hook(step kind, const void* address) {
@@ -45,29 +53,96 @@ void conductor::enter(void* argument) {
   auto& self = *static_cast<conductor*>(argument);
   const std::uint8_t mine = self.starting_;
   for (;;) {
-    (*self.body_)(mine);
+    if (mine == mover && self.has_mover()) self.run_mover();
+    else (*self.body_)(mine);
     self.end_of_thread();
   }
 }
 
+bool conductor::start_mover(void* (*run)(void*), void* worker) {
+  auto& own = hooked_->mover_;
+  if (own.run != nullptr) return false;
+  own.run = run;
+  own.argument = worker;
+  own.notices = nullptr;
+  own.ended.store(0, cubby::sync::release);
+  hooked_->threads_[mover].seen.clear();
+  return true;
+}
+
+void conductor::run_mover() {
+  (void)mover_.run(mover_.argument);
+  mover_.ended.store(1, cubby::sync::release);
+}
+
+void conductor::sleep(const void* notices) {
+  conductor& self = *hooked_;
+  self.mover_.notices = notices;
+  self.mover_.slept_on = peek(granule(notices));
+  self.before(step::wait, notices);
+  self.mover_.notices = nullptr;
+}
+
+/// A thread of the scenario waits as it would for any word. Outside, the mover goes on alone.
+void conductor::join_mover(void* worker) {
+  conductor& self = *hooked_;
+  if (self.mover_.argument != worker) return; // lost with a schedule that had no end
+  if (self.running_ == nobody) (void)self.rest();
+  for (cubby::sync::backoff wait; self.mover_.ended.load(cubby::sync::acquire) == 0 && self.has_mover();) wait.pause();
+  self.mover_.run = nullptr;
+  self.mover_.argument = nullptr;
+}
+
+/// Nothing has been told to it since it went to sleep.
+bool conductor::mover_is_asleep() const {
+  return mover_.notices != nullptr && peek(granule(mover_.notices)) == mover_.slept_on;
+}
+
+/// Nobody is left, but perhaps the mover, who has nothing to do.
+bool conductor::all_is_done() const {
+  return alive_ == 0 || (alive_ == bit(mover) && (asleep_ & alive_) != 0 && mover_is_asleep());
+}
+
 ending conductor::run(unsigned count, const body_function& body, chooser& who) {
   body_ = &body;
-  chooser_ = &who;
   points_.clear();
   changes_.clear();
   done_.clear();
-  count_ = static_cast<std::uint8_t>(count);
   steps_ = 0;
+  for (unsigned i = 0; i < most_threads; ++i) {
+    threads_[i].steps = threads_[i].call = threads_[i].stamps = 0;
+    if (i < count) threads_[i].seen.clear();
+  }
+  return go(count, who);
+}
+
+ending conductor::rest() {
+  if (!has_mover() || mover_is_asleep()) return ending::finished;
+  const schedule usual;
+  follower along(usual);
+  const listener unheard = std::exchange(listener_, nullptr);
+  const std::size_t so_far = done_.size();
+  const std::uint8_t count = count_;
+  const ending how = go(0, along);
+  count_ = count;
+  done_.resize(so_far);
+  listener_ = unheard;
+  return how;
+}
+
+ending conductor::go(unsigned count, chooser& who) {
+  chooser_ = &who;
   rounds_ = 0;
   how_ = ending::finished;
-  asleep_ = 0;
   alive_ = static_cast<std::uint8_t>((1u << count) - 1);
-  for (unsigned i = 0; i < count; ++i) {
+  if (has_mover()) alive_ |= bit(mover);
+  count_ = static_cast<std::uint8_t>(std::popcount(alive_));
+  asleep_ = has_mover() && mover_is_asleep() ? bit(mover) : 0;
+  for (std::uint8_t i = 0; i < most_threads; ++i) {
     thread& t = threads_[i];
+    if ((alive_ & bit(i)) == 0) continue;
     if (!t.own) t.own = std::make_unique<fiber>(&conductor::enter, this);
-    t.steps = t.call = t.stamps = 0;
     t.target_words = 0;
-    t.seen.clear();
   }
   running_ = nobody;
   const std::uint8_t first = decide(true);
@@ -78,6 +153,9 @@ ending conductor::run(unsigned count, const body_function& body, chooser& who) {
     for (thread& t : threads_) {
       if (t.own) lost_.push_back(std::move(t.own));
     }
+    mover_.run = nullptr;
+    mover_.argument = nullptr;
+    mover_.notices = nullptr;
   }
   return how_;
 }
@@ -91,9 +169,13 @@ void conductor::before(step kind, const void* address) {
   const bool waits = kind == step::wait;
   if (waits && falls_asleep(t)) asleep_ |= bit(running_);
   const std::uint8_t me = running_;
-  const std::uint8_t next = decide(waits);
-  if (next == nobody) return stop(ending::livelock);
-  if (next != me) pass_turn(next);
+  if (all_is_done()) {
+    fiber::change(*t.own, main_); // until the next run
+  } else {
+    const std::uint8_t next = decide(waits);
+    if (next == nobody) return stop(ending::livelock);
+    if (next != me) pass_turn(next);
+  }
   note(t, kind, address);
 }
 
@@ -102,7 +184,7 @@ void conductor::end_of_thread() {
   settle(t);
   ++t.steps;
   alive_ &= static_cast<std::uint8_t>(~bit(running_));
-  if (alive_ == 0) return fiber::change(*t.own, main_);
+  if (all_is_done()) return fiber::change(*t.own, main_);
   const std::uint8_t next = decide(true);
   if (next == nobody) return stop(ending::livelock);
   pass_turn(next);
@@ -152,7 +234,7 @@ void conductor::note(thread& t, step kind, const void* address) {
     done_.push_back({0, t.steps, t.stamps, running_, false, false});
     return;
   }
-  const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7};
+  const std::uintptr_t word = granule(address);
   const unsigned words = kind == step::rmw16 ? 2 : 1;
   done_.push_back({word, t.steps, t.stamps, running_, words == 2, kind != step::load});
   for (unsigned i = 0; i < words; ++i) t.seen.push_back({word + 8 * i, steps_});

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the threads of a scenario as fibers, one at a time, with a decision before each atomic step. A thread that waits
 // gives its turn away and is not ready until a word that it has read since its last wait changes; when nobody is ready
-// all are tried again, and if round after round changes nothing that is a livelock. Explores sequentially consistent
-// orders; what weaker orders allow is left to the litmus tests and ThreadSanitizer.
+// all are tried again, and if round after round changes nothing that is a livelock. A table's own thread, its mover, is
+// one more fiber. Explores sequentially consistent orders; what weaker orders allow is left to the litmus tests and
+// ThreadSanitizer.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
+
+#include <cubby/platform/thread.hpp>
 
 #include "explore/fiber.hpp"
 #include "explore/schedule.hpp"
@@ -24,9 +27,14 @@ public:
 
   static conductor& instance();
 
-  /// Runs `body(i)` for each of `count` threads to their ends, or until the schedule turns out to have none. Then the
-  /// fibers stay where they are, for ever, and so must everything that they refer to.
+  /// Runs `body(i)` for each of `count` threads to their ends and the mover, if there is one, until it sleeps or has
+  /// ended; or until the schedule turns out to have no end. Then the fibers stay where they are, for ever, and so must
+  /// everything that they refer to.
   ending run(unsigned count, const body_function& body, chooser& who);
+  /// Between runs: lets the mover go on alone until it sleeps. No part of a schedule.
+  ending rest();
+  /// Whether a table's thread is there: from its start until somebody has waited for its end.
+  [[nodiscard]] bool has_mover() const noexcept { return mover_.run != nullptr; }
 
   /// Where each decision of the last run was taken.
   [[nodiscard]] const std::vector<decision_point>& points() const noexcept { return points_; }
@@ -44,6 +52,14 @@ public:
   void listen(listener to) { listener_ = std::move(to); }
 
 private:
+  /// The one worker that lives, on the last of the fibers.
+  struct worker {
+    void* (*run)(void*) = nullptr;
+    void* argument = nullptr;
+    const void* notices = nullptr; // while it sleeps: a word that changes when it is to wake
+    std::uint64_t slept_on = 0;    // what was in that word
+    cubby::sync::word<std::uint32_t> ended{0};
+  };
   struct access {
     std::uintptr_t word;
     std::uint64_t time;
@@ -73,6 +89,13 @@ private:
   static void hook(step kind, const void* address);
   static inline conductor* hooked_ = nullptr;
   static void enter(void* self);
+  static bool start_mover(void* (*run)(void*), void* worker);
+  static void sleep(const void* notices);
+  static void join_mover(void* worker);
+  void run_mover();
+  [[nodiscard]] bool mover_is_asleep() const;
+  [[nodiscard]] bool all_is_done() const;
+  ending go(unsigned count, chooser& who);
   void before(step kind, const void* address);
   void end_of_thread();
   void settle(thread& t);
@@ -85,6 +108,7 @@ private:
 
   fiber main_;
   thread threads_[most_threads];
+  worker mover_;
   std::vector<std::unique_ptr<fiber>> lost_; // of schedules without an end
   const body_function* body_ = nullptr;
   chooser* chooser_ = nullptr;

@@ -136,12 +136,13 @@ bool share_out(const explorers& all, clock::time_point end, Search search) {
   return true;
 }
 
-/// One bound after another. The first two are cheap and take what they need; then small scenarios come first, so that
-/// they leave what they do not need to the large ones.
+/// One bound after another. Schedules without a preemption are few, and all run even if time is up; with one they take
+/// what they need; then small scenarios come first, so that they leave what they do not need to the large ones.
 bool search_by_bounds(explorers& all, clock::time_point end) {
   for (unsigned bound = 0; bound <= bound_asked_for(); ++bound) {
     const auto search = [&](explorer& e, clock::time_point until) {
-      if (e.covered().bound() + 1 == static_cast<int>(bound)) (void)e.search(bound, bound < 2 ? end : until);
+      const auto limit = bound == 0 ? clock::time_point::max() : bound == 1 ? end : until;
+      if (e.covered().bound() + 1 == static_cast<int>(bound)) (void)e.search(bound, limit);
     };
     if (!share_out(all, end, search)) return false;
     std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include <cubby/map.hpp>
 
@@ -53,12 +55,19 @@ class map_subject final : public subject {
 
 public:
   map_subject(const scenario& s, arena& home)
-      : still_(s.still), may_refuse_(s.may_refuse), map_(s.options, placed_hash(), arena_allocator<std::byte>(&home)) {
+      : still_(s.still), may_refuse_(s.may_refuse), own_mover_(s.options.growth == cubby::growth_policy::background),
+        map_(std::make_unique<map>(s.options, placed_hash(), arena_allocator<std::byte>(&home))), named_(map_.get()) {
     lanes.resize(s.threads.size() + 1);
-    for (std::size_t i = 0; i < lanes.size(); ++i) handles_.push_back(map_.handle());
+    for (std::size_t i = 0; i < lanes.size(); ++i) handles_.push_back(map_->handle());
     held_.resize(lanes.size());
-    for (const auto& [key, number] : still_) map_.insert(key, Coding::encode(number));
-    for (const call& c : s.before) perform(0, c);
+    let_mover_finish();
+    for (const auto& [key, number] : still_) map_->insert(key, Coding::encode(number));
+    for (std::size_t i = 0; i < s.before.size(); ++i) {
+      let_mover_finish();
+      perform(0, s.before[i]);
+    }
+    if (!s.under_way) let_mover_finish();
+    if (s.under_way && !map_->stats().migrating) complain("no migration was left to the mover");
     resizes_before_ = all_resizes();
   }
 
@@ -75,7 +84,15 @@ public:
     }
   }
 
+  void close() override {
+    resizes_at_end_ = all_resizes();
+    handles_.clear();
+    map_.reset();
+  }
+
   void inspect() override {
+    if (!map_) return; // what it left behind is looked at elsewhere
+    if (own_mover_ && !may_refuse_ && map_->stats().migrating) complain("the mover sleeps, and there is more to move");
     std::vector<entry> there;
     for (const std::uint64_t key : touched_keys()) {
       perform(0, {act::find, key});
@@ -87,8 +104,8 @@ public:
         complain("key " + std::to_string(key) + ", untouched, is not as it was");
     }
     const std::size_t size = there.size() + still_.size();
-    if (map_.size() != size) {
-      complain("size() is " + std::to_string(map_.size()) + "; " + std::to_string(size) + " keys are found");
+    if (map_->size() != size) {
+      complain("size() is " + std::to_string(map_->size()) + "; " + std::to_string(size) + " keys are found");
     }
     auto shown = walk(0);
     std::sort(shown.begin(), shown.end());
@@ -102,13 +119,18 @@ public:
     for (std::size_t i = 0; i < handles_.size(); ++i) {
       if (handles_[i].own_seat() == address) return "seat of " + std::to_string(static_cast<int>(i) - 1);
     }
-    return Coding::name(map_, address);
+    if (!map_ && !conductor::instance().has_mover()) return {}; // it is being taken apart
+    return Coding::name(*named_, address);
   }
 
 private:
   [[nodiscard]] std::uint64_t all_resizes() const {
-    const auto now = map_.stats();
+    if (!map_) return resizes_at_end_;
+    const auto now = map_->stats();
     return now.growths + now.shrinks + now.rebuilds;
+  }
+  void let_mover_finish() {
+    if (conductor::instance().rest() != ending::finished) complain("the mover does not come to rest");
   }
   static std::uint64_t now() { return conductor::instance().stamp(); }
   static verb verb_of(act what) {
@@ -138,14 +160,17 @@ private:
     case act::toggle: return toggle(at, c, e);
     case act::commit:
     case act::abort: return reserve_key(at, c, e);
-    case act::batch:
-    case act::brave: return batch(at, c, e);
+    case act::find_batch:
+    case act::visit_batch: return look_up(at, c, e);
+    case act::execute:
+    case act::execute_stopping: return batch(at, c, e);
     case act::reserve: return (void)h.reserve(c.value);
     case act::shrink: return (void)h.shrink_to_fit();
     case act::snapshot: return snapshot(at, e);
     case act::walk: return (void)walk(at);
     case act::hold: return hold(at, c, e);
     case act::look: return look(at);
+    default: return complain("no scenario may ask for this");
     }
   }
 
@@ -196,6 +221,52 @@ private:
     done(at, second, c.what == act::commit ? verb::shadow_commit : verb::shadow_abort, true);
   }
 
+  void look_up(unsigned at, const call& c, event& e) {
+    std::vector<std::uint64_t> keys;
+    for (const call& one : c.inner) keys.push_back(one.key);
+    std::vector<std::optional<std::uint64_t>> answers(keys.size());
+    std::vector<unsigned> given(keys.size(), 0);
+    std::size_t count = 0;
+    if (c.what == act::visit_batch) {
+      count = handles_[at].visit_batch(keys, [&](std::size_t i, const value* v) {
+        ++given[i];
+        if (v != nullptr) answers[i] = Coding::decode(*v);
+      });
+    } else {
+      std::vector<value> values(keys.size());
+      const auto found = std::make_unique<bool[]>(keys.size());
+      count = handles_[at].find_batch(keys, values, std::span(found.get(), keys.size()));
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        given[i] = 1;
+        if (found[i]) answers[i] = Coding::decode(values[i]);
+      }
+    }
+    e.r.returned = now();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (given[i] != 1) complain("a batch of lookups did not answer each key once");
+      count -= answers[i] ? 1 : 0;
+      // The checker by keys takes a thread's lookups of one key for one behind the other.
+      const auto again = std::count(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(i), keys[i]);
+      e.r.thread = static_cast<std::uint16_t>(at + static_cast<std::size_t>(again) * handles_.size());
+      looked_up(keys[i], answers[i], e);
+    }
+    if (count != 0) complain("a batch of lookups counted what it did not find, or not all that it found");
+  }
+  /// A lookup of a batch is a call that lasts as long as the batch. They have no order among themselves: each gets a
+  /// lane of its own.
+  void looked_up(std::uint64_t key, const std::optional<std::uint64_t>& answer, event e) {
+    const auto same = [key](const entry& one) { return one.first == key; };
+    if (const auto one = std::find_if(still_.begin(), still_.end(), same); one != still_.end()) {
+      if (answer != one->second) complain("a batch of lookups misses an entry that was there throughout");
+      return;
+    }
+    e.r.key = key;
+    e.r.what = verb::find;
+    e.r.ok = answer.has_value();
+    e.r.result = answer.value_or(0);
+    lanes.push_back({e});
+  }
+
   void batch(unsigned at, const call& c, const event& e) {
     constexpr std::array verbs = {cubby::verb::find, cubby::verb::insert, cubby::verb::assign, cubby::verb::erase};
     std::vector<request> asked;
@@ -206,7 +277,7 @@ private:
     }
     std::vector<reply> answers(asked.size());
     const auto policy =
-        c.what == act::brave ? cubby::batch_policy::stop_at_first_failure : cubby::batch_policy::run_all;
+        c.what == act::execute_stopping ? cubby::batch_policy::stop_at_first_failure : cubby::batch_policy::run_all;
     (void)handles_[at].execute(asked, answers, policy);
     const std::uint64_t returned = now();
     bool stopped = false;
@@ -215,7 +286,7 @@ private:
         complain("a batch stopped at the wrong place");
       if (stopped) continue;
       answered(at, c.inner[i], answers[i], e, i, returned);
-      stopped = c.what == act::brave && answers[i].result != cubby::outcome::done;
+      stopped = c.what == act::execute_stopping && answers[i].result != cubby::outcome::done;
     }
   }
   void answered(unsigned at, const call& one, const reply& answer, event e, std::size_t i, std::uint64_t returned) {
@@ -306,9 +377,12 @@ private:
 
   std::vector<entry> still_;
   bool may_refuse_;
+  bool own_mover_;
   std::uint64_t resizes_before_ = 0;
-  map map_;
-  std::vector<decltype(map_.handle())> handles_;
+  std::uint64_t resizes_at_end_ = 0;
+  std::unique_ptr<map> map_;
+  const map* named_; // the same, and while it is being destroyed
+  std::vector<decltype(std::declval<map&>().handle())> handles_;
   std::vector<std::pair<const value*, std::uint64_t>> held_;
 };
 

@@ -62,6 +62,7 @@ std::string name_in_table(const Table& t, const void* address) {
   if (address == &t.snapshot_lock) return "table.snapshot_lock";
   if (address == &t.retired_lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
+  if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   const auto from = reinterpret_cast<std::uintptr_t>(&t.entries);
   const auto word = reinterpret_cast<std::uintptr_t>(address);
   if (word >= from && word < from + sizeof t.entries) return "size of seat " + std::to_string((word - from) / 64);

@@ -14,10 +14,10 @@ inline constexpr table_kind every_table[] = {table_kind::words, table_kind::reco
 inline constexpr std::uint64_t k1 = key_at(0, 1), k2 = key_at(0, 2), k3 = key_at(0, 3), k4 = key_at(0, 4);
 
 /// The verbs that are about one key; the last one is a batch of two.
-inline constexpr std::size_t verbs_of_one_key = 12;
+inline constexpr std::size_t verbs_of_one_key = scripted_acts + 1;
 inline call verb_number(std::size_t n, std::uint64_t key, std::uint64_t value) {
-  if (n < 11) return {static_cast<act>(n), key, value};
-  return {act::batch, 0, 0, {{act::erase, key}, {act::insert, key, value}}};
+  if (n < scripted_acts) return {static_cast<act>(n), key, value};
+  return {act::execute, 0, 0, {{act::erase, key}, {act::insert, key, value}}};
 }
 
 /// A table of 8 bins that moves one bin at a time and doubles.
@@ -32,6 +32,25 @@ inline scenario tiny(table_kind table, script before) {
   return s;
 }
 
+/// Entries that use up all link buckets of 8 bins, far from the hot bin: it has room for three, and grows at the fourth.
+inline std::vector<entry> without_links() {
+  std::vector<entry> all;
+  const std::uint64_t places[] = {0x8000, 0xa000, 0xc000, 0xe000};
+  const std::uint64_t counts[] = {8, 8, 4, 4};
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::uint64_t n = 0; n < counts[i]; ++n) all.emplace_back(key_at(places[i], 10 + n), 50 + n);
+  }
+  return all;
+}
+
+/// `here` entries in the first bin of any index, `apart` in the bin beside it in one of 32 bins (the same in 16 and 8).
+inline std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
+  std::vector<entry> all;
+  for (std::uint64_t n = 0; n < here; ++n) all.emplace_back(key_at(0, 10 + n), 50 + n);
+  for (std::uint64_t n = 0; n < apart; ++n) all.emplace_back(key_at(0x0800, 30 + n), 70 + n);
+  return all;
+}
+
 inline std::string short_name(table_kind table) {
   static const char* const names[table_kinds] = {"w", "r", "rw", "rr", "p", "pl", "ph"};
   return names[static_cast<std::size_t>(table)];
@@ -42,10 +61,12 @@ inline void add(std::vector<scenario>& all, const std::string& group, scenario s
   std::string name = group + " " + short_name(s.table) + ":";
   for (const call& c : s.before) name += " " + describe(c) + ";";
   if (!s.still.empty()) name += " " + std::to_string(s.still.size()) + " still;";
+  if (s.under_way) name += " under way;";
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     name += t == 0 ? " " : " | ";
     for (std::size_t i = 0; i < s.threads[t].size(); ++i) name += (i == 0 ? "" : ", ") + describe(s.threads[t][i]);
   }
+  if (s.ends) name += " | then ended";
   s.name = std::move(name);
   all.push_back(std::move(s));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explore/scenario.hpp"
 
+#include <iterator>
+
 namespace cubby_test {
 
 const char* name_of(table_kind kind) {
@@ -15,13 +17,40 @@ const char* name_of(table_kind kind) {
 }
 
 std::string describe(const call& c) {
-  static const char* const names[] = {
-      "find",  "insert", "assign", "erase",   "extract", "insert_or_assign", "update", "upsert", "toggle", "commit",
-      "abort", "batch",  "brave",  "reserve", "shrink",  "snapshot",         "walk",   "hold",   "look"};
+  static const char* const names[] = {"find",
+                                      "insert",
+                                      "assign",
+                                      "erase",
+                                      "extract",
+                                      "insert_or_assign",
+                                      "update",
+                                      "upsert",
+                                      "toggle",
+                                      "commit",
+                                      "abort",
+                                      "contains",
+                                      "add",
+                                      "visit",
+                                      "find_ref",
+                                      "try_emplace",
+                                      "try_insert",
+                                      "compute",
+                                      "erase_if",
+                                      "find_batch",
+                                      "visit_batch",
+                                      "execute",
+                                      "execute_stopping",
+                                      "reserve",
+                                      "shrink",
+                                      "snapshot",
+                                      "walk",
+                                      "hold",
+                                      "look"};
+  static_assert(std::size(names) == static_cast<std::size_t>(act::look) + 1);
   std::string text = names[static_cast<std::size_t>(c.what)];
   const std::uint64_t place = c.key % 65536, id = c.key >> 16;
   if (place == 0 && id != 0) text += " k" + std::to_string(id);
-  else if (c.inner.empty() && c.what < act::batch) text += " key " + std::to_string(c.key);
+  else if (static_cast<std::size_t>(c.what) < keyed_acts) text += " key " + std::to_string(c.key);
   if (c.value != 0) text += "=" + std::to_string(c.value);
   for (const call& one : c.inner) text += " [" + describe(one) + "]";
   return text;

@@ -13,30 +13,9 @@
 
 #include "explore/schedule.hpp"
 #include "linearizability/history.hpp"
+#include "support/act.hpp"
 
 namespace cubby_test {
-
-enum class act : std::uint8_t {
-  find,
-  insert,
-  assign,
-  erase,
-  extract,
-  insert_or_assign,
-  update,
-  upsert, ///< insert_or_update
-  toggle, ///< compute: erases what it finds, or else inserts
-  commit, ///< shadow insert, then commit
-  abort,  ///< shadow insert, then abort
-  batch,  ///< execute; `inner` are its requests
-  brave,  ///< the same, with stop_at_first_failure
-  reserve,
-  shrink, ///< shrink_to_fit, which also frees all that may be freed
-  snapshot,
-  walk, ///< visit_all
-  hold, ///< find_ref, which pins
-  look  ///< is the reference still what it was? then unpin
-};
 
 struct call {
   act what = act::find;
@@ -75,6 +54,8 @@ struct scenario {
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
   unsigned resizes = 0;    ///< migrations that at least one schedule must have seen, or the scenario shows nothing
+  bool under_way = false;  ///< the mover has not yet begun with what the last call of `before` left to it
+  bool ends = false;       ///< the last thread to be done destroys the table, whatever the mover is at
   unsigned indexes = ~0u;  ///< so many more indexes can be had once the threads run; then memory is refused
 };
 
@@ -93,6 +74,8 @@ class subject {
 public:
   virtual ~subject() = default;
   virtual void perform(unsigned lane_number, const call& c) = 0;
+  /// Destroys the table.
+  virtual void close() { complain("this table cannot be destroyed early"); }
   /// Everything that must hold at the end beside the history; what does not, is complained of.
   virtual void inspect() = 0;
   /// Migrations that have begun since the threads were started.

@@ -21,6 +21,10 @@ std::vector<scenario> snapshots();
 std::vector<scenario> walks();
 std::vector<scenario> batches();
 std::vector<scenario> retirement();
+std::vector<scenario> batch_lookups();
+std::vector<scenario> batch_lookups_meet_moves();
+std::vector<scenario> background_pairs();
+std::vector<scenario> background_moves();
 
 /// Scenarios over the published bin, one for each of its holes, in their order.
 std::vector<scenario> published_holes();

@@ -103,8 +103,8 @@ std::vector<scenario> keys_zero_to_three() {
 }
 
 std::vector<scenario> batches() {
-  const auto batch = [](std::vector<call> inner) { return call{act::batch, 0, 0, std::move(inner)}; };
-  const auto brave = [](std::vector<call> inner) { return call{act::brave, 0, 0, std::move(inner)}; };
+  const auto batch = [](std::vector<call> inner) { return call{act::execute, 0, 0, std::move(inner)}; };
+  const auto brave = [](std::vector<call> inner) { return call{act::execute_stopping, 0, 0, std::move(inner)}; };
   const std::vector<std::vector<script>> casts = {
       {{batch({{act::insert, k1, 6}, {act::insert, k2, 7}})}, {{act::find, k2}, {act::find, k1}}},
       {{batch({{act::erase, k1}, {act::insert, k2, 7}})}, {{act::find, k2}, {act::insert, k1, 8}, {act::find, k1}}},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios in which entries move: growth by every policy that one thread of the system can show (`background` has a
-// thread of its own and is left to the histories), growth through three indexes at once, shrinking, snapshots, walks.
+// Scenarios in which callers move entries: growth by every policy but `background`, growth through three indexes at
+// once, shrinking, snapshots, walks.
 #include "explore/parts.hpp"
 #include "explore/scenarios.hpp"
 
@@ -8,25 +8,6 @@ namespace cubby_test {
 namespace {
 
 using cubby::growth_policy;
-
-/// Entries that use up all link buckets of 8 bins, far from the hot bin: it has room for three, and grows at the fourth.
-std::vector<entry> without_links() {
-  std::vector<entry> all;
-  const std::uint64_t places[] = {0x8000, 0xa000, 0xc000, 0xe000};
-  const std::uint64_t counts[] = {8, 8, 4, 4};
-  for (std::size_t i = 0; i < 4; ++i) {
-    for (std::uint64_t n = 0; n < counts[i]; ++n) all.emplace_back(key_at(places[i], 10 + n), 50 + n);
-  }
-  return all;
-}
-
-/// `here` entries in the first bin of any index, `apart` in the bin beside it in one of 32 bins (the same in 16 and 8).
-std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
-  std::vector<entry> all;
-  for (std::uint64_t n = 0; n < here; ++n) all.emplace_back(key_at(0, 10 + n), 50 + n);
-  for (std::uint64_t n = 0; n < apart; ++n) all.emplace_back(key_at(0x0800, 30 + n), 70 + n);
-  return all;
-}
 
 /// Bins 0 and 1 of 16 become bin 0 of 8. Few enough entries are in them for a shrinking to begin, and with those that
 /// `late_inserts` adds before the bins move, too many for one bin.

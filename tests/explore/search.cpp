@@ -47,14 +47,17 @@ verdict explorer::run(chooser& who) {
   cubby::memory::install_failure(&refuse_index);
   subject& table = *state.table;
   table_ = &table;
+  const auto threads = static_cast<unsigned>(scenario_.threads.size());
+  cubby::sync::word<unsigned> at_work(threads);
   const conductor::body_function body = [&](unsigned t) {
     for (const call& one : scenario_.threads[t]) {
       c.begin_call();
       table.perform(t + 1, one);
     }
+    if (scenario_.ends && at_work.fetch_add(~0u, cubby::sync::acq_rel) == 1) table.close();
   };
   guard_unmapped_pages();
-  const ending how = c.run(static_cast<unsigned>(scenario_.threads.size()), body, who);
+  const ending how = c.run(threads, body, who);
   reuse_unmapped_pages();
   cubby::memory::install_failure(nullptr);
   verdict v;
@@ -117,9 +120,10 @@ bool explorer::descend(schedule& taken, unsigned preemptions, unsigned bound, cl
 
 bool explorer::search_at_random(std::uint64_t seed, std::uint64_t most, clock::time_point until) {
   const auto threads = static_cast<unsigned>(scenario_.threads.size());
+  const bool own_mover = scenario_.options.growth == cubby::growth_policy::background;
   for (std::uint64_t n = 0; n < most && clock::now() <= until; ++n) {
     const std::uint64_t drawn = splitmix(seed + n);
-    prioritizer who(drawn, threads, 1 + static_cast<unsigned>(drawn % 4), covered_.longest);
+    prioritizer who(drawn, own_mover ? most_threads : threads, 1 + static_cast<unsigned>(drawn % 4), covered_.longest);
     const verdict v = run(who);
     ++covered_.random;
     if (v.complaint.empty()) continue;
@@ -170,7 +174,9 @@ std::string explorer::trace(const schedule& s) {
   std::uint8_t last = nobody;
   std::uint32_t call_number = 0;
   c.listen([&](const taken_step& one) {
-    if (one.thread != last || one.call != call_number) {
+    if (one.thread >= scenario_.threads.size()) {
+      if (one.thread != last) text += "  the mover\n";
+    } else if (one.thread != last || one.call != call_number) {
       text += "  thread " + std::to_string(one.thread) + ", " +
               describe(scenario_.threads[one.thread][one.call == 0 ? 0 : one.call - 1]) +
               (one.thread != last ? "" : " (next call)") + "\n";

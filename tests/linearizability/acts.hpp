@@ -11,36 +11,12 @@
 #include "engines.hpp"
 #include "linearizability/client.hpp"
 #include "linearizability/set_client.hpp"
+#include "support/act.hpp"
 #include "support/failing_memory.hpp"
 #include "support/hooks.hpp"
 
 namespace cubby_test {
 
-enum class act : std::uint8_t {
-  find,
-  insert,
-  assign,
-  erase,
-  extract,
-  insert_or_assign,
-  update,
-  upsert,
-  toggle,
-  reserve,
-  contains,
-  add,
-  visit,
-  find_ref,
-  try_emplace,
-  try_insert,
-  compute,
-  erase_if,
-  find_batch,
-  visit_batch,
-  execute,
-  execute_stopping
-};
-inline constexpr std::uint64_t acts = 22;
 inline constexpr std::uint64_t first_noise_key = 1000;
 inline constexpr std::size_t longest_batch = 6;
 
@@ -69,7 +45,7 @@ inline std::vector<std::uint64_t> draw_keys(random_source& random, std::uint64_t
 }
 
 inline act draw_act(random_source& random, const plan& p) {
-  const auto any = static_cast<act>(random.below(acts));
+  const auto any = static_cast<act>(random.below(recorded_acts));
   if (p.favoured.empty() || (!p.favoured_only && random.one_in(4))) return any;
   return p.favoured[random.below(p.favoured.size())];
 }
@@ -90,7 +66,8 @@ public:
     switch (what) {
     case act::upsert: return client_.upsert(key, number);
     case act::toggle: return client_.toggle(key, number);
-    case act::reserve: return client_.reserve_then(random_.one_in(2), key, number);
+    case act::commit: return client_.reserve_then(true, key, number);
+    case act::abort: return client_.reserve_then(false, key, number);
     case act::contains: return client_.call(verb::contains, key, number);
     case act::add: return client_.call(verb::add, key, number);
     case act::visit: return client_.visit(key);
@@ -149,7 +126,8 @@ public:
     case act::erase_if: return client_.erase(key);
     case act::find_batch:
     case act::visit_batch: return client_.look_up(draw_keys(random_, plan_.keys));
-    case act::reserve: return client_.reserve_then(random_.one_in(2), key);
+    case act::commit: return client_.reserve_then(true, key);
+    case act::abort: return client_.reserve_then(false, key);
     case act::execute: return execute(false);
     case act::execute_stopping: return execute(true);
     case act::try_insert: return client_.insert(key);

@@ -69,7 +69,7 @@ bool only_looks(act what) {
 }
 
 TYPED_TEST(perturbation, sees_the_steps_of_every_verb) {
-  for (std::uint64_t what = 0; what < acts; ++what) {
+  for (std::uint64_t what = 0; what < recorded_acts; ++what) {
     caller<typename TypeParam::coding> c(static_cast<act>(what));
     const census seen;
     c.run();
@@ -84,7 +84,7 @@ TYPED_TEST(perturbation, sees_the_steps_of_every_verb) {
 }
 
 TYPED_TEST(perturbation, pauses_every_verb) {
-  for (std::uint64_t what = 0; what < acts; ++what) {
+  for (std::uint64_t what = 0; what < recorded_acts; ++what) {
     caller<typename TypeParam::coding> c(static_cast<act>(what));
     const perturber pauses(1901, 4);
     c.run();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The global allocation functions of the binary with hooks; see failing_memory.hpp.
+// What the allocation functions of replaced_new.cpp do in the binary with hooks; see failing_memory.hpp.
 #include "support/failing_memory.hpp"
 
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 
 #include <cubby/platform/memory.hpp>
 
 #include "support/random.hpp"
+#include "support/replaced_new.hpp"
 
 static_assert(CUBBY_SYNC_HOOKS, "index memory fails on command only in builds with hooks");
 
@@ -52,28 +51,6 @@ bool refuse_index(std::size_t) {
 // Once, before any thread: the function itself is not an atomic word.
 [[maybe_unused]] const bool installed = (cubby::memory::install_failure(&refuse_index), true);
 
-void* take(std::size_t size, std::size_t alignment) {
-  if (refuse()) return nullptr;
-  if (size == 0) size = 1;
-  void* const p = alignment <= alignof(std::max_align_t)
-                      ? std::malloc(size)
-                      : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (p != nullptr) living.fetch_add(1);
-  return p;
-}
-
-void* take_or_throw(std::size_t size, std::size_t alignment) {
-  void* const p = take(size, alignment);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-void give(void* p) {
-  if (p == nullptr) return;
-  living.fetch_sub(1);
-  std::free(p);
-}
-
 } // namespace
 
 namespace cubby_test {
@@ -84,29 +61,8 @@ bool memory_failure::struck() const { return mine().struck; }
 void set_index_memory(index_memory now) { supply.store(now); }
 std::int64_t living_blocks() { return living.load(); }
 
-} // namespace cubby_test
+bool refuse_block() { return refuse(); }
+void block_taken(void*, std::size_t) { living.fetch_add(1); }
+void block_given(void*) { living.fetch_sub(1); }
 
-void* operator new(std::size_t size) { return take_or_throw(size, 1); }
-void* operator new[](std::size_t size) { return take_or_throw(size, 1); }
-void* operator new(std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
-void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return take(size, static_cast<std::size_t>(a));
-}
-void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return take(size, static_cast<std::size_t>(a));
-}
-void operator delete(void* p) noexcept { give(p); }
-void operator delete[](void* p) noexcept { give(p); }
-void operator delete(void* p, std::size_t) noexcept { give(p); }
-void operator delete[](void* p, std::size_t) noexcept { give(p); }
-void operator delete(void* p, std::align_val_t) noexcept { give(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { give(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { give(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { give(p); }
-void operator delete[](void* p, const std::nothrow_t&) noexcept { give(p); }
-void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { give(p); }
-void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { give(p); }
+} // namespace cubby_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One background thread that sleeps until it is notified, and ends with its owner. Built on pthread alone, because
-// <thread> would double the size of the front door.
+// <thread> would double the size of the front door. Builds with CUBBY_SYNC_HOOKS see each turn of its lock as one step,
+// and may run the worker somewhere else than in a thread of the system.
 #pragma once
 
 #include <cubby/platform/sync.hpp>
@@ -8,6 +9,21 @@
 #include <pthread.h>
 
 namespace cubby::inline v0 {
+
+#if CUBBY_SYNC_HOOKS
+/// Who runs workers instead of the system, so that a scheduler chooses when.
+struct worker_host {
+  bool (*start)(void* (*run)(void*), void* worker); ///< false: no thread
+  void (*sleep)(const void* notices);               ///< in the worker: until the word there has changed, or earlier
+  void (*join)(void* worker);                       ///< until `run` has returned
+};
+inline const worker_host*& installed_worker_host() noexcept {
+  static const worker_host* host = nullptr;
+  return host;
+}
+/// Call it while there is no worker.
+inline void install_worker_host(const worker_host* host) noexcept { installed_worker_host() = host; }
+#endif
 
 /// A thread that calls `work(argument)` once after each `notify` (several notifications may share a call).
 class background_worker {
@@ -23,11 +39,11 @@ public:
   bool start(work_function work, void* argument) noexcept {
     work_ = work;
     argument_ = argument;
-    running_ = pthread_create(&thread_, nullptr, &background_worker::run, this) == 0;
+    running_ = start_thread();
     return running_;
   }
   void notify() noexcept {
-    pthread_mutex_lock(&mutex_);
+    lock();
     wanted_ = true;
     pthread_cond_signal(&changed_);
     pthread_mutex_unlock(&mutex_);
@@ -35,11 +51,11 @@ public:
   /// Lets the current call of the work end, then the thread. Blocks until then.
   void stop() noexcept {
     if (!running_) return;
-    pthread_mutex_lock(&mutex_);
+    lock();
     ending_ = true;
     pthread_cond_signal(&changed_);
     pthread_mutex_unlock(&mutex_);
-    pthread_join(thread_, nullptr);
+    join_thread();
     running_ = false;
   }
 
@@ -49,19 +65,49 @@ private:
     return nullptr;
   }
   void loop() noexcept {
-    pthread_mutex_lock(&mutex_);
+    lock();
     while (!ending_) {
       if (!wanted_) {
-        pthread_cond_wait(&changed_, &mutex_);
+        sleep();
         continue;
       }
       wanted_ = false;
       pthread_mutex_unlock(&mutex_);
       work_(argument_);
-      pthread_mutex_lock(&mutex_);
+      lock();
     }
     pthread_mutex_unlock(&mutex_);
   }
+
+  // What is done under the lock is one step to a hook: it has no hook inside.
+  void lock() noexcept {
+    sync::hook(sync::step::rmw8, &wanted_);
+    pthread_mutex_lock(&mutex_);
+  }
+#if CUBBY_SYNC_HOOKS
+  bool start_thread() noexcept {
+    if (const worker_host* const host = installed_worker_host()) return host->start(&background_worker::run, this);
+    return pthread_create(&thread_, nullptr, &background_worker::run, this) == 0;
+  }
+  void sleep() noexcept {
+    const worker_host* const host = installed_worker_host();
+    if (host == nullptr) {
+      pthread_cond_wait(&changed_, &mutex_);
+      return;
+    }
+    pthread_mutex_unlock(&mutex_);
+    host->sleep(&wanted_);
+    lock();
+  }
+  void join_thread() noexcept {
+    if (const worker_host* const host = installed_worker_host()) host->join(this);
+    else pthread_join(thread_, nullptr);
+  }
+#else
+  bool start_thread() noexcept { return pthread_create(&thread_, nullptr, &background_worker::run, this) == 0; }
+  void sleep() noexcept { pthread_cond_wait(&changed_, &mutex_); }
+  void join_thread() noexcept { pthread_join(thread_, nullptr); }
+#endif
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
@@ -69,7 +115,7 @@ private:
   work_function work_ = nullptr;
   void* argument_ = nullptr;
   bool running_ = false;
-  bool wanted_ = false;
+  bool wanted_ = false; // in one word with the next: hooks are told of this one's address
   bool ending_ = false;
 };
 

@@ -84,6 +84,9 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     index<Threads>& now_first = *next_index(*old);
     // relaxed: a recent figure for plan_growth
     now_first.links_moved.store(now_first.links_used.load(sync::relaxed), sync::relaxed);
+    // The mover may have gone to sleep over the last units of the old index, which somebody else held, and whoever that
+    // is need not insert or erase anything after it.
+    if (t.settings.growth == growth_policy::background && next_index(now_first) != nullptr) t.worker.notify();
     lock_scope hold(t.retired_lock);
     old->tag = registry::advance();
     old->next_retired = t.retired;
