@@ -19,12 +19,12 @@ PARTS = {
     "release": (tests.release, "all tests, optimised"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
-    "asan": (tests.asan, "all tests built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
-    "tsan": (tests.tsan, "all tests built with clang, under ThreadSanitizer"),
-    "fuzz": (fuzz.fuzz, "libFuzzer over the whole face, 30 seconds"),
-    "clang": (tests.clang, "the programs and examples build with clang"),
+    "asan": (tests.asan, "tests built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "tsan": (tests.tsan, "tests with free threads built with clang, under ThreadSanitizer"),
+    "fuzz": (fuzz.fuzz, "libFuzzer over the whole face, 15 seconds"),
+    "clang": (tests.clang, "the programs and examples compile with clang"),
     "tidy": (source.tidy, "clang-tidy"),
-    "aarch64": (tests.aarch64, "tests cross-compiled and run under qemu-user"),
+    "aarch64": (tests.aarch64, "what the processor matters to, cross-compiled and run under qemu-user"),
 }
 
 

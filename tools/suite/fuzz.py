@@ -9,7 +9,7 @@ from .shell import BUILD, Failure, ROOT, Skip, need, say
 
 TARGETS = {"face": "cubby_fuzz_face"}
 CORPUS = ROOT / "fuzz" / "corpus"
-SECONDS = 30
+SECONDS = 15
 SEED = 3
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"}
 LIMITS = ["-max_len=600", "-len_control=0", "-timeout=60", "-rss_limit_mb=3000"]

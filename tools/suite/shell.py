@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -89,6 +90,22 @@ class Shell:
     def build(self, preset, *targets):
         wanted = ["--target", *targets] if targets else []
         return self.run("build", ["cmake", "--build", "--preset", preset, "-j", JOBS, *wanted])
+
+
+def in_parallel(shell, step, items, one):
+    """Runs `one` over the items on all cores; shows the output of each that fails."""
+    say(f"{shell.part}: {step}")
+    with ThreadPoolExecutor(int(JOBS)) as pool:
+        results = list(pool.map(one, items))
+    failed = [(item, done) for item, done in results if done.returncode != 0]
+    with shell.log.open("a") as log:
+        for item, done in results:
+            log.write(f"{item}: {done.returncode}\n{done.stdout}{done.stderr}\n")
+    for item, done in failed[:5]:
+        print(f"{item}:\n{(done.stdout + done.stderr)[:4000]}")
+    if failed:
+        raise Failure(f"{len(failed)} of {len(results)} failed: {', '.join(str(item) for item, _ in failed[:5])}")
+    return f"{len(results)} passed"
 
 
 def end_session(process):

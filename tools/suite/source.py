@@ -2,11 +2,10 @@
 # The parts that read the source: house rules, format, clang-tidy, and what the headers cost and need on their own.
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from house.tree import CPP, list_files
-from .shell import BUILD, Failure, JOBS, ROOT, need, say
+from .shell import BUILD, Failure, ROOT, in_parallel, need
 
 COMPILERS = ["g++", "clang++-19"]
 FLAGS = ["-std=c++20", "-Iinclude", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
@@ -51,22 +50,6 @@ def tidy(shell):
         return unit, subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     return in_parallel(shell, f"clang-tidy on {len(units)} files", units, one)
-
-
-def in_parallel(shell, step, items, one):
-    """Runs `one` over the items on all cores; shows the output of each that fails."""
-    say(f"{shell.part}: {step}")
-    with ThreadPoolExecutor(int(JOBS)) as pool:
-        results = list(pool.map(one, items))
-    failed = [(item, done) for item, done in results if done.returncode != 0]
-    with shell.log.open("a") as log:
-        for item, done in results:
-            log.write(f"{item}: {done.returncode}\n{done.stdout}{done.stderr}\n")
-    for item, done in failed[:5]:
-        print(f"{item}:\n{(done.stdout + done.stderr)[:4000]}")
-    if failed:
-        raise Failure(f"{len(failed)} of {len(results)} failed: {', '.join(str(item) for item, _ in failed[:5])}")
-    return f"{len(results)} passed"
 
 
 def alone(shell):

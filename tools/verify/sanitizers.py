@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# The test command runs all tests under the sanitizers of clang; here those of g++ see what g++ makes of the same code,
-# optimised, and with no combination left out for the sake of time under AddressSanitizer.
+# All tests under the sanitizers of both compilers. The test command runs most of them with clang's; those of g++ see what
+# g++ makes of the same code, optimised, and with no combination left out for the sake of time under AddressSanitizer.
 from suite import tests
+from suite.shell import need
 
-TITLE = "all tests built with g++, under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
+TITLE = "all tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, with g++ and clang"
 
 
 def run(shell):
-    address = tests.build_and_run(shell, "asan")
-    thread = tests.build_and_run(shell, "tsan", prefix=tests.without_address_randomisation())
-    return f"AddressSanitizer: {address}; ThreadSanitizer: {thread}"
+    need("clang++-19")
+    notes = []
+    for compiler in ("clang-", ""):
+        notes.append(f"{compiler}asan: " + tests.build_and_run(shell, f"{compiler}asan"))
+        prefix = tests.without_address_randomisation()
+        notes.append(f"{compiler}tsan: " + tests.build_and_run(shell, f"{compiler}tsan", prefix=prefix))
+    return "; ".join(notes)
