@@ -48,7 +48,7 @@ template <class Word, class Engine> class map_counter final : public counter<Wor
   using map = cubby::map<typename key::type, std::uint64_t, Engine, typename key::hash>;
 
 public:
-  map_counter() { renew(4096); }
+  map_counter() { renew(0); }
 
   void add(std::span<const Word> kmers) override {
     auto here = map_->handle();
@@ -65,14 +65,20 @@ public:
     map_->visit_all([&](const typename key::type& k, std::uint64_t count) {
       into.push_back({key::word(k), saturated(count)});
     });
-    renew(into.size() - before);
+    const std::size_t held = into.size() - before;
+    if (map_->capacity() > largest_waste * std::max(held, least_capacity)) renew(held);
+    else map_->clear();
   }
 
 private:
-  // Making a table is cheaper than erasing one key by key. It is made for about as many keys as the last one had.
+  static constexpr std::size_t least_capacity = 4096;
+  static constexpr std::size_t largest_waste = 16;
+
+  // A table that is kept has its memory mapped already; a new one pays for each page again. It is given back when it has
+  // become much larger than what it is used for.
   void renew(std::size_t expected) {
     map_.reset();
-    map_.emplace(cubby::options{.capacity = std::max<std::size_t>(expected, 64), .growth_factor = 2});
+    map_.emplace(cubby::options{.capacity = std::max(expected, least_capacity), .growth_factor = 2});
   }
 
   std::optional<map> map_;
