@@ -9,7 +9,7 @@ program_packages="libcli11-dev libfmt-dev nlohmann-json3-dev libtbb-dev libcucko
 gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox bowtie2-examples"
 test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"
-kmer_test_packages="jellyfish kmc samtools bowtie-examples"
+kmer_test_packages="jellyfish kmc samtools tabix bowtie-examples"
 verify_packages="spin art-nextgen-simulation-tools"
 go_packages="golang-go" # only where there is no Go from elsewhere
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <fmt/core.h>
 #include <memory>
-#include <sys/resource.h>
 
 #include "../bench/machine.hpp"
 #include "crew.hpp"
@@ -31,12 +30,6 @@ constexpr std::size_t least_entries = 16384;
 
 // Table while it grows, entries and their scratch, encoded output: measured, see docs/kmer.md.
 std::size_t bytes_of_an_entry(unsigned k) { return k <= longest_narrow_k ? 160 : 320; }
-
-std::uint64_t peak_resident() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  return static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
-}
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -63,7 +56,7 @@ public:
     figures_.kmers = kmers_.load();
     figures_.file = writer_.figures();
     figures_.file_bytes = writer_.bytes();
-    figures_.peak_bytes = peak_resident();
+    figures_.peak_bytes = bench::peak_resident_bytes();
     figures_.seconds = seconds_since(begin);
     return figures_;
   }
