@@ -24,8 +24,7 @@ int main(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return program.exit(e);
-    fmt::print(stderr, "cubby: {}; see cubby --help or cubby {} --help\n", e.what(),
-               kmers.chosen() ? "kmer" : "bench");
+    fmt::print(stderr, "cubby: {}; see cubby --help or cubby {} --help\n", e.what(), kmers.chosen() ? "kmer" : "bench");
     return 2;
   }
   if (kmers.chosen()) return kmers.run();

@@ -68,7 +68,7 @@ void combine_all(set_operation what, count_rule rule, const std::vector<std::uni
     }
     const std::uint32_t count = result_of(what, rule, counts);
     if (count != 0) encode.add(least->first, {least->second, count});
-    if (encode.size() > append_bytes) writer.append(encode.take());
+    if (encode.size() > append_bytes) writer.append(encode.take_ended());
   }
   writer.append(encode.take());
 }
@@ -99,8 +99,7 @@ file_figures combine(set_operation what, count_rule rule, const std::vector<std:
     bounds.count_limit = std::min(bounds.count_limit, files.back()->header().count_limit);
   }
   file_writer writer(output, files.front()->of(), bounds);
-  with_word(files.front()->of().k,
-            [&](auto word) { combine_all<decltype(word)>(what, rule, files, bounds, writer); });
+  with_word(files.front()->of().k, [&](auto word) { combine_all<decltype(word)>(what, rule, files, bounds, writer); });
   writer.finish();
   return writer.figures();
 }

@@ -81,10 +81,10 @@ void commands::add_views() {
 
 void commands::add_makers() {
   flags& f = *flags_;
-  for (const auto& [name, what] : {std::pair("merge", "Add up the counts of several files"),
-                                   std::pair("union", "All k-mers of several files"),
-                                   std::pair("intersect", "The k-mers that all files have"),
-                                   std::pair("subtract", "The k-mers of the first file that no other has")}) {
+  for (const auto& [name, what] :
+       {std::pair("merge", "Add up the counts of several files"), std::pair("union", "All k-mers of several files"),
+        std::pair("intersect", "The k-mers that all files have"),
+        std::pair("subtract", "The k-mers of the first file that no other has")}) {
     CLI::App& one = *add(*app_, f.files, name, what, "k-mer files of one k", true);
     add_output(one, f.output, true);
     add_min_count(one, f.min_count);

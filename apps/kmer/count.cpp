@@ -141,7 +141,7 @@ private:
                 [&](std::span<const entry<Word>> sorted) {
                   for (const entry<Word>& e : sorted) encode.add(p, e);
                   // A partition of many passes is written as it goes on.
-                  if (going && encode.size() > mebibyte) going = append_.part(p, encode.take());
+                  if (going && encode.size() > mebibyte) going = append_.part(p, encode.take_ended());
                 });
     return going && append_.last_part(p, encode.take());
   }

@@ -38,12 +38,12 @@ struct count_figures {
   std::uint64_t kmers = 0;
   file_figures file;
   std::uint64_t file_bytes = 0;
-  double seconds = 0;          // all of it
-  double reading_seconds = 0;  // until the inputs had been read and divided
+  double seconds = 0;           // all of it
+  double reading_seconds = 0;   // until the inputs had been read and divided
   std::uint64_t pool_bytes = 0; // of super-k-mers in memory, at most
   std::uint64_t spilled_bytes = 0;
   std::uint64_t peak_bytes = 0; // resident, of the whole process
-  double huge_percent = 0;     // of what was resident when the inputs had been read
+  double huge_percent = 0;      // of what was resident when the inputs had been read
 };
 
 count_figures count(const count_options& options);

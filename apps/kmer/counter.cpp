@@ -62,9 +62,8 @@ public:
 
   void take(std::vector<entry<Word>>& into) override {
     const std::size_t before = into.size();
-    map_->visit_all([&](const typename key::type& k, std::uint64_t count) {
-      into.push_back({key::word(k), saturated(count)});
-    });
+    map_->visit_all(
+        [&](const typename key::type& k, std::uint64_t count) { into.push_back({key::word(k), saturated(count)}); });
     const std::size_t held = into.size() - before;
     if (map_->capacity() > largest_waste * std::max(held, least_capacity)) renew(held);
     else map_->clear();

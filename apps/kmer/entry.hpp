@@ -39,8 +39,7 @@ template <class Word> void sort_entries(std::vector<entry<Word>>& all, std::vect
   std::vector<std::uint32_t> at(begin.begin(), begin.end() - 1);
   for (const entry<Word>& e : all) scratch[at[bucket_of(e)]++] = e;
   for (std::size_t i = 0; i < buckets; ++i)
-    if (begin[i + 1] - begin[i] > 1)
-      std::sort(scratch.begin() + begin[i], scratch.begin() + begin[i + 1], by_word);
+    if (begin[i + 1] - begin[i] > 1) std::sort(scratch.begin() + begin[i], scratch.begin() + begin[i + 1], by_word);
   all.swap(scratch);
 }
 

@@ -72,7 +72,8 @@ private:
 
   static const char* reason(int result) {
     if (result == ISAL_INCORRECT_CHECKSUM) return "the checksum of the gzip stream does not fit; the file is damaged";
-    if (result == ISAL_INVALID_WRAPPER || result == ISAL_UNSUPPORTED_METHOD) return "this is no gzip stream that can be read";
+    if (result == ISAL_INVALID_WRAPPER || result == ISAL_UNSUPPORTED_METHOD)
+      return "this is no gzip stream that can be read";
     return "the gzip stream is damaged";
   }
 

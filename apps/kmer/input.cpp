@@ -27,7 +27,7 @@ public:
       return;
     }
     fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat about {};
+    struct stat about{};
     if (fd_ < 0 || ::fstat(fd_, &about) != 0)
       throw bad_input(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
     if (S_ISDIR(about.st_mode)) throw bad_input(fmt::format("{}: is a folder; give a file of sequences", name_));
@@ -91,7 +91,7 @@ bool begins_with(std::string_view head, std::initializer_list<unsigned char> mag
 }
 
 void refuse_other_compressions(std::string_view head, const std::string& name) {
-  const char* what = begins_with(head, {'B', 'Z', 'h'})                ? "bzip2"
+  const char* what = begins_with(head, {'B', 'Z', 'h'})                 ? "bzip2"
                      : begins_with(head, {0xfd, '7', 'z', 'X', 'Z', 0}) ? "xz"
                      : begins_with(head, {0x28, 0xb5, 0x2f, 0xfd})      ? "zstd"
                      : begins_with(head, {'P', 'K', 3, 4})              ? "zip"

@@ -141,8 +141,7 @@ void kff_reader::read_block() {
     read_codes(kmers + k_ - 1, codes_);
   }
   counts_.resize(kmers);
-  for (std::uint64_t& count : counts_)
-    count = data_bytes_ == 0 ? 1 : read_number(static_cast<unsigned>(data_bytes_));
+  for (std::uint64_t& count : counts_) count = data_bytes_ == 0 ? 1 : read_number(static_cast<unsigned>(data_bytes_));
 }
 
 namespace {
@@ -187,7 +186,7 @@ file_figures write_run(std::vector<placed<Word>>& all, const std::string& path, 
       sum += all[to].e.count;
     encode.add(all[i].partition, {all[i].e.word, saturated(sum)});
     i = to;
-    if (encode.size() > (std::size_t{1} << 20)) writer.append(encode.take());
+    if (encode.size() > (std::size_t{1} << 20)) writer.append(encode.take_ended());
   }
   writer.append(encode.take());
   writer.finish();
@@ -220,8 +219,7 @@ file_figures convert(kff_reader& in, const std::string& output, const count_boun
 file_figures from_kff(const std::string& kff, const std::string& output, const count_bounds& bounds,
                       std::uint64_t memory) {
   kff_reader in(kff);
-  return with_word(in.of().k,
-                   [&](auto word) { return convert<decltype(word)>(in, output, bounds, memory); });
+  return with_word(in.of().k, [&](auto word) { return convert<decltype(word)>(in, output, bounds, memory); });
 }
 
 } // namespace kmer

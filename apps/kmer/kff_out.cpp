@@ -66,7 +66,8 @@ std::string kff_end(const std::vector<section>& sections, std::uint64_t at, cons
 
 template <class Word> class kff_sections {
 public:
-  kff_sections(unsigned k, unsigned counter_bytes, output_file& out) : k_(k), counter_bytes_(counter_bytes), out_(out) {}
+  kff_sections(unsigned k, unsigned counter_bytes, output_file& out)
+      : k_(k), counter_bytes_(counter_bytes), out_(out) {}
   void add(const entry<Word>& e) {
     const unsigned word_bytes = (k_ + 3) / 4;
     for (unsigned i = word_bytes; i-- > 0;) blocks_.push_back(static_cast<char>(e.word >> (8 * i)));

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
 bool written_directly(const std::string& path) {
-  struct stat about {};
+  struct stat about{};
   return path == "-" || (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
 }
 
@@ -51,8 +51,8 @@ output_file::~output_file() {
 }
 
 void output_file::refuse(int error) const {
-  throw bad_input(fmt::format("{}: cannot be written: {}", path_ == "-" ? "standard output" : path_,
-                              std::strerror(error)));
+  throw bad_input(
+      fmt::format("{}: cannot be written: {}", path_ == "-" ? "standard output" : path_, std::strerror(error)));
 }
 
 void output_file::write_through(std::string_view bytes) {

@@ -66,7 +66,7 @@ private:
   shape shape_;
   std::size_t most_;
   std::unique_ptr<counter<Word>> table_;
-  Word low_ = 0; // k-mers from here ...
+  Word low_ = 0;  // k-mers from here ...
   Word high_ = 0; // ... to here are counted in this pass
   std::array<Word, 1024> waiting_{};
   std::size_t waiting_count_ = 0;

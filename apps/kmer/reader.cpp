@@ -15,7 +15,7 @@ namespace kmer {
 
 kmer_file::kmer_file(const std::string& path) : path_(path) {
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat about {};
+  struct stat about{};
   if (fd_ < 0 || ::fstat(fd_, &about) != 0)
     throw bad_input(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
   try {
@@ -46,8 +46,7 @@ void kmer_file::refuse_block(std::size_t number) const {
 
 void kmer_file::read_at(std::uint64_t offset, void* into, std::size_t count) const {
   for (std::size_t have = 0; have < count;) {
-    const ssize_t got =
-        ::pread(fd_, static_cast<char*>(into) + have, count - have, static_cast<off_t>(offset + have));
+    const ssize_t got = ::pread(fd_, static_cast<char*>(into) + have, count - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
     if (got == 0) refuse("is truncated");

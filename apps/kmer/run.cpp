@@ -36,7 +36,8 @@ count_bounds bounds_of(const flags& f) {
   count_bounds b;
   b.min_count = static_cast<std::uint32_t>(number_between("--min-count", f.min_count, 1, largest_count));
   if (!f.count_limit.empty())
-    b.count_limit = static_cast<std::uint32_t>(number_between("--count-limit", f.count_limit, b.min_count, largest_count));
+    b.count_limit =
+        static_cast<std::uint32_t>(number_between("--count-limit", f.count_limit, b.min_count, largest_count));
   return b;
 }
 

@@ -74,7 +74,8 @@ template <class Word> void check_order(const kmer_file& file) {
   for (cursor<Word> c(file); !c.ended(); c.advance()) {
     const std::pair<std::uint32_t, Word> here(c.partition(), c.at().word);
     if ((last && here <= *last) || partition_of(file.of(), c.at().word) != c.partition())
-      throw bad_input(fmt::format("{}: is damaged: {} is out of order", file.path(), text_of(c.at().word, file.of().k)));
+      throw bad_input(
+          fmt::format("{}: is damaged: {} is out of order", file.path(), text_of(c.at().word, file.of().k)));
     last = here;
     ++distinct;
     total += c.at().count;

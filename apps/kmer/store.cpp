@@ -122,10 +122,10 @@ void store::write_spill(std::span<const std::uint8_t> bytes) {
 void store::read(const extent& e, std::vector<std::uint8_t>& into) const {
   into.resize(e.bytes);
   for (std::size_t have = 0; have < e.bytes;) {
-    const ssize_t got =
-        ::pread(spill_file_, into.data() + have, e.bytes - have, static_cast<off_t>(e.offset + have));
+    const ssize_t got = ::pread(spill_file_, into.data() + have, e.bytes - have, static_cast<off_t>(e.offset + have));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw bad_input(fmt::format("{}: the spill file cannot be read back: {}", folder_, std::strerror(errno)));
+    if (got <= 0)
+      throw bad_input(fmt::format("{}: the spill file cannot be read back: {}", folder_, std::strerror(errno)));
     have += static_cast<std::size_t>(got);
   }
 }

@@ -22,7 +22,8 @@ double gigabytes(std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-9
 void print_summary(const count_options& options, const count_figures& f) {
   fmt::print(stderr, "{}: {} different of {} k-mers, from {} records with {} bases\n", options.output, f.file.distinct,
              f.kmers, f.records, f.bases);
-  fmt::print(stderr, "{:.2f} s, {:.1f} M k-mers/s, {:.2f} GB of memory of which {:.0f} % in huge pages, {:.2f} GB spilled\n",
+  fmt::print(stderr,
+             "{:.2f} s, {:.1f} M k-mers/s, {:.2f} GB of memory of which {:.0f} % in huge pages, {:.2f} GB spilled\n",
              f.seconds, rate(f), gigabytes(f.peak_bytes), f.huge_percent, gigabytes(f.spilled_bytes));
   if (f.file.left_out != 0)
     fmt::print(stderr, "{} k-mers with a count below {} were left out\n", f.file.left_out, options.bounds.min_count);

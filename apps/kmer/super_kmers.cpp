@@ -12,8 +12,9 @@ namespace kmer {
 namespace {
 
 [[noreturn]] void refuse_letter(const batch& b, std::size_t at) {
-  const auto record = b.first_record + static_cast<std::uint64_t>(std::count(
-                                           b.letters.begin(), b.letters.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  const auto record =
+      b.first_record + static_cast<std::uint64_t>(
+                           std::count(b.letters.begin(), b.letters.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   const auto byte = static_cast<unsigned char>(b.letters[at]);
   const std::string shown = byte > 32 && byte < 127 ? fmt::format("'{}'", b.letters[at]) : fmt::format("byte {}", byte);
   throw bad_input(fmt::format("{}: record {}: {} is no letter of a sequence", b.file, record, shown));

@@ -82,9 +82,7 @@ template <class Word, class F> void for_each_kmer(const shape& s, std::span<cons
   while (at < end) {
     const std::size_t kmers = std::size_t{*at} + 1;
     const std::uint8_t* const bases = at + 1;
-    const auto code = [bases](std::size_t i) {
-      return static_cast<std::uint8_t>((bases[i / 4] >> (2 * (i % 4))) & 3);
-    };
+    const auto code = [bases](std::size_t i) { return static_cast<std::uint8_t>((bases[i / 4] >> (2 * (i % 4))) & 3); };
     strands<Word> both(s.k);
     for (std::size_t i = 0; i + 1 < s.k; ++i) both.push(code(i));
     if (s.canonical)

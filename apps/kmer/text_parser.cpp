@@ -127,9 +127,9 @@ void text_parser::step(std::string& letters) {
 }
 
 void text_parser::finish(std::string& letters) {
-  const bool complete = state_ == expects::fasta_header || state_ == expects::fasta_line ||
-                        ((state_ == expects::quality || state_ == expects::plus_line) &&
-                         quality_letters_ == sequence_letters_);
+  const bool complete =
+      state_ == expects::fasta_header || state_ == expects::fasta_line ||
+      ((state_ == expects::quality || state_ == expects::plus_line) && quality_letters_ == sequence_letters_);
   if (state_ != expects::record && !complete) {
     if (state_ != expects::quality || quality_letters_ == 0) refuse("the file ends before its quality");
     refuse(fmt::format("the file ends where the quality has {} letters, the sequence {}", quality_letters_,

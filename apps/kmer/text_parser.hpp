@@ -46,9 +46,9 @@ private:
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   expects state_ = expects::record;
-  char format_ = 0;            // '>' or '@', from the first record on
-  bool line_begins_ = true;    // the next piece is the first of its line
-  bool held_return_ = false;   // a '\r' stood last in the buffer
+  char format_ = 0;          // '>' or '@', from the first record on
+  bool line_begins_ = true;  // the next piece is the first of its line
+  bool held_return_ = false; // a '\r' stood last in the buffer
   bool ended_ = false;
   std::uint64_t sequence_letters_ = 0;
   std::uint64_t sequence_lines_ = 0;

@@ -70,6 +70,19 @@ public:
     std::swap(done, out_);
     return done;
   }
+  // All but the last block, which may still grow: where blocks end must not depend on when they are taken.
+  encoded_blocks take_ended() {
+    if (out_.blocks.empty()) return take();
+    block_entry open = out_.blocks.back();
+    encoded_blocks rest;
+    rest.bytes = out_.bytes.substr(open.offset);
+    out_.bytes.resize(open.offset);
+    out_.blocks.pop_back();
+    open.offset = 0;
+    rest.blocks.push_back(open);
+    std::swap(rest, out_);
+    return rest;
+  }
 
 private:
   void begin_block(std::uint32_t partition, Word first) {
