@@ -141,7 +141,7 @@ class Kff(Folder):
             self.assertEqual((self.folder / "back.kc").read_bytes(), file.read_bytes())
 
     def test_what_kmc_writes_is_read(self):
-        for k in (21, 40):
+        for k in (40,):
             subprocess.run(["kmc", f"-k{k}", "-m2", "-t1", "-ci1", "-cs100000", "-okff", self.reads, self.folder / "db",
                             self.folder], check=True, capture_output=True)
             self.run_well("from-kff", self.folder / "db.kff", "-o", self.folder / "from.kc")
@@ -210,7 +210,7 @@ class Format(Folder):
         return (rank * 0x85ebca6b & 0xffffffff) >> 20
 
     def test_page(self):
-        reads = gzip.open(READS / "reads_1.fq.gz", "rt").read().splitlines()[1:2000:4]
+        reads = gzip.open(READS / "reads_1.fq.gz", "rt").read().splitlines()[1:800:4]
         for k, m in ((7, 0), (11, 6), (21, 9), (40, 9)):
             data = self.count(self.write("r.fa", fasta(reads)), k=k).read_bytes()
             magic, version, k_is, strands, m_is, bits, _, least, limit, _, total = struct.unpack("<8sHBBBBHIIII", data[:32])

@@ -2,7 +2,6 @@
 # What the tests of `cubby kmer` share: running programs, rivals, and an oracle that is slow and plain.
 import collections
 import gzip
-import os
 import pathlib
 import random
 import shutil
@@ -92,13 +91,13 @@ class Folder(unittest.TestCase):
         for part in (says,) if isinstance(says, str) else says:
             self.assertIn(part, text)
 
-    def jellyfish(self, *inputs, k, canonical=True):
-        """Sorted lines of `jellyfish dump -c`."""
+    def jellyfish(self, *inputs, k, canonical=True, least=1):
+        """Sorted lines of `jellyfish dump -c`, of k-mers that occur so often at least."""
         out = self.folder / "rival.jf"
         strands = ("-C",) if canonical else ()
         subprocess.run(["jellyfish", "count", "-m", str(k), "-s", "4M", "-t", "1", *strands, "-o", out, *inputs], check=True,
                        capture_output=True)
-        dumped = subprocess.run(["jellyfish", "dump", "-c", out], check=True, capture_output=True)
+        dumped = subprocess.run(["jellyfish", "dump", "-c", "-L", str(least), out], check=True, capture_output=True)
         return sorted(dumped.stdout.splitlines())
 
     def kmc(self, path, k, canonical=True, kind="-fq"):
@@ -111,7 +110,3 @@ class Folder(unittest.TestCase):
         out = work / "dump.txt"
         subprocess.run(["kmc_tools", "-t1", "transform", work / "db", "dump", out], check=True, capture_output=True)
         return sorted(out.read_bytes().replace(b"\t", b" ").splitlines())
-
-
-def environment(**more):
-    return {**os.environ, **more}
