@@ -19,7 +19,7 @@ class RealReads(Folder):
                     ours = self.counted(path, k=k, canonical=canonical)
                     self.assertTrue(ours)
                     self.assertEqual(ours, self.jellyfish(path, k=k, canonical=canonical))
-                    if canonical == (k in (4, 21, 33, 55)):  # KMC takes two seconds each; make verify asks for all
+                    if (k, canonical) in ((4, True), (21, True), (33, True), (55, False)):  # two seconds each; make verify has all
                         self.assertEqual(ours, self.kmc(path, k, canonical))
 
     def test_long_reads_as_the_rivals_count_them(self):

@@ -9,6 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "../bench/kmers.hpp"
 #include "../kmer/dense.hpp"
 #include "../kmer/ordered_append.hpp"
 #include "../kmer/partition.hpp"
@@ -241,6 +242,21 @@ TEST(kmer_sort, sorts_whatever_is_skewed) {
       ASSERT_EQ(all.size(), count);
       for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(all[i].word, want[i]);
     }
+}
+
+// The reads cover the genome some 57 times; there the curve has its peak behind that of the errors.
+TEST(kmer_exhibit, draws_the_histogram_of_real_reads) {
+  const auto shown = bench::count_real_reads();
+  ASSERT_TRUE(shown.has_value()) << "the package bowtie2-examples is missing";
+  const auto& points = shown->drawn.all.at(0).points;
+  ASSERT_GT(points.size(), 50U);
+  EXPECT_EQ(points[0].first, 1);
+  const auto highest = std::max_element(points.begin() + 10, points.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  EXPECT_GT(highest->first, 40);
+  EXPECT_LT(highest->first, 70);
+  const std::string svg = bench::svg_of(shown->drawn);
+  EXPECT_NE(svg.find("how often 21-mers"), std::string::npos);
 }
 
 } // namespace
