@@ -40,13 +40,17 @@ private:
     ::sigaddset(&broken_pipe, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
     std::array<char, 65536> buffer;
-    try {
-      for (std::size_t got = from_->read(buffer); got != 0; got = from_->read(buffer))
-        if (!write_all(buffer.data(), got)) break;
-    } catch (const bad_input&) {
-      // the stream ends here; htslib says that it is truncated
-    }
+    for (std::size_t got = read(buffer); got != 0; got = read(buffer))
+      if (!write_all(buffer.data(), got)) break;
     ::close(in_);
+  }
+  // What cannot be read ends the stream, and htslib says that it is truncated.
+  std::size_t read(std::span<char> into) const {
+    try {
+      return from_->read(into);
+    } catch (const bad_input&) {
+      return 0;
+    }
   }
   bool write_all(const char* from, std::size_t count) const {
     while (count != 0) {

@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t least_capacity = 4096;
+  static constexpr std::size_t least_capacity = 256;
   static constexpr std::size_t largest_waste = 16;
 
   // A table that is kept has its memory mapped already; a new one pays for each page again. It is given back when it has

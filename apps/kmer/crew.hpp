@@ -31,14 +31,13 @@ void run_together(std::size_t threads, Work&& work, Watch&& watch, Failed&& fail
       --running;
       one_ended.notify_one();
     });
-  {
-    std::unique_lock hold(lock);
-    while (running != 0) {
-      one_ended.wait_for(hold, std::chrono::milliseconds(500));
-      hold.unlock();
-      watch();
-      hold.lock();
+  for (bool going = true; going;) {
+    {
+      std::unique_lock hold(lock);
+      one_ended.wait_for(hold, std::chrono::milliseconds(500), [&] { return running == 0; });
+      going = running != 0;
     }
+    watch();
   }
   for (std::thread& t : all) t.join();
 }

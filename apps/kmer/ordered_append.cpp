@@ -22,7 +22,7 @@ bool ordered_append::last_part(std::uint32_t partition, encoded_blocks&& blocks)
   std::unique_lock hold(lock_);
   if (!wait_for_room(hold, partition)) return false;
   if (partition != turn_) {
-    waiting_bytes_ += blocks.bytes.size();
+    waiting_bytes_ += blocks.held_bytes();
     waiting_.emplace(partition, std::move(blocks));
     return true;
   }
@@ -30,7 +30,7 @@ bool ordered_append::last_part(std::uint32_t partition, encoded_blocks&& blocks)
   ++turn_;
   for (auto first = waiting_.begin(); first != waiting_.end() && first->first == turn_; first = waiting_.begin()) {
     to_.append(first->second);
-    waiting_bytes_ -= first->second.bytes.size();
+    waiting_bytes_ -= first->second.held_bytes();
     waiting_.erase(first);
     ++turn_;
   }

@@ -40,6 +40,7 @@ struct encoded_blocks {
   std::vector<block_entry> blocks;
   histogram counts;
   file_figures figures;
+  std::size_t held_bytes() const { return bytes.size() + blocks.size() * sizeof(block_entry) + counts.bytes(); }
 };
 
 template <class Word> class block_encoder {
