@@ -3,10 +3,13 @@
 import collections
 import gzip
 import json
+import os
+import pty
 import struct
 import subprocess
 import zlib
 
+import kmer_support
 from kmer_support import READS, Folder, canonical_of, lines_of, oracle, random_bases
 
 
@@ -69,6 +72,17 @@ class Views(Folder):
         self.assertEqual(figures["distinct"] + figures["left_out"], len(self.counts))
         self.assertIn("huge_pages_percent", figures)
         self.assertNotIn(b"\r", done.stderr)  # the progress line is for terminals
+
+    def test_progress_is_shown_on_a_terminal_alone(self):
+        master, slave = pty.openpty()
+        with open(slave, "wb") as terminal:
+            subprocess.run([kmer_support.PROGRAM, "kmer", "count", "-o", self.folder / "o", "--quiet", self.folder / "s.fa"],
+                           check=True, stderr=terminal, timeout=60)
+            shown = os.read(master, 65536).decode()
+        os.close(master)
+        self.assertRegex(shown, r"\r.*Mbases, .*Mk-mers \(.* M/s\), .* of .* GB")
+        quiet = self.run_well("count", "-o", self.folder / "o", "--quiet", self.folder / "s.fa")
+        self.assertEqual((quiet.stdout, quiet.stderr), (b"", b""))
 
     def test_counts_saturate_visibly(self):
         for k in (5, 21):
