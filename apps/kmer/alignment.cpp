@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files are opened by htslib itself; what comes through standard input is pumped on to it through a pipe of our own,
-// since its first bytes have been looked at.
+// Files are opened by htslib itself; what comes through a pipe is pumped on to it through a pipe of our own, since its
+// first bytes have been looked at.
 #include "alignment.hpp"
 
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <fmt/core.h>
 #include <htslib/hfile.h>
 #include <htslib/hts.h>
@@ -83,7 +84,8 @@ public:
   alignment_source(const std::string& path, std::unique_ptr<byte_source> bytes, const std::string& reference)
       : name_(shown_name(path)), record_(::bam_init1()) {
     ::hts_set_log_level(HTS_LOG_OFF);
-    if (path == "-") {
+    const bool reads_twice = path != "-" && std::filesystem::is_regular_file(path);
+    if (!reads_twice) {
       pump_ = std::make_unique<pump>(std::move(bytes));
       hFILE* const stream = ::hdopen(pump_->reading_end(), "r");
       if (stream != nullptr) file_.reset(::hts_hopen(stream, "-", "r"));
@@ -94,7 +96,7 @@ public:
     }
     if (file_ && !reference.empty() && ::hts_set_fai_filename(file_.get(), reference.c_str()) != 0)
       throw bad_input(fmt::format("{}: --reference '{}' cannot be used", name_, reference));
-    if (file_ && path != "-" && ::hts_check_EOF(file_.get()) == 0)
+    if (file_ && reads_twice && ::hts_check_EOF(file_.get()) == 0)
       throw bad_input(fmt::format("{}: has no end marker: the file is truncated", name_));
     if (file_) header_.reset(::sam_hdr_read(file_.get()));
     if (!file_ || !header_) throw bad_input(fmt::format("{}: its header cannot be read as BAM or CRAM", name_));

@@ -2,7 +2,9 @@
 # Counts: every count of every k-mer against jellyfish, KMC and the oracle, on real and on hostile input.
 import gzip
 import json
+import os
 import subprocess
+import threading
 import zlib
 
 from kmer_support import GENOME, READS, SIZES, Folder, lines_of, oracle, random_bases
@@ -178,6 +180,17 @@ class Ways(Folder):
                        capture_output=True)
         self.same(cram)
         self.same("-", stdin=cram.read_bytes())
+
+    def test_named_pipes(self):
+        bam = self.folder / "reads.bam"
+        subprocess.run(["samtools", "import", "-0", self.reads, "-o", bam], check=True, capture_output=True)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for data in (self.data, gzip.compress(self.data), bam.read_bytes()):
+            feeder = threading.Thread(target=pipe.write_bytes, args=(data,))
+            feeder.start()
+            self.same(pipe)
+            feeder.join()
 
     def test_aligned_reads_count_once_and_as_they_were_read(self):
         header = "@SQ\tSN:x\tLN:1000\n"
