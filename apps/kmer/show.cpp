@@ -2,8 +2,9 @@
 // What a file says as text: histogram, dump, figures, single counts.
 #include "operations.hpp"
 
+#include <array>
+#include <charconv>
 #include <fmt/core.h>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "error.hpp"
@@ -16,7 +17,10 @@ namespace kmer {
 
 namespace {
 
-void add_number(std::string& text, std::uint64_t value) { fmt::format_to(std::back_inserter(text), "{}", value); }
+void add_number(std::string& text, std::uint64_t value) {
+  std::array<char, 20> digits{};
+  text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+}
 
 template <class Word> void dump_all(const kmer_file& file, output_file& out, const count_range& range) {
   const unsigned k = file.of().k;
