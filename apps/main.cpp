@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "bench/bench.hpp"
+#include "kmer/command.hpp"
 
 int main(int argc, char** argv) {
   CLI::App program("cubby: concurrent hash tables, measured on your machine and your keys", "cubby");
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);
+  const kmer::commands kmers(program);
   const auto commands = program.get_subcommands({});
   const auto is_first = [argv](const CLI::App* known) { return known->check_name(argv[1]); };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_first)) {
@@ -22,8 +24,9 @@ int main(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return program.exit(e);
-    fmt::print(stderr, "cubby: {}; see cubby --help or cubby bench --help\n", e.what());
+    fmt::print(stderr, "cubby: {}; see cubby --help or cubby {} --help\n", e.what(), kmers.chosen() ? "kmer" : "bench");
     return 2;
   }
+  if (kmers.chosen()) return kmers.run();
   return command.parsed() ? bench::run_command(raw) : 2;
 }

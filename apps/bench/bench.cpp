@@ -3,8 +3,10 @@
 #include "bench.hpp"
 
 #include <fmt/core.h>
+#include <optional>
 
 #include "demonstration.hpp"
+#include "kmers.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "report.hpp"
@@ -35,10 +37,16 @@ void run_all(const bench_options& options) {
     fmt::print("\n{}\n{}\n\n", c.title, command_of(c.run));
     print_results(c.results);
   }
+  std::optional<exhibit> kmers;
+  if (options.default_run && !options.report.empty()) {
+    shown.stage("k-mers of real reads");
+    kmers = count_real_reads();
+    if (!kmers) shown.stage("no reads: the package bowtie2-examples is not installed");
+  }
   if (!options.json.empty()) write_file(options.json, json_of(machine, options.run.seed, chapters));
   if (!options.report.empty()) {
     shown.stage("drawing the report");
-    write_report(options.report, machine, chapters);
+    write_report(options.report, machine, chapters, kmers);
     fmt::print("\nreport: {}/index.html\n", options.report);
   }
 }

@@ -84,6 +84,8 @@ resident resident_now() {
   return r;
 }
 
+std::size_t peak_resident_bytes() { return number_in(field("/proc/self/status", "VmHWM")) * 1024; }
+
 void pin_to_cpu(std::size_t worker) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);

@@ -26,6 +26,8 @@ machine_info describe_machine();
 // MemAvailable, lowered to what a memory cgroup still leaves.
 std::size_t memory_available();
 resident resident_now();
+// The most that was resident at a time since the program began.
+std::size_t peak_resident_bytes();
 // Binds the calling thread to one of the CPUs that the process may use, counted round.
 void pin_to_cpu(std::size_t worker);
 

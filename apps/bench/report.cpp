@@ -90,6 +90,13 @@ std::string chapter_html(const chapter& c, std::size_t number) {
                             c.results.size() <= 30 ? " open" : "", table_of_results(c));
 }
 
+std::string exhibit_html(const exhibit& e) {
+  return fmt::format(
+      "<h2 id=\"last\">{}</h2>\n<p>{}</p>\n<div class=\"plots\">\n<figure role=\"img\" aria-label=\"{}\">{}"
+      "</figure>\n</div>\n<p>Count it again:</p>\n<pre>{}</pre>\n",
+      escaped(e.title), escaped(e.says), escaped(e.drawn.title), svg_of(e.drawn), escaped(e.command));
+}
+
 std::string machine_html(const machine_info& m) {
   const std::time_t now = std::time(nullptr);
   char date[32] = "";
@@ -116,7 +123,8 @@ void check_report(const std::string& folder) {
   check_writable("--report", folder + "/index.html");
 }
 
-void write_report(const std::string& folder, const machine_info& machine, const std::vector<chapter>& chapters) {
+void write_report(const std::string& folder, const machine_info& machine, const std::vector<chapter>& chapters,
+                  const std::optional<exhibit>& last) {
   std::string html = head;
   html += "<h1>cubby bench</h1>\n" + machine_html(machine);
   html +=
@@ -125,8 +133,10 @@ void write_report(const std::string& folder, const machine_info& machine, const 
       "lfht. Bytes per key is the growth of resident memory when the table was filled.</p>\n<nav>";
   for (std::size_t i = 0; i < chapters.size(); ++i)
     html += fmt::format("<a href=\"#c{}\">{}</a>", i, escaped(chapters[i].title));
+  if (last) html += fmt::format("<a href=\"#last\">{}</a>", escaped(last->title));
   html += "</nav>\n";
   for (std::size_t i = 0; i < chapters.size(); ++i) html += chapter_html(chapters[i], i);
+  if (last) html += exhibit_html(*last);
   write_file(folder + "/index.html", html + "</body></html>\n");
 }
 

@@ -3,9 +3,11 @@
 // command that measures it again, and its table.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "kmers.hpp"
 #include "machine.hpp"
 #include "result.hpp"
 
@@ -13,6 +15,7 @@ namespace bench {
 
 // Throws bad_request when gnuplot is missing or the folder cannot be written.
 void check_report(const std::string& folder);
-void write_report(const std::string& folder, const machine_info& machine, const std::vector<chapter>& chapters);
+void write_report(const std::string& folder, const machine_info& machine, const std::vector<chapter>& chapters,
+                  const std::optional<exhibit>& last);
 
 } // namespace bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cubby kmer`: its commands and their flags.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace kmer {
+
+class commands {
+public:
+  explicit commands(CLI::App& program);
+  ~commands();
+  commands(const commands&) = delete;
+  commands& operator=(const commands&) = delete;
+
+  bool chosen() const;
+  // The exit status: 2 for what the user gave, 1 for what failed otherwise, each with one line.
+  int run() const;
+
+  struct flags;
+
+private:
+  void add_count();
+  void add_views();
+  void add_makers();
+
+  std::unique_ptr<flags> flags_;
+  CLI::App* app_;
+};
+
+} // namespace kmer

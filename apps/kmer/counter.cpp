@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters over cubby::map: k-mers of up to 32 bases lie in the table itself, longer ones in records.
+#include "counter.hpp"
+
+#include <array>
+#include <cubby/map.hpp>
+#include <optional>
+
+namespace kmer {
+
+namespace {
+
+struct named_engine {
+  std::string_view name;
+  engine_id engine;
+};
+constexpr std::array<named_engine, 2> engines = {{{"dlht_single", engine_id::dlht_single}, {"dlht", engine_id::dlht}}};
+
+struct two_words {
+  std::uint64_t high;
+  std::uint64_t low;
+  bool operator==(const two_words&) const = default;
+};
+
+struct two_words_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(const two_words& key) const noexcept {
+    return cubby::hash<std::uint64_t>{cubby::hash<std::uint64_t>{}(key.high)}(key.low);
+  }
+};
+
+template <class Word> struct key_of;
+template <> struct key_of<narrow_word> {
+  using type = std::uint64_t;
+  using hash = cubby::hash<std::uint64_t>;
+  static type from(narrow_word word) { return word; }
+  static narrow_word word(type key) { return key; }
+};
+template <> struct key_of<wide_word> {
+  using type = two_words;
+  using hash = two_words_hash;
+  static type from(wide_word word) { return {high_of(word), low_of(word)}; }
+  static wide_word word(const type& key) { return join(key.high, key.low); }
+};
+
+template <class Word, class Engine> class map_counter final : public counter<Word> {
+  using key = key_of<Word>;
+  using map = cubby::map<typename key::type, std::uint64_t, Engine, typename key::hash>;
+
+public:
+  map_counter() { renew(0); }
+
+  void add(std::span<const Word> kmers) override {
+    auto here = map_->handle();
+    for (const Word word : kmers) here.insert_or_add(key::from(word), std::uint64_t{1});
+  }
+  void add(const entry<Word>& counted) override {
+    map_->insert_or_add(key::from(counted.word), std::uint64_t{counted.count});
+  }
+  std::size_t size() const override { return map_->size(); }
+  std::size_t bytes() const override { return map_->stats().bytes; }
+
+  void take(std::vector<entry<Word>>& into) override {
+    const std::size_t before = into.size();
+    map_->visit_all(
+        [&](const typename key::type& k, std::uint64_t count) { into.push_back({key::word(k), saturated(count)}); });
+    const std::size_t held = into.size() - before;
+    if (map_->capacity() > largest_waste * std::max(held, least_capacity)) renew(held);
+    else map_->clear();
+  }
+
+private:
+  static constexpr std::size_t least_capacity = 256;
+  static constexpr std::size_t largest_waste = 16;
+
+  // A table that is kept has its memory mapped already; a new one pays for each page again. It is given back when it has
+  // become much larger than what it is used for.
+  void renew(std::size_t expected) {
+    map_.reset();
+    map_.emplace(cubby::options{.capacity = std::max(expected, least_capacity), .growth_factor = 2});
+  }
+
+  std::optional<map> map_;
+};
+
+} // namespace
+
+const engine_id* engine_named(std::string_view name) {
+  for (const named_engine& e : engines)
+    if (e.name == name) return &e.engine;
+  return nullptr;
+}
+
+std::string_view name_of(engine_id engine) {
+  for (const named_engine& e : engines)
+    if (e.engine == engine) return e.name;
+  return {};
+}
+
+std::string engine_names() {
+  std::string all;
+  for (const named_engine& e : engines) all += (all.empty() ? "" : ", ") + std::string(e.name);
+  return all;
+}
+
+template <class Word> std::unique_ptr<counter<Word>> make_counter(engine_id engine) {
+  if (engine == engine_id::dlht) return std::make_unique<map_counter<Word, cubby::dlht>>();
+  return std::make_unique<map_counter<Word, cubby::dlht_single>>();
+}
+template std::unique_ptr<counter<narrow_word>> make_counter(engine_id);
+template std::unique_ptr<counter<wide_word>> make_counter(engine_id);
+
+} // namespace kmer

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// O_TMPFILE first: what has no name cannot be left behind, however the program ends.
+#include "output_file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.hpp"
+
+namespace kmer {
+
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+
+bool written_directly(const std::string& path) {
+  struct stat about{};
+  return path == "-" || (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+}
+
+} // namespace
+
+output_file::output_file(std::string path) : path_(std::move(path)), direct_(written_directly(path_)) {
+  if (path_ == "-") {
+    fd_ = ::dup(STDOUT_FILENO);
+  } else if (direct_) {
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    if (std::filesystem::is_directory(path_)) refuse(EISDIR);
+    if (::access(path_.c_str(), F_OK) == 0 && ::access(path_.c_str(), W_OK) != 0) refuse(errno);
+    const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+    fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+      temporary_ = fmt::format("{}.{}.partial", path_, ::getpid());
+      fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    }
+  }
+  if (fd_ < 0) refuse(errno);
+  waiting_.reserve(buffer_bytes);
+}
+
+output_file::~output_file() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void output_file::refuse(int error) const {
+  throw bad_input(
+      fmt::format("{}: cannot be written: {}", path_ == "-" ? "standard output" : path_, std::strerror(error)));
+}
+
+void output_file::write_through(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd_, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) refuse(errno);
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+void output_file::flush() {
+  write_through(waiting_);
+  waiting_.clear();
+}
+
+void output_file::write(std::string_view bytes) {
+  size_ += bytes.size();
+  if (waiting_.size() + bytes.size() > buffer_bytes) flush();
+  if (bytes.size() >= buffer_bytes) write_through(bytes);
+  else waiting_.append(bytes);
+}
+
+void output_file::give_name() {
+  if (!temporary_.empty()) return;
+  temporary_ = fmt::format("{}.{}.partial", path_, ::getpid());
+  ::unlink(temporary_.c_str());
+  const std::string self = fmt::format("/proc/self/fd/{}", fd_);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+  const int error = errno;
+  temporary_.clear();
+  refuse(error);
+}
+
+void output_file::commit() {
+  flush();
+  if (!direct_) give_name();
+  const int closed = ::close(fd_);
+  fd_ = -1;
+  if (closed != 0) refuse(errno);
+  if (direct_) return;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(errno);
+  temporary_.clear();
+}
+
+} // namespace kmer

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that appears whole or not at all: written without a name where the file system can, else under a temporary
+// one, and given its name by `commit`. Devices and pipes are written directly. Every failure is a bad_input.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kmer {
+
+class output_file {
+public:
+  // Throws when `path` cannot be written; "-" is standard output.
+  explicit output_file(std::string path);
+  ~output_file();
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+  // Bytes given to `write` so far.
+  std::uint64_t size() const { return size_; }
+  const std::string& path() const { return path_; }
+
+private:
+  void flush();
+  void write_through(std::string_view bytes);
+  [[noreturn]] void refuse(int error) const;
+  void give_name();
+
+  std::string path_;
+  std::string temporary_; // empty: no name yet, or none needed
+  bool direct_ = false;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+  std::string waiting_;
+};
+
+} // namespace kmer

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses how an input is read and goes through all of them.
+#include "parse.hpp"
+
+#include "alignment.hpp"
+#include "input.hpp"
+#include "text_parser.hpp"
+
+namespace kmer {
+
+batch_sources::batch_sources(std::vector<std::string> paths, unsigned k, std::string reference)
+    : paths_(std::move(paths)), k_(k), reference_(std::move(reference)) {}
+
+bool batch_sources::next(batch& out) {
+  while (true) {
+    if (!current_) {
+      if (turn_ == paths_.size()) return false;
+      const std::string& path = paths_[turn_++];
+      opened_input input = open_input(path);
+      if (input.kind == input_kind::alignment) current_ = open_alignment(path, std::move(input.bytes), reference_);
+      else current_ = std::make_unique<text_parser>(std::move(input.bytes), shown_name(path), k_);
+    }
+    if (current_->next(out)) return true;
+    ended_ = figures();
+    current_.reset();
+  }
+}
+
+input_figures batch_sources::figures() const {
+  if (!current_) return ended_;
+  const input_figures now = current_->figures();
+  return {ended_.records + now.records, ended_.bases + now.bases};
+}
+
+} // namespace kmer

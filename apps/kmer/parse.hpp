@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs to batches of letters: FASTA and FASTQ here, BAM and CRAM in alignment.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "batch.hpp"
+
+namespace kmer {
+
+struct input_figures {
+  std::uint64_t records = 0;
+  std::uint64_t bases = 0; // letters of sequences, whatever they are
+};
+
+// One input. Not for two threads at once.
+class batch_source {
+public:
+  virtual ~batch_source() = default;
+  // Fills `out`; false when the input has ended and nothing was filled. Throws bad_input.
+  virtual bool next(batch& out) = 0;
+  virtual input_figures figures() const = 0;
+};
+
+// All inputs, one after another, each opened when its turn comes.
+class batch_sources : public batch_source {
+public:
+  batch_sources(std::vector<std::string> paths, unsigned k, std::string reference);
+  bool next(batch& out) override;
+  input_figures figures() const override;
+
+private:
+  std::vector<std::string> paths_;
+  unsigned k_;
+  std::string reference_;
+  std::size_t turn_ = 0;
+  std::unique_ptr<batch_source> current_;
+  input_figures ended_;
+};
+
+} // namespace kmer

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// From flags to what they ask for.
+#include <csignal>
+#include <filesystem>
+#include <fmt/core.h>
+#include <functional>
+#include <map>
+#include <new>
+
+#include "../bench/machine.hpp"
+#include "command.hpp"
+#include "count.hpp"
+#include "error.hpp"
+#include "flags.hpp"
+#include "operations.hpp"
+#include "options.hpp"
+#include "summary.hpp"
+
+namespace kmer {
+
+namespace {
+
+using flags = commands::flags;
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+count_range range_of(const flags& f) {
+  count_range r;
+  r.low = static_cast<std::uint32_t>(number_between("--min-count", f.min_count, 1, largest_count));
+  if (!f.max_count.empty())
+    r.high = static_cast<std::uint32_t>(number_between("--max-count", f.max_count, r.low, largest_count));
+  return r;
+}
+
+count_bounds bounds_of(const flags& f) {
+  count_bounds b;
+  b.min_count = static_cast<std::uint32_t>(number_between("--min-count", f.min_count, 1, largest_count));
+  if (!f.count_limit.empty())
+    b.count_limit =
+        static_cast<std::uint32_t>(number_between("--count-limit", f.count_limit, b.min_count, largest_count));
+  return b;
+}
+
+std::uint64_t memory_of(const flags& f) {
+  if (!f.memory.empty()) return number_in("--memory", f.memory, 1024);
+  return std::max<std::uint64_t>(bench::memory_available() / 2, 256 * mebibyte);
+}
+
+std::string folder_of(const std::string& output) {
+  const std::string folder = std::filesystem::path(output).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+// Where output goes that is not asked to go elsewhere.
+std::string output_of(const flags& f) { return f.output.empty() ? "-" : f.output; }
+
+void run_count(const flags& f) {
+  count_options o;
+  o.inputs = f.files;
+  o.output = f.output;
+  o.of.k = static_cast<unsigned>(number_between("-k", f.k, 1, longest_k));
+  o.of.canonical = !f.no_canonical;
+  o.bounds = bounds_of(f);
+  o.threads = f.threads.empty() ? std::max<std::size_t>(1, bench::describe_machine().cores)
+                                : number_between("--threads", f.threads, 1, 512);
+  o.memory = memory_of(f);
+  o.spill_folder = f.spill_to.empty() ? folder_of(f.output) : f.spill_to;
+  o.reference = f.reference;
+  if (!f.engine.empty()) {
+    const engine_id* const engine = engine_named(f.engine);
+    if (engine == nullptr)
+      throw bad_input(fmt::format("--engine '{}': unknown engine; give one of {}", f.engine, engine_names()));
+    o.engine = *engine;
+  }
+  const count_figures figures = count(o);
+  if (!f.quiet) print_summary(o, figures);
+  if (!f.json.empty()) write_summary(f.json, o, figures);
+}
+
+void run_histo(const flags& f) {
+  const count_range range = range_of(f);
+  const std::uint64_t above = print_histogram(f.files.front(), output_of(f), range);
+  if (above != 0)
+    fmt::print(stderr, "cubby kmer histo: {} k-mers with a count above {} are not in these rows\n", above, range.high);
+}
+
+void run_query(const flags& f) {
+  query(f.files.front(), {f.files.begin() + 1, f.files.end()}, f.sequence_files, output_of(f));
+}
+
+void tell(const flags& f, const file_figures& figures, const count_bounds& bounds) {
+  fmt::print(stderr, "{}: {} k-mers\n", f.output, figures.distinct);
+  if (figures.left_out != 0)
+    fmt::print(stderr, "{} k-mers with a count below {} were left out\n", figures.left_out, bounds.min_count);
+  if (figures.saturated != 0)
+    fmt::print(stderr, "{} k-mers have the largest count and may occur more often\n", figures.saturated);
+}
+
+std::function<void(const flags&)> set_command(set_operation what, count_rule usual) {
+  return [what, usual](const flags& f) {
+    const count_bounds bounds = bounds_of(f);
+    const count_rule* const named = f.counts.empty() ? &usual : count_rule_named(f.counts);
+    if (named == nullptr)
+      throw bad_input(fmt::format("--counts '{}': give sum, min, max, first or difference", f.counts));
+    if (*named == count_rule::difference && what != set_operation::subtract)
+      throw bad_input("--counts difference: only subtract has a difference");
+    tell(f, combine(what, *named, f.files, f.output, bounds), bounds);
+  };
+}
+
+void run_from_kff(const flags& f) {
+  const count_bounds bounds = bounds_of(f);
+  tell(f, from_kff(f.files.front(), f.output, bounds, memory_of(f)), bounds);
+}
+
+const std::map<std::string, std::function<void(const flags&)>>& actions() {
+  static const std::map<std::string, std::function<void(const flags&)>> all = {
+      {"count", run_count},
+      {"histo", run_histo},
+      {"dump", [](const flags& f) { dump(f.files.front(), output_of(f), range_of(f)); }},
+      {"query", run_query},
+      {"stats", [](const flags& f) { print_stats(f.files.front(), f.json); }},
+      {"merge", set_command(set_operation::merge, count_rule::sum)},
+      {"union", set_command(set_operation::join, count_rule::sum)},
+      {"intersect", set_command(set_operation::intersect, count_rule::least)},
+      {"subtract", set_command(set_operation::subtract, count_rule::first)},
+      {"to-kff", [](const flags& f) { to_kff(f.files.front(), f.output, range_of(f)); }},
+      {"from-kff", run_from_kff},
+  };
+  return all;
+}
+
+} // namespace
+
+bool commands::chosen() const { return app_->parsed(); }
+
+int commands::run() const {
+  // A file that may not grow is told like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const std::string name = app_->get_subcommands().front()->get_name();
+  try {
+    actions().at(name)(*flags_);
+    return 0;
+  } catch (const bad_input& e) {
+    fmt::print(stderr, "cubby kmer {}: {}\n", name, e.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "cubby kmer {}: memory ran out; give a smaller --memory\n", name);
+    return 1;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "cubby kmer {}: {}\n", name, e.what());
+    return 1;
+  }
+}
+
+} // namespace kmer

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of the JSON are described in docs/kmer.md.
+#include "summary.hpp"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "../bench/machine.hpp"
+#include "output_file.hpp"
+
+namespace kmer {
+
+namespace {
+
+double rate(const count_figures& f) { return static_cast<double>(f.kmers) * 1e-6 / std::max(f.seconds, 1e-6); }
+
+double gigabytes(std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-9; }
+
+} // namespace
+
+void print_summary(const count_options& options, const count_figures& f) {
+  fmt::print(stderr, "{}: {} different of {} k-mers, from {} records with {} bases\n", options.output, f.file.distinct,
+             f.kmers, f.records, f.bases);
+  fmt::print(stderr,
+             "{:.2f} s, {:.1f} M k-mers/s, {:.2f} GB of memory of which {:.0f} % in huge pages, {:.2f} GB spilled\n",
+             f.seconds, rate(f), gigabytes(f.peak_bytes), f.huge_percent, gigabytes(f.spilled_bytes));
+  if (f.file.left_out != 0)
+    fmt::print(stderr, "{} k-mers with a count below {} were left out\n", f.file.left_out, options.bounds.min_count);
+  if (f.file.saturated != 0)
+    fmt::print(stderr, "{} k-mers have the largest count, {}, and may occur more often\n", f.file.saturated,
+               options.bounds.count_limit);
+}
+
+void write_summary(const std::string& path, const count_options& options, const count_figures& f) {
+  nlohmann::ordered_json all;
+  all["output"] = options.output;
+  all["output_bytes"] = f.file_bytes;
+  all["k"] = options.of.k;
+  all["canonical"] = options.of.canonical;
+  all["records"] = f.records;
+  all["bases"] = f.bases;
+  all["kmers"] = f.kmers;
+  all["distinct"] = f.file.distinct;
+  all["total"] = f.file.total;
+  all["left_out"] = f.file.left_out;
+  all["saturated"] = f.file.saturated;
+  all["min_count"] = options.bounds.min_count;
+  all["count_limit"] = options.bounds.count_limit;
+  all["engine"] = options.of.dense() ? "array" : std::string(name_of(options.engine));
+  all["threads"] = options.threads;
+  all["seconds"] = f.seconds;
+  all["reading_seconds"] = f.reading_seconds;
+  all["million_kmers_per_second"] = rate(f);
+  all["memory_limit"] = options.memory;
+  all["peak_bytes"] = f.peak_bytes;
+  all["waiting_bytes"] = f.pool_bytes;
+  all["spilled_bytes"] = f.spilled_bytes;
+  all["huge_pages_setting"] = bench::describe_machine().huge_pages;
+  all["huge_pages_percent"] = f.huge_percent;
+  output_file out(path);
+  out.write(all.dump(2) + "\n");
+  out.commit();
+}
+
+} // namespace kmer

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a count has done: two lines for people, JSON for programs.
+#pragma once
+
+#include <string>
+
+#include "count.hpp"
+
+namespace kmer {
+
+void print_summary(const count_options& options, const count_figures& figures);
+void write_summary(const std::string& path, const count_options& options, const count_figures& figures);
+
+} // namespace kmer

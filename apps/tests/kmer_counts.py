@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+# Counts: every count of every k-mer against jellyfish, KMC and the oracle, on real and on hostile input.
+import gzip
+import json
+import os
+import subprocess
+import threading
+import zlib
+
+from kmer_support import GENOME, READS, SIZES, Folder, lines_of, oracle, random_bases
+
+
+class RealReads(Folder):
+    """Reads of phage lambda: 10,000 short ones with N, 6,000 long ones."""
+
+    def test_short_reads_as_jellyfish_and_kmc_count_them(self):
+        path = self.plain(READS / "reads_1.fq.gz")
+        for k in SIZES:
+            for canonical in (True, False):
+                with self.subTest(k=k, canonical=canonical):
+                    ours = self.counted(path, k=k, canonical=canonical)
+                    self.assertTrue(ours)
+                    self.assertEqual(ours, self.jellyfish(path, k=k, canonical=canonical))
+                    if (k, canonical) in ((4, True), (21, True), (33, True), (55, False)):  # two seconds each; make verify has all
+                        self.assertEqual(ours, self.kmc(path, k, canonical))
+
+    def test_long_reads_as_the_rivals_count_them(self):
+        path = self.plain(READS / "longreads.fq.gz")
+        for k, canonical in ((21, True), (55, False)):
+            ours = self.counted(path, k=k, canonical=canonical)
+            self.assertEqual(ours, self.jellyfish(path, k=k, canonical=canonical))
+            self.assertEqual(ours, self.kmc(path, k, canonical))
+
+    def test_reads_as_the_oracle_counts_them(self):
+        lines = gzip.open(READS / "reads_2.fq.gz", "rt").read().splitlines()
+        reads = lines[1:4000:4]
+        path = self.write("some.fq", "\n".join(lines[:4000]) + "\n")
+        for k in (4, 11, 21, 33, 64):
+            for canonical in (True, False):
+                self.assertEqual(self.counted(path, k=k, canonical=canonical), lines_of(oracle(reads, k, canonical)))
+
+    def test_genome(self):
+        """All that jellyfish's histogram says, and every k-mer that is repeated; make verify compares every one."""
+        path = self.plain(GENOME)
+        file = self.count(path, k=31)
+        repeated = sorted(self.run_well("dump", "--min-count", 2, file).stdout.splitlines())
+        self.assertGreater(len(repeated), 10_000)
+        self.assertEqual(repeated, self.jellyfish(path, k=31, least=2))
+        rows = subprocess.run(["jellyfish", "histo", "-h", "1000000", self.folder / "rival.jf"], check=True,
+                              capture_output=True).stdout
+        self.assertEqual(self.run_well("histo", file).stdout, rows)
+
+
+class Hostile(Folder):
+    def check(self, path, sequences, sizes=SIZES, rival=True):
+        for k in sizes:
+            for canonical in (True, False):
+                with self.subTest(k=k, canonical=canonical):
+                    ours = self.counted(path, k=k, canonical=canonical)
+                    self.assertEqual(ours, lines_of(oracle(sequences, k, canonical)))
+                    if rival:
+                        self.assertEqual(ours, self.jellyfish(path, k=k, canonical=canonical))
+
+    def test_one_letter(self):
+        for letter in "AT":
+            path = self.write("one.fa", ">one\n" + letter * 5000 + "\n")
+            self.check(path, [letter * 5000])
+
+    def test_repeats_of_few_letters(self):
+        sequences = ["AT" * 700, "ACG" * 500, "AAAAAAAAAC" * 200, "TTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTG" * 40]
+        self.check(self.write("repeats.fa", "".join(f">r\n{s}\n" for s in sequences)), sequences)
+
+    def test_all_n(self):
+        path = self.write("n.fa", ">n\n" + "N" * 3000 + "\n")
+        self.check(path, ["N" * 3000], rival=False)
+
+    def test_other_letters_break(self):
+        sequence = random_bases(1, 3000, "ACGT" * 40 + "NRYKMSWBDHVUnx*-.")
+        self.check(self.write("codes.fa", f">c\n{sequence}\n"), [sequence])
+
+    def test_reads_shorter_than_k(self):
+        reads = [random_bases(n, n) for n in range(1, 70)] + [""]
+        path = self.write("short.fq", "".join(f"@r\n{r}\n+\n{'I' * len(r)}\n" for r in reads))
+        self.check(path, reads, rival=False)
+
+    def test_lower_case(self):
+        sequence = random_bases(2, 2000, "ACGTacgt")
+        self.check(self.write("case.fa", f">c\n{sequence}\n"), [sequence])
+
+    def test_carriage_returns(self):
+        """Jellyfish takes a carriage return for a letter that breaks; a line end is none."""
+        sequence = random_bases(3, 5000)
+        lines = [sequence[at:at + 61] for at in range(0, len(sequence), 61)]
+        path = self.write("dos.fa", "\r\n".join([">dos", *lines, ">empty", ""]))
+        self.check(path, [sequence], rival=False)
+        path = self.write("dos.fq", "".join(f"@r\r\n{r}\r\n+\r\n{'I' * len(r)}\r\n" for r in lines))
+        self.check(path, lines, sizes=(21, 55))
+
+    def test_carriage_returns_at_every_place_of_the_buffer(self):
+        for offset in range(-3, 4):
+            lines = ["A" * (65536 - 4 + offset), random_bases(offset + 9, 300)]
+            path = self.write("dos.fa", ">1\r\n" + "\r\n".join(lines) + "\r\n")
+            self.assertEqual(self.counted(path, k=15), lines_of(oracle(["".join(lines)], 15)))
+
+    def test_empty_files(self):
+        for name, data in (("plain", b""), ("packed", gzip.compress(b"")), ("lines", b"\n\n\r\n")):
+            self.assertEqual(self.counted(self.write(name, data), k=21), [])
+        self.assertEqual(self.counted(self.write("head.fa", ">only a name\n"), k=21), [])
+
+    def test_one_line_of_five_megabases(self):
+        """Made of few k-mers, so that the lists are short; make verify takes a random line."""
+        unit = random_bases(4, 1_000)
+        path = self.write("line.fa", ">l\n" + unit * 4_999 + random_bases(5, 1_000) + "\n")
+        ours = self.counted(path, k=31)
+        self.assertEqual(max(int(line.split()[1]) for line in ours), 4_999)
+        self.assertEqual(ours, self.jellyfish(path, k=31))
+
+    def test_quality_that_looks_like_records(self):
+        reads = [random_bases(n, 80) for n in range(50)]
+        quality = ("@r\n+\n>q"[i % 7] for i in range(10 ** 6))
+        text = "".join(f"@r\n{r}\n+r\n{''.join(c for c in (next(quality) for _ in r)).replace(chr(10), '@')}\n" for r in reads)
+        self.check(self.write("quality.fq", text), reads, sizes=(21,))
+
+    def test_records_of_several_lines(self):
+        reads = [random_bases(n, 150) for n in range(30)]
+        text = "".join(f"@r\n{r[:70]}\n{r[70:]}\n+\n{'@' * 70}\n{'+' * 80}\n" for r in reads)
+        self.check(self.write("lines.fq", text), reads, sizes=(21,), rival=False)
+
+    def test_every_k(self):
+        sequence = random_bases(5, 1500) + "N" + random_bases(6, 40)
+        path = self.write("any.fa", f">a\n{sequence}\n")
+        for k in range(1, 65):
+            self.assertEqual(self.counted(path, k=k, canonical=k % 2 == 0), lines_of(oracle([sequence], k, k % 2 == 0)))
+
+
+class Ways(Folder):
+    """However the bytes come, and whoever counts, the file is the same, byte for byte."""
+
+    def setUp(self):
+        super().setUp()
+        self.reads = self.plain(READS / "reads_1.fq.gz")
+        self.data = self.reads.read_bytes()
+        self.want = self.count(self.reads, k=21, out="want.kc", more=("--threads", "1")).read_bytes()
+
+    def same(self, *inputs, **how):
+        self.assertEqual(self.count(*inputs, k=21, out="got.kc", **how).read_bytes(), self.want)
+
+    def test_threads_engines_and_memory(self):
+        for threads in (1, 2, 3, 7):
+            self.same(self.reads, more=("--threads", threads))
+        self.same(self.reads, more=("--engine", "dlht", "--threads", "2"))
+        self.same(self.reads, more=("--memory", "60M", "--threads", "1"))
+
+    def test_gzip_of_one_and_of_many_members(self):
+        members = b"".join(gzip.compress(self.data[at:at + 9999]) for at in range(0, len(self.data), 9999))
+        for data in (gzip.compress(self.data), members, gzip.compress(self.data) + b"\0" * 512, gzip.compress(self.data, 0)):
+            self.same(self.write("reads.gz", data))
+
+    def test_bgzf(self):
+        packed = subprocess.run(["bgzip", "-c", self.reads], check=True, capture_output=True).stdout
+        self.same(self.write("reads.bgz", packed))
+        self.same("-", stdin=packed)
+
+    def test_standard_input_and_several_files(self):
+        self.same("-", stdin=self.data)
+        self.same("-", stdin=gzip.compress(self.data))
+        half = len(b"".join(self.data.splitlines(keepends=True)[:20000]))
+        self.same(self.write("a.fq", self.data[:half]), self.write("b.fq.gz", gzip.compress(self.data[half:])))
+        fasta = self.write("b.fa", b"".join(b">" + line[1:] if at % 4 == 0 else line for at, line in
+                                            enumerate(self.data[half:].splitlines(keepends=True)) if at % 4 < 2))
+        self.same(self.folder / "a.fq", fasta)
+
+    def test_bam_and_cram(self):
+        bam = self.folder / "reads.bam"
+        subprocess.run(["samtools", "import", "-0", self.reads, "-o", bam], check=True, capture_output=True)
+        self.same(bam)
+        self.same("-", stdin=bam.read_bytes())
+        cram = self.folder / "reads.cram"
+        subprocess.run(["samtools", "view", "-C", "--output-fmt-option", "no_ref=1", "-o", cram, bam], check=True,
+                       capture_output=True)
+        self.same(cram)
+        self.same("-", stdin=cram.read_bytes())
+
+    def test_named_pipes(self):
+        bam = self.folder / "reads.bam"
+        subprocess.run(["samtools", "import", "-0", self.reads, "-o", bam], check=True, capture_output=True)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for data in (self.data, gzip.compress(self.data), bam.read_bytes()):
+            feeder = threading.Thread(target=pipe.write_bytes, args=(data,))
+            feeder.start()
+            self.same(pipe)
+            feeder.join()
+
+    def test_aligned_reads_count_once_and_as_they_were_read(self):
+        header = "@SQ\tSN:x\tLN:1000\n"
+        forward, turned = random_bases(7, 60), random_bases(8, 60)
+        rows = ((0, forward), (16, turned), (256, forward), (2048, forward))
+        sam = header + "".join(f"r\t{flag}\tx\t1\t9\t60M\t*\t0\t0\t{read}\t{'I' * 60}\n" for flag, read in rows)
+        bam = subprocess.run(["samtools", "view", "-b", "-"], input=sam.encode(), check=True, capture_output=True).stdout
+        back = turned[::-1].translate(str.maketrans("ACGT", "TGCA"))
+        self.assertEqual(self.counted(self.write("a.bam", bam), k=21, canonical=False),
+                         lines_of(oracle([forward, back], 21, False)))
+
+    def test_spilled(self):
+        path = self.plain(GENOME)
+        small = self.count(path, path, path, path, k=27, out="small.kc",
+                           more=("--memory", "40M", "--threads", "1", "--json", self.folder / "j"))
+        figures = json.loads((self.folder / "j").read_text())
+        self.assertGreater(figures["spilled_bytes"], 10_000_000)
+        self.assertLessEqual(figures["peak_bytes"], figures["memory_limit"])
+        large = self.count(path, path, path, path, k=27, out="large.kc", more=("--memory", "2G"))
+        self.assertEqual(zlib.crc32(small.read_bytes()), zlib.crc32(large.read_bytes()))
