@@ -99,8 +99,10 @@ struct capability_set {
   bool lock_free_find = false;
   bool lock_free_insert = false;
   bool slots_freed_at_once = false;
+  bool bounded_bins = false; ///< more keys with one hash than a bin holds are refused as `full`
   bool ordered_batch = false;
   bool prefetch = false;
+  bool pipelined = false; ///< requests may be pending: see pipeline.hpp
   bool grows = false;
   bool grows_without_blocking = false;
   bool shrinks = false;

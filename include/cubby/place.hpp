@@ -168,8 +168,10 @@ struct upserted {
 };
 
 /// Insert if absent, else `change_it() -> changed`. `insert_it() -> insert_outcome`. While a reservation of the key is
-/// open neither can be done, and this waits for its commit or abort.
-template <class Change, class Insert> upserted change_or_insert(Change change_it, Insert insert_it) {
+/// open neither can be done, and this waits for its commit or abort. Inlined: passed on, the two functions' captures would
+/// be stored word by word and loaded in pairs, which stalls.
+template <class Change, class Insert>
+CUBBY_ALWAYS_INLINE upserted change_or_insert(const Change& change_it, const Insert& insert_it) {
   for (sync::backoff wait;; wait.pause()) {
     const changed c = change_it();
     if (c == changed::done) return {insert_outcome::exists};
@@ -214,6 +216,10 @@ upserted assign_or_insert(site<Engine> s, const typename Engine::probe& p, const
 /// `make(const V&) -> V` if present; else a value of `args`, which is built once.
 template <class Engine, class Q, class F, class... A>
 upserted update_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& make, A&&... args) {
+  if constexpr (!Engine::policy::in_records) {
+    return change_or_insert([&] { return replace_value(s, p, key, make); },
+                            [&] { return place(s, p, key, std::forward<A>(args)...); });
+  }
   std::optional<fresh_word<Engine>> first;
   return change_or_insert([&] { return replace_value(s, p, key, make); },
                           [&] {

@@ -24,7 +24,8 @@ TYPED_TEST(issue_002_walks, end_after_many_migrations) {
       m.shrink_to_fit();
     }
   });
-  for (std::uint64_t n = 0; n < 40; ++n) EXPECT_EQ(seen[n], 1u) << n;
+  // Once, or twice if the engine lets a walk meet what moves behind it; not once for each migration.
+  for (std::uint64_t n = 0; n < 40; ++n) EXPECT_TRUE(seen[n] == 1 || seen[n] == 2) << n << ": " << seen[n];
 }
 
 /// Erasing under a walk makes the table do its share of a migration, and let old indexes go: not the one walked over.

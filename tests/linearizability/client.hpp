@@ -153,7 +153,15 @@ public:
     });
   }
 
-  void reserve_then(bool commit, std::uint64_t key, std::uint64_t number) {
+  /// Without shadow inserts: an insert.
+  void reserve_then(bool, std::uint64_t key, std::uint64_t number)
+    requires(!map::capabilities.shadow_insert)
+  {
+    call(verb::insert, key, number);
+  }
+  void reserve_then(bool commit, std::uint64_t key, std::uint64_t number)
+    requires(map::capabilities.shadow_insert)
+  {
     auto reservation = decltype(handle_.shadow_insert(key, Coding::encode(number))){};
     bool got = false;
     take(verb::shadow_insert, key, number, [&](record& r) {

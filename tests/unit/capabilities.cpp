@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The README's table of capabilities is what the engines say of themselves; a failure prints the table to paste.
+#include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
 
@@ -27,19 +28,21 @@ std::string table() {
       {"an erased slot is free at once", &cubby::capability_set::slots_freed_at_once},
       {"ordered batches of mixed verbs", &cubby::capability_set::ordered_batch},
       {"prefetch, coroutines", &cubby::capability_set::prefetch},
+      {"pipelines: tagged, in any order", &cubby::capability_set::pipelined},
       {"grows", &cubby::capability_set::grows},
       {"grows without stopping others", &cubby::capability_set::grows_without_blocking},
       {"shrinks", &cubby::capability_set::shrinks},
       {"snapshot of one point in time", &cubby::capability_set::snapshot},
       {"shadow inserts", &cubby::capability_set::shadow_insert},
+      {"refuses too many keys of one hash", &cubby::capability_set::bounded_bins},
       {"one thread only", &cubby::capability_set::one_thread_only},
   };
   std::ostringstream out;
-  out << "| | `dlht` | `dlht_single` | `reference` |\n|---|---|---|---|\n";
+  out << "| | `dlht` | `dlht_single` | `dramhit` | `reference` |\n|---|---|---|---|---|\n";
   for (const line& l : lines) {
     const auto mark = [&](const cubby::capability_set& set) { return set.*l.flag ? "yes" : "-"; };
     out << "| " << l.what << " | " << mark(of<cubby::dlht>()) << " | " << mark(of<cubby::dlht_single>()) << " | "
-        << mark(of<cubby::reference>()) << " |\n";
+        << mark(of<cubby::dramhit>()) << " | " << mark(of<cubby::reference>()) << " |\n";
   }
   return out.str();
 }

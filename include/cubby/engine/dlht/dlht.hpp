@@ -23,6 +23,7 @@ public:
       .lock_free_find = Threads::is_shared,
       .lock_free_insert = Threads::is_shared,
       .slots_freed_at_once = true,
+      .bounded_bins = true,
       .ordered_batch = true,
       .prefetch = true,
       .grows = true,

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many finds with their lines asked for ahead (section 3.1, for callers who have all keys at hand). Requests go by groups:
+// the lines of the next group are asked for before this one is looked at; a request that its line does not answer asks
+// for what it needs next, the next line or a record, and is looked at again after the others of its group.
+#pragma once
+
+#include <cubby/engine/dramhit/find.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+inline constexpr std::size_t group = 32;
+
+template <class Threads> struct in_flight {
+  const slot<Threads>* line; // null: a key of the side region
+  std::uint64_t word;
+};
+template <class Threads> struct flight {
+  in_flight<Threads> ring[2 * group]; // not initialized: clearing it costs as much as some requests
+  CUBBY_ALWAYS_INLINE in_flight<Threads>& operator[](std::size_t i) noexcept { return ring[i % (2 * group)]; }
+};
+
+template <class Policy, class Threads, class Make>
+CUBBY_ALWAYS_INLINE void ask_for_lines(const array<Threads>& a, flight<Threads>& requests, std::size_t first,
+                                       std::size_t last, Make& make) {
+  for (std::size_t i = first; i < last; ++i) {
+    const word_probe p = make(i);
+    const slot<Threads>* const line = home_line<Policy>(a, p.hash);
+    prefetch_line(line);
+    requests[i] = {is_reserved(p.word) ? nullptr : line, p.word};
+  }
+}
+
+/// Asks for the record that the line's slot with this word leads to. Only a hint: nothing is verified.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot<Threads>* line, std::uint64_t word) noexcept {
+  if constexpr (Policy::unique_words) {
+    for (std::size_t i = 0; i < slots_in_line; ++i) {
+      // relaxed: a stale word costs a useless prefetch
+      if (line[i].first.load(sync::relaxed) != word) continue;
+      prefetch_line(policy.record_of(line[i].second.load(sync::relaxed))); // relaxed: as above
+    }
+  }
+}
+
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>& a, flight<Threads>& requests,
+                                      std::size_t first, std::size_t last, Make& make, Take& take) {
+  std::size_t later[group];
+  std::size_t waiting = 0;
+  const slot<Threads>* const end = a.slots + a.slot_count();
+  for (std::size_t i = first; i < last; ++i) {
+    in_flight<Threads>& r = requests[i];
+    if constexpr (!Policy::unique_words) {
+      std::uint64_t value = 0;
+      const glance saw = r.line == nullptr ? glance::further : look_at_words(r.line, r.word, value);
+      if (saw == glance::hit) [[likely]] {
+        take(i, found_word{true, value});
+        continue;
+      }
+      if (saw == glance::miss && next_array(a) == nullptr) { // as in find_from
+        take(i, found_word{});
+        continue;
+      }
+      if (saw == glance::further && r.line != nullptr) {
+        r.line = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
+        prefetch_line(r.line);
+      }
+    } else if (r.line != nullptr) {
+      prefetch_record(policy, r.line, r.word);
+    }
+    later[waiting++] = i;
+  }
+  for (std::size_t k = 0; k < waiting; ++k) {
+    const std::size_t i = later[k];
+    const auto p = make(i);
+    take(i, requests[i].line == nullptr ? find_slowly(policy, &a, p) : find_from(policy, a, requests[i].line, p));
+  }
+}
+
+/// `take(i, found_word)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make`
+/// is pure and may be called twice.
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
+  flight<Threads> requests;
+  const array<Threads>& a = *first_array(t);
+  const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
+  ask_for_lines<Policy>(a, requests, 0, at_most(group), make);
+  for (std::size_t first = 0; first < count; first += group) {
+    const std::size_t next = at_most(first + group);
+    ask_for_lines<Policy>(a, requests, next, at_most(next + group), make);
+    answer_group(t.policy, a, requests, first, next, make, take);
+  }
+}
+
+} // namespace cubby::inline v0::engines::dramhit

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face of the DRAMHiT room. Papers' name and source: "DRAMHiT: A Hash Table Architected for the Speed of DRAM",
+// EuroSys 2023. README.md beside this file has the paper in one page, what we changed and why, and what is not proved.
+#pragma once
+
+#include <utility>
+
+#include <cubby/engine/dramhit/batch.hpp>
+#include <cubby/engine/dramhit/pipeline.hpp>
+#include <cubby/engine/dramhit/walk.hpp>
+#include <cubby/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+/// Words to words over one flat array. Every verb runs inside a pin; see engine.hpp for the contract.
+template <slot_policy Policy, class Threads = sync::shared> class dramhit_engine {
+public:
+  using policy = Policy;
+  using probe = typename Policy::probe;
+  static constexpr capability_set capabilities{.lock_free_find = true,
+                                               .lock_free_insert = true,
+                                               .ordered_batch = true,
+                                               .prefetch = true,
+                                               .pipelined = true,
+                                               .grows = true,
+                                               .grows_without_blocking = true,
+                                               .shrinks = true};
+
+  /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
+  dramhit_engine(const options& chosen, Policy slots) : table_(chosen, std::move(slots)) {
+    ok_ = engines::dramhit::open(table_);
+    if (ok_) return;
+    engines::dramhit::close(table_);
+    fail::with_no_memory();
+  }
+  ~dramhit_engine() {
+    if (ok_) engines::dramhit::close(table_);
+  }
+  dramhit_engine(const dramhit_engine&) = delete;
+  dramhit_engine& operator=(const dramhit_engine&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] const Policy& slots() const noexcept { return table_.policy; }
+  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  static seat_pin pin(seat& s) noexcept { return seat_pin(s); }
+  /// The calling thread's seat; null when there is no memory for one.
+  [[nodiscard]] static seat* local_seat() noexcept { return registry::local(); }
+
+  CUBBY_ALWAYS_INLINE found_word find(seat&, const probe& p) const noexcept {
+    return engines::dramhit::find(table_, p);
+  }
+  CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept { engines::dramhit::prefetch_home(table_, p); }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
+    const auto& a = *engines::dramhit::first_array(table_);
+    engines::dramhit::prefetch_record(table_.policy, engines::dramhit::home_line<Policy>(a, p.hash), p.word);
+  }
+  inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
+    return engines::dramhit::insert(table_, s, p, word);
+  }
+  template <class F> mutated mutate(seat& s, const probe& p, F f) {
+    const mutated result = engines::dramhit::mutate(table_, s, p, f);
+    if (result.found && result.done == verdict::erase) engines::dramhit::after_erase(table_);
+    return result;
+  }
+  void retire(seat& s, std::uint64_t word) {
+    if constexpr (Policy::unique_words) table_.bag.add(s, word);
+  }
+  void collect(seat&) {
+    table_.bag.collect();
+    engines::dramhit::release_arrays(table_, ~std::size_t{0});
+  }
+
+  /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
+  using course = engines::dramhit::course<Threads>;
+  CUBBY_ALWAYS_INLINE course aim(const word_probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
+  /// True when the request may be carried out; else it has asked for memory and wants another turn.
+  CUBBY_ALWAYS_INLINE bool advance(course& c, const probe& p) const noexcept {
+    return engines::dramhit::advance(table_.policy, c, p) == engines::dramhit::turn::ready;
+  }
+  /// The same for a find, which it answers.
+  CUBBY_ALWAYS_INLINE bool find_along(course& c, const probe& p, found_word& out) const noexcept {
+    return engines::dramhit::find_along(table_.policy, c, p, out) == engines::dramhit::turn::ready;
+  }
+
+  template <class F> void for_each(seat&, F f) { engines::dramhit::for_each(table_, f); }
+  template <class Make, class Take>
+  CUBBY_ALWAYS_INLINE void find_many(seat&, std::size_t count, Make make, Take take) const {
+    engines::dramhit::find_many(table_, count, make, take);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return engines::dramhit::live_entries(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return engines::dramhit::capacity(table_); }
+  [[nodiscard]] table_stats stats() const noexcept { return engines::dramhit::stats(table_); }
+  bool reserve(seat& s, std::size_t entries) {
+    const auto stay = pin(s);
+    return engines::dramhit::reserve(table_, entries);
+  }
+  bool shrink_to_fit(seat& s) {
+    bool done = false;
+    {
+      const auto stay = pin(s);
+      done = engines::dramhit::shrink_to_fit(table_);
+    }
+    collect(s);
+    return done;
+  }
+
+private:
+  mutable engines::dramhit::table<Policy, Threads> table_;
+  bool ok_ = true;
+};
+
+/// Engine tag: DRAMHiT, one array open to all threads.
+struct dramhit {
+  static constexpr const char* name = "dramhit";
+  template <class Policy> using engine = dramhit_engine<Policy>;
+};
+
+} // namespace cubby::inline v0

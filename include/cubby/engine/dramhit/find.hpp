@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Get (sections 3 and 3.1): two loads of a slot, no locked instruction, no second look. One key at a time, and many with
+// their lines asked for ahead.
+#pragma once
+
+#include <cubby/engine/dramhit/table.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+/// What a look at one line gave.
+enum class glance : std::uint8_t { hit, miss, further };
+
+/// The four slots of a line in the main region. A miss is one only if nothing in the array has moved: see `find_from`.
+template <class Threads, class Matches>
+CUBBY_ALWAYS_INLINE glance look_at_line(const slot<Threads>* line, std::uint64_t word, Matches matches,
+                                        std::uint64_t& value) noexcept {
+  std::uint64_t last = 0;
+  for (std::size_t i = 0; i < slots_in_line; ++i) {
+    // [look] acquire: pairs with [entry]
+    last = line[i].first.load(sync::acquire);
+    if (last != word) continue;
+    // Linearization point of a hit: the read of the key, or a later moment at which this value was current (J3).
+    // [look-value] acquire: pairs with [entry]
+    value = line[i].second.load(sync::acquire);
+    if (matches(value)) return glance::hit;
+  }
+  // Slots of a line fill up in order, so an empty last one ends the chain.
+  return last == empty ? glance::miss : glance::further;
+}
+
+/// Which slot of a line shows `word`, where the words are all that there is to a key; `slots_in_line`: none. Without a
+/// branch for each slot, because which one it is is a coin toss to the predictor. At most one of them shows it (J2).
+template <class Threads>
+CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot<Threads>* line, std::uint64_t word,
+                                            std::uint64_t last) noexcept {
+  static_assert(slots_in_line == 4);
+  // [look] acquire: pairs with [entry]
+  const auto shows = [&](std::size_t i) { return static_cast<unsigned>(line[i].first.load(sync::acquire) == word); };
+  return 4 - 4 * shows(0) - 3 * shows(1) - 2 * shows(2) - static_cast<unsigned>(last == word);
+}
+
+/// `look_at_line` for such a table.
+template <class Threads>
+CUBBY_ALWAYS_INLINE glance look_at_words(const slot<Threads>* line, std::uint64_t word, std::uint64_t& value) noexcept {
+  // [look] acquire: pairs with [entry]
+  const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
+  const unsigned number = number_in_line(line, word, last);
+  // Linearization points as above. [look-value] acquire: pairs with [entry]
+  value = line[number % slots_in_line].second.load(sync::acquire);
+  if (number < slots_in_line) [[likely]]
+    return glance::hit;
+  return last == empty ? glance::miss : glance::further;
+}
+
+/// A line of either kind of table.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE glance look_at(const Policy& policy, const slot<Threads>* line, const Probe& p,
+                                   std::uint64_t& value) noexcept {
+  if constexpr (!Policy::unique_words) return look_at_words(line, p.word, value);
+  else return look_at_line(line, p.word, [&](std::uint64_t word) { return policy.matches(p, word); }, value);
+}
+
+/// From array `a` on, whatever moves meanwhile.
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const array<Threads>* a, const Probe& p) noexcept {
+  const std::uint64_t word = stored_word(p.word);
+  while (a != nullptr) {
+    const sighting<Threads> seen =
+        search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t value) { return policy.matches(p, value); });
+    // Linearization point of a hit as above; of a carried entry the read of its cell, when it could not change; of a
+    // miss the read of the slot that ended the chain.
+    if (seen.how == stop::hit || seen.how == stop::carried) return {true, seen.value};
+    a = beyond(*a, seen);
+  }
+  return {};
+}
+
+/// From `line`, the home of the probe's key in `a` or a line behind it, on.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threads>& a, const slot<Threads>* line,
+                                         const Probe& p) noexcept {
+  const slot<Threads>* const end = a.slots + a.slot_count();
+  for (std::uint64_t looked = 0; looked < a.lines; ++looked) {
+    std::uint64_t value = 0;
+    const glance saw = look_at(policy, line, p, value);
+    if (saw == glance::hit) return {true, value};
+    // Linearization point of a miss: the read of the first empty slot. If nothing has a successor to move to by now, no
+    // slot that was read had moved.
+    if (saw == glance::miss) {
+      if (next_array(a) == nullptr) [[likely]]
+        return {};
+      break;
+    }
+    line = line + slots_in_line == end ? a.slots : line + slots_in_line;
+  }
+  return find_slowly(policy, &a, p);
+}
+
+/// The value word under the probe's key. Lock-free; linearizable.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe& p) noexcept {
+  const array<Threads>& a = *first_array(t);
+  if (is_reserved(p.word)) [[unlikely]]
+    return find_slowly(t.policy, &a, p);
+  return find_from(t.policy, a, home_line<Policy>(a, p.hash), p);
+}
+
+} // namespace cubby::inline v0::engines::dramhit

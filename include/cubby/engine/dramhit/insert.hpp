@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Insert, and the paper's Put, Upsert and Delete as one read-modify-write (section 3, Operations and Atomicity): a search,
+// then one 16-byte compare-and-swap.
+#pragma once
+
+#include <cubby/engine/dramhit/find.hpp>
+#include <cubby/engine/dramhit/resize.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+/// An insert that had to look at so many slots asks whether the table is crowded: the sum behind the answer costs as
+/// much as a search, and fewer than a twentieth of the inserts come so far before the mark is reached.
+inline constexpr std::uint64_t long_search = 3 * slots_in_line;
+
+/// The array where an insert goes on that may not, or cannot, take a slot of `a`; null: `why` says what is missing.
+template <class Policy, class Threads>
+array<Threads>* further_array(table<Policy, Threads>& t, array<Threads>& a, const chain<Threads>& c,
+                              insert_outcome& why) noexcept {
+  if (array<Threads>* const next = next_array(a)) return next;
+  const std::uint64_t lines = lines_after(t, a, c);
+  why = lines == 0 ? insert_outcome::full : insert_outcome::no_memory;
+  array<Threads>* const made = lines == 0 ? nullptr : make_next(t, a, lines);
+  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_all(t, a);
+  return made;
+}
+
+/// A `fixed` table leaves some slots free: without any, each search for an absent key would look at all of them.
+template <class Policy, class Threads>
+bool is_bound_reached(const table<Policy, Threads>& t, const array<Threads>& a) noexcept {
+  return t.settings.growth == growth_policy::fixed && live_entries(t) >= a.slot_count() - a.slot_count() / 16;
+}
+
+/// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
+/// again.
+template <class Threads>
+bool settle(const sighting<Threads>& seen, std::uint64_t first, std::uint64_t second) noexcept {
+  // Linearization point of an insert. [entry] acq_rel: pairs with [look], [look-value]
+  return seen.where->compare_exchange({seen.key, seen.value}, {first, second});
+}
+
+/// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
+template <class Policy, class Threads, class Probe>
+inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
+  const std::uint64_t word = stored_word(p.word);
+  insert_outcome why = insert_outcome::no_memory;
+  for (array<Threads>* a = first_array(t);;) {
+    const chain<Threads> c = chain_of<Policy>(*a, p);
+    const auto seen = search(*a, c, word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
+    if (seen.how == stop::hit || seen.how == stop::carried) return {insert_outcome::exists, false, seen.value};
+    const bool may_stay = seen.how == stop::end && !seen.passed_moved;
+    if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
+      if (is_bound_reached(t, *a)) return {.outcome = insert_outcome::full};
+      (void)further_array(t, *a, c, why); // without memory this array goes on
+    }
+    if (may_stay && !is_reserved_for_moves(t, *a)) {
+      if (!settle(seen, word, value)) continue;
+      t.claims.add(who.id(), 1);
+      chores(t);
+      return {};
+    }
+    array<Threads>* const next = further_array(t, *a, c, why);
+    if (next == nullptr) return {.outcome = why};
+    // J4: behind an empty slot somebody else could still insert the key.
+    if (seen.how == stop::end && !settle(seen, empty, sealed_mark)) continue;
+    a = next;
+  }
+}
+
+/// Carries out a decision about the live entry in `s`; false: somebody was faster.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE bool carry_out(table<Policy, Threads>& t, const seat& who, slot<Threads>& s, std::uint64_t word,
+                                   std::uint64_t value, const decision& wanted) noexcept {
+  if (wanted.what == verdict::keep || (wanted.what == verdict::replace && wanted.word == value)) return true;
+  // Linearization point of an assign and of an erase; an erased slot keeps its value for readers (J3).
+  // [entry] acq_rel: pairs with [look], [look-value]
+  const sync::two_words after =
+      wanted.what == verdict::replace ? sync::two_words{word, wanted.word} : sync::two_words{dead, value};
+  if (!s.compare_exchange({word, value}, after)) return false;
+  if (wanted.what == verdict::erase) t.erases.add(who.id(), 1);
+  chores(t);
+  return true;
+}
+
+/// The entry is its own words and lies in its home line, as most do: no search. False: look further.
+template <class Policy, class Threads, class F>
+CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& who, const word_probe& p, F& f,
+                                        mutated& out) {
+  if (is_reserved(p.word)) [[unlikely]]
+    return false;
+  slot<Threads>* const line = home_line<Policy>(*first_array(t), p.hash);
+  // [look] acquire: pairs with [entry]
+  const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
+  const unsigned number = number_in_line(line, p.word, last);
+  if (number == slots_in_line) return false;
+  // [look-value] acquire: pairs with [entry]
+  const std::uint64_t value = line[number].second.load(sync::acquire);
+  const decision wanted = f(value);
+  out = {true, wanted.what, value};
+  return carry_out(t, who, line[number], p.word, value, wanted);
+}
+
+/// Finds the entry, asks `f(value_word)`, and carries out its decision if the word is still there; else asks again.
+/// Waits only while its own key is being moved.
+template <class Policy, class Threads, class Probe, class F>
+mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& p, F& f) {
+  if constexpr (!Policy::unique_words) {
+    if (mutated out; mutate_at_home(t, who, p, f, out)) return out;
+  }
+  const std::uint64_t word = stored_word(p.word);
+  for (array<Threads>* a = first_array(t); a != nullptr;) {
+    const auto seen =
+        search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
+    if (seen.how == stop::carried) {
+      wait_for_move(*seen.where);
+      a = next_array(*a);
+      continue;
+    }
+    if (seen.how != stop::hit) {
+      a = beyond(*a, seen); // linearization point of a miss: see find.hpp
+      continue;
+    }
+    const decision wanted = f(seen.value);
+    if (carry_out(t, who, *seen.where, word, seen.value, wanted)) return {true, wanted.what, seen.value};
+  }
+  return {};
+}
+
+} // namespace cubby::inline v0::engines::dramhit

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's part of a pipeline (section 3.1): a pending request is taken from line to line, each asked for one turn
+// before it is read, until the line that decides it is here. Then its verb runs as any other and meets no line that was
+// not asked for.
+#pragma once
+
+#include <cubby/engine/dramhit/find.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+/// Where a pending request stands. Good inside the pin in which it was made.
+template <class Threads> struct course {
+  const array<Threads>* in = nullptr;
+  const slot<Threads>* line = nullptr;
+  std::uint32_t lines_left = 0; ///< before the search gives up overlapping: chains that long are rare
+  bool record_asked = false;
+};
+inline constexpr std::uint32_t longest_course = 16;
+
+/// What a turn came to: the request may be carried out now, or has asked for something and wants another turn.
+enum class turn : std::uint8_t { ready, again };
+
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE course<Threads> aim(const table<Policy, Threads>& t, const word_probe& p) noexcept {
+  const array<Threads>& a = *first_array(t);
+  const slot<Threads>* const line = home_line<Policy>(a, p.hash);
+  prefetch_line(line);
+  return {&a, line, longest_course, false};
+}
+
+template <class Threads> CUBBY_ALWAYS_INLINE turn go_to_next_line(course<Threads>& c) noexcept {
+  c.line = c.line + slots_in_line == c.in->slots + c.in->slot_count() ? c.in->slots : c.line + slots_in_line;
+  prefetch_line(c.line);
+  return turn::again;
+}
+/// The chain has ended in this array.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE turn go_to_next_array(course<Threads>& c, const word_probe& p) noexcept {
+  const array<Threads>* const next = next_array(*c.in);
+  if (next == nullptr) [[likely]]
+    return turn::ready;
+  c.in = next;
+  c.line = home_line<Policy>(*next, p.hash);
+  prefetch_line(c.line);
+  return turn::again;
+}
+
+/// What the request needs next is on its way, or here: then its verb runs as any other and finds it in the cache.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE turn advance(const Policy& policy, course<Threads>& c, const Probe& p) noexcept {
+  if (c.record_asked || --c.lines_left == 0 || is_reserved(p.word)) return turn::ready;
+  if constexpr (!Policy::unique_words) {
+    std::uint64_t value = 0;
+    const glance saw = look_at_words(c.line, p.word, value); // a hint; the verb looks for itself
+    if (saw == glance::hit) [[likely]]
+      return turn::ready;
+    return saw == glance::further ? go_to_next_line(c) : go_to_next_array<Policy>(c, p);
+  }
+  std::uint64_t last = 0;
+  for (std::size_t i = 0; i < slots_in_line; ++i) {
+    last = c.line[i].first.load(sync::relaxed); // relaxed: a hint; the verb looks for itself
+    if (last != p.word) continue;
+    prefetch_line(policy.record_of(c.line[i].second.load(sync::relaxed))); // relaxed: as above
+    c.record_asked = true;
+    return turn::again;
+  }
+  return last != empty ? go_to_next_line(c) : go_to_next_array<Policy>(c, p);
+}
+
+/// A find among entries that are their own words: answered on the way, without a second search.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE turn find_along(const Policy& policy, course<Threads>& c, const Probe& p,
+                                    found_word& out) noexcept {
+  if (!is_reserved(p.word) && --c.lines_left != 0) [[likely]] {
+    std::uint64_t value = 0;
+    const glance saw = look_at_words(c.line, p.word, value);
+    if (saw == glance::hit) [[likely]] {
+      out = {true, value};
+      return turn::ready;
+    }
+    if (saw == glance::further) return go_to_next_line(c);
+    if (next_array(*c.in) == nullptr) { // as in find_from
+      out = {};
+      return turn::ready;
+    }
+  }
+  out = find_slowly(policy, c.in, p);
+  return turn::ready;
+}
+
+} // namespace cubby::inline v0::engines::dramhit

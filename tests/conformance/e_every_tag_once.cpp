@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Guarantee E: every request that a pipeline has taken is answered exactly once, with its own tag and the answer that the
+// verb has; whatever the window, the room for replies, and what the table does meanwhile.
+#include <cubby/pipeline.hpp>
+
+#include <unordered_map>
+
+#include "engines.hpp"
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+using cubby::outcome;
+using cubby::pipeline_verb;
+
+template <class Mode>
+class e_every_tag_once : public ::testing::Test {};
+TYPED_TEST_SUITE(e_every_tag_once, pipelined_modes);
+
+template <class Mode>
+using pipe = cubby::pipeline<typename Mode::map::engine_type>;
+
+/// Hands requests in, takes replies as they come, and remembers what each tag was answered.
+template <class Mode>
+class correspondent {
+public:
+  correspondent(typename Mode::map& m, std::size_t window, std::size_t room)
+      : pipe_(m.engine(), {window}), out_(room) {}
+
+  void send(const std::vector<typename pipe<Mode>::request_type>& all) {
+    std::span<const typename pipe<Mode>::request_type> rest(all);
+    while (!rest.empty()) {
+      const auto p = pipe_.submit(rest, out_);
+      note(p.answered);
+      rest = rest.subspan(p.taken);
+      ASSERT_TRUE(p.taken != 0 || p.answered != 0) << "a full window and room for replies, and nothing moves";
+    }
+  }
+  void poll() { note(pipe_.poll(out_)); }
+  void drain() {
+    while (pipe_.pending() != 0) {
+      const std::size_t n = pipe_.drain(out_);
+      ASSERT_NE(n, 0u);
+      note(n);
+    }
+  }
+  std::unordered_map<std::uint64_t, typename pipe<Mode>::reply_type> answers;
+  unsigned twice = 0;
+
+private:
+  void note(std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!answers.emplace(out_[i].tag, out_[i]).second) ++twice;
+    }
+  }
+  pipe<Mode> pipe_;
+  std::vector<typename pipe<Mode>::reply_type> out_;
+};
+
+TYPED_TEST(e_every_tag_once, at_any_window_and_room) {
+  for (const std::size_t window : {1u, 2u, 7u, 32u, 200u}) {
+    for (const std::size_t room : {1u, 3u, 64u, 1000u}) {
+      typename TypeParam::map m(tiny_options());
+      correspondent<TypeParam> c(m, window, room);
+      std::vector<typename pipe<TypeParam>::request_type> all;
+      for (std::uint64_t n = 0; n < 500; ++n)
+        all.push_back({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)});
+      c.send(all);
+      c.poll();
+      c.drain();
+      ASSERT_EQ(c.answers.size(), 500u) << window << ' ' << room;
+      ASSERT_EQ(c.twice, 0u);
+      for (const auto& [tag, r] : c.answers) ASSERT_EQ(r.result, outcome::done) << tag;
+      ASSERT_EQ(m.size(), 500u);
+    }
+  }
+}
+
+TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
+  random_source random(300);
+  typename TypeParam::map m(tiny_options());
+  std::unordered_map<std::uint64_t, std::uint64_t> expected;
+  correspondent<TypeParam> c(m, 16, 5);
+  std::uint64_t tag = 0;
+  for (unsigned round = 0; round < 400; ++round) {
+    // Different keys in a round: requests on one key may overtake each other.
+    std::vector<typename pipe<TypeParam>::request_type> all;
+    std::unordered_map<std::uint64_t, std::pair<outcome, std::optional<std::uint64_t>>> wanted;
+    for (std::uint64_t k = random.below(3); k < 60; k += 1 + random.below(5)) {
+      const auto what = static_cast<pipeline_verb>(random.below(6));
+      if (what == pipeline_verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
+      const std::uint64_t v = random.below(1000);
+      const auto at = expected.find(k);
+      const bool there = at != expected.end();
+      auto& [result, value] = wanted[tag];
+      result = outcome::done;
+      switch (what) {
+      case pipeline_verb::find:
+        if (there) value = at->second;
+        else result = outcome::absent;
+        break;
+      case pipeline_verb::insert:
+        if (there) result = outcome::exists;
+        else expected[k] = v;
+        break;
+      case pipeline_verb::assign:
+        if (there) at->second = v;
+        else result = outcome::absent;
+        break;
+      case pipeline_verb::insert_or_assign: expected[k] = v; break;
+      case pipeline_verb::insert_or_add: expected[k] += v; break;
+      case pipeline_verb::erase:
+        if (there) value = at->second;
+        else result = outcome::absent;
+        if (there) expected.erase(at);
+        break;
+      }
+      all.push_back({what, tag++, TypeParam::key(k), TypeParam::value(v)});
+    }
+    c.send(all);
+    c.drain();
+    for (const auto& [t, want] : wanted) {
+      ASSERT_EQ(c.answers.count(t), 1u);
+      ASSERT_EQ(c.answers[t].result, want.first) << t;
+      ASSERT_EQ(c.answers[t].value.has_value(), want.second.has_value()) << t;
+      if (want.second) ASSERT_EQ(TypeParam::number(*c.answers[t].value), *want.second) << t;
+    }
+  }
+  ASSERT_EQ(c.twice, 0u);
+  ASSERT_EQ(m.size(), expected.size());
+}
+
+/// The window is longer than a pin lasts, and others make the table grow, shrink and free what it had.
+TYPED_TEST(e_every_tag_once, while_the_table_grows_and_shrinks) {
+  typename TypeParam::map m(tiny_options());
+  constexpr std::uint64_t kept = 200;
+  for (std::uint64_t n = 0; n < kept; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) {
+      for (std::uint64_t n = kept; n < 3 * kept; ++n) m.insert(TypeParam::key(n), TypeParam::value(n));
+      for (std::uint64_t n = kept; n < 3 * kept; ++n) m.erase(TypeParam::key(n));
+      m.shrink_to_fit();
+    }
+  });
+  {
+    pipe<TypeParam> p(m.engine(), {64});
+    std::uint64_t right = 0;
+    const auto sink = [&](auto&& r) {
+      right += r.result == outcome::done && TypeParam::number(*r.value) == r.tag % kept ? 1 : 0;
+    };
+    constexpr std::uint64_t finds = 20000;
+    for (std::uint64_t n = 0; n < finds; ++n)
+      p.submit({pipeline_verb::find, n, TypeParam::key(n % kept), TypeParam::value(0)}, sink);
+    p.drain(sink);
+    EXPECT_EQ(right, finds);
+  }
+  stop = true;
+  other.join();
+}
+
+TYPED_TEST(e_every_tag_once, a_full_table_is_an_answer) {
+  cubby::options o = tiny_options(cubby::growth_policy::fixed);
+  typename TypeParam::map m(o);
+  correspondent<TypeParam> c(m, 8, 8);
+  std::vector<typename pipe<TypeParam>::request_type> all;
+  for (std::uint64_t n = 0; n < 300; ++n)
+    all.push_back({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)});
+  c.send(all);
+  c.drain();
+  std::uint64_t done = 0, full = 0;
+  for (const auto& [tag, r] : c.answers) {
+    done += r.result == outcome::done ? 1 : 0;
+    full += r.result == outcome::full ? 1 : 0;
+  }
+  EXPECT_EQ(done + full, 300u);
+  EXPECT_EQ(done, m.size());
+  EXPECT_GT(full, 0u);
+}
+
+/// What nobody drained is carried out when the pipeline goes.
+TYPED_TEST(e_every_tag_once, what_is_pending_at_the_end_is_carried_out) {
+  typename TypeParam::map m(tiny_options());
+  {
+    pipe<TypeParam> p(m.engine(), {100});
+    const auto sink = [](auto&&) { FAIL() << "the window is not full"; };
+    for (std::uint64_t n = 0; n < 50; ++n)
+      p.submit({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)}, sink);
+    EXPECT_EQ(p.pending(), 50u);
+  }
+  EXPECT_EQ(m.size(), 50u);
+}
+
+} // namespace
+} // namespace cubby_test
