@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
 
@@ -130,10 +131,14 @@ template <class K, class V, class Engine, engine_id Id>
 using cubby_map = cubby::map<K, V, Engine, key_hash<K>, arena_allocator<std::byte, static_cast<std::size_t>(Id)>>;
 template <class K, class V> using dlht_adapter = map_adapter<cubby_map<K, V, cubby::dlht, engine_id::dlht>>;
 template <class K, class V>
+using dramhit_adapter = map_adapter<cubby_map<K, V, cubby::dramhit, engine_id::dramhit>>;
+template <class K, class V>
 using reference_adapter = map_adapter<cubby_map<K, V, cubby::reference, engine_id::reference>>;
 
 std::unique_ptr<table> make_dlht_keys(const table_spec& spec);
 std::unique_ptr<table> make_dlht_values(const table_spec& spec);
+std::unique_ptr<table> make_dramhit_keys(const table_spec& spec);
+std::unique_ptr<table> make_dramhit_values(const table_spec& spec);
 std::unique_ptr<table> make_reference_keys(const table_spec& spec);
 std::unique_ptr<table> make_reference_values(const table_spec& spec);
 

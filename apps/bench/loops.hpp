@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timed loops, over an adapter whose calls inline into them. An adapter names `key`, `value` and `seat` (what one
 // thread holds); a seat gives find, insert, erase, assign, modify and, where its engine has batches, find_batch and
-// execute. An engine without batches is asked one key at a time whatever the batch.
+// execute, or stream for a pipeline. An engine without batches is asked one key at a time whatever the batch.
 #pragma once
 
 #include <algorithm>
@@ -130,6 +130,8 @@ private:
 
   std::uint64_t find_pass(std::size_t from, std::size_t to) {
     std::uint64_t hits = 0;
+    if constexpr (requires(seat& s, const key* k) { s.stream(k, from, from); })
+      return seat_.stream(&ops_.keys[from], to - from, batch_);
     if constexpr (requires(seat& s, const key* k, value* v, bool* f) { s.find_batch(k, from, v, f); }) {
       if (batch_ > 1) {
         for (std::size_t i = from; i < to; i += batch_) {
@@ -145,6 +147,8 @@ private:
 
   std::uint64_t mixed_pass(std::size_t from, std::size_t to) {
     std::uint64_t done = 0;
+    if constexpr (requires(seat& s, const key* k, const verb* v) { s.stream(k, v, from, from); })
+      return seat_.stream(&ops_.keys[from], &ops_.verbs[from], to - from, batch_);
     if constexpr (requires(seat& s, const key* k, const verb* v) { s.execute(k, v, from); }) {
       if (batch_ > 1) {
         for (std::size_t i = from; i < to; i += batch_)

@@ -95,6 +95,13 @@ std::size_t one_in(const std::string& flag, const std::string& text, const std::
   return all.front();
 }
 
+void check_pipe(const run_spec& run) {
+  if (std::find(run.engines.begin(), run.engines.end(), engine_id::dramhit_pipe) == run.engines.end()) return;
+  if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8})
+    throw bad_request(
+        "--engine dramhit-pipe: built for 8-byte values, and 8-byte keys or lines; leave it out of this run");
+}
+
 void check_features(const run_spec& run) {
   const auto first = std::find_if(run.engines.begin(), run.engines.end(), is_feature_engine);
   if (first == run.engines.end()) return;
@@ -131,8 +138,8 @@ bench_options parse(const raw_options& raw) {
   };
   all.default_run = raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
                     raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() && raw.seconds.empty() &&
-                    raw.rounds.empty() && !raw.latency && raw.keys_from.empty();
-  run.engines = engines_in(or_else(raw.engine, "dlht,reference,tbb,cuckoo,lfht,limit"));
+                    raw.rounds.empty() && raw.room.empty() && !raw.latency && raw.keys_from.empty();
+  run.engines = engines_in(or_else(raw.engine, "dlht,dramhit,reference,tbb,cuckoo,lfht,limit"));
   run.workloads = workloads_in(or_else(raw.workload, "get,miss,insdel,put"));
   // A file gives its own number of keys; 0 stands for all of them.
   run.keys = raw.keys.empty() && !raw.keys_from.empty()
@@ -148,10 +155,14 @@ bench_options parse(const raw_options& raw) {
   check_sizes("--key-size", run.key_sizes, key_sizes);
   run.seconds = seconds_in(or_else(raw.seconds, "1"));
   run.rounds = one_in("--rounds", or_else(raw.rounds, "3"), "give the number of rounds, 1 or more");
+  run.room = one_in("--room", or_else(raw.room, "100"), "give the room as percent of the keys, 10 to 1000");
+  if (run.room < 10 || run.room > 1000)
+    throw bad_request(fmt::format("--room {}: give the room as percent of the keys, 10 to 1000", run.room));
   run.seed = count_in("--seed", or_else(raw.seed, "1"));
   run.latency = raw.latency;
   run.keys_from = raw.keys_from;
   check_features(run);
+  check_pipe(run);
   check_together(run);
   all.json = raw.json;
   all.report = raw.report;
@@ -173,6 +184,7 @@ std::string command_of(const run_spec& run) {
   if (run.key_sizes != std::vector<std::size_t>{8})
     text += fmt::format(" --key-size {}", fmt::join(run.key_sizes, ","));
   text += fmt::format(" --seconds {} --rounds {} --seed {}", run.seconds, run.rounds, run.seed);
+  if (run.room != 100) text += fmt::format(" --room {}", run.room);
   return run.latency ? text + " --latency" : text;
 }
 

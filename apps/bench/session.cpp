@@ -84,7 +84,8 @@ private:
   }
 
   std::unique_ptr<table> fresh(engine_id engine, std::size_t capacity) const {
-    return make_table({engine, text(), key_size_, value_size_, capacity, limit_bytes_, spec_.seed});
+    const std::size_t room = capacity / 100 * spec_.room + capacity % 100 * spec_.room / 100;
+    return make_table({engine, text(), key_size_, value_size_, room, limit_bytes_, spec_.seed});
   }
 
   // Makes a table and fills it with the first `count` keys; `memory` is what the process grew by.
@@ -141,6 +142,7 @@ private:
 
   // Engines whose figure means something here: `limit` stores nothing, and `std` has one thread only.
   static bool takes_part(engine_id e, const workload& w, bool latency) {
+    if (!keeps_order(e) && (latency || wants_order(w))) return false;
     if (w.what == kind::resize) return e != engine_id::limit && e != engine_id::std_map && !latency;
     return !(latency && e == engine_id::limit);
   }

@@ -57,6 +57,11 @@ template <class K> struct maker {
     }
   }
 
+  void adds() {
+    for (std::size_t i = 0; i < order.operations; ++i) made.keys.push_back(keys.present(random.below(keys.count)));
+    made.verbs.assign(order.operations, verb::modify);
+  }
+
   void alternate() {
     for (std::size_t i = 0; i < order.operations; ++i) {
       made.keys.push_back(keys.present(random.below(keys.count)));
@@ -116,6 +121,7 @@ template <class K> struct maker {
     switch (order.of.what) {
     case kind::insdel: return pairs();
     case kind::put: return alternate();
+    case kind::add: return adds();
     case kind::populate: return everything();
     case kind::resize: return growing();
     case kind::ycsb_d: return latest(zipf(keys.count));

@@ -14,6 +14,8 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   if (is_feature_engine(spec.engine)) return make_dlht_with_features(spec);
   switch (spec.engine) {
   case engine_id::dlht: return make_dlht(spec);
+  case engine_id::dramhit: return make_dramhit(spec);
+  case engine_id::dramhit_pipe: return make_dramhit_pipe(spec);
   case engine_id::reference: return make_reference(spec);
   case engine_id::tbb: return make_tbb(spec);
   case engine_id::cuckoo: return make_cuckoo(spec);

@@ -12,8 +12,8 @@
 namespace bench {
 
 // Behind the named ones come those of features.hpp.
-enum class engine_id : std::uint8_t { dlht, reference, tbb, cuckoo, lfht, std_map, limit };
-inline constexpr std::size_t named_engine_count = 7;
+enum class engine_id : std::uint8_t { dlht, dramhit, dramhit_pipe, reference, tbb, cuckoo, lfht, std_map, limit };
+inline constexpr std::size_t named_engine_count = 9;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -22,6 +22,7 @@ enum class kind : std::uint8_t {
   miss,
   insdel,
   put,
+  add,
   populate,
   resize,
   ycsb_a,
@@ -51,6 +52,11 @@ std::vector<engine_id> engines_named(std::string_view name);
 std::vector<workload> workloads_named(std::string_view name);
 
 inline bool is_rival(engine_id e) { return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht; }
+// Engines that may answer requests on one key in another order than they came, so that no pair of them can be asked for.
+inline bool keeps_order(engine_id e) { return e != engine_id::dramhit_pipe; }
+inline bool wants_order(const workload& w) {
+  return w.what == kind::insdel || w.what == kind::ycsb_d || w.what == kind::resize;
+}
 // Workloads that start from an empty table of their own.
 inline bool wants_fresh_table(const workload& w) { return w.what == kind::populate || w.what == kind::resize; }
 // Workloads that only ask for keys; they run through find_batch.

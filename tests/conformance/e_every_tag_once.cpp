@@ -77,54 +77,59 @@ TYPED_TEST(e_every_tag_once, at_any_window_and_room) {
   }
 }
 
+/// What a request has to be answered, from a model of the table that it changes.
+struct wanted_answer {
+  outcome result = outcome::done;
+  std::optional<std::uint64_t> value{};
+};
+using model = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+wanted_answer answer_of(model& m, pipeline_verb what, std::uint64_t k, std::uint64_t v) {
+  const auto at = m.find(k);
+  const bool there = at != m.end();
+  switch (what) {
+  case pipeline_verb::insert:
+    if (there) return {outcome::exists};
+    m[k] = v;
+    return {};
+  case pipeline_verb::insert_or_assign: m[k] = v; return {};
+  case pipeline_verb::insert_or_add: m[k] += v; return {};
+  default: break;
+  }
+  if (!there) return {outcome::absent};
+  const std::uint64_t before = at->second;
+  if (what == pipeline_verb::assign) at->second = v;
+  if (what == pipeline_verb::erase) m.erase(at);
+  if (what == pipeline_verb::assign) return {};
+  return {outcome::done, before};
+}
+
 TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
   random_source random(300);
   typename TypeParam::map m(tiny_options());
-  std::unordered_map<std::uint64_t, std::uint64_t> expected;
+  model expected;
   correspondent<TypeParam> c(m, 16, 5);
   std::uint64_t tag = 0;
   for (unsigned round = 0; round < 400; ++round) {
     // Different keys in a round: requests on one key may overtake each other.
     std::vector<typename pipe<TypeParam>::request_type> all;
-    std::unordered_map<std::uint64_t, std::pair<outcome, std::optional<std::uint64_t>>> wanted;
+    std::unordered_map<std::uint64_t, wanted_answer> wanted;
     for (std::uint64_t k = random.below(3); k < 60; k += 1 + random.below(5)) {
       const auto what = static_cast<pipeline_verb>(random.below(6));
       if (what == pipeline_verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
       const std::uint64_t v = random.below(1000);
-      const auto at = expected.find(k);
-      const bool there = at != expected.end();
-      auto& [result, value] = wanted[tag];
-      result = outcome::done;
-      switch (what) {
-      case pipeline_verb::find:
-        if (there) value = at->second;
-        else result = outcome::absent;
-        break;
-      case pipeline_verb::insert:
-        if (there) result = outcome::exists;
-        else expected[k] = v;
-        break;
-      case pipeline_verb::assign:
-        if (there) at->second = v;
-        else result = outcome::absent;
-        break;
-      case pipeline_verb::insert_or_assign: expected[k] = v; break;
-      case pipeline_verb::insert_or_add: expected[k] += v; break;
-      case pipeline_verb::erase:
-        if (there) value = at->second;
-        else result = outcome::absent;
-        if (there) expected.erase(at);
-        break;
-      }
+      wanted[tag] = answer_of(expected, what, k, v);
       all.push_back({what, tag++, TypeParam::key(k), TypeParam::value(v)});
     }
     c.send(all);
     c.drain();
     for (const auto& [t, want] : wanted) {
       ASSERT_EQ(c.answers.count(t), 1u);
-      ASSERT_EQ(c.answers[t].result, want.first) << t;
-      ASSERT_EQ(c.answers[t].value.has_value(), want.second.has_value()) << t;
-      if (want.second) ASSERT_EQ(TypeParam::number(*c.answers[t].value), *want.second) << t;
+      ASSERT_EQ(c.answers[t].result, want.result) << t;
+      ASSERT_EQ(c.answers[t].value.has_value(), want.value.has_value()) << t;
+      if (want.value) {
+        ASSERT_EQ(TypeParam::number(*c.answers[t].value), *want.value) << t;
+      }
     }
   }
   ASSERT_EQ(c.twice, 0u);
