@@ -33,9 +33,9 @@ bool is_bound_reached(const table<Policy, Threads>& t, const array<Threads>& a) 
 /// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
 /// again.
 template <class Threads>
-bool settle(const sighting<Threads>& seen, std::uint64_t first, std::uint64_t second) noexcept {
+bool settle(const sighting<Threads>& seen, sync::two_words words) noexcept {
   // Linearization point of an insert. [entry] acq_rel: pairs with [look], [look-value]
-  return seen.where->compare_exchange({seen.key, seen.value}, {first, second});
+  return seen.where->compare_exchange({seen.key, seen.value}, words);
 }
 
 /// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
@@ -53,7 +53,7 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
       (void)further_array(t, *a, c, why); // without memory this array goes on
     }
     if (may_stay && !is_reserved_for_moves(t, *a)) {
-      if (!settle(seen, word, value)) continue;
+      if (!settle(seen, {word, value})) continue;
       t.claims.add(who.id(), 1);
       chores(t);
       return {};
@@ -61,7 +61,7 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
     array<Threads>* const next = further_array(t, *a, c, why);
     if (next == nullptr) return {.outcome = why};
     // J4: behind an empty slot somebody else could still insert the key.
-    if (seen.how == stop::end && !settle(seen, empty, sealed_mark)) continue;
+    if (seen.how == stop::end && !settle(seen, closed(seen.key, seen.value))) continue;
     a = next;
   }
 }

@@ -40,6 +40,12 @@ inline constexpr std::size_t unit_slots = unit_lines * slots_in_line;
 template <class Threads> using slot = sync::word16<Threads>;
 static_assert(sizeof(slot<sync::shared>) * slots_in_line == cpu::cache_line);
 
+/// What a slot becomes that nobody may take any more: an empty one is sealed; a dead one in a slot of its own, which could be
+/// taken again, keeps its value (J3).
+constexpr sync::two_words closed(std::uint64_t key, std::uint64_t value) noexcept {
+  return key == dead ? sync::two_words{moved, value} : sync::two_words{empty, sealed_mark};
+}
+
 /// One array and its place in the chain of arrays. Everything but the words is constant once it is published.
 template <class Threads> struct array {
   slot<Threads>* slots = nullptr; ///< main region, then side region

@@ -206,10 +206,9 @@ void move_slot(table<Policy, Threads>& t, array<Threads>& a, slot<Threads>& s, s
     const std::uint64_t value = s.second.load(sync::acquire);
     if (key == dead && (in_main || Policy::unique_words)) return;
     if (key == moved || (key == empty && value == sealed_mark)) return;
-    if (is_reserved(key)) { // empty, or dead in a slot of its own, which could be taken again; its value stays (J3)
-      const sync::two_words closed = key == dead ? sync::two_words{moved, value} : sync::two_words{empty, sealed_mark};
+    if (is_reserved(key)) { // empty, or dead in a slot of its own
       // [entry] acq_rel: pairs with [look], [look-value]
-      if (s.compare_exchange({key, value}, closed)) return;
+      if (s.compare_exchange({key, value}, closed(key, value))) return;
       continue;
     }
     // [carry] release: pairs with [carried]; what stood here told of a slot that is moved by now
