@@ -106,6 +106,7 @@ struct capability_set {
   bool grows = false;
   bool grows_without_blocking = false;
   bool shrinks = false;
+  bool walks_once = false; ///< a walk meets no entry twice, whatever moves meanwhile
   bool snapshot = false;
   bool shadow_insert = false;
   bool one_thread_only = false;

@@ -25,7 +25,8 @@ TYPED_TEST(issue_002_walks, end_after_many_migrations) {
     }
   });
   // Once, or twice if the engine lets a walk meet what moves behind it; not once for each migration.
-  for (std::uint64_t n = 0; n < 40; ++n) EXPECT_TRUE(seen[n] == 1 || seen[n] == 2) << n << ": " << seen[n];
+  const unsigned most = TypeParam::map::capabilities.walks_once ? 1 : 2;
+  for (std::uint64_t n = 0; n < 40; ++n) EXPECT_TRUE(seen[n] >= 1 && seen[n] <= most) << n << ": " << seen[n];
 }
 
 /// Erasing under a walk makes the table do its share of a migration, and let old indexes go: not the one walked over.

@@ -32,6 +32,7 @@ std::string table() {
       {"grows", &cubby::capability_set::grows},
       {"grows without stopping others", &cubby::capability_set::grows_without_blocking},
       {"shrinks", &cubby::capability_set::shrinks},
+      {"a walk meets no entry twice", &cubby::capability_set::walks_once},
       {"snapshot of one point in time", &cubby::capability_set::snapshot},
       {"shadow inserts", &cubby::capability_set::shadow_insert},
       {"refuses too many keys of one hash", &cubby::capability_set::bounded_bins},

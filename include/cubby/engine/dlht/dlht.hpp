@@ -29,6 +29,7 @@ public:
       .grows = true,
       .grows_without_blocking = true,
       .shrinks = true,
+      .walks_once = true,
       .snapshot = true,
       .shadow_insert = true,
       .one_thread_only = !Threads::is_shared,

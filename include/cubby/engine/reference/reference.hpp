@@ -28,6 +28,7 @@ public:
                                                .ordered_batch = true,
                                                .grows = true,
                                                .shrinks = true,
+                                               .walks_once = true,
                                                .snapshot = true,
                                                .shadow_insert = true};
 
