@@ -35,12 +35,12 @@ inline constexpr std::array<feature_engine, 12> feature_engines = {{
     {"dlht-hashing", "hashing", hashing},
     {"dlht-value-sizes", "values", sized_values},
     {"dlht-key-sizes", "keys", sized_keys},
-    {"dlht-namespaces", "namespaces", namespaces},
+    {"dlht-namespaces", "spaces", namespaces},
     {"dlht-malloc", "malloc", system_malloc},
     {"dlht-to-hashing", "hashing", 2 * hashing - 1},
     {"dlht-to-value-sizes", "values", 2 * sized_values - 1},
     {"dlht-to-key-sizes", "keys", 2 * sized_keys - 1},
-    {"dlht-to-namespaces", "namespaces", 2 * namespaces - 1},
+    {"dlht-to-namespaces", "spaces", 2 * namespaces - 1},
     {"dlht-to-malloc", "malloc", 2 * system_malloc - 1},
 }};
 static_assert(feature_engines.size() == feature_engine_count);
