@@ -40,7 +40,7 @@ public:
     map_.visit_all([&](const auto& k, const auto& v) {
       const bool first = seen.emplace(Mode::number_of_key(k), Mode::number(v)).second;
       // A mover of the table's own may work behind the walk.
-      EXPECT_TRUE(first || !map::capabilities.walks_once) << "twice: " << Mode::number_of_key(k);
+      EXPECT_TRUE(first || !Mode::map::capabilities.walks_once) << "twice: " << Mode::number_of_key(k);
     });
     EXPECT_EQ(seen, oracle_);
     for (std::uint64_t n = 0; n < keys_; ++n) ASSERT_EQ(map_.contains(Mode::key(n)), oracle_.contains(n)) << n;

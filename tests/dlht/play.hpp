@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts of verbs that threads play on one table under the scheduler, and the judgement of what they recorded.
+// Scripts of verbs that threads play on one table, of any engine, under the scheduler, and the judgement of what they
+// recorded.
 #pragma once
 
 #include <memory>
@@ -69,5 +70,27 @@ private:
   }
   std::vector<std::unique_ptr<trace>> traces_;
 };
+
+/// `first` stands after i steps, `second` after j; then `first` ends, then `second`. For every i and j; under
+/// ThreadSanitizer for every fifth j, as schedules of one step at a time hold no race to be seen.
+template <class Coding>
+void at_every_pair_of_steps(const script& before, const script& first, const script& second) {
+  for (std::uint64_t i = 1;; ++i) {
+    bool first_ended = false;
+    for (std::uint64_t j = 0;; ++j) {
+      if (cubby::cpu::thread_sanitizer && j % 5 != i % 5) continue;
+      run<Coding> r(tiny_options());
+      r.now(before);
+      const auto a = r.thread(first), b = r.thread(second);
+      first_ended = r.turns.run(a, i) == scheduler::stopped::finished;
+      const bool second_ended = r.turns.run(b, j) != scheduler::stopped::before_step;
+      r.turns.run_until(a, scheduler::never);
+      const finding f = r.end(14);
+      ASSERT_EQ(f.what, judgement::linearizable) << "stops " << i << " " << j << "\n" << f.text;
+      if (second_ended) break;
+    }
+    if (first_ended) return;
+  }
+}
 
 } // namespace cubby_test::scripted

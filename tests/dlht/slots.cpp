@@ -12,25 +12,8 @@ namespace {
 using namespace scripted;
 using coding = word_coding<cubby::dlht, clustered_hash>;
 
-/// `first` stands after i steps, `second` after j; then `first` ends, then `second`. For every i and j; under
-/// ThreadSanitizer for every fifth j, as schedules of one step at a time hold no race to be seen.
 void at_every_pair_of_steps(const script& before, const script& first, const script& second) {
-  for (std::uint64_t i = 1;; ++i) {
-    bool first_ended = false;
-    for (std::uint64_t j = 0;; ++j) {
-      if (cubby::cpu::thread_sanitizer && j % 5 != i % 5) continue;
-      run<coding> r(tiny_options());
-      r.now(before);
-      const auto a = r.thread(first), b = r.thread(second);
-      first_ended = r.turns.run(a, i) == scheduler::stopped::finished;
-      const bool second_ended = r.turns.run(b, j) != scheduler::stopped::before_step;
-      r.turns.run_until(a, scheduler::never);
-      const finding f = r.end(14);
-      ASSERT_EQ(f.what, judgement::linearizable) << "stops " << i << " " << j << "\n" << f.text;
-      if (second_ended) break;
-    }
-    if (first_ended) return;
-  }
+  scripted::at_every_pair_of_steps<coding>(before, first, second);
 }
 
 TEST(slots, taken_by_another_key_with_the_same_value_are_left_alone) {

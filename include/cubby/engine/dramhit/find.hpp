@@ -28,8 +28,10 @@ CUBBY_ALWAYS_INLINE glance look_at_line(const slot<Threads>* line, std::uint64_t
   return last == empty ? glance::miss : glance::further;
 }
 
-/// Which slot of a line shows `word`, where the words are all that there is to a key; `slots_in_line`: none. Without a
-/// branch for each slot, because which one it is is a coin toss to the predictor. At most one of them shows it (J2).
+/// Which slot of a line shows `word`, where the words are all that there is to a key; `slots_in_line` or more: none.
+/// Without a branch for each slot, because which one it is is a coin toss to the predictor. At most one of them shows it at
+/// a time (J2); if the key is erased and inserted again meanwhile, two may: then the sum wraps, and the key was absent
+/// in between.
 template <class Threads>
 CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot<Threads>* line, std::uint64_t word,
                                             std::uint64_t last) noexcept {

@@ -91,7 +91,7 @@ CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& w
   // [look] acquire: pairs with [entry]
   const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
   const unsigned number = number_in_line(line, p.word, last);
-  if (number == slots_in_line) return false;
+  if (number >= slots_in_line) return false;
   // [look-value] acquire: pairs with [entry]
   const std::uint64_t value = line[number].second.load(sync::acquire);
   const decision wanted = f(value);

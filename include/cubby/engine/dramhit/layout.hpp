@@ -10,7 +10,7 @@
 // J2  A key is live or moving in at most one slot of all arrays, and where one search finds it every search comes by.
 // J3  Who has read k in a slot may read v afterwards: until it sees {2} or {3} go by, the value word is k's, and was
 //     current at some moment since k was read. An erased or moved slot keeps its value word for that reason.
-// J4  Whoever goes on to the next array, to insert, has met a sealed slot, has sealed the empty one that ends the chain,
+// J4  Whoever goes on to the next array, to insert, has met a sealed slot, has sealed the free one that ends the chain,
 //     or has met no empty slot at all: nobody can insert the key behind it.
 #pragma once
 

@@ -201,9 +201,8 @@ void move_slot(table<Policy, Threads>& t, array<Threads>& a, slot<Threads>& s, s
   const bool in_main = &s < a.slots + a.slot_count();
   for (;;) {
     // [look] acquire: pairs with [entry]
-    const std::uint64_t key = s.first.load(sync::acquire);
-    // [look-value] acquire: pairs with [entry]
-    const std::uint64_t value = s.second.load(sync::acquire);
+    const std::uint64_t seen = s.first.load(sync::acquire);
+    const auto [key, value] = words_of(s, seen);
     if (key == dead && (in_main || Policy::unique_words)) return;
     if (key == moved || (key == empty && value == sealed_mark)) return;
     if (is_reserved(key)) { // empty, or dead in a slot of its own

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entries on their way from array to array: each verb while a mover stands still at any of its steps, and the mover past
+// a verb that stands still; growth, growth by two arrays, shrinking, a rebuild of the same size. Then the cases
+// that take more than one stop.
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "dlht/play.hpp"
+
+namespace cubby_test {
+namespace {
+
+using namespace scripted;
+
+/// Keys below 16 and from 100 on begin at the first line; as words, those below 4 have slots of their own.
+struct first_line_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return key < 16 || key >= 100 ? 5 : splitmix(key); }
+};
+using words = word_coding<cubby::dramhit, first_line_hash>;
+using records = record_coding<cubby::dramhit, first_line_hash>;
+
+template <class Coding>
+class arrays : public ::testing::Test {};
+using arrays_kinds = ::testing::Types<words, records>;
+TYPED_TEST_SUITE(arrays, arrays_kinds);
+
+constexpr std::uint64_t hot_keys = 14;
+
+template <class Coding>
+struct migration {
+  using map = typename Coding::map;
+  const char* name;
+  std::function<void(map&)> before;
+  std::function<void(map&)> act;
+};
+template <class Coding>
+std::vector<migration<Coding>> migrations() {
+  using map = typename Coding::map;
+  const auto nothing = [](map&) {};
+  return {{"grow", nothing, [](map& m) { m.reserve(60); }},
+          {"grow twice", nothing,
+           [](map& m) {
+             m.reserve(60);
+             m.reserve(90);
+           }},
+          {"shrink", [](map& m) { m.reserve(60); }, [](map& m) { m.shrink_to_fit(); }},
+          {"rebuild", // crowded by the dead, which fill the first 52 slots
+           [](map& m) {
+             for (std::uint64_t k = 100; k < 152; ++k) m.insert(k, Coding::encode(k));
+             for (std::uint64_t k = 100; k < 152; ++k) m.erase(k);
+           },
+           [](map& m) {
+             for (std::uint64_t k = 200; k < 204; ++k) m.insert(k, Coding::encode(k));
+             for (std::uint64_t k = 200; k < 204; ++k) m.erase(k);
+           }}};
+}
+
+struct place {
+  std::uint64_t key;
+  std::uint64_t before; // entries 4, 5, ... in the lines of its search
+};
+constexpr place places[] = {{10, 0}, {10, 5}, {1, 1}};
+
+/// What reservations are for is left out: this engine has none.
+constexpr std::size_t verbs = scripted_acts - 2;
+
+template <class Coding>
+struct arena {
+  using map = typename Coding::map;
+  arena(const migration<Coding>& how, const place& where, bool present) : r(tiny_options()), key(where.key) {
+    how.before(r.map);
+    script before;
+    for (std::uint64_t k = 0; k < where.before; ++k) before.push_back({act::insert, 4 + k, 3});
+    if (present) before.push_back({act::insert, key, 5});
+    r.now(before);
+    mover = r.turns.start([this, &how] { how.act(r.map); });
+  }
+  std::size_t caller(act what, std::uint64_t value = 1) {
+    calls.push_back(std::make_unique<script>(script{{what, key, value}, {act::find, key}}));
+    return r.thread(*calls.back());
+  }
+  /// True when all went well; the table then holds what it says.
+  bool ended(const std::string& at) {
+    const finding f = r.end(hot_keys);
+    EXPECT_EQ(f.what, judgement::linearizable) << at << "\n" << f.text;
+    std::size_t seen = 0, met = 0;
+    for (std::uint64_t k = 0; k < hot_keys; ++k) seen += r.map.contains(k) ? 1 : 0;
+    r.map.visit_all([&](const auto&, const auto&) { ++met; });
+    EXPECT_EQ(r.map.size(), seen) << at;
+    EXPECT_EQ(met, seen) << at;
+    return !::testing::Test::HasFailure();
+  }
+  run<Coding> r;
+  std::uint64_t key;
+  std::size_t mover;
+  std::vector<std::unique_ptr<script>> calls;
+};
+
+/// Calls `one(migration, place, present, verb, name)` for each combination until it returns false.
+template <class Coding, class One>
+void for_each_combination(One one) {
+  for (const auto& how : migrations<Coding>()) {
+    for (const place& where : places) {
+      for (const bool present : {true, false}) {
+        for (std::size_t what = 0; what < verbs; ++what) {
+          const std::string name = std::string(how.name) + ", verb " + std::to_string(what) + ", key " +
+                                   std::to_string(where.key) + " behind " + std::to_string(where.before) +
+                                   (present ? ", present" : ", absent") + ", stops ";
+          if (!one(how, where, present, static_cast<act>(what), name)) return;
+        }
+      }
+    }
+  }
+}
+
+/// One combination in this many is taken by each run; all are, when a longer run is asked for.
+std::uint64_t rarity(std::uint64_t usual) {
+  static const bool sparse = cubby::cpu::thread_sanitizer || std::getenv("CUBBY_TEST_SPARSE") != nullptr;
+  return scaled(1) > 1 ? 1 : usual * (sparse ? 4 : 1);
+}
+
+TYPED_TEST(arrays, change_behind_a_verb_that_stands_still_at_any_step) {
+  random_source random(4000);
+  for_each_combination<TypeParam>([&](auto& how, auto& where, bool present, act what, const std::string& name) {
+    if (!random.one_in(rarity(4))) return true;
+    for (std::uint64_t i = 0;; ++i) {
+      arena<TypeParam> a(how, where, present);
+      const auto caller = a.caller(what);
+      const bool last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
+      a.r.turns.run_until(a.mover, scheduler::never);
+      a.r.turns.run_until(caller, scheduler::never);
+      if (!a.ended(name + std::to_string(i))) return false;
+      if (last) return true;
+    }
+  });
+}
+
+TYPED_TEST(arrays, serve_every_verb_while_a_mover_stands_still_at_any_step) {
+  random_source random(4100);
+  for_each_combination<TypeParam>([&](auto& how, auto& where, bool present, act what, const std::string& name) {
+    if (!random.one_in(rarity(24))) return true;
+    for (std::uint64_t j = 0;; ++j) {
+      arena<TypeParam> a(how, where, present);
+      const auto caller = a.caller(what);
+      const bool last = a.r.turns.run(a.mover, j) == scheduler::stopped::finished;
+      a.r.turns.run_until(caller, scheduler::never);
+      if (!a.ended(name + std::to_string(j))) return false;
+      if (last) return true;
+    }
+  });
+}
+
+/// An entry whose value is the word that seals an empty slot arrives between the mover's two looks at the slot.
+TYPED_TEST(arrays, are_followed_by_an_entry_that_came_while_its_slot_was_sealed) {
+  const auto how = migrations<TypeParam>()[0];
+  for (std::uint64_t j = 0;; ++j) {
+    arena<TypeParam> a(how, places[0], false);
+    const auto caller = a.caller(act::insert, 1);
+    const bool last = a.r.turns.run(a.mover, j) == scheduler::stopped::finished;
+    a.r.turns.run_until(caller, scheduler::never);
+    if (!a.ended(std::to_string(j)) || last) return;
+  }
+}
+
+/// How many steps a mover makes until the slots of the first two lines have moved, and a little more.
+constexpr std::uint64_t first_lines = 70;
+
+/// One insert stands before any of its steps, the mover has moved a part of the chain, and another inserts the same key:
+/// further on, and so nobody may insert it here any more (J4).
+TYPED_TEST(arrays, are_left_for_the_next_one_by_all_inserts_of_a_key) {
+  const auto how = migrations<TypeParam>()[0];
+  for (std::uint64_t i = 1;; ++i) {
+    bool last = false;
+    for (std::uint64_t j = 1 + i % 2; j < first_lines; j += 1 + rarity(1)) {
+      arena<TypeParam> a(how, places[1], false);
+      const auto first = a.caller(act::insert, 6), second = a.caller(act::insert, 7);
+      last = a.r.turns.run(first, i) == scheduler::stopped::finished;
+      a.r.turns.run(a.mover, j);
+      a.r.turns.run_until(second, scheduler::never);
+      a.r.turns.run_until(first, scheduler::never);
+      if (!a.ended(std::to_string(i) + " " + std::to_string(j))) return;
+    }
+    if (last) return;
+  }
+}
+
+/// A reader meets a slot that is moving, and the mover goes on to the reader's key before it looks into the cell.
+TYPED_TEST(arrays, tell_which_key_is_on_its_way) {
+  const auto how = migrations<TypeParam>()[0];
+  for (std::uint64_t j = 1; j < first_lines; j += rarity(1)) {
+    for (std::uint64_t i = 1 + j % 2; i < 34; i += 2) {
+      for (const std::uint64_t further : {3u, 5u, 7u, 9u, 11u, 13u, 15u, 17u}) {
+        arena<TypeParam> a(how, {5, 1}, true);
+        const auto reader = a.caller(act::find);
+        a.r.turns.run(a.mover, j);
+        const bool last = a.r.turns.run(reader, i) == scheduler::stopped::finished;
+        a.r.turns.run(a.mover, further);
+        a.r.turns.run_until(reader, scheduler::never);
+        if (!a.ended(std::to_string(j) + " " + std::to_string(i))) return;
+        if (last) break;
+      }
+    }
+  }
+}
+
+} // namespace
+} // namespace cubby_test
