@@ -40,6 +40,10 @@ struct pipeline_options {
 /// One thread's pipeline into a table of an engine that claims `pipelined`. While requests are pending, nothing that the
 /// table retires is freed. Every request that was taken is answered exactly once, at the latest by `drain`; what the
 /// destructor finds pending is carried out without an answer. Not movable.
+///
+/// What a user's code throws (a hash, a constructor, a sum, a sink) passes through the call in which it happens, and that
+/// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
+/// answer, in the state in which its verb alone leaves the table (G.5); the others stay pending.
 template <class Engine> class pipeline {
   static_assert(Engine::capabilities.pipelined, "this engine has no pipeline");
   using codec_type = typename Engine::policy;
@@ -62,15 +66,18 @@ public:
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline() {
     const auto forget = [](reply_type&&) {};
-    while (!pending_.empty()) turn_oldest(forget);
+    while (!pending_.empty()) fail::regardless([&] { turn_oldest(forget); });
   }
 
   [[nodiscard]] bool ok() const noexcept { return pending_.ok(); }
   /// Requests that were taken and are not answered.
   [[nodiscard]] std::size_t pending() const noexcept { return pending_.size(); }
 
+  /// What the latest call with room for replies came to; also when it has thrown.
+  [[nodiscard]] progress latest() const noexcept { return latest_; }
+
   /// Takes one request and hands what is ready to `sink(reply_type&&)`, which may be called for any pending request, or not
-  /// at all. A user's constructor that throws leaves its own request unanswered and the others pending.
+  /// at all.
   template <class Sink> CUBBY_ALWAYS_INLINE void submit(const request_type& r, Sink&& sink) {
     while (pending_.size() >= window_) turn_oldest(sink);
     take(r);
@@ -79,7 +86,8 @@ public:
   /// the window holds. Answers may be to earlier requests.
   progress submit(std::span<const request_type> requests, std::span<reply_type> replies) {
     progress so_far;
-    const auto write = [&](reply_type&& r) { replies[so_far.answered++] = std::move(r); };
+    const report at_end{so_far, latest_};
+    const auto write = writer_to(replies, so_far);
     for (; so_far.taken < requests.size(); ++so_far.taken) {
       while (pending_.size() >= window_ && so_far.answered < replies.size()) turn_oldest(write);
       if (pending_.size() >= window_) break;
@@ -89,17 +97,20 @@ public:
   }
   /// Gives each pending request one turn and writes the answers of those that were ready, as many as fit; their number.
   std::size_t poll(std::span<reply_type> replies) {
-    std::size_t answered = 0;
-    const auto write = [&](reply_type&& r) { replies[answered++] = std::move(r); };
-    for (std::size_t turns = pending_.size(); turns != 0 && answered < replies.size(); --turns) turn_oldest(write);
-    return answered;
+    progress so_far;
+    const report at_end{so_far, latest_};
+    const auto write = writer_to(replies, so_far);
+    for (std::size_t turns = pending_.size(); turns != 0 && so_far.answered < replies.size(); --turns)
+      turn_oldest(write);
+    return so_far.answered;
   }
   /// Carries out pending requests and writes their answers, as many as fit; their number. The paper's flush().
   std::size_t drain(std::span<reply_type> replies) {
-    std::size_t answered = 0;
-    const auto write = [&](reply_type&& r) { replies[answered++] = std::move(r); };
-    while (!pending_.empty() && answered < replies.size()) turn_oldest(write);
-    return answered;
+    progress so_far;
+    const report at_end{so_far, latest_};
+    const auto write = writer_to(replies, so_far);
+    while (!pending_.empty() && so_far.answered < replies.size()) turn_oldest(write);
+    return so_far.answered;
   }
   /// All of them, to `sink`.
   template <class Sink> void drain(Sink&& sink)
@@ -115,6 +126,7 @@ private:
   struct nothing {};
   struct waiting {
     course at;
+    std::uint32_t aimed_in; // number of the pin in which `at` is good
     // Kept where the words are all that there is to a key; of records it would point into the request, which moves.
     [[no_unique_address]] std::conditional_t<in_records, nothing, probe> where;
     request_type asked;
@@ -124,11 +136,40 @@ private:
     if constexpr (in_records) return s.codec().probe_of(w.asked.key);
     else return static_cast<const probe&>(w.where);
   }
-  static void aim(detail::site<Engine> s, waiting& w) {
-    const probe p = s.codec().probe_of(w.asked.key);
-    if constexpr (!in_records) w.where = p;
-    w.at = s.engine.aim(p);
+  static auto kept(const probe& p) {
+    if constexpr (in_records) return nothing{};
+    else return p;
   }
+  /// Answers go to the caller's room; one that cannot be moved there is not counted.
+  static auto writer_to(std::span<reply_type> replies, progress& so_far) {
+    return [replies, &so_far](reply_type&& r) {
+      replies[so_far.answered] = std::move(r);
+      ++so_far.answered;
+    };
+  }
+  struct report {
+    const progress& from;
+    progress& to;
+    ~report() { to = from; }
+  };
+  /// What comes after a turn, however it ends: its request leaves, unless it wants another one.
+  struct departure {
+    pipeline& from;
+    bool stays = false;
+    ~departure() {
+      if (stays) return;
+      from.pending_.drop();
+      if (from.pending_.empty()) from.pin_.drop();
+      else if (from.taken_in_pin_ >= most_in_a_pin) from.renew_pin();
+    }
+  };
+  /// A pin is held while something is pending, and no longer.
+  struct idle_end {
+    pipeline& of;
+    ~idle_end() {
+      if (of.pending_.empty()) of.pin_.drop();
+    }
+  };
 
   [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
 
@@ -137,14 +178,13 @@ private:
 
   CUBBY_ALWAYS_INLINE void take(const request_type& r) {
     const auto s = site();
+    const idle_end at_end{*this};
     if (!pin_.holds()) {
       pin_.hold(s.engine, s.at);
       taken_in_pin_ = 0;
     }
-    waiting& w = pending_.place();
-    w.asked = r;
-    aim(s, w);
-    pending_.put();
+    const probe p = s.codec().probe_of(r.key);
+    pending_.put(s.engine.aim(p), pin_number_, kept(p), r);
     ++taken_in_pin_;
   }
 
@@ -152,23 +192,30 @@ private:
     const auto s = site();
     waiting& w = pending_.oldest();
     reply_type answer;
-    if (!try_to_answer(s, w, answer)) {
-      pending_.requeue();
-      return;
-    }
-    answer.tag = w.asked.tag;
-    pending_.drop();
-    if (pending_.empty()) {
-      pin_.drop();
-    } else if (taken_in_pin_ >= most_in_a_pin) {
-      renew_pin(s);
+    {
+      departure end{*this};
+      answer.tag = w.asked.tag;
+      if constexpr (std::is_nothrow_move_constructible_v<waiting>) {
+        if (!try_to_answer(s, w, answer)) {
+          end.stays = true;
+          pending_.requeue();
+          return;
+        }
+      } else { // one that may not survive a move to the end of the queue is not moved there
+        while (!try_to_answer(s, w, answer)) continue;
+      }
     }
     sink(std::move(answer));
   }
 
   /// False: it wants another turn.
-  CUBBY_ALWAYS_INLINE static bool try_to_answer(detail::site<Engine> s, waiting& w, reply_type& answer) {
+  CUBBY_ALWAYS_INLINE bool try_to_answer(detail::site<Engine> s, waiting& w, reply_type& answer) {
     const probe& p = probe_of(s, w);
+    if (w.aimed_in != pin_number_) [[unlikely]] {
+      w.at = s.engine.aim(p);
+      w.aimed_in = pin_number_;
+      return false;
+    }
     if constexpr (!in_records) {
       if (w.asked.what == pipeline_verb::find) {
         found_word seen;
@@ -183,16 +230,13 @@ private:
     return true;
   }
 
-  /// Lets go and begins again: what is pending is aimed anew.
-  void renew_pin(detail::site<Engine> s) {
+  /// Lets go and begins again: what is pending is aimed anew, each at its next turn.
+  void renew_pin() noexcept {
+    const auto s = site();
     pin_.drop();
     pin_.hold(s.engine, s.at);
     taken_in_pin_ = 0;
-    for (std::size_t n = pending_.size(); n != 0; --n) {
-      waiting& w = pending_.oldest();
-      aim(s, w);
-      pending_.requeue();
-    }
+    ++pin_number_;
   }
 
   static outcome settled(detail::upserted u) {
@@ -224,6 +268,8 @@ private:
   detail::owned_seat<Engine> seat_;
   detail::held_pin<Engine> pin_;
   std::uint32_t taken_in_pin_ = 0;
+  std::uint32_t pin_number_ = 0;
+  progress latest_;
   std::size_t window_;
   ring<waiting> pending_;
 };

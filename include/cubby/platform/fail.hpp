@@ -39,6 +39,13 @@ template <class F> [[nodiscard]] bool attempt(F&& f) {
     return false;
   }
 }
+/// Runs `f` where nobody can be told: what it throws is dropped.
+template <class F> void regardless(F&& f) noexcept {
+  try {
+    f();
+  } catch (...) { // NOLINT(bugprone-empty-catch): that is what it is for
+  }
+}
 #else
 inline constexpr bool throws = false;
 inline void with_table_full() noexcept {}
@@ -49,6 +56,7 @@ template <class F> [[nodiscard]] bool attempt(F&& f) {
   f();
   return true;
 }
+template <class F> void regardless(F&& f) noexcept { f(); }
 #endif
 
 } // namespace cubby::inline v0::fail
