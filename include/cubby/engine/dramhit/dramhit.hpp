@@ -67,7 +67,7 @@ public:
   }
   void collect(seat&) {
     table_.bag.collect();
-    engines::dramhit::release_arrays(table_, ~std::size_t{0});
+    engines::dramhit::release_arrays(table_);
   }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.

@@ -20,7 +20,7 @@ array<Threads>* further_array(table<Policy, Threads>& t, array<Threads>& a, cons
   const std::uint64_t lines = lines_after(t, a, c);
   why = lines == 0 ? insert_outcome::full : insert_outcome::no_memory;
   array<Threads>* const made = lines == 0 ? nullptr : make_next(t, a, lines);
-  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_all(t, a);
+  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
   return made;
 }
 
@@ -38,10 +38,17 @@ bool settle(const sighting<Threads>& seen, sync::two_words words) noexcept {
   return seen.where->compare_exchange({seen.key, seen.value}, words);
 }
 
+/// Whether an insert may take the free slot that it has met in `a`.
+template <class Policy, class Threads>
+bool may_take(const table<Policy, Threads>& t, array<Threads>& a, bool in_shared_side) noexcept {
+  return in_shared_side ? claim_side(a) : !is_reserved_for_moves(t, a);
+}
+
 /// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
 template <class Policy, class Threads, class Probe>
 inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
   const std::uint64_t word = stored_word(p.word);
+  const bool in_side = is_in_shared_side<Policy>(p);
   insert_outcome why = insert_outcome::no_memory;
   for (array<Threads>* a = first_array(t);;) {
     const chain<Threads> c = chain_of<Policy>(*a, p);
@@ -52,8 +59,11 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
       if (is_bound_reached(t, *a)) return {.outcome = insert_outcome::full};
       (void)further_array(t, *a, c, why); // without memory this array goes on
     }
-    if (may_stay && !is_reserved_for_moves(t, *a)) {
-      if (!settle(seen, {word, value})) continue;
+    if (may_stay && may_take(t, *a, in_side)) {
+      if (!settle(seen, {word, value})) {
+        if (in_side) unclaim_side(*a);
+        continue;
+      }
       t.claims.add(who.id(), 1);
       chores(t);
       return {};
@@ -120,7 +130,9 @@ mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& p, F& f)
       continue;
     }
     const decision wanted = f(seen.value);
-    if (carry_out(t, who, *seen.where, word, seen.value, wanted)) return {true, wanted.what, seen.value};
+    if (!carry_out(t, who, *seen.where, word, seen.value, wanted)) continue;
+    if (is_in_shared_side<Policy>(p) && wanted.what == verdict::erase) leave_side(*a);
+    return {true, wanted.what, seen.value};
   }
   return {};
 }

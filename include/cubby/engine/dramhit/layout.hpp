@@ -12,6 +12,7 @@
 //     current at some moment since k was read. An erased or moved slot keeps its value word for that reason.
 // J4  Whoever goes on to the next array, to insert, has met a sealed slot, has sealed the free one that ends the chain,
 //     or has met no empty slot at all: nobody can insert the key behind it.
+// J5  Of the side region of a table of records `side_due` slots are never taken by inserts: what moves there has room.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,8 @@ inline constexpr std::size_t slots_in_line = 4;
 inline constexpr std::size_t unit_lines = 8; ///< lines that move together: what one insert does for a migration
 inline constexpr std::size_t unit_slots = unit_lines * slots_in_line;
 
+inline constexpr std::uint64_t side_closed = std::uint64_t{1} << 63; ///< in `side_live`: inserts go to the next array
+
 template <class Threads> using slot = sync::word16<Threads>;
 static_assert(sizeof(slot<sync::shared>) * slots_in_line == cpu::cache_line);
 
@@ -55,14 +58,18 @@ template <class Threads> struct array {
   sync::word<std::uint64_t, Threads>* cells;  ///< one a unit: the key word of its slot in state moving
   sync::word<std::uint32_t, Threads> filling; ///< 1 until everything from the array before has arrived
   std::int64_t base = 0;                      ///< the table's claims less what this array had to make room for
+  std::uint64_t side_due = 0;                 ///< J5: no more keys than that move into the side region
   memory::region pages;
   std::uint64_t tag = 0; ///< epoch at which it left the chain; guarded by table::retired_lock, as is the next one
   array* next_retired = nullptr;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; ///< units that somebody has taken
   sync::word<std::uint64_t, Threads> done;                            ///< units that have moved
+  sync::word<std::uint64_t, Threads> side_taken; ///< side slots that inserts have taken, or were too late to take
+  sync::word<std::uint64_t, Threads> side_live;  ///< keys in side slots or about to be, at the most; and `side_closed`
 
   [[nodiscard]] std::uint64_t slot_count() const noexcept { return lines * slots_in_line; }
+  [[nodiscard]] std::uint64_t side_slots() const noexcept { return side_lines * slots_in_line; }
   [[nodiscard]] std::uint64_t all_slots() const noexcept { return (lines + side_lines) * slots_in_line; }
   [[nodiscard]] std::uint64_t units() const noexcept { return (all_slots() + unit_slots - 1) / unit_slots; }
 };

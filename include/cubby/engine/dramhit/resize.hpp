@@ -6,7 +6,7 @@
 
 #include <bit>
 
-#include <cubby/engine/dramhit/table.hpp>
+#include <cubby/engine/dramhit/side.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
@@ -14,17 +14,26 @@ namespace cubby::inline v0::engines::dramhit {
 inline constexpr std::uint64_t most_lines = std::uint64_t{1} << 40;
 /// No array is smaller, so that a few threads that overlook each other's inserts do not fill one up.
 inline constexpr std::uint64_t fewest_lines = 16;
-/// Side lines for keys with reserved words in record mode: one in so many.
+/// Side lines for keys with reserved words in record mode: one in so many; more when more such keys are there.
 inline constexpr std::uint64_t lines_a_side_line = 64;
 
+/// With half of its slots kept for what is due (J5).
+template <class Policy> constexpr std::uint64_t side_lines_for(std::uint64_t lines, std::uint64_t due) noexcept {
+  if (!Policy::unique_words) return 1;
+  const std::uint64_t share = lines / lines_a_side_line;
+  return 1 + (share < due / 2 ? due / 2 : share);
+}
+
 /// An array with every slot empty, or null when there is no memory. Pages arrive at first use.
-template <class Policy, class Threads> array<Threads>* make_array(std::uint64_t lines) noexcept {
+template <class Policy, class Threads>
+array<Threads>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noexcept {
   using cell = sync::word<std::uint64_t, Threads>;
   if (lines > most_lines) return nullptr;
   auto* const made = new (std::nothrow) array<Threads>;
   if (made == nullptr) return nullptr;
   made->lines = lines;
-  made->side_lines = Policy::unique_words ? 1 + lines / lines_a_side_line : 1;
+  made->side_lines = side_lines_for<Policy>(lines, side_due);
+  made->side_due = side_due;
   const std::uint64_t slot_bytes = made->all_slots() * sizeof(slot<Threads>);
   made->pages = memory::allocate(slot_bytes + made->units() * sizeof(cell));
   if (made->pages.address == nullptr) {
@@ -75,10 +84,8 @@ bool is_reserved_for_moves(const table<Policy, Threads>& t, const array<Threads>
   return used_slots(t, a) + margin >= a.slot_count();
 }
 
-/// Frees retired arrays whose time has come, at most `slice` bytes in one call, so that no insert waits for long.
-template <class Policy, class Threads>
-void release_arrays(table<Policy, Threads>& t, std::size_t slice = std::size_t{4} << 20) noexcept {
-  lock_scope hold(t.retired_lock);
+/// Frees retired arrays whose time has come, at most `slice` bytes. Under their lock.
+template <class Policy, class Threads> void release_some(table<Policy, Threads>& t, std::size_t slice) noexcept {
   if (t.retired == nullptr) return;
   const std::uint64_t oldest = registry::oldest();
   for (auto** from = &t.retired; *from != nullptr && slice != 0;) {
@@ -96,6 +103,17 @@ void release_arrays(table<Policy, Threads>& t, std::size_t slice = std::size_t{4
     --t.retired_count;
     delete gone;
   }
+}
+/// All of them.
+template <class Policy, class Threads> void release_arrays(table<Policy, Threads>& t) noexcept {
+  lock_scope hold(t.retired_lock);
+  release_some(t, ~std::size_t{0});
+}
+/// A few pages, so that no insert works for long; none while somebody else has the lock.
+template <class Policy, class Threads> void release_in_passing(table<Policy, Threads>& t) noexcept {
+  if (!t.retired_lock.try_lock()) return;
+  release_some(t, std::size_t{4} << 20);
+  t.retired_lock.unlock();
 }
 
 template <class Threads> bool is_complete(const array<Threads>& a) noexcept {
@@ -130,8 +148,11 @@ template <class Policy, class Threads>
 array<Threads>* make_next(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t lines) noexcept {
   lock_scope hold(t.grow_lock);
   if (auto* const there = next_array(a)) return there;
-  array<Threads>* const made = make_array<Policy, Threads>(lines);
-  if (made == nullptr) return nullptr;
+  array<Threads>* const made = make_array<Policy, Threads>(lines, close_side(t, a));
+  if (made == nullptr) {
+    open_side<Policy>(a);
+    return nullptr;
+  }
   made->base = t.erases.total();         // all claims so far, less those that are still live
   made->filling.store(1, sync::relaxed); // relaxed: [publish-array] publishes it
   auto& kind = lines > a.lines ? t.growths : lines < a.lines ? t.shrinks : t.rebuilds;
@@ -142,34 +163,26 @@ array<Threads>* make_next(table<Policy, Threads>& t, array<Threads>& a, std::uin
   return made;
 }
 
-/// How many entries of a chain's region live, and how many slots the dead take.
-struct tally {
-  std::uint64_t live;
-  std::uint64_t gone;
-};
+/// How many slots of a chain's region the dead take.
 template <class Policy, class Threads>
-tally count_region(const table<Policy, Threads>& t, const array<Threads>& a, const chain<Threads>& c) noexcept {
+std::uint64_t dead_in(const table<Policy, Threads>& t, const array<Threads>& a, const chain<Threads>& c) noexcept {
   if (c.first == a.slots) {
     const std::uint64_t live = live_entries(t);
     const std::uint64_t used = used_slots(t, a);
-    return {live, used > live ? used - live : 0};
+    return used > live ? used - live : 0;
   }
-  tally out{0, 0};
-  for (std::uint64_t i = 0; i < c.count; ++i) {
-    const std::uint64_t key = c.first[i].first.load(sync::relaxed); // relaxed: a recent figure
-    out.gone += key == dead ? 1 : 0;
-    out.live += !is_reserved(key) ? 1 : 0;
-  }
-  return out;
+  std::uint64_t gone = 0;
+  for (std::uint64_t i = 0; i < c.count; ++i)
+    gone += c.first[i].first.load(sync::relaxed) == dead ? 1 : 0; // relaxed: a recent figure
+  return gone;
 }
 
-/// Lines of the array after `a`: more when the live ones crowd the region, as many when the dead ones do. 0: a `fixed`
-/// table is full.
+/// Lines of the array after `a`: more when the live ones crowd it, as many when the dead ones do, or when it is the side
+/// region that has too little room: that one grows by what is due there. 0: a `fixed` table is full.
 template <class Policy, class Threads>
 std::uint64_t lines_after(const table<Policy, Threads>& t, const array<Threads>& a, const chain<Threads>& c) noexcept {
-  const tally now = count_region(t, a, c);
-  if (t.settings.growth == growth_policy::fixed) return now.gone >= c.count / 16 + 1 ? a.lines : 0;
-  if (now.live < c.count / 5 * 2) return a.lines;
+  if (t.settings.growth == growth_policy::fixed) return dead_in(t, a, c) >= c.count / 16 + 1 ? a.lines : 0;
+  if (live_entries(t) < a.slot_count() / 5 * 2) return a.lines;
   return a.lines * growth_factor(a.lines, t.settings);
 }
 
@@ -179,17 +192,21 @@ template <class Policy, class Threads>
 void place(table<Policy, Threads>& t, array<Threads>* a, const word_probe& p, std::uint64_t value) noexcept {
   sync::backoff wait;
   const std::uint64_t word = stored_word(p.word);
+  const bool in_side = is_in_shared_side<Policy>(p);
   while (true) {
     const auto seen = search(*a, chain_of<Policy>(*a, p), word, [](std::uint64_t) { return false; });
     if (seen.how == stop::end) {
+      if (in_side) join_side(*a);
       // [entry] acq_rel: pairs with [look], [look-value]
       if (seen.where->compare_exchange({seen.key, seen.value}, {word, value})) return;
+      if (in_side) leave_side(*a);
       continue;
     }
     array<Threads>* further = next_array(*a);
     if (further == nullptr) further = make_next(t, *a, a->lines * growth_factor(a->lines, t.settings));
-    // Without memory: is_reserved_for_moves has kept a slot for this word, unless more inserts than its margin have
-    // overlooked each other. Then there is nothing but to wait until memory comes.
+    // Without memory: a slot has been kept for this word in the side region (J5), and in the main region by
+    // is_reserved_for_moves, unless more inserts than its margin have overlooked each other. Then there is nothing but
+    // to wait until memory comes.
     if (further == nullptr) wait.pause();
     else a = further;
   }
@@ -238,8 +255,9 @@ void prefetch_unit(const table<Policy, Threads>& t, const array<Threads>& a, std
 
 /// Takes up to `count` units of `a` and moves them. False when there was none left to take.
 template <class Policy, class Threads>
-bool move_units(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t count) noexcept {
+bool move_units(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t at_most) noexcept {
   const std::uint64_t units = a.units();
+  const std::uint64_t count = at_most < units ? at_most : units; // sums of a few counts do not wrap
   // relaxed: shares out numbers only
   if (a.cursor.load(sync::relaxed) >= units) return false;
   const std::uint64_t first = a.cursor.fetch_add(count, sync::relaxed); // relaxed: as above
@@ -257,9 +275,22 @@ bool move_units(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t coun
   return true;
 }
 
+/// So many bins as units: one begun counts.
+constexpr std::uint64_t units_of(std::size_t bins) noexcept {
+  return bins / unit_lines + (bins % unit_lines != 0 ? 1 : 0);
+}
+
+/// Moves all that nobody has taken yet, and waits for nobody.
+template <class Policy, class Threads> void move_rest(table<Policy, Threads>& t) noexcept {
+  for (;;) {
+    array<Threads>* const oldest = first_array(t);
+    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, units_of(t.settings.chunk_bins) + 1)) return;
+  }
+}
+
 /// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
 template <class Policy, class Threads> void move_all(table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  const std::uint64_t chunk = t.settings.chunk_bins / unit_lines + 1;
+  const std::uint64_t chunk = units_of(t.settings.chunk_bins) + 1;
   sync::backoff wait;
   while (!is_complete(a)) {
     array<Threads>* const oldest = first_array(t);
@@ -272,13 +303,16 @@ template <class Policy, class Threads> void move_all(table<Policy, Threads>& t, 
 template <class Policy, class Threads> void background_work(void* of) {
   auto& t = *static_cast<table<Policy, Threads>*>(of);
   seat* const mine = registry::local();
-  if (mine == nullptr) return; // inserts that need the room do the work
+  // relaxed: whoever sees it late moves some units too many, or leaves them to the next
+  t.unmanned.store(mine == nullptr ? 1 : 0, sync::relaxed);
+  if (mine == nullptr) return;
   for (;;) {
     const seat_pin stay(*mine);
     array<Threads>* const oldest = first_array(t);
-    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, t.settings.chunk_bins / unit_lines + 1)) break;
+    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, units_of(t.settings.chunk_bins) + 1)) break;
   }
-  release_arrays(t);
+  lock_scope hold(t.retired_lock);
+  release_some(t, std::size_t{4} << 20);
 }
 
 /// What a write does beside its own work.
@@ -286,13 +320,14 @@ template <class Policy, class Threads> void chores(table<Policy, Threads>& t) no
   array<Threads>* const oldest = first_array(t);
   if (next_array(*oldest) == nullptr) [[likely]]
     return;
-  if (t.settings.growth == growth_policy::background) return;
+  // relaxed: see background_work
+  if (t.settings.growth == growth_policy::background && t.unmanned.load(sync::relaxed) == 0) return;
   if (t.settings.growth == growth_policy::cooperative) {
-    move_all(t, *oldest);
+    move_rest(t);
   } else {
-    (void)move_units(t, *oldest, (t.settings.move_bins + unit_lines - 1) / unit_lines);
+    (void)move_units(t, *oldest, units_of(t.settings.move_bins));
   }
-  release_arrays(t);
+  release_in_passing(t);
 }
 
 } // namespace cubby::inline v0::engines::dramhit

@@ -35,9 +35,10 @@ template <class Policy, class Threads> struct table {
   sync::word<std::uint64_t, Threads> rebuilds;
 
   retire_bag<Policy, Threads> bag;
-  striped_counter<Threads> claims; // slots that inserts have taken since the table began
-  striped_counter<Threads> erases; // entries that have been erased
-  background_worker worker;        // idle unless growth is `background`
+  striped_counter<Threads> claims;             // slots that inserts have taken since the table began
+  striped_counter<Threads> erases;             // entries that have been erased
+  sync::word<std::uint32_t, Threads> unmanned; // 1: the background thread has no seat, so inserts move
+  background_worker worker;                    // idle unless growth is `background`
 };
 
 template <class Policy, class Threads> array<Threads>* first_array(const table<Policy, Threads>& t) noexcept {
@@ -64,7 +65,7 @@ template <class Policy, class Threads>
 CUBBY_NEVER_INLINE chain<Threads> side_chain(const array<Threads>& a, const word_probe& p) noexcept {
   slot<Threads>* const side = a.slots + a.slot_count();
   if constexpr (!Policy::unique_words) return {side + p.word, 1, 0};
-  else return {side, a.side_lines * slots_in_line, map_hash<Policy>(p.hash, a.side_lines) * slots_in_line};
+  else return {side, a.side_slots(), map_hash<Policy>(p.hash, a.side_lines) * slots_in_line};
 }
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE chain<Threads> chain_of(const array<Threads>& a, const word_probe& p) noexcept {
@@ -151,7 +152,10 @@ sighting<Threads> search(const array<Threads>& a, const chain<Threads>& c, std::
   return {stop::spent, nullptr, 0, 0, c.count, passed};
 }
 
-/// Where a search that did not meet the key goes on; null: the key is not in the table.
+/// Where a search that did not meet the key goes on; null: the key is not in the table. Only inserts have to seal the free slot
+/// that they go past (J4). A find or a change may leave it open: at the read of that slot the key was either further on,
+/// where nobody inserts it again before it has been erased there, because its old slot says that it has moved; or it was
+/// nowhere, and that is the moment of a miss, whoever takes the slot afterwards.
 template <class Threads>
 array<Threads>* beyond(const array<Threads>& a, const sighting<Threads>& seen) noexcept {
   return seen.how == stop::end && !seen.passed_moved ? nullptr : next_array(a);

@@ -97,13 +97,15 @@ template <class Policy, class Threads> void finish_moves(table<Policy, Threads>&
     move_all(t, *oldest);
 }
 
-/// Moves everything to an array of `lines`, and on while others add arrays. False: no memory.
-template <class Policy, class Threads> bool settle_in(table<Policy, Threads>& t, std::uint64_t lines) noexcept {
+/// Moves everything to an array of `lines` if `is_wrong(lines of the last one)`, and on while others add arrays. False: no
+/// memory.
+template <class Policy, class Threads, class F>
+bool settle_in(table<Policy, Threads>& t, std::uint64_t lines, F is_wrong) noexcept {
   array<Threads>* a = first_array(t);
   while (array<Threads>* const next = next_array(*a)) a = next;
-  if (lines != a->lines && make_next(t, *a, lines) == nullptr) return false;
+  if (is_wrong(a->lines) && make_next(t, *a, lines) == nullptr) return false;
   finish_moves(t);
-  release_arrays(t, ~std::size_t{0});
+  release_arrays(t);
   return true;
 }
 
@@ -114,8 +116,9 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
   if (wanted > most_lines) return false;
   if (t.settings.growth == growth_policy::fixed) return wanted <= t.floor_lines;
   finish_moves(t);
-  while (first_array(t)->lines < wanted)
-    if (!settle_in(t, wanted)) return false;
+  const auto is_small = [wanted](std::uint64_t lines) { return lines < wanted; };
+  while (is_small(first_array(t)->lines))
+    if (!settle_in(t, wanted, is_small)) return false; // others may have grown it further meanwhile
   return true;
 }
 
@@ -128,7 +131,7 @@ template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>
   // A shrink that would give back less than an eighth is not worth its moves.
   array<Threads>* const oldest = first_array(t);
   if (next_array(*oldest) == nullptr && oldest->lines <= wanted + wanted / 8) return true;
-  return settle_in(t, wanted);
+  return settle_in(t, wanted, [wanted](std::uint64_t lines) { return lines > wanted; });
 }
 
 /// `automatic`: every so many erases of a seat, a look at whether the table is nearly empty.
