@@ -138,22 +138,26 @@ TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   EXPECT_EQ(c.run(2, body, across), ending::livelock);
 }
 
-TEST(explore, pairs_of_verbs) { explore_group("pairs of verbs", pairs_of_verbs(), 9); }
+TEST(explore, pairs_of_verbs) { explore_group("pairs of verbs", pairs_of_verbs(), 8); }
 TEST(explore, pairs_on_two_keys) { explore_group("pairs on two keys", pairs_on_two_keys(), 6); }
-TEST(explore, erase_and_reuse) { explore_group("erase and reuse", erase_and_reuse(), 7); }
+TEST(explore, erase_and_reuse) { explore_group("erase and reuse", erase_and_reuse(), 6); }
 TEST(explore, three_and_four_threads) { explore_group("three and four threads", three_and_four_threads(), 6); }
 TEST(explore, keys_zero_to_three) { explore_group("keys 0 to 3", keys_zero_to_three(), 2); }
 TEST(explore, batches) { explore_group("batches", batches(), 3); }
 TEST(explore, batch_lookups) { explore_group("batch lookups", batch_lookups(), 5); }
-TEST(explore, batch_lookups_meet_moves) { explore_group("lookups meet moves", batch_lookups_meet_moves(), 6); }
-TEST(explore, retirement) { explore_group("retirement", retirement(), 5); }
-TEST(explore, growth) { explore_group("growth", growth(), 13); }
+TEST(explore, batch_lookups_meet_moves) { explore_group("lookups meet moves", batch_lookups_meet_moves(), 5); }
+TEST(explore, retirement) { explore_group("retirement", retirement(), 4); }
+TEST(explore, growth) { explore_group("growth", growth(), 9); }
 TEST(explore, growth_without_memory) { explore_group("growth without memory", growth_without_memory(), 3); }
-TEST(explore, chained_growth) { explore_group("chained growth", chained_growth(), 9); }
-TEST(explore, background_pairs) { explore_group("background pairs", background_pairs(), 7); }
-TEST(explore, background_moves) { explore_group("background moves", background_moves(), 8); }
-TEST(explore, shrinking) { explore_group("shrinking", shrinking(), 6); }
+TEST(explore, chained_growth) { explore_group("chained growth", chained_growth(), 7); }
+TEST(explore, background_pairs) { explore_group("background pairs", background_pairs(), 5); }
+TEST(explore, background_moves) { explore_group("background moves", background_moves(), 6); }
+TEST(explore, shrinking) { explore_group("shrinking", shrinking(), 5); }
 TEST(explore, snapshots) { explore_group("snapshots", snapshots(), 3); }
+TEST(explore, dramhit_moves) { explore_group("dramhit moves", dramhit_moves(), 8); }
+TEST(explore, dramhit_lookups) { explore_group("dramhit lookups", dramhit_lookups_and_walks(), 3); }
+TEST(explore, dramhit_pipelines) { explore_group("dramhit pipelines", dramhit_pipelines(), 4); }
+TEST(explore, dramhit_background) { explore_group("dramhit background", dramhit_background(), 4); }
 TEST(explore, walks) { explore_group("walks", walks(), 2); }
 
 } // namespace

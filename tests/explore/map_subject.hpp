@@ -8,42 +8,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 
-#include <cubby/map.hpp>
-
-#include "explore/arena.hpp"
+#include "explore/codings.hpp"
 #include "explore/conductor.hpp"
+#include "explore/pipes.hpp"
 #include "explore/scenario.hpp"
-#include "support/modes.hpp"
 
 namespace cubby_test {
-
-template <class Engine>
-struct explored_words {
-  using engine = Engine;
-  using value = std::uint64_t;
-  template <class Map>
-  static std::string name(const Map&, const void*) {
-    return {};
-  }
-  static value encode(std::uint64_t n) { return n; }
-  static std::uint64_t decode(const value& v) { return v; }
-};
-template <class Engine>
-struct explored_records {
-  using engine = Engine;
-  using value = wide_value;
-  template <class Map>
-  static std::string name(const Map&, const void*) {
-    return {};
-  }
-  static value encode(std::uint64_t n) { return {n, ~n, n * 3}; }
-  static std::uint64_t decode(const value& v) { return v == encode(v.number) ? v.number : torn; }
-};
-
-template <class Coding>
-using explored_map =
-    cubby::map<std::uint64_t, typename Coding::value, typename Coding::engine, placed_hash, arena_allocator<std::byte>>;
 
 template <class Coding>
 class map_subject final : public subject {
@@ -51,12 +23,14 @@ class map_subject final : public subject {
   using map = explored_map<Coding>;
   using request = typename map::request_type;
   using reply = typename map::reply_type;
+  static constexpr std::uint64_t first_gone = 1000;
   static constexpr bool in_records = !std::is_same_v<value, std::uint64_t>;
 
 public:
   map_subject(const scenario& s, arena& home)
       : still_(s.still), may_refuse_(s.may_refuse), own_mover_(s.options.growth == cubby::growth_policy::background),
-        map_(std::make_unique<map>(s.options, placed_hash(), arena_allocator<std::byte>(&home))), named_(map_.get()) {
+        map_(std::make_unique<map>(s.options, placed_hash(), arena_allocator<std::byte>(&home))), named_(map_.get()),
+        pipes_(*map_, s) {
     lanes.resize(s.threads.size() + 1);
     for (std::size_t i = 0; i < lanes.size(); ++i) handles_.push_back(map_->handle());
     held_.resize(lanes.size());
@@ -65,6 +39,10 @@ public:
     for (std::size_t i = 0; i < s.before.size(); ++i) {
       let_mover_finish();
       perform(0, s.before[i]);
+    }
+    for (std::uint64_t n = 0; n < s.gone; ++n) {
+      map_->insert(key_at(0, first_gone + n), Coding::encode(n));
+      map_->erase(key_at(0, first_gone + n));
     }
     if (!s.under_way) let_mover_finish();
     if (s.under_way && !map_->stats().migrating) complain("no migration was left to the mover");
@@ -86,6 +64,7 @@ public:
 
   void close() override {
     resizes_at_end_ = all_resizes();
+    pipes_.clear();
     handles_.clear();
     map_.reset();
   }
@@ -164,6 +143,7 @@ private:
     case act::visit_batch: return look_up(at, c, e);
     case act::execute:
     case act::execute_stopping: return batch(at, c, e);
+    case act::pipeline: return piped(at, c, e);
     case act::reserve: return (void)h.reserve(c.value);
     case act::shrink: return (void)h.shrink_to_fit();
     case act::snapshot: return snapshot(at, e);
@@ -211,14 +191,18 @@ private:
     done(at, e, was_there ? verb::extract : verb::insert, true);
   }
   void reserve_key(unsigned at, const call& c, event& e) {
-    auto kept = handles_[at].shadow_insert(c.key, Coding::encode(c.value));
-    if (!kept && kept.how() != cubby::insert_outcome::exists) return insert(at, e, kept.how());
-    done(at, e, verb::shadow_insert, static_cast<bool>(kept));
-    if (!kept) return;
-    event second = e;
-    second.r.called = now();
-    c.what == act::commit ? kept.commit() : kept.abort();
-    done(at, second, c.what == act::commit ? verb::shadow_commit : verb::shadow_abort, true);
+    if constexpr (map::capabilities.shadow_insert) {
+      auto kept = handles_[at].shadow_insert(c.key, Coding::encode(c.value));
+      if (!kept && kept.how() != cubby::insert_outcome::exists) return insert(at, e, kept.how());
+      done(at, e, verb::shadow_insert, static_cast<bool>(kept));
+      if (!kept) return;
+      event second = e;
+      second.r.called = now();
+      c.what == act::commit ? kept.commit() : kept.abort();
+      done(at, second, c.what == act::commit ? verb::shadow_commit : verb::shadow_abort, true);
+    } else {
+      (void)at, (void)c, (void)e, complain("this engine has no reservations");
+    }
   }
 
   void look_up(unsigned at, const call& c, event& e) {
@@ -305,13 +289,29 @@ private:
     lanes[at].push_back(e);
   }
 
+  /// Requests in a pipeline have no order among themselves: each gets a lane of its own.
+  void piped(unsigned at, const call& c, const event& like) {
+    std::vector<std::uint64_t> keys;
+    const auto wrong = pipes_.perform(at, c, like, [&](event e) {
+      const auto again = static_cast<std::size_t>(std::count(keys.begin(), keys.end(), e.r.key));
+      e.r.thread = static_cast<std::uint16_t>(at + again * (handles_.size() - 1)); // lane 0 has no pipeline
+      keys.push_back(e.r.key);
+      lanes.push_back({e});
+    });
+    if (!wrong.empty()) complain(wrong);
+  }
+
   void snapshot(unsigned at, event& e) {
-    const auto list = handles_[at].snapshot();
-    e.is_snapshot = true;
-    std::vector<entry> shown;
-    for (const auto& [key, v] : list) shown.emplace_back(key, Coding::decode(v));
-    e.shown = without_still(shown, "a snapshot");
-    done(at, e, verb::find, true);
+    if constexpr (map::capabilities.snapshot) {
+      const auto list = handles_[at].snapshot();
+      e.is_snapshot = true;
+      std::vector<entry> shown;
+      for (const auto& [key, v] : list) shown.emplace_back(key, Coding::decode(v));
+      e.shown = without_still(shown, "a snapshot", false);
+      done(at, e, verb::find, true);
+    } else {
+      (void)at, (void)e, complain("this engine has no snapshots");
+    }
   }
   /// Each entry that a walk shows was there at some moment of it, like what a find answers.
   std::vector<entry> walk(unsigned at) {
@@ -321,27 +321,30 @@ private:
     e.r.called = now();
     handles_[at].visit_all([&](std::uint64_t key, const value& v) { shown.emplace_back(key, Coding::decode(v)); });
     e.r.returned = now();
-    shown = without_still(shown, "a walk");
-    for (const auto& [key, number] : shown) {
-      e.r.key = key;
-      e.r.result = number;
-      e.r.ok = true;
-      lanes[at].push_back(e);
+    shown = without_still(shown, "a walk", Coding::walks_may_repeat && at != 0);
+    e.r.ok = true;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      std::tie(e.r.key, e.r.result) = shown[i];
+      const auto again = std::count_if(shown.begin(), shown.begin() + static_cast<std::ptrdiff_t>(i),
+                                       [&](const entry& one) { return one.first == e.r.key; });
+      e.r.thread = static_cast<std::uint16_t>(at + static_cast<std::size_t>(again) * handles_.size());
+      if (again == 0) lanes[at].push_back(e);
+      else lanes.push_back({e}); // met twice: two looks that last as long as the walk
     }
     return shown;
   }
-  /// The other entries of a list, each of which is in it once; those that no script touches must all be there.
-  std::vector<entry> without_still(const std::vector<entry>& all, const std::string& what) {
+  /// The other entries of a list, each of which is in it once, unless it may be met again where it has moved to; those
+  /// that no script touches must all be there.
+  std::vector<entry> without_still(const std::vector<entry>& all, const std::string& what, bool may_repeat) {
     std::vector<entry> rest;
     std::size_t met = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      bool is_still = false;
+      bool is_still = false, again = false;
       for (const entry& one : still_) is_still |= one == all[i];
-      for (std::size_t j = 0; j < i; ++j) {
-        if (all[j].first == all[i].first) complain(what + " shows key " + std::to_string(all[i].first) + " twice");
-      }
-      if (is_still) ++met;
-      else rest.push_back(all[i]);
+      for (std::size_t j = 0; j < i; ++j) again |= all[j].first == all[i].first;
+      if (again && !may_repeat) complain(what + " shows key " + std::to_string(all[i].first) + " twice");
+      if (!is_still) rest.push_back(all[i]);
+      else met += again ? 0 : 1;
     }
     if (met != still_.size()) complain(what + " misses an entry that was there throughout");
     return rest;
@@ -382,6 +385,7 @@ private:
   std::uint64_t resizes_at_end_ = 0;
   std::unique_ptr<map> map_;
   const map* named_; // the same, and while it is being destroyed
+  pipes_of<Coding, map> pipes_;
   std::vector<decltype(std::declval<map&>().handle())> handles_;
   std::vector<std::pair<const value*, std::uint64_t>> held_;
 };

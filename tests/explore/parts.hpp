@@ -6,9 +6,15 @@
 
 namespace cubby_test {
 
+/// DLHT's: scenarios that know its bins and link buckets.
 inline constexpr table_kind our_tables[] = {table_kind::words, table_kind::records};
-inline constexpr table_kind every_table[] = {table_kind::words, table_kind::records, table_kind::reference_words,
-                                             table_kind::reference_records};
+inline constexpr table_kind dramhit_tables[] = {table_kind::dramhit_words, table_kind::dramhit_records};
+/// Where nothing moves, both rooms.
+inline constexpr table_kind shared_tables[] = {table_kind::words, table_kind::records, table_kind::dramhit_words,
+                                               table_kind::dramhit_records};
+inline constexpr table_kind every_table[] = {table_kind::words,           table_kind::records,
+                                             table_kind::reference_words, table_kind::reference_records,
+                                             table_kind::dramhit_words,   table_kind::dramhit_records};
 
 /// Keys that share a bin of every index.
 inline constexpr std::uint64_t k1 = key_at(0, 1), k2 = key_at(0, 2), k3 = key_at(0, 3), k4 = key_at(0, 4);
@@ -52,15 +58,29 @@ inline std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
 }
 
 inline std::string short_name(table_kind table) {
-  static const char* const names[table_kinds] = {"w", "r", "rw", "rr", "p", "pl", "ph"};
+  static const char* const names[table_kinds] = {"w", "r", "rw", "rr", "dw", "dr", "p", "pl", "ph"};
   return names[static_cast<std::size_t>(table)];
 }
 
-/// Adds a scenario under a name that says what its threads do.
+inline bool can(const cubby::capability_set& engine, const script& calls) {
+  for (const call& c : calls) {
+    if ((c.what == act::commit || c.what == act::abort) && !engine.shadow_insert) return false;
+    if (c.what == act::snapshot && !engine.snapshot) return false;
+    if (c.what == act::pipeline && !engine.pipelined) return false;
+  }
+  return true;
+}
+
+/// Adds a scenario under a name that says what its threads do; not one with a verb that the table's engine lacks.
 inline void add(std::vector<scenario>& all, const std::string& group, scenario s) {
+  const cubby::capability_set engine = capabilities_of(s.table);
+  for (const script& calls : s.threads) {
+    if (!can(engine, calls)) return;
+  }
   std::string name = group + " " + short_name(s.table) + ":";
   for (const call& c : s.before) name += " " + describe(c) + ";";
   if (!s.still.empty()) name += " " + std::to_string(s.still.size()) + " still;";
+  if (s.gone != 0) name += " " + std::to_string(s.gone) + " gone;";
   if (s.under_way) name += " under way;";
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     name += t == 0 ? " " : " | ";

@@ -3,13 +3,35 @@
 
 #include <iterator>
 
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/reference/reference.hpp>
+#include <cubby/map.hpp>
+
 namespace cubby_test {
+
+template <class Engine>
+constexpr cubby::capability_set capabilities_in =
+    cubby::map<std::uint64_t, std::uint64_t, Engine, placed_hash>::capabilities;
+
+cubby::capability_set capabilities_of(table_kind kind) {
+  switch (kind) {
+  case table_kind::words:
+  case table_kind::records: return capabilities_in<cubby::dlht>;
+  case table_kind::reference_words:
+  case table_kind::reference_records: return capabilities_in<cubby::reference>;
+  case table_kind::dramhit_words:
+  case table_kind::dramhit_records: return capabilities_in<cubby::dramhit>;
+  default: return {};
+  }
+}
 
 const char* name_of(table_kind kind) {
   static const char* const names[table_kinds] = {"dlht words",
                                                  "dlht records",
                                                  "reference words",
                                                  "reference records",
+                                                 "dramhit words",
+                                                 "dramhit records",
                                                  "published bin",
                                                  "published bin, late assign",
                                                  "published bin, hasty find"};
@@ -40,6 +62,7 @@ std::string describe(const call& c) {
                                       "visit_batch",
                                       "execute",
                                       "execute_stopping",
+                                      "pipeline",
                                       "reserve",
                                       "shrink",
                                       "snapshot",

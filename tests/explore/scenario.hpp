@@ -31,11 +31,13 @@ enum class table_kind : std::uint8_t {
   records,
   reference_words,
   reference_records,
+  dramhit_words,
+  dramhit_records,
   paper,
   paper_late,
   paper_hasty
 };
-inline constexpr std::size_t table_kinds = 7;
+inline constexpr std::size_t table_kinds = 9;
 
 /// A key that lives at `place`: the high bits of its hash, so that an index of 8 bins puts it into bin place / 0x2000, one
 /// of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
@@ -51,6 +53,7 @@ struct scenario {
   cubby::options options{};
   std::vector<entry> still{}; ///< inserted first; no script touches them
   script before{};            ///< then this, by one thread, alone
+  unsigned gone = 0;          ///< then so many entries of the first place come and go
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
   unsigned resizes = 0;    ///< migrations that at least one schedule must have seen, or the scenario shows nothing
@@ -105,16 +108,22 @@ run_state make_records(const scenario& s);
 run_state make_reference_words(const scenario& s);
 run_state make_reference_records(const scenario& s);
 run_state make_paper(const scenario& s);
+run_state make_dramhit_words(const scenario& s);
+run_state make_dramhit_records(const scenario& s);
 inline run_state make_subject(const scenario& s) {
   switch (s.table) {
   case table_kind::words: return make_words(s);
   case table_kind::records: return make_records(s);
   case table_kind::reference_words: return make_reference_words(s);
   case table_kind::reference_records: return make_reference_records(s);
+  case table_kind::dramhit_words: return make_dramhit_words(s);
+  case table_kind::dramhit_records: return make_dramhit_records(s);
   default: return make_paper(s);
   }
 }
 
+/// What the table's engine can do.
+cubby::capability_set capabilities_of(table_kind kind);
 const char* name_of(table_kind kind);
 std::string describe(const call& c);
 

@@ -25,6 +25,10 @@ std::vector<scenario> batch_lookups();
 std::vector<scenario> batch_lookups_meet_moves();
 std::vector<scenario> background_pairs();
 std::vector<scenario> background_moves();
+std::vector<scenario> dramhit_moves();
+std::vector<scenario> dramhit_lookups_and_walks();
+std::vector<scenario> dramhit_pipelines();
+std::vector<scenario> dramhit_background();
 
 /// Scenarios over the published bin, one for each of its holes, in their order.
 std::vector<scenario> published_holes();

@@ -24,7 +24,7 @@ std::vector<scenario> pairs_of_verbs() {
 
 std::vector<scenario> pairs_on_two_keys() {
   std::vector<scenario> all;
-  for (const table_kind table : our_tables) {
+  for (const table_kind table : shared_tables) {
     for (std::size_t a = 0; a < verbs_of_one_key; ++a) {
       for (std::size_t b = 0; b < verbs_of_one_key; ++b) {
         scenario s = tiny(table, {{act::insert, k1, 5}});
@@ -48,7 +48,7 @@ std::vector<scenario> erase_and_reuse() {
       {{act::update, k1, 9}, {act::assign, k1, 5}, {act::upsert, k1, 9}},
   };
   std::vector<scenario> all;
-  for (const table_kind table : our_tables) {
+  for (const table_kind table : shared_tables) {
     for (std::size_t a = 0; a < verbs_of_one_key; ++a) {
       for (const script& opponent : opponents) {
         scenario s = tiny(table, {{act::insert, k1, 5}});
@@ -74,7 +74,7 @@ std::vector<scenario> three_and_four_threads() {
       {{{act::assign, k1, 6}}, {{act::abort, k1, 7}}, {{act::extract, k1}}, {{act::insert, k1, 5}}},
   };
   std::vector<scenario> all;
-  for (const table_kind table : our_tables) {
+  for (const table_kind table : shared_tables) {
     for (const auto& cast : casts) {
       for (const bool present : {false, true}) {
         scenario s = tiny(table, present ? script{{act::insert, k1, 5}} : script{});
@@ -89,7 +89,7 @@ std::vector<scenario> three_and_four_threads() {
 /// Keys 0 to 3 look like marks and live in a bin of their own; 4 and 5 are what 0 and 1 are stored as.
 std::vector<scenario> keys_zero_to_three() {
   std::vector<scenario> all;
-  for (const table_kind table : our_tables) {
+  for (const table_kind table : shared_tables) {
     for (std::size_t a = 0; a < verbs_of_one_key; ++a) {
       scenario s = tiny(table, {{act::insert, 1, 5}, {act::insert, 5, 5}});
       s.threads = {{verb_number(a, 1, 6), {act::find, 1}}, {{act::erase, 1}, {act::insert, 1, 5}, {act::find, 5}}};
@@ -146,7 +146,7 @@ std::vector<scenario> retirement() {
       {{{act::find, k1}}, {{act::assign, k1, 6}, {act::shrink}, {act::assign, k1, 7}, {act::shrink}}},
   };
   std::vector<scenario> all;
-  for (const table_kind table : {table_kind::records, table_kind::reference_records}) {
+  for (const table_kind table : {table_kind::records, table_kind::reference_records, table_kind::dramhit_records}) {
     for (const auto& cast : casts) {
       scenario s = tiny(table, {{act::insert, k1, 5}, {act::insert, k2, 5}});
       s.threads = cast;

@@ -45,7 +45,7 @@ std::vector<scenario> batch_lookups() {
       {{act::erase, k1}, {act::commit, k2, 6}, {act::assign, k2, 7}},
       {{act::erase, k1}, {act::abort, k2, 6}, {act::insert, k1, 7}},
   };
-  for (const table_kind table : our_tables) {
+  for (const table_kind table : shared_tables) {
     add_writers(all, table, act::find_batch, full_line());
     for (const script& reuse : reuses) {
       for (const act how : {act::find_batch, act::visit_batch}) {

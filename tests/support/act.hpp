@@ -33,6 +33,7 @@ enum class act : std::uint8_t {
   visit_batch,
   execute,
   execute_stopping, ///< with stop_at_first_failure
+  pipeline,         ///< requests in no order, by a pipeline
   // About the table, or about what an earlier one has left.
   reserve,
   shrink, ///< shrink_to_fit, which also frees all that may be freed

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios in which entries of a DRAMHiT table go from array to array: growth, rebuilds of the same size, chains of
+// three arrays with a straggler, shrinking; lookups and walks meanwhile; a table with a thread of its own. The value 1 is
+// also what seals an empty slot.
+#include "explore/parts.hpp"
+#include "explore/scenarios.hpp"
+
+namespace cubby_test {
+namespace {
+
+/// Slots of 16 lines that are crowded: an insert with a long search then makes the next array.
+constexpr unsigned crowded = 53;
+constexpr unsigned crowded_20_lines = 65;
+constexpr std::uint64_t for_20_lines = 60, for_30_lines = 90;
+
+/// Entries of other lines, of each of the two units of the main region.
+std::vector<entry> apart() { return {{key_at(0x2000, 9), 49}, {key_at(0x9000, 9), 49}, {key_at(0xf000, 9), 49}}; }
+
+void add_growth(std::vector<scenario>& all, table_kind table, std::size_t a, std::uint64_t key) {
+  scenario s = tiny(table, {{act::insert, key, 5}});
+  s.still = apart();
+  s.resizes = 1;
+  s.threads = {{verb_number(a, key, 1), {act::find, key}}, {{act::reserve, 0, for_20_lines}}};
+  add(all, "array, grow", s);
+  s.before.clear();
+  add(all, "array, grow", s);
+  s.threads[1] = {{act::reserve, 0, for_20_lines}, {act::reserve, 0, for_30_lines}, {act::shrink}};
+  s.resizes = 3;
+  s.before = {{act::insert, key, 5}};
+  add(all, "array, there and back", s);
+  s.before.insert(s.before.begin(), {act::reserve, 0, for_20_lines});
+  s.threads[1] = {{act::shrink}, {act::find, key}};
+  s.resizes = 1;
+  add(all, "array, shrink", std::move(s));
+}
+
+/// An array that the dead crowd is rebuilt, a unit with each write, or all by one.
+scenario rebuilt(table_kind table) {
+  scenario s = tiny(table, {});
+  s.gone = crowded - 1;
+  s.before = {{act::insert, k1, 5}};
+  s.resizes = 1;
+  return s;
+}
+
+void add_rebuilds(std::vector<scenario>& all, table_kind table, std::size_t a) {
+  for (const auto policy : {cubby::growth_policy::incremental, cubby::growth_policy::cooperative}) {
+    scenario s = rebuilt(table);
+    s.options.growth = policy;
+    s.threads = {{verb_number(a, k1, 1), {act::find, k1}}, {{act::insert, k3, 7}, {act::erase, k1}, {act::find, k3}}};
+    add(all, policy == cubby::growth_policy::incremental ? "array, rebuild" : "array, rebuild at once", s);
+    if (policy == cubby::growth_policy::cooperative) continue;
+    s.threads = {{verb_number(a, k3, 1), {act::find, k3}}, {{act::insert, k3, 7}, {act::insert, k1, 8}}};
+    add(all, "array, rebuild", s);
+    s.indexes = 0;
+    s.may_refuse = true;
+    s.resizes = 0;
+    add(all, "array, no memory", std::move(s));
+  }
+}
+
+/// Somebody rebuilds the first array, somebody shrinks the second into a third, and a straggler is in the first.
+void add_chains(std::vector<scenario>& all, table_kind table, std::size_t a) {
+  scenario s = tiny(table, {{act::reserve, 0, for_20_lines}, {act::insert, k1, 5}});
+  s.gone = crowded_20_lines - 1;
+  s.threads = {{{act::insert, k3, 7}}, {{act::shrink}}, {verb_number(a, k1, 1), {act::find, k1}}};
+  s.resizes = 2;
+  add(all, "array, chain", std::move(s));
+}
+
+void add_casts(std::vector<scenario>& all, table_kind table) {
+  for (const auto& cast : std::vector<std::vector<script>>{
+           {{{act::insert, k3, 6}}, {{act::insert, k3, 1}}, {{act::find, k1}, {act::find, k3}}},
+           {{{act::insert, k3, 6}}, {{act::insert, k4, 7}}, {{act::erase, k1}, {act::insert, k1, 1}}},
+           {{{act::insert, k3, 6}}, {{act::reserve, 0, for_20_lines}}, {{act::assign, k1, 1}, {act::find, k1}}}}) {
+    scenario s = rebuilt(table);
+    s.threads = cast;
+    add(all, "array, three", std::move(s));
+  }
+}
+
+call piped(const std::vector<call>& requests) { return {act::pipeline, 0, 0, requests}; }
+
+/// What a pipeline with a window of two is handed: on one key, on two, on keys that are marks as words.
+const std::vector<call>& pipelines() {
+  static const std::vector<call> all = {
+      piped({{act::find, k1}, {act::find, k3}, {act::find, k1}}),
+      piped({{act::insert, k3, 6}, {act::erase, k1}, {act::find, k3}}),
+      piped({{act::erase, k1}, {act::insert, k1, 1}, {act::find, k1}}),
+      piped({{act::assign, k1, 6}, {act::insert, k3, 1}, {act::assign, k1, 7}}),
+      piped({{act::insert, 1, 6}, {act::erase, k1}, {act::find, 1}}),
+  };
+  return all;
+}
+
+call lookups(act how) {
+  call c{how, 0, 0, {}};
+  for (const std::uint64_t key : {k1, k3, key_at(0x9000, 9)}) c.inner.push_back({act::find, key});
+  return c;
+}
+
+/// The mover, which has all of the table to do, has not begun.
+scenario left_to_the_mover(table_kind table) {
+  scenario s = rebuilt(table);
+  s.options.growth = cubby::growth_policy::background;
+  s.options.chunk_bins = 64; // all units at once, so that schedules stay short
+  s.gone = crowded + 1;
+  s.under_way = true;
+  s.resizes = 0;
+  return s;
+}
+
+} // namespace
+
+std::vector<scenario> dramhit_moves() {
+  std::vector<scenario> all;
+  for (const table_kind table : dramhit_tables) {
+    for (std::size_t a = 0; a < verbs_of_one_key; ++a) {
+      for (const std::uint64_t key : {k1, std::uint64_t{1}}) add_growth(all, table, a, key);
+      add_rebuilds(all, table, a);
+      add_chains(all, table, a);
+    }
+    add_casts(all, table);
+  }
+  return all;
+}
+
+std::vector<scenario> dramhit_lookups_and_walks() {
+  std::vector<scenario> all;
+  const std::vector<script> movers = {
+      {{act::reserve, 0, for_20_lines}, {act::insert, k3, 1}},
+      {{act::reserve, 0, for_20_lines}, {act::erase, k1}, {act::insert, k1, 1}, {act::shrink}},
+      {{act::reserve, 0, for_20_lines}, {act::reserve, 0, for_30_lines}},
+  };
+  for (const table_kind table : dramhit_tables) {
+    for (const script& mover : movers) {
+      for (const act how : {act::find_batch, act::visit_batch, act::walk}) {
+        scenario s = tiny(table, {{act::insert, k1, 5}});
+        s.still = apart();
+        s.threads = {{how == act::walk ? call{act::walk} : lookups(how)}, mover};
+        s.resizes = 1;
+        add(all, "array, looks", s);
+        s.still.clear();
+        s.gone = crowded - 1;
+        if (how != act::walk) s.threads[0] = {call{how, 0, 0, {{act::find, k1}, {act::find, k3}}}};
+        s.threads[1] = {{act::insert, k3, 1}, {act::erase, k1}, {act::insert, k1, 8}};
+        add(all, "array, looks, rebuild", std::move(s));
+      }
+    }
+  }
+  return all;
+}
+
+/// Pipelines beside a thread of single calls, beside each other, while the array moves, and while arrays are freed that a
+/// pending request may be in.
+std::vector<scenario> dramhit_pipelines() {
+  std::vector<scenario> all;
+  const std::vector<script> others = {
+      {{act::insert, k1, 7}, {act::erase, k3}},
+      {{act::erase, k1}, {act::insert, k1, 8}, {act::insert, k3, 9}},
+      {{act::reserve, 0, for_20_lines}, {act::find, k1}},
+      {{act::reserve, 0, for_20_lines}, {act::assign, k1, 9}, {act::shrink}},
+  };
+  for (const table_kind table : dramhit_tables) {
+    for (const call& one : pipelines()) {
+      for (const script& other : others) {
+        scenario s = tiny(table, {{act::insert, k1, 5}});
+        s.threads = {{one}, other};
+        s.resizes = other.front().what == act::reserve ? 1 : 0;
+        add(all, "pipeline", s);
+        s = rebuilt(table);
+        s.threads = {{one}, {{act::insert, k4, 7}, {act::erase, k1}}};
+        if (other.front().what == act::insert) add(all, "pipeline, rebuild", std::move(s));
+      }
+      for (const call& two : pipelines()) {
+        scenario s = tiny(table, {{act::insert, k1, 5}});
+        s.threads = {{one}, {two}};
+        add(all, "pipelines", std::move(s));
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<scenario> dramhit_background() {
+  std::vector<scenario> all;
+  for (const table_kind table : dramhit_tables) {
+    for (std::size_t a = 0; a < verbs_of_one_key; ++a) {
+      scenario s = left_to_the_mover(table);
+      s.threads = {{verb_number(a, k1, 1), {act::find, k1}}};
+      add(all, "array, mover", s);
+      s.threads.push_back({{act::insert, k3, 7}, {act::erase, k1}});
+      add(all, "array, mover", std::move(s));
+    }
+    for (const script& other : {script{{act::shrink}}, script{{act::reserve, 0, for_20_lines}, {act::shrink}},
+                                script{{act::walk}}, script{{act::reserve, 0, for_30_lines}}}) {
+      scenario s = left_to_the_mover(table);
+      s.threads = {other, {{act::assign, k1, 1}, {act::find, k1}}};
+      add(all, "array, mover", s);
+      s.options.chunk_bins = 1;
+      add(all, "array, mover by units", s);
+      s.ends = true;
+      add(all, "array, mover, end", std::move(s));
+    }
+  }
+  return all;
+}
+
+} // namespace cubby_test
