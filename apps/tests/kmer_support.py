@@ -2,6 +2,7 @@
 # What the tests of `cubby kmer` share: running programs, rivals, and an oracle that is slow and plain.
 import collections
 import gzip
+import os
 import pathlib
 import random
 import shutil
@@ -43,6 +44,20 @@ def lines_of(counts):
 
 def random_bases(seed, count, letters="ACGT"):
     return "".join(random.Random(seed).choices(letters, k=count))
+
+
+def each_test(suite):
+    for one in suite:
+        if isinstance(one, unittest.TestSuite):
+            yield from each_test(one)
+        else:
+            yield one
+
+
+def load_tests(_loader, suite, _pattern):
+    """Called by unittest: all tests, or the share of them that the environment names."""
+    which, shares = map(int, os.environ.get("CUBBY_TEST_SHARD", "1/1").split("/"))
+    return unittest.TestSuite(list(each_test(suite))[which - 1::shares])
 
 
 class Folder(unittest.TestCase):

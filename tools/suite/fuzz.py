@@ -4,8 +4,9 @@
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
-from .shell import BUILD, Failure, ROOT, Skip, need, say
+from .shell import BUILD, Failure, ROOT, Shell, Skip, need, say
 
 TARGETS = {"face": "cubby_fuzz_face"}
 CORPUS = ROOT / "fuzz" / "corpus"
@@ -36,9 +37,9 @@ def build(shell):
     shell.build("fuzz", *TARGETS.values())
 
 
-def run_target(shell, name, seconds):
+def run_target(shell, name, seconds, seed):
     """Returns how many inputs were run, how many of them were kept ones, and how many edges were reached."""
-    found, fresh, kept = BUILD / "fuzz" / "found", BUILD / "fuzz" / "fresh" / name, CORPUS / name
+    found, fresh, kept = BUILD / "fuzz" / "found", BUILD / "fuzz" / "fresh" / f"{name}-{seed}", CORPUS / name
     found.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
@@ -46,8 +47,8 @@ def run_target(shell, name, seconds):
     if inputs == 0:
         raise Failure(f"{kept.relative_to(ROOT)} is empty")
     program = BUILD / "fuzz" / "fuzz" / TARGETS[name]
-    say(f"{shell.part}: {name}: seed {SEED}, {seconds} s, {inputs} kept inputs")
-    command = [program, f"-seed={SEED}", f"-max_total_time={seconds}", "-print_final_stats=1",
+    say(f"{shell.part}: {name}: seed {seed}, {seconds} s, {inputs} kept inputs")
+    command = [program, f"-seed={seed}", f"-max_total_time={seconds}", "-print_final_stats=1",
                f"-artifact_prefix={found}{os.sep}", *LIMITS, fresh, kept]
     try:
         output = shell.run(f"fuzz {name}", command, env=SANITIZERS, limit=seconds + 600)
@@ -61,12 +62,17 @@ def run_target(shell, name, seconds):
     return runs, inputs, max(edges)
 
 
-def run_all(shell, seconds):
+def run_all(shell, seconds, processes=1):
+    """Each fuzzer for so many seconds of processor time; each process with a seed and a log of its own."""
     build(shell)
+    seeds = range(SEED, SEED + processes)
     notes = []
     for name in TARGETS:
-        runs, inputs, edges = run_target(shell, name, seconds)
-        notes.append(f"{name}: {runs} inputs ({inputs} kept), {edges} edges, seed {SEED}")
+        with ThreadPoolExecutor(processes) as pool:
+            share = -(-seconds // processes)
+            ran = list(pool.map(lambda seed, target=name: run_target(Shell(f"{shell.part}.{seed}"), target, share, seed), seeds))
+        runs, edges = sum(one[0] for one in ran), max(one[2] for one in ran)
+        notes.append(f"{name}: {runs} inputs ({ran[0][1]} kept), {edges} edges, seeds {', '.join(map(str, seeds))}")
     return "; ".join(notes)
 
 

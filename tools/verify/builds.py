@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything built with both compilers: all without optimisation, file by file (the builds of the test command join test
-# files into one unit, and a missing #include or a shadowed name can hide there), and all tests for AArch64. Only the latter
-# are run: the others run optimised and under the sanitizers of both compilers.
+# files into one unit, and a missing #include or a shadowed name can hide there), the programs with g++ as users build them, and all
+# tests for AArch64. The latter two are run: the other tests run optimised and under the sanitizers of both compilers.
 from suite import tests
 from suite.shell import need
 
-TITLE = "everything built file by file with g++ and clang; all tests for AArch64"
+TITLE = "everything built file by file with g++ and clang; the programs with g++, optimised; all tests for AArch64"
 
 
 def run(shell):
@@ -13,4 +13,7 @@ def run(shell):
     for preset in ("debug", "clang-debug"):
         shell.configure(preset)
         shell.build(preset)
-    return "built without a warning; AArch64: " + tests.cross(shell, "cubby_tests")
+    shell.configure("release")
+    shell.build("release")
+    programs = tests.ctest(shell, "release", "-R", "^cubby_(bench|kmer)")
+    return f"built without a warning; programs: {programs}; AArch64: " + tests.cross(shell, "cubby_tests")

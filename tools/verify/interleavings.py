@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Explores the schedules of the real engines for CUBBY_VERIFY_SECONDS (600 unless told), group by group, each in a process
-# of its own, up to three preemptions and then at random. build/verify/interleavings.tsv has a row for each scenario: how
-# far it was explored, and whether the bound was exhausted. A failure prints its schedule and how to run it again.
+# Explores the schedules of the real engines, each group for CUBBY_VERIFY_SECONDS at most (600 unless told), in a process
+# of its own, as many at once as there are cores, up to three preemptions and then at random. build/verify/interleavings.tsv
+# has a row for each scenario: how far it was explored, and whether the bound was exhausted. A failure prints its schedule
+# and how to run it again.
 import re
+from concurrent.futures import ThreadPoolExecutor
 
-from suite.shell import BUILD, Failure, say, seconds_of_part
+from suite.shell import BUILD, JOBS, Failure, Shell, say, seconds_of_part
 
 TITLE = "schedules of the real engines, by bounded preemption and at random"
 DEFAULT_SECONDS = 600
@@ -52,21 +54,31 @@ class Counts:
                 f"{self.schedules:,} schedules by bounds, {self.random:,} at random")
 
 
+def explore(name, seconds):
+    """One group: what it printed, and its rows."""
+    group = name.removeprefix("explore.")
+    rows = ROWS.with_name(f"interleavings.{group}.tsv")
+    rows.parent.mkdir(parents=True, exist_ok=True)
+    rows.unlink(missing_ok=True)
+    settings = {"CUBBY_EXPLORE_SECONDS": str(seconds), "CUBBY_EXPLORE_BOUND": str(BOUND), "CUBBY_EXPLORE_TABLE": str(rows)}
+    output = Shell(f"interleavings.{group}").run(f"explore {group}", [PROGRAM, f"--gtest_filter={name}"], env=settings,
+                                                 limit=seconds + 600)
+    return output, rows.read_text()
+
+
 def run(shell):
     shell.configure("release")
     shell.build("release", "cubby_explore")
-    ROWS.parent.mkdir(parents=True, exist_ok=True)
-    ROWS.unlink(missing_ok=True)
     seconds = seconds_of_part(DEFAULT_SECONDS)
-    settings = {"CUBBY_EXPLORE_SECONDS": str(seconds),
-                "CUBBY_EXPLORE_BOUND": str(BOUND), "CUBBY_EXPLORE_TABLE": str(ROWS)}
     names = tests_of(shell)
     groups = [name for name in names if name.startswith("explore.")]
     if not groups or len(groups) == len(names):
         raise Failure("the groups or their controls have been lost")
     shell.run("controls: planted holes are found", [PROGRAM, "--gtest_filter=explore_control.*"])
+    with ThreadPoolExecutor(int(JOBS)) as pool:
+        explored = list(pool.map(lambda name: explore(name, seconds), groups))
+    ROWS.write_text("".join(rows for _, rows in explored))
     counts = Counts()
-    for name in groups:
-        counts.add(name, shell.run(f"explore {name.removeprefix('explore.')}", [PROGRAM, f"--gtest_filter={name}"],
-                                   env=settings, limit=seconds + 600))
+    for name, (output, _) in zip(groups, explored):
+        counts.add(name, output)
     return counts.note()
