@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters over cubby::map: k-mers of up to 32 bases lie in the table itself, longer ones in records.
+// Counters over cubby::map: k-mers of up to 32 bases lie in the table itself, longer ones in records. Of an engine with
+// pipelines each batch goes through one.
 #include "counter.hpp"
 
 #include <array>
+#include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/map.hpp>
+#include <cubby/pipeline.hpp>
 #include <optional>
 
 namespace kmer {
@@ -14,7 +17,8 @@ struct named_engine {
   std::string_view name;
   engine_id engine;
 };
-constexpr std::array<named_engine, 2> engines = {{{"dlht_single", engine_id::dlht_single}, {"dlht", engine_id::dlht}}};
+constexpr std::array<named_engine, 3> engines = {
+    {{"dlht_single", engine_id::dlht_single}, {"dlht", engine_id::dlht}, {"dramhit", engine_id::dramhit}}};
 
 struct two_words {
   std::uint64_t high;
@@ -51,8 +55,12 @@ public:
   map_counter() { renew(0); }
 
   void add(std::span<const Word> kmers) override {
-    auto here = map_->handle();
-    for (const Word word : kmers) here.insert_or_add(key::from(word), std::uint64_t{1});
+    if constexpr (map::capabilities.pipelined) {
+      add_in_turns(kmers);
+    } else {
+      auto here = map_->handle();
+      for (const Word word : kmers) here.insert_or_add(key::from(word), std::uint64_t{1});
+    }
   }
   void add(const entry<Word>& counted) override {
     map_->insert_or_add(key::from(counted.word), std::uint64_t{counted.count});
@@ -65,13 +73,23 @@ public:
     map_->visit_all(
         [&](const typename key::type& k, std::uint64_t count) { into.push_back({key::word(k), saturated(count)}); });
     const std::size_t held = into.size() - before;
-    if (map_->capacity() > largest_waste * std::max(held, least_capacity)) renew(held);
+    constexpr bool leaves_dead_slots = !map::capabilities.slots_freed_at_once;
+    if (leaves_dead_slots || map_->capacity() > largest_waste * std::max(held, least_capacity)) renew(held);
     else map_->clear();
   }
 
 private:
   static constexpr std::size_t least_capacity = 256;
   static constexpr std::size_t largest_waste = 16;
+
+  void add_in_turns(std::span<const Word> kmers) {
+    const auto check = [](const auto& reply) {
+      if (reply.result != cubby::outcome::done) throw std::bad_alloc(); // the only way in which a sum can fail
+    };
+    cubby::pipeline<typename map::engine_type> pending(map_->engine());
+    for (const Word word : kmers) pending.submit({cubby::pipeline_verb::insert_or_add, 0, key::from(word), 1}, check);
+    pending.drain(check);
+  }
 
   // A table that is kept has its memory mapped already; a new one pays for each page again. It is given back when it has
   // become much larger than what it is used for.
@@ -105,6 +123,7 @@ std::string engine_names() {
 
 template <class Word> std::unique_ptr<counter<Word>> make_counter(engine_id engine) {
   if (engine == engine_id::dlht) return std::make_unique<map_counter<Word, cubby::dlht>>();
+  if (engine == engine_id::dramhit) return std::make_unique<map_counter<Word, cubby::dramhit>>();
   return std::make_unique<map_counter<Word, cubby::dlht_single>>();
 }
 template std::unique_ptr<counter<narrow_word>> make_counter(engine_id);

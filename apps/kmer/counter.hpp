@@ -26,7 +26,7 @@ public:
   virtual void take(std::vector<entry<Word>>& into) = 0;
 };
 
-enum class engine_id { dlht_single, dlht };
+enum class engine_id { dlht_single, dlht, dramhit };
 inline constexpr engine_id default_engine = engine_id::dlht_single;
 
 // Null when no engine has that name.

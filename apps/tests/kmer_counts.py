@@ -148,7 +148,8 @@ class Ways(Folder):
     def test_threads_engines_and_memory(self):
         for threads in (1, 2, 3, 7):
             self.same(self.reads, more=("--threads", threads))
-        self.same(self.reads, more=("--engine", "dlht", "--threads", "2"))
+        for engine in ("dlht", "dramhit"):
+            self.same(self.reads, more=("--engine", engine, "--threads", "2"))
         self.same(self.reads, more=("--memory", "60M", "--threads", "1"))
 
     def test_gzip_of_one_and_of_many_members(self):
