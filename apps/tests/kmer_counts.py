@@ -150,6 +150,9 @@ class Ways(Folder):
             self.same(self.reads, more=("--threads", threads))
         for engine in ("dlht", "dramhit"):
             self.same(self.reads, more=("--engine", engine, "--threads", "2"))
+        long_ones = [self.count(self.reads, k=55, out=f"{engine}.kc", more=("--engine", engine)).read_bytes()
+                     for engine in ("dlht_single", "dlht", "dramhit")]
+        self.assertEqual(long_ones[1:], long_ones[:1] * 2)
         self.same(self.reads, more=("--memory", "60M", "--threads", "1"))
 
     def test_gzip_of_one_and_of_many_members(self):
