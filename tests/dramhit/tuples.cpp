@@ -143,6 +143,32 @@ TEST(tuples, that_are_being_filled_are_given_up_to_a_mover) {
   }
 }
 
+/// A tuple that was given up stands before others of its chain, which have not moved yet.
+TEST(tuples, that_were_given_up_leave_their_chain_whole) {
+  for (std::uint64_t at = 1;; at += cubby::cpu::thread_sanitizer ? 5 : 1) {
+    map m(tiny_options());
+    for (std::uint64_t k = 0; k < 7; ++k) ASSERT_TRUE(m.insert(k, tuple_value::of(k)));
+    scheduler turns;
+    bool said = false;
+    auto hand = m.handle();
+    const auto inserter = turns.start([&] { said = hand.insert(9, tuple_value::of(9)); });
+    ASSERT_EQ(turns.run_until(inserter, behind_a_swap(step::store, 3)), scheduler::stopped::before_step);
+    for (std::uint64_t k = 51; k < 54; ++k) ASSERT_TRUE(m.insert(k, tuple_value::of(k))); // of the next unit
+    const auto mover = turns.start([&] { ASSERT_TRUE(m.reserve(60)); });
+    const bool last = turns.run(mover, at) == scheduler::stopped::waiting; // for the inserter
+    const auto reader = turns.start([&] {
+      for (std::uint64_t k = 51; k < 54; ++k) ASSERT_EQ(m.find(k), tuple_value::of(k)) << "stopped at " << at;
+    });
+    EXPECT_TRUE(ends_alone(turns, inserter));
+    EXPECT_TRUE(ends_alone(turns, reader));
+    EXPECT_TRUE(turns.finish_all());
+    EXPECT_TRUE(said);
+    EXPECT_EQ(m.find(9), tuple_value::of(9));
+    EXPECT_EQ(m.size(), 11u);
+    if (last || HasFailure()) return;
+  }
+}
+
 /// A mover stands with a tuple in hand: its value can be read, its key is there, and only a change of it waits.
 TEST(tuples, that_are_being_moved_can_be_read) {
   for (std::uint64_t key = 0; key < keys_before; ++key) {
@@ -188,7 +214,7 @@ TEST(tuples, in_a_standing_hand_stop_no_other_key_at_any_step) {
                         [](map& m) { (void)m.insert_or_add(1, tuple_value::of(1)); },
                         [](map& m) { m.visit_all([](const auto&, const auto&) {}); }};
   for (const verb& what : verbs) {
-    for (std::uint64_t at = 1;; ++at) {
+    for (std::uint64_t at = 1;; at += cubby::cpu::thread_sanitizer ? 5 : 1) {
       map m(tiny_options());
       fill(m);
       scheduler turns;
