@@ -169,6 +169,33 @@ TEST(tuples, that_were_given_up_leave_their_chain_whole) {
   }
 }
 
+/// One insert is about to take the tuple that ends its chain, a part of which has moved; another of the same key goes on to
+/// the next array: nobody may take that tuple any more (T4).
+TEST(tuples, that_end_a_chain_are_sealed_by_who_goes_on) {
+  for (std::uint64_t at = 60;; at += 3) {
+    map m(tiny_options());
+    fill(m);
+    scheduler turns;
+    bool first_said = false, second_said = false;
+    auto hand = m.handle();
+    const auto first = turns.start([&] { first_said = hand.insert(9, tuple_value::of(1)); });
+    ASSERT_EQ(turns.run_until(first, [](step kind, const void*) { return kind == step::rmw8; }),
+              scheduler::stopped::before_step);
+    const auto mover = turns.start([&] { ASSERT_TRUE(m.reserve(60)); });
+    const bool last = turns.run(mover, at) != scheduler::stopped::before_step;
+    const auto second = turns.start([&] { second_said = m.insert(9, tuple_value::of(2)); });
+    EXPECT_TRUE(ends_alone(turns, second));
+    EXPECT_TRUE(ends_alone(turns, first));
+    EXPECT_TRUE(turns.finish_all());
+    EXPECT_TRUE(second_said);
+    EXPECT_FALSE(first_said) << "both have inserted, stopped at " << at;
+    EXPECT_EQ(m.find(9), tuple_value::of(2));
+    EXPECT_EQ(m.size(), keys_before + 1);
+    if (HasFailure()) return;
+    if (last) break;
+  }
+}
+
 /// A mover stands with a tuple in hand: its value can be read, its key is there, and only a change of it waits.
 TEST(tuples, that_are_being_moved_can_be_read) {
   for (std::uint64_t key = 0; key < keys_before; ++key) {
