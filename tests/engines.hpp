@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
@@ -24,23 +25,31 @@ using every_mode =
     ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
                      text_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_mode<cubby::dlht>,
                      word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>, word_mode<cubby::dramhit>,
-                     text_mode<cubby::dramhit>, named_mode<cubby::dramhit>>;
+                     text_mode<cubby::dramhit>, named_mode<cubby::dramhit>, word_mode<cubby::dramhit_tuples>,
+                     tuple_mode<cubby::dramhit_tuples>>;
 
 /// Words in slots, and strings with namespaces in records: the two ends of what the modes ask of an engine.
-using main_modes = ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>,
-                                    word_mode<cubby::dlht>, named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>,
-                                    word_mode<cubby::dramhit>, named_text_mode<cubby::dramhit>>;
+using main_modes =
+    ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
+                     named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>, word_mode<cubby::dramhit>,
+                     named_text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
 
 /// For tests with threads: words in slots and records, over every engine that threads may share. `reference` locks for
 /// both alike, so one will do.
-using shared_modes = ::testing::Types<word_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>,
-                                      word_mode<cubby::dramhit>, text_mode<cubby::dramhit>>;
+using shared_modes =
+    ::testing::Types<word_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>,
+                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
 
 /// Engines that take requests to be answered later.
-using pipelined_modes = ::testing::Types<word_mode<cubby::dramhit>, text_mode<cubby::dramhit>>;
+using pipelined_modes =
+    ::testing::Types<word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
 
 using every_engine = ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit>;
 using shared_engines = ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit>;
+/// With those that take plain keys and values only.
+using every_plain_engine =
+    ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit, cubby::dramhit_tuples>;
+using shared_plain_engines = ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit, cubby::dramhit_tuples>;
 
 /// A table so small that overflow and growth happen within a few inserts, one bin at a time.
 inline cubby::options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {

@@ -102,6 +102,15 @@ void check_pipe(const run_spec& run) {
         "--engine dramhit-pipe: built for 8-byte values, and 8-byte keys or lines; leave it out of this run");
 }
 
+void check_tuples(const run_spec& run) {
+  if (std::find(run.engines.begin(), run.engines.end(), engine_id::dramhit_tuples) == run.engines.end()) return;
+  const auto above_32 = [](std::size_t n) { return n > 32; };
+  if (!run.keys_from.empty() || std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_32) ||
+      std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_32))
+    throw bad_request("--engine dramhit-tuples: built for keys and values of at most 32 bytes, and no lines; leave it "
+                      "out of this run");
+}
+
 void check_features(const run_spec& run) {
   const auto first = std::find_if(run.engines.begin(), run.engines.end(), is_feature_engine);
   if (first == run.engines.end()) return;
@@ -163,6 +172,7 @@ bench_options parse(const raw_options& raw) {
   run.keys_from = raw.keys_from;
   check_features(run);
   check_pipe(run);
+  check_tuples(run);
   check_together(run);
   all.json = raw.json;
   all.report = raw.report;

@@ -12,8 +12,19 @@
 namespace bench {
 
 // Behind the named ones come those of features.hpp.
-enum class engine_id : std::uint8_t { dlht, dramhit, dramhit_pipe, reference, tbb, cuckoo, lfht, std_map, limit };
-inline constexpr std::size_t named_engine_count = 9;
+enum class engine_id : std::uint8_t {
+  dlht,
+  dramhit,
+  dramhit_pipe,
+  dramhit_tuples,
+  reference,
+  tbb,
+  cuckoo,
+  lfht,
+  std_map,
+  limit
+};
+inline constexpr std::size_t named_engine_count = 10;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 

@@ -70,7 +70,7 @@ CUBBY_ALWAYS_INLINE outcome run_request(site<Engine> s, const typename Engine::p
                                         reply<value_of<Engine>>& answer) {
   const auto& codec = s.codec();
   if (asked.what == verb::find) {
-    const found_word seen = s.engine.find(s.at, p);
+    const auto seen = s.engine.find(s.at, p);
     if (!seen.found) return outcome::absent;
     answer.value.emplace(codec.value(seen.word));
     return outcome::done;

@@ -152,7 +152,7 @@ public:
   [[nodiscard]] auto await_resume() const {
     const auto s = face_.site();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    const found_word seen = s.engine.find(s.at, probe_);
+    const auto seen = s.engine.find(s.at, probe_);
     if constexpr (codec_type::has_values) {
       using result = std::optional<typename codec_type::mapped_type>;
       return seen.found ? result(s.codec().value(seen.word)) : result();
@@ -164,12 +164,15 @@ public:
 private:
   /// The bin has had a turn's time to come. True: nothing else to wait for.
   bool advance() {
-    if (!codec_type::in_records || asked_) return true;
-    const auto s = face_.site();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    s.engine.prefetch_record(probe_);
-    asked_ = true;
-    return false;
+    if constexpr (codec_type::in_records) {
+      if (asked_) return true;
+      const auto s = face_.site();
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      s.engine.prefetch_record(probe_);
+      asked_ = true;
+      return false;
+    }
+    return true;
   }
 
   const Face& face_;

@@ -49,11 +49,13 @@ enum class insert_outcome : std::uint8_t {
   no_memory ///< growth was needed and memory could not be had; the table works on as it was
 };
 
-/// A value word that a find, an erase or an assign met. `word` is meaningful only when `found`.
-struct found_word {
+/// A value word that a find, an erase or an assign met. `word` is meaningful only when `found`. To an engine that keeps
+/// whole tuples a "word" is all the words of a value (core/words.hpp), here and below.
+template <class Word> struct found_as {
   bool found = false;
-  std::uint64_t word = 0;
+  Word word{};
 };
+using found_word = found_as<std::uint64_t>;
 
 /// How an insert of a word ended; `word` is the value word of the entry that is in the way when `exists`, unless that
 /// entry is hidden (shadow) or about to be shown: then it means nothing. `shown`: the caller's word lay in a slot for a
@@ -64,19 +66,27 @@ struct inserted_word {
   std::uint64_t word = 0;
 };
 
-/// What a visitor of `mutate` wants done with the entry that it was shown.
-enum class verdict : std::uint8_t { keep, replace, erase };
-struct decision {
-  verdict what = verdict::keep;
-  std::uint64_t word = 0; ///< the new value word when `replace`
+/// The same from an engine of tuples, which does not read the value that is in the way.
+struct inserted_tuple {
+  insert_outcome outcome = insert_outcome::inserted;
+  static constexpr bool shown = false;
 };
 
+/// What a visitor of `mutate` wants done with the entry that it was shown.
+enum class verdict : std::uint8_t { keep, replace, erase };
+template <class Word> struct decision_as {
+  verdict what = verdict::keep;
+  Word word{}; ///< the new value word when `replace`
+};
+using decision = decision_as<std::uint64_t>;
+
 /// How a `mutate` ended: what was there, and what was done about it.
-struct mutated {
+template <class Word> struct mutated_as {
   bool found = false;
   verdict done = verdict::keep;
-  std::uint64_t before = 0; ///< the very value word that was replaced, erased or kept
+  Word before{}; ///< the very value word that was replaced, erased or kept
 };
+using mutated = mutated_as<std::uint64_t>;
 
 /// Figures of a table. Bytes count the index only; records belong to the allocator.
 struct table_stats {
@@ -132,6 +142,16 @@ concept slot_policy = requires(const P& policy, const typename P::probe& probe, 
   requires !P::unique_words || requires {
     { policy.retire_link(word) } noexcept -> std::same_as<std::uint64_t&>;
   };
+};
+
+/// What an engine of tuples asks of a codec: how many words there are, and the hash that the probe of this key would carry.
+template <class P>
+concept tuple_policy = requires(const P& policy, const typename P::stored_key& key, const typename P::probe& probe) {
+  { P::stored_key::count + P::stored_value::count } -> std::convertible_to<std::size_t>;
+  { P::mapping } -> std::convertible_to<bin_mapping>;
+  { policy.hash_of(key) } noexcept -> std::same_as<std::uint64_t>;
+  { probe.hash } -> std::convertible_to<std::uint64_t>;
+  { probe.key } -> std::convertible_to<typename P::stored_key>;
 };
 
 /// Engines that tell how each verb ended. Every verb runs inside a pin of `seat` (see core/registry.hpp), which keeps

@@ -70,7 +70,7 @@ public:
   template <class F> void visit_all(F f) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) { show(s.codec(), f, key, value); });
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), f, key, value); });
   }
 
   /// Erases every entry for which `p` holds (arguments as for visit_all), as visit_all would see them; the number.
@@ -80,9 +80,9 @@ public:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto& codec = s.codec();
     std::size_t count = 0;
-    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) {
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
       if (!show(codec, p, key, value)) return;
-      const auto agrees = [&](std::uint64_t now) { return now == value || show(codec, p, key, now); };
+      const auto agrees = [&](const auto& now) { return now == value || show(codec, p, key, now); };
       if (detail::erase_word(s, codec.probe_of_slot(key, value), agrees)) ++count;
     });
     return count;
@@ -92,8 +92,8 @@ public:
   void clear() {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) {
-      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](std::uint64_t) { return true; });
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
     });
   }
   /// `clear`, then gives room back down to `options.capacity`. False: no memory for the smaller index.
@@ -180,13 +180,12 @@ private:
   }
   template <class Q> bool take_out(const Q& k) {
     return about(
-        k, [](const auto& s, const auto& p) { return detail::erase_word(s, p, [](std::uint64_t) { return true; }); });
+        k, [](const auto& s, const auto& p) { return detail::erase_word(s, p, [](const auto&) { return true; }); });
   }
   template <class Q> void ask_for(const Q& k) const {
     about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });
   }
-  template <class F>
-  static decltype(auto) show(const codec_type& codec, F& f, std::uint64_t key, std::uint64_t value) {
+  template <class F> static decltype(auto) show(const codec_type& codec, F& f, const auto& key, const auto& value) {
     const key_type& k = codec.key(key, value);
     if constexpr (codec_type::has_values) {
       const typename codec_type::mapped_type& v = codec.value(value);

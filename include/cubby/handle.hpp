@@ -119,7 +119,7 @@ private:
   template <class Q> const typename codec_type::mapped_type* ref_of(const Q& k) {
     const auto s = site();
     pin_.hold(s.engine, s.at);
-    const found_word seen = s.engine.find(s.at, s.codec().probe_of(k));
+    const auto seen = s.engine.find(s.at, s.codec().probe_of(k));
     return seen.found ? &s.codec().value(seen.word) : nullptr;
   }
   /// Pins nest: the seat is pinned here before it is let go there.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time; nobody registers.
 // The verbs are in map_face.hpp and face.hpp. The types choose the mode: keys and values of at most 8 bytes live in the
-// table itself, everything else in records that the allocator gives (core/codec.hpp).
+// table itself, everything else in records that the allocator gives (core/codec.hpp). In an engine of tuples
+// (cubby::dramhit_tuples) plain keys and values of up to 56 bytes together live in the table.
 #pragma once
 
 #include <cubby/engine/dlht/dlht.hpp>
@@ -16,16 +17,16 @@ namespace cubby::inline v0 {
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class map : public map_face<map<K, V, Engine, Hash, Allocator>,
-                            typename Engine::template engine<codec<K, V, Hash, Allocator>>> {
+                            typename Engine::template engine<codec_in<Engine, K, V, Hash, Allocator>>> {
 public:
-  using engine_type = typename Engine::template engine<codec<K, V, Hash, Allocator>>;
+  using engine_type = typename Engine::template engine<codec_in<Engine, K, V, Hash, Allocator>>;
   using handle_type = cubby::handle<map_face, engine_type>;
   /// How entries are stored; known when the types are.
-  static constexpr storage_mode mode = mode_of<K, V>;
+  static constexpr storage_mode mode = mode_in<Engine, K, V>;
 
   /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
+      : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
   map(const map&) = delete;
   map& operator=(const map&) = delete;
 

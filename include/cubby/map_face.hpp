@@ -151,7 +151,7 @@ public:
     const auto& codec = s.codec();
     const std::size_t n = detail::least_of(keys.size(), values.size(), found.size());
     std::size_t count = 0;
-    detail::find_keys(s, keys.first(n), [&](std::size_t i, const found_word& seen) {
+    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
       found[i] = seen.found;
       count += seen.found ? 1 : 0;
       if (seen.found) values[i] = codec.value(seen.word);
@@ -165,7 +165,7 @@ public:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto& codec = s.codec();
     std::size_t count = 0;
-    detail::find_keys(s, keys, [&](std::size_t i, const found_word& seen) {
+    detail::find_keys(s, keys, [&](std::size_t i, const auto& seen) {
       if (!seen.found) {
         f(i, static_cast<const V*>(nullptr));
         return;
@@ -200,14 +200,14 @@ private:
 
   template <class Q> std::optional<V> copy_of(const Q& k) const {
     return this->about(k, [](const auto& s, const auto& p) -> std::optional<V> {
-      const found_word seen = s.engine.find(s.at, p);
+      const auto seen = s.engine.find(s.at, p);
       if (!seen.found) return std::nullopt;
       return std::optional<V>(s.codec().value(seen.word));
     });
   }
   template <class Q, class F> std::size_t look(const Q& k, F& f) const {
     return this->about(k, [&](const auto& s, const auto& p) -> std::size_t {
-      const found_word seen = s.engine.find(s.at, p);
+      const auto seen = s.engine.find(s.at, p);
       if (!seen.found) return 0;
       const V& value = s.codec().value(seen.word);
       f(value);
@@ -241,7 +241,7 @@ private:
   }
   template <class Q, class P> bool take_out_if(const Q& k, P& p) {
     return this->about(k, [&](const auto& s, const auto& where) {
-      return detail::erase_word(s, where, [&](std::uint64_t word) {
+      return detail::erase_word(s, where, [&](const auto& word) {
         const V& value = s.codec().value(word);
         return static_cast<bool>(p(value));
       });

@@ -218,7 +218,7 @@ private:
     }
     if constexpr (!in_records) {
       if (w.asked.what == pipeline_verb::find) {
-        found_word seen;
+        decltype(s.engine.find(s.at, p)) seen;
         if (!s.engine.find_along(w.at, p, seen)) return false;
         answer.result = seen.found ? outcome::done : outcome::absent;
         if (seen.found) answer.value.emplace(s.codec().value(seen.word));
@@ -245,7 +245,7 @@ private:
   static outcome carry_out(detail::site<Engine> s, const probe& p, request_type& asked,
                            std::optional<mapped_type>& value) {
     if (asked.what == pipeline_verb::find) {
-      const found_word seen = s.engine.find(s.at, p);
+      const auto seen = s.engine.find(s.at, p);
       if (!seen.found) return outcome::absent;
       value.emplace(s.codec().value(seen.word));
       return outcome::done;

@@ -36,6 +36,9 @@ template <class Engine> [[nodiscard]] seat& thread_seat(Engine& e) {
 }
 
 template <class Engine> using value_of = typename Engine::policy::mapped_type;
+/// What a value is to the engine: a word, or a tuple's words.
+template <class Engine> using word_of_value = typename Engine::policy::stored_value;
+template <class Engine> using decision_of = decision_as<word_of_value<Engine>>;
 
 /// Reports what stopped an insert; true when nothing did and the key is new.
 inline bool settle(insert_outcome how) {
@@ -65,7 +68,7 @@ public:
   fresh_word& operator=(const fresh_word&) = delete;
 
   [[nodiscard]] bool ok() const noexcept { return made_.ok; }
-  [[nodiscard]] std::uint64_t word() const noexcept { return made_.word; }
+  [[nodiscard]] const word_of_value<Engine>& word() const noexcept { return made_.word; }
   void published() noexcept { made_.ok = false; }
 
   insert_outcome insert(const typename Engine::probe& p) {
@@ -75,29 +78,30 @@ public:
     return settled(site_.engine.shadow_insert(site_.at, p, made_.word));
   }
   /// Puts the word in the place of `expected`, if that is still there; what it replaced is retired.
-  bool replace(const typename Engine::probe& p, std::uint64_t expected) {
+  bool replace(const typename Engine::probe& p, const word_of_value<Engine>& expected) {
     if (!swap_word(site_, p, expected, {verdict::replace, made_.word})) return false;
     published();
     return true;
   }
 
 private:
-  insert_outcome settled(const inserted_word& result) noexcept {
+  insert_outcome settled(const auto& result) noexcept {
     shown_ |= result.shown;
     if (result.outcome == insert_outcome::inserted) published();
     return result.outcome;
   }
 
   site<Engine> site_;
-  made_word made_;
+  made_as<word_of_value<Engine>> made_;
   bool shown_ = false;
 };
 
 /// Carries out `wanted` if the entry's word is still `expected`.
 template <class Engine>
-bool swap_word(site<Engine> s, const typename Engine::probe& p, std::uint64_t expected, decision wanted) {
-  const mutated m = s.engine.mutate(
-      s.at, p, [&](std::uint64_t word) { return word == expected ? wanted : decision{verdict::keep, 0}; });
+bool swap_word(site<Engine> s, const typename Engine::probe& p, const word_of_value<Engine>& expected,
+               const decision_of<Engine>& wanted) {
+  const auto m =
+      s.engine.mutate(s.at, p, [&](const auto& word) { return word == expected ? wanted : decision_of<Engine>{}; });
   if (!m.found || m.done != wanted.what) return false;
   if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
   return true;
@@ -123,14 +127,14 @@ template <class Engine, class Q, class F>
 changed replace_value(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& make) {
   const auto& codec = s.codec();
   if constexpr (!Engine::policy::in_records) {
-    const mutated m = s.engine.mutate(s.at, p, [&](std::uint64_t word) {
+    const auto m = s.engine.mutate(s.at, p, [&](const auto& word) {
       const value_of<Engine> old = codec.value(word);
-      return decision{verdict::replace, codec.make(p, key, make(old)).word};
+      return decision_of<Engine>{verdict::replace, codec.make(p, key, make(old)).word};
     });
     return m.found ? changed::done : changed::absent;
   } else {
     for (;;) {
-      const found_word seen = s.engine.find(s.at, p);
+      const auto seen = s.engine.find(s.at, p);
       if (!seen.found) return changed::absent;
       fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), make(codec.value(seen.word)));
       if (!next.ok()) return changed::no_memory;
@@ -144,16 +148,17 @@ template <class Engine, class Q, class U>
 changed assign_value(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   const auto& codec = s.codec();
   if constexpr (!Engine::policy::in_records) {
-    const std::uint64_t word = codec.make(p, key, std::forward<U>(value)).word;
-    const mutated m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
+    const auto word = codec.make(p, key, std::forward<U>(value)).word;
+    const auto m =
+        s.engine.mutate(s.at, p, [&word](const auto&) { return decision_of<Engine>{verdict::replace, word}; });
     return m.found ? changed::done : changed::absent;
   } else {
-    const found_word seen = s.engine.find(s.at, p);
+    const auto seen = s.engine.find(s.at, p);
     if (!seen.found) return changed::absent;
     fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), std::forward<U>(value));
     if (!next.ok()) return changed::no_memory;
     const std::uint64_t word = next.word();
-    const mutated m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
+    const auto m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
     if (!m.found) return changed::absent;
     next.published();
     s.engine.retire(s.at, m.before);
@@ -188,7 +193,7 @@ upserted put_record(site<Engine> s, const typename Engine::probe& p, const Q& ke
   if (!next.ok()) return {insert_outcome::no_memory};
   const std::uint64_t word = next.word();
   const auto replace = [&] {
-    const mutated m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
+    const auto m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{verdict::replace, word}; });
     if (!m.found) return changed::absent;
     next.published();
     s.engine.retire(s.at, m.before);
@@ -205,7 +210,7 @@ upserted assign_or_insert(site<Engine> s, const typename Engine::probe& p, const
     return change_or_insert([&] { return assign_value(s, p, key, v); }, [&] { return place(s, p, key, v); });
   } else {
     if constexpr (Engine::policy::keys_can_differ) {
-      if (const found_word seen = s.engine.find(s.at, p); seen.found) {
+      if (const auto seen = s.engine.find(s.at, p); seen.found) {
         return put_record(s, p, s.codec().kept_key(seen.word, key), std::forward<U>(value));
       }
     }
@@ -234,7 +239,7 @@ change compute_value(site<Engine> s, const typename Engine::probe& p, const Q& k
   using V = value_of<Engine>;
   const auto& codec = s.codec();
   for (sync::backoff wait;; wait.pause()) {
-    const found_word seen = s.engine.find(s.at, p);
+    const auto seen = s.engine.find(s.at, p);
     if (!seen.found) {
       computed<V> wanted = f(static_cast<const V*>(nullptr));
       if (wanted.what() != verdict::replace) return change::none;
@@ -247,7 +252,7 @@ change compute_value(site<Engine> s, const typename Engine::probe& p, const Q& k
     computed<V> wanted = f(&old);
     if (wanted.what() == verdict::keep) return change::none;
     if (wanted.what() == verdict::erase) {
-      if (swap_word(s, p, seen.word, {verdict::erase, 0})) return change::erased;
+      if (swap_word(s, p, seen.word, {verdict::erase})) return change::erased;
       continue;
     }
     fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), std::move(wanted.get()));
@@ -261,8 +266,8 @@ change compute_value(site<Engine> s, const typename Engine::probe& p, const Q& k
 
 /// Erases the entry if `p_erase(value word) -> bool` agrees; it may run again.
 template <class Engine, class P> bool erase_word(site<Engine> s, const typename Engine::probe& p, P&& agrees) {
-  const mutated m = s.engine.mutate(
-      s.at, p, [&](std::uint64_t word) { return decision{agrees(word) ? verdict::erase : verdict::keep, 0}; });
+  const auto m = s.engine.mutate(
+      s.at, p, [&](const auto& word) { return decision_of<Engine>{agrees(word) ? verdict::erase : verdict::keep}; });
   if (!m.found || m.done != verdict::erase) return false;
   if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
   return true;
@@ -274,18 +279,18 @@ template <class Engine>
 bool extract_into(site<Engine> s, const typename Engine::probe& p, std::optional<value_of<Engine>>& out) {
   const auto& codec = s.codec();
   if constexpr (!Engine::policy::in_records) {
-    const mutated m = s.engine.mutate(s.at, p, [](std::uint64_t) { return decision{verdict::erase, 0}; });
+    const auto m = s.engine.mutate(s.at, p, [](const auto&) { return decision_of<Engine>{verdict::erase}; });
     if (m.found) out.emplace(codec.value(m.before));
     return m.found;
   } else {
     for (;;) {
-      const found_word seen = s.engine.find(s.at, p);
+      const auto seen = s.engine.find(s.at, p);
       if (!seen.found) {
         out.reset();
         return false;
       }
       out.emplace(codec.value(seen.word));
-      if (swap_word(s, p, seen.word, {verdict::erase, 0})) return true;
+      if (swap_word(s, p, seen.word, {verdict::erase})) return true;
     }
   }
 }

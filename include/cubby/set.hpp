@@ -15,16 +15,16 @@ namespace cubby::inline v0 {
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class set : public set_face<set<K, Engine, Hash, Allocator>,
-                            typename Engine::template engine<codec<K, no_value, Hash, Allocator>>> {
+                            typename Engine::template engine<codec_in<Engine, K, no_value, Hash, Allocator>>> {
 public:
-  using engine_type = typename Engine::template engine<codec<K, no_value, Hash, Allocator>>;
+  using engine_type = typename Engine::template engine<codec_in<Engine, K, no_value, Hash, Allocator>>;
   using handle_type = cubby::handle<set_face, engine_type>;
   /// How entries are stored; known when the types are.
-  static constexpr storage_mode mode = mode_of<K, no_value>;
+  static constexpr storage_mode mode = mode_in<Engine, K, no_value>;
 
   /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
   explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : engine_(wanted, codec<K, no_value, Hash, Allocator>(h, a, wanted.seed)) {}
+      : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
   set(const set&) = delete;
   set& operator=(const set&) = delete;
 

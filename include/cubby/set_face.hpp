@@ -29,7 +29,7 @@ public:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const std::size_t n = keys.size() < found.size() ? keys.size() : found.size();
     std::size_t count = 0;
-    detail::find_keys(s, keys.first(n), [&](std::size_t i, const found_word& seen) {
+    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
       found[i] = seen.found;
       count += seen.found ? 1 : 0;
     });

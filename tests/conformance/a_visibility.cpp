@@ -225,7 +225,7 @@ TYPED_TEST(a_visibility, a_handle_has_the_same_verbs) {
 
 template <class Engine>
 class a_visibility_set : public ::testing::Test {};
-TYPED_TEST_SUITE(a_visibility_set, every_engine);
+TYPED_TEST_SUITE(a_visibility_set, every_plain_engine);
 
 TYPED_TEST(a_visibility_set, random_history_matches_the_oracle) {
   cubby::set<std::uint64_t, TypeParam> s(tiny_options());

@@ -96,7 +96,7 @@ TYPED_TEST(b_uniqueness, inserts_less_erases_are_what_is_left) {
 
 template <class Engine>
 class b_uniqueness_set : public ::testing::Test {};
-TYPED_TEST_SUITE(b_uniqueness_set, shared_engines);
+TYPED_TEST_SUITE(b_uniqueness_set, shared_plain_engines);
 
 TYPED_TEST(b_uniqueness_set, a_set_is_a_lock_manager) {
   constexpr std::uint64_t locks = 8;

@@ -59,7 +59,7 @@ struct constant_hash {
 
 template <class Engine>
 class bounded_engine : public ::testing::Test {};
-TYPED_TEST_SUITE(bounded_engine, every_engine);
+TYPED_TEST_SUITE(bounded_engine, every_plain_engine);
 
 TYPED_TEST(bounded_engine, keys_that_share_one_hash_end_with_full_or_not_at_all) {
   for (const auto growth : growing_policies) {

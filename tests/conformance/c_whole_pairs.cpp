@@ -21,7 +21,8 @@ template <class Mode>
 class c_whole_pairs : public ::testing::Test {};
 using modes =
     ::testing::Types<word_mode<cubby::reference>, wide_mode<cubby::reference>, named_text_mode<cubby::reference>,
-                     word_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_text_mode<cubby::dlht>>;
+                     word_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
+                     wide_mode<cubby::dramhit_tuples>, tuple_mode<cubby::dramhit_tuples>>;
 TYPED_TEST_SUITE(c_whole_pairs, modes);
 
 template <class Mode, class Map>

@@ -99,18 +99,20 @@ TYPED_TEST(p_progress, a_reservation_that_lingers_stops_nobody_else) {
 
 TYPED_TEST(p_progress, a_pinned_reference_that_lingers_stops_nobody) {
   using map = cubby::map<std::uint64_t, wide_value, typename TypeParam::engine>;
-  map m(tiny_options());
-  ASSERT_TRUE(m.insert(1, wide_value{1, 2, 3}));
-  auto h = m.handle();
-  const wide_value* const v = h.find_ref(1);
-  std::thread other([&] {
-    for (std::uint64_t k = 2; k < 3000; ++k) ASSERT_TRUE(m.insert(k, wide_value{}));
-    for (std::uint64_t k = 1; k < 3000; ++k) ASSERT_TRUE(m.erase(k));
-    m.shrink_to_fit();
-    m.clear_and_release();
-  });
-  other.join();
-  EXPECT_EQ(v->number, 1u);
+  if constexpr (map::mode == cubby::storage_mode::records) { // elsewhere there are no references
+    map m(tiny_options());
+    ASSERT_TRUE(m.insert(1, wide_value{1, 2, 3}));
+    auto h = m.handle();
+    const wide_value* const v = h.find_ref(1);
+    std::thread other([&] {
+      for (std::uint64_t k = 2; k < 3000; ++k) ASSERT_TRUE(m.insert(k, wide_value{}));
+      for (std::uint64_t k = 1; k < 3000; ++k) ASSERT_TRUE(m.erase(k));
+      m.shrink_to_fit();
+      m.clear_and_release();
+    });
+    other.join();
+    EXPECT_EQ(v->number, 1u);
+  }
 }
 
 } // namespace

@@ -23,7 +23,8 @@ using records = record_coding<cubby::dramhit, first_line_hash>;
 
 template <class Coding>
 class arrays : public ::testing::Test {};
-using arrays_kinds = ::testing::Types<words, records>;
+using tuples = record_coding<cubby::dramhit_tuples, first_line_hash>;
+using arrays_kinds = ::testing::Types<words, records, tuples>;
 TYPED_TEST_SUITE(arrays, arrays_kinds);
 
 constexpr std::uint64_t hot_keys = 14;

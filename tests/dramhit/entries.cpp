@@ -12,7 +12,8 @@ using records = record_coding<cubby::dramhit, clustered_hash>;
 
 template <class Coding>
 class entries : public ::testing::Test {};
-using entries_kinds = ::testing::Types<words, records>;
+using tuples = record_coding<cubby::dramhit_tuples, clustered_hash>;
+using entries_kinds = ::testing::Types<words, records, tuples>;
 TYPED_TEST_SUITE(entries, entries_kinds);
 
 /// A look at a line may meet the key twice: it was erased behind the look and inserted again before it.

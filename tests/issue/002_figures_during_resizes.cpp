@@ -11,7 +11,7 @@ namespace {
 
 template <class Engine>
 class issue_002_figures : public ::testing::Test {};
-TYPED_TEST_SUITE(issue_002_figures, shared_engines);
+TYPED_TEST_SUITE(issue_002_figures, shared_plain_engines);
 
 TYPED_TEST(issue_002_figures, are_read_while_the_table_is_resized) {
   cubby::map<std::uint64_t, std::uint64_t, TypeParam> m(tiny_options());

@@ -66,6 +66,34 @@ struct wide_mode {
   static std::uint64_t number(const mapped_type& v) { return v == value(v.number) ? v.number : torn; }
 };
 
+/// Keys of two words, the first of them the same in all, and values of four: one tuple of 64 bytes with its header.
+struct tuple_key {
+  std::uint64_t same = 0;
+  std::uint64_t number = 0;
+  bool operator==(const tuple_key&) const = default;
+};
+struct tuple_value {
+  std::uint64_t number = 0;
+  std::uint64_t inverse = ~std::uint64_t{0};
+  std::uint64_t triple = 0;
+  std::uint64_t fivefold = 0;
+  bool operator==(const tuple_value&) const = default;
+  tuple_value operator+(const tuple_value& more) const { return of(number + more.number); }
+  static tuple_value of(std::uint64_t n) { return {n, ~n, n * 3, n * 5}; }
+};
+
+template <class Engine>
+struct tuple_mode {
+  using engine = Engine;
+  using key_type = tuple_key;
+  using mapped_type = tuple_value;
+  using map = cubby::map<key_type, mapped_type, Engine>;
+  static key_type key(std::uint64_t n) { return {7, n}; }
+  static std::uint64_t number_of_key(const key_type& k) { return k.same == 7 ? k.number : torn; }
+  static mapped_type value(std::uint64_t n) { return tuple_value::of(n); }
+  static std::uint64_t number(const mapped_type& v) { return v == value(v.number) ? v.number : torn; }
+};
+
 /// Keys 0, 1, 2 ... go round three namespaces, so that equal inner keys meet in one table.
 template <class Engine>
 struct named_mode {

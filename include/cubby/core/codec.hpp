@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides, by the types alone, how the entries of a table are stored (DLHT section 3.1): as words (key and value fit
-// in 8 bytes each), as keys alone (a set of such keys), or as records behind a pointer (everything else).
+// in 8 bytes each), as keys alone (a set of such keys), or as records behind a pointer (everything else). An engine of
+// tuples keeps plain keys and values of more words than one in its table instead.
 #pragma once
 
 #include <concepts>
@@ -8,12 +9,13 @@
 
 #include <cubby/core/key.hpp>
 #include <cubby/core/record_codec.hpp>
+#include <cubby/core/tuple_codec.hpp>
 #include <cubby/core/word_codec.hpp>
 
 namespace cubby::inline v0 {
 
-/// The three modes of a table.
-enum class storage_mode : std::uint8_t { words, keys_only, records };
+/// The modes of a table.
+enum class storage_mode : std::uint8_t { words, keys_only, records, tuples };
 
 /// How many bits of a record's address the slot has room for; longer addresses are kept whole, and the key's size and
 /// namespace are then read from the record. Specialize it for a key type to have fewer: a test that wants every
@@ -47,5 +49,25 @@ template <class K, class V> inline constexpr storage_mode mode_of = detail::choo
 /// How a table of these types turns them into words; a `slot_policy` for engines.
 template <class K, class V, class Hash, class Allocator>
 using codec = typename detail::codec_for<mode_of<K, V>, K, V, Hash, Allocator>::type;
+
+/// Whether an engine tag says that its tables keep tuples.
+template <class Engine> concept keeps_tuples = requires { requires Engine::keeps_tuples; };
+
+/// The mode and the codec of a table of these types in this engine.
+template <class Engine, class K, class V>
+inline constexpr storage_mode mode_in = keeps_tuples<Engine> ? storage_mode::tuples : mode_of<K, V>;
+
+namespace detail {
+template <class Engine, class K, class V, class Hash, class Allocator> struct codec_in_engine {
+  using type = codec<K, V, Hash, Allocator>;
+};
+template <keeps_tuples Engine, class K, class V, class Hash, class Allocator>
+struct codec_in_engine<Engine, K, V, Hash, Allocator> {
+  using type = tuple_codec<K, V, Hash, Allocator>;
+};
+} // namespace detail
+
+template <class Engine, class K, class V, class Hash, class Allocator>
+using codec_in = typename detail::codec_in_engine<Engine, K, V, Hash, Allocator>::type;
 
 } // namespace cubby::inline v0

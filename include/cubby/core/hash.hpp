@@ -58,6 +58,9 @@ template <class K>
 concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K> &&
                    sizeof(K) <= sizeof(std::uint64_t);
 
+/// The same without the bound: keys that are their bytes.
+template <class K> concept plain_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K>;
+
 /// The bits of a word key, zero-extended.
 template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) noexcept {
   std::uint64_t word = 0;
@@ -65,7 +68,7 @@ template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) n
   return word;
 }
 
-/// The default hash: word keys and everything that converts to std::string_view. Stateless but for its seed.
+/// The default hash: plain keys and everything that converts to std::string_view. Stateless but for its seed.
 /// A hash of your own gives `operator()(key)`, says `is_avalanching` if its bits are already mixed (else it is mixed
 /// again), and `is_transparent` if it takes other types than K that compare equal to it.
 template <class K> struct hash;
@@ -85,6 +88,14 @@ struct hash<K> {
   [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
     return hash_bytes(key.data(), key.size(), seed);
   }
+};
+
+template <plain_key K>
+  requires(!word_key<K> && !std::convertible_to<const K&, std::string_view>)
+struct hash<K> {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return hash_bytes(&key, sizeof key, seed); }
 };
 
 /// The paper's default (DLHT section 3.4.3): the key itself, taken modulo the number of bins. One division instead of

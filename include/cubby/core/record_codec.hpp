@@ -71,6 +71,7 @@ public:
   using mapped_type = V;
   using hasher = Hash;
   using allocator_type = Allocator;
+  using stored_value = std::uint64_t;
   using probe = record_probe<inner, kind>;
   static constexpr bool in_records = true;
   static constexpr bool has_values = !std::is_same_v<V, no_value>;

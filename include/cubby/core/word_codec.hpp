@@ -28,10 +28,11 @@ template <class T> [[nodiscard]] T from_bits(std::uint64_t word) noexcept {
 }
 
 /// The value word that a codec made; not `ok` when there was no memory for a record.
-struct made_word {
+template <class Word> struct made_as {
   bool ok = true;
-  std::uint64_t word = 0;
+  Word word{};
 };
+using made_word = made_as<std::uint64_t>;
 
 template <class K, class V, class Hash, class Allocator> class word_codec {
 public:
@@ -39,6 +40,7 @@ public:
   using mapped_type = V;
   using hasher = Hash;
   using allocator_type = Allocator;
+  using stored_value = std::uint64_t;
   using probe = word_probe;
   static constexpr bool in_records = false;
   static constexpr bool has_values = !std::is_same_v<V, no_value>;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many finds with their lines asked for ahead (section 3.1, for callers who have all keys at hand), by groups.
+#pragma once
+
+#include <cubby/engine/dramhit_tuples/find.hpp>
+
+namespace cubby::inline v0::engines::dramhit_tuples {
+
+inline constexpr std::size_t group = 32;
+
+/// `take(i, found)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make` is pure
+/// and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a request whose line
+/// does not decide it asks for the line behind and is answered after the others of its group.
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
+  const auto& a = *first_array(t);
+  const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
+  const auto ask = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) prefetch_line(home_of(a, make(i).hash));
+  };
+  ask(0, at_most(group));
+  for (std::size_t first = 0; first < count; first += group) {
+    const std::size_t next = at_most(first + group);
+    ask(next, at_most(next + group));
+    std::size_t later[group];
+    std::size_t waiting = 0;
+    for (std::size_t i = first; i < next; ++i) {
+      const auto p = make(i);
+      auto* const home = home_of(a, p.hash);
+      if (glance_at(home, tag_of_hash(p.hash)) == glance::further) {
+        prefetch_line(behind(a, home + a.in_line - 1));
+        later[waiting++] = i;
+      } else {
+        take(i, find(t, p));
+      }
+    }
+    for (std::size_t k = 0; k < waiting; ++k) take(later[k], find(t, make(later[k])));
+  }
+}
+
+} // namespace cubby::inline v0::engines::dramhit_tuples

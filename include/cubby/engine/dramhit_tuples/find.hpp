@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Get (section 3, Atomicity): the value, between two looks at its version.
+#pragma once
+
+#include <cubby/engine/dramhit_tuples/table.hpp>
+
+namespace cubby::inline v0::engines::dramhit_tuples {
+
+/// The value under the probe's key. No shared write. Waits while that value is being written, for nothing else.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy, Threads>& t,
+                                                                 const Probe& p) noexcept {
+  found_as<typename Policy::stored_value> out;
+  for (const auto* a = first_array(t); a != nullptr;) {
+    // Linearization point of a hit: see look_at. Of a miss: the look at the empty tuple that ended the chain, or at the
+    // filling one whose key this was.
+    const auto seen = search(*a, p, &out.word);
+    if (seen.how == stop::hit || seen.how == stop::carried) [[likely]] {
+      out.found = true;
+      return out;
+    }
+    a = beyond(*a, seen);
+  }
+  return out;
+}
+
+/// What a look at one line says of a key: there is a tuple with its tag, or the chain ends, or neither.
+enum class glance : std::uint8_t { near, end, further };
+
+/// A hint; the verb looks for itself.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE glance glance_at(const tuple<Policy, Threads>* line, std::uint64_t tag) noexcept {
+  for (std::size_t i = 0; i < array<Policy, Threads>::in_line; ++i) {
+    const std::uint64_t h = line[i].header.load(sync::relaxed); // relaxed: a hint
+    if (h == empty_header) return glance::end;
+    if (tag_of(h) == tag) return glance::near;
+  }
+  return glance::further;
+}
+
+} // namespace cubby::inline v0::engines::dramhit_tuples

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Insert, and the paper's Put, Upsert and Delete as one read-modify-write (section 3, Operations and Atomicity). Visitors
+// run on a copy of the value; what they want is carried out if the version is still the copy's.
+#pragma once
+
+#include <cubby/engine/dramhit_tuples/resize.hpp>
+
+namespace cubby::inline v0::engines::dramhit_tuples {
+
+/// An insert that had to look at so many tuples asks whether the table is crowded: the sum behind the answer costs as
+/// much as a search.
+inline constexpr std::uint64_t long_search = 8;
+
+/// The array where an insert goes on that may not, or cannot, take a tuple of `a`; null: `why` says what is missing.
+template <class Policy, class Threads>
+array<Policy, Threads>* further_array(table<Policy, Threads>& t, array<Policy, Threads>& a,
+                                      insert_outcome& why) noexcept {
+  if (auto* const next = next_array(a)) return next;
+  const std::uint64_t lines = lines_after(t, a);
+  why = lines == 0 ? insert_outcome::full : insert_outcome::no_memory;
+  auto* const made = lines == 0 ? nullptr : make_next(t, a, lines);
+  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_all(t, a);
+  return made;
+}
+
+/// A `fixed` table leaves some tuples free: without any, each search for an absent key would look at all of them.
+template <class Policy, class Threads>
+bool is_bound_reached(const table<Policy, Threads>& t, const array<Policy, Threads>& a) noexcept {
+  return t.settings.growth == growth_policy::fixed && live_entries(t) >= a.count() - a.count() / 16;
+}
+
+/// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
+template <class Policy, class Threads, class Probe>
+insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
+                      const typename Policy::stored_value& value) noexcept {
+  insert_outcome why = insert_outcome::no_memory;
+  for (auto* a = first_array(t);;) {
+    const auto seen = search(*a, p, nullptr);
+    if (seen.how == stop::hit || seen.how == stop::carried) return insert_outcome::exists;
+    if (seen.how == stop::filling) {
+      wait_while(*seen.where, state::filling);
+      continue;
+    }
+    const bool may_stay = seen.how == stop::end && !seen.passed_moved;
+    if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
+      if (is_bound_reached(t, *a)) return insert_outcome::full;
+      (void)further_array(t, *a, why); // without memory this array goes on
+    }
+    if (may_stay && !is_reserved_for_moves(t, *a)) {
+      if (!fill(t, *a, *seen.where, p, value)) continue;
+      t.claims.add(who.id(), 1);
+      chores(t);
+      return insert_outcome::inserted;
+    }
+    auto* const next = further_array(t, *a, why);
+    if (next == nullptr) return why;
+    // T4: behind an empty tuple somebody else could still insert the key.
+    if (seen.how == stop::end && !seal(*seen.where)) continue;
+    a = next;
+  }
+}
+
+/// Takes the entry out. Linearization point of an erase.
+template <class Policy, class Threads>
+bool bury(table<Policy, Threads>& t, const seat& who, tuple<Policy, Threads>& s, std::uint64_t header) noexcept {
+  // [bury-tuple] release: pairs with [look-at-tuple]; who misses the key sees what came before its erase
+  // relaxed: who is late looks again
+  if (!s.header.compare_exchange(header, in_state(header, state::dead), sync::release, sync::relaxed)) return false;
+  t.erases.add(who.id(), 1);
+  return true;
+}
+
+/// Finds the entry, asks `f(words of the value)`, and carries out its decision if the value is still that one; else asks
+/// again. Waits while the entry is being written or moved.
+template <class Policy, class Threads, class Probe, class F>
+mutated_as<typename Policy::stored_value> mutate(table<Policy, Threads>& t, const seat& who, const Probe& p, F& f) {
+  using stored_value = typename Policy::stored_value;
+  stored_value value;
+  for (auto* a = first_array(t); a != nullptr;) {
+    const auto seen = search(*a, p, &value);
+    if (seen.how == stop::carried) {
+      wait_while(*seen.where, state::moving);
+      a = next_array(*a);
+      continue;
+    }
+    if (seen.how != stop::hit) {
+      a = beyond(*a, seen);
+      continue;
+    }
+    const decision_as<stored_value> wanted = f(value);
+    bool done = true;
+    if (wanted.what == verdict::erase) done = bury(t, who, *seen.where, seen.header);
+    else if (wanted.what == verdict::replace && wanted.word != value)
+      done = overwrite(t, *a, *seen.where, seen.header, p, wanted.word);
+    if (!done) continue;
+    if (wanted.what != verdict::keep) chores(t);
+    return {true, wanted.what, value};
+  }
+  return {};
+}
+
+} // namespace cubby::inline v0::engines::dramhit_tuples
