@@ -36,8 +36,8 @@ std::uint32_t take(Consumer& from, std::uint64_t& next, std::uint32_t most) {
   const auto got = from.peek();
   const std::uint32_t count = got.count < most ? got.count : most;
   for (std::uint32_t i = 0; i < count; ++i, ++next) {
-    EXPECT_EQ(got.all[i].first, next);
-    EXPECT_EQ(got.all[i].second, second_of(next));
+    EXPECT_EQ(got[i].first, next);
+    EXPECT_EQ(got[i].second, second_of(next));
     EXPECT_EQ(got.kind(i), kind_of(next)) << "message " << next;
   }
   if (count != 0) from.release(count);
@@ -67,6 +67,7 @@ TYPED_TEST(channels, keep_order_and_lose_nothing_at_random_steps) {
       }
       for (std::uint64_t i = random.below(8); i != 0; --i)
         take(out, taken, static_cast<std::uint32_t>(1 + random.below(TypeParam::section_size)));
+      if (::testing::Test::HasFailure()) return;
       ASSERT_LE(taken, sent);
       ASSERT_LE(sent - taken, TypeParam::capacity);
     }
@@ -87,6 +88,7 @@ TYPED_TEST(channels, show_whole_sections_at_once_and_parts_when_flushed) {
   std::uint64_t sent = 0, taken = 0;
   ASSERT_TRUE(in.is_consumed());
   for (unsigned round = 0; round < 50; ++round) {
+    if (::testing::Test::HasFailure()) return;
     const std::uint64_t part = random.below(TypeParam::section_size);
     for (std::uint64_t i = 0; i < part; ++i) ASSERT_TRUE(send(in, sent++));
     ASSERT_EQ(take(out, taken, ~0u), 0u) << "a section that is not full was shown";
@@ -140,9 +142,10 @@ TYPED_TEST(channels, carry_everything_between_threads_at_uneven_rates) {
         if (send(in, n)) ++n;
         else std::this_thread::yield();
         if (random.one_in(50)) in.flush();
+        if (::testing::Test::HasFailure()) return;
       }
       in.flush();
-      while (!in.is_consumed()) std::this_thread::yield();
+      while (!in.is_consumed() && !::testing::Test::HasFailure()) std::this_thread::yield();
       return;
     }
     typename TypeParam::consumer out(*ring);
@@ -179,7 +182,7 @@ TEST(channel, an_answer_carries_what_the_receiver_did) {
         std::this_thread::yield();
         continue;
       }
-      done = got.all[0].first;
+      done = got[0].first;
       out.release(1);
       ++n;
     }
@@ -203,6 +206,7 @@ TEST(channel, two_full_queues_towards_each_other_do_not_block) {
       }
       ++held_up[me];
       if (take(out, next, ~0u) == 0) std::this_thread::yield();
+      if (::testing::Test::HasFailure()) return;
     }
     in.flush();
     while (next < count || !in.is_consumed()) {

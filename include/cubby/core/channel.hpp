@@ -53,6 +53,7 @@ public:
         if (!next_section()) return false;
       const std::uint32_t at = written_ % section_size;
       section& in = to_->section_of(written_);
+      sync::hook(sync::step::store, &in.all[at]);
       in.all[at] = {first, second};
       kinds_[0] |= std::uint64_t{kind & 1} << at;
       kinds_[1] |= std::uint64_t{kind >> 1 & 1} << at;
@@ -111,6 +112,10 @@ public:
     const message* all = nullptr;
     std::uint32_t count = 0;
     std::uint64_t kinds[2] = {0, 0};
+    [[nodiscard]] const message& operator[](std::uint32_t i) const noexcept {
+      sync::hook(sync::step::load, &all[i]);
+      return all[i];
+    }
     [[nodiscard]] unsigned kind(std::uint32_t i) const noexcept {
       return static_cast<unsigned>((kinds[0] >> i & 1) | (kinds[1] >> i & 1) << 1);
     }
