@@ -11,7 +11,7 @@
 namespace cubby_test::partitioned_tests {
 namespace {
 
-TEST(partitioned_refused, by_each_allocation_of_a_table_and_a_handle) {
+TEST(partitioned_without_memory, by_each_allocation_of_a_table_and_a_handle) {
   { // seats and the like, which stay
     map m(tiny(every_way[2]));
     auto h = m.handle();
@@ -39,7 +39,7 @@ TEST(partitioned_refused, by_each_allocation_of_a_table_and_a_handle) {
   EXPECT_EQ(living_blocks(), before);
 }
 
-TEST(partitioned_refused, growth_is_done_without_and_then_reported) {
+TEST(partitioned_without_memory, growth_is_done_without_and_then_reported) {
   map m(tiny({"alone", 1, 0, false}));
   auto h = m.handle();
   set_index_memory(index_memory::none);
