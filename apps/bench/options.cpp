@@ -95,8 +95,19 @@ std::size_t one_in(const std::string& flag, const std::string& text, const std::
   return all.front();
 }
 
+bool asks_for(const run_spec& run, engine_id engine) {
+  return std::find(run.engines.begin(), run.engines.end(), engine) != run.engines.end();
+}
+
+void check_partitioned(const run_spec& run) {
+  if (!asks_for(run, engine_id::partitioned)) return;
+  if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} ||
+      !run.keys_from.empty())
+    throw bad_request("--engine partitioned: holds 8-byte keys and values alone; leave it out of this run");
+}
+
 void check_pipe(const run_spec& run) {
-  if (std::find(run.engines.begin(), run.engines.end(), engine_id::dramhit_pipe) == run.engines.end()) return;
+  if (!asks_for(run, engine_id::dramhit_pipe)) return;
   if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8})
     throw bad_request(
         "--engine dramhit-pipe: built for 8-byte values, and 8-byte keys or lines; leave it out of this run");
@@ -173,6 +184,7 @@ bench_options parse(const raw_options& raw) {
   check_features(run);
   check_pipe(run);
   check_tuples(run);
+  check_partitioned(run);
   check_together(run);
   all.json = raw.json;
   all.report = raw.report;

@@ -62,6 +62,12 @@ template <class K> struct maker {
     made.verbs.assign(order.operations, verb::modify);
   }
 
+  // The paper's skewed writes (DRAMHiT, section 4.3): popular keys by Zipf over all keys of the table.
+  void skewed_adds(const zipf& rank) {
+    for (std::size_t i = 0; i < order.operations; ++i) made.keys.push_back(keys.present(rank.next(random)));
+    made.verbs.assign(order.operations, verb::modify);
+  }
+
   void alternate() {
     for (std::size_t i = 0; i < order.operations; ++i) {
       made.keys.push_back(keys.present(random.below(keys.count)));
@@ -122,6 +128,7 @@ template <class K> struct maker {
     case kind::insdel: return pairs();
     case kind::put: return alternate();
     case kind::add: return adds();
+    case kind::add_zipf: return skewed_adds(zipf(keys.count, skewed_theta));
     case kind::populate: return everything();
     case kind::resize: return growing();
     case kind::ycsb_d: return latest(zipf(keys.count));

@@ -17,6 +17,7 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::dramhit: return make_dramhit(spec);
   case engine_id::dramhit_pipe: return make_dramhit_pipe(spec);
   case engine_id::dramhit_tuples: return make_dramhit_tuples(spec);
+  case engine_id::partitioned: return make_partitioned(spec);
   case engine_id::reference: return make_reference(spec);
   case engine_id::tbb: return make_tbb(spec);
   case engine_id::cuckoo: return make_cuckoo(spec);

@@ -71,6 +71,7 @@ std::unique_ptr<table> make_dlht(const table_spec& spec);
 std::unique_ptr<table> make_dramhit(const table_spec& spec);
 std::unique_ptr<table> make_dramhit_pipe(const table_spec& spec);
 std::unique_ptr<table> make_dramhit_tuples(const table_spec& spec);
+std::unique_ptr<table> make_partitioned(const table_spec& spec);
 std::unique_ptr<table> make_reference(const table_spec& spec);
 std::unique_ptr<table> make_tbb(const table_spec& spec);
 std::unique_ptr<table> make_cuckoo(const table_spec& spec);

@@ -11,18 +11,19 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "reference", "tbb", "cuckoo", "lfht", "std", "limit"};
+    "dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb", "cuckoo", "lfht", "std", "limit"};
 
 struct named {
   std::string_view name;
   kind what;
 };
 
-constexpr std::array<named, 13> workloads = {{{"get", kind::get},
+constexpr std::array<named, 14> workloads = {{{"get", kind::get},
                                               {"miss", kind::miss},
                                               {"insdel", kind::insdel},
                                               {"put", kind::put},
                                               {"add", kind::add},
+                                              {"add-zipf", kind::add_zipf},
                                               {"populate", kind::populate},
                                               {"resize", kind::resize},
                                               {"ycsb-a", kind::ycsb_a},

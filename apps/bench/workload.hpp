@@ -17,6 +17,7 @@ enum class engine_id : std::uint8_t {
   dramhit,
   dramhit_pipe,
   dramhit_tuples,
+  partitioned,
   reference,
   tbb,
   cuckoo,
@@ -24,7 +25,7 @@ enum class engine_id : std::uint8_t {
   std_map,
   limit
 };
-inline constexpr std::size_t named_engine_count = 10;
+inline constexpr std::size_t named_engine_count = 11;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -34,6 +35,7 @@ enum class kind : std::uint8_t {
   insdel,
   put,
   add,
+  add_zipf,
   populate,
   resize,
   ycsb_a,
@@ -63,8 +65,9 @@ std::vector<engine_id> engines_named(std::string_view name);
 std::vector<workload> workloads_named(std::string_view name);
 
 inline bool is_rival(engine_id e) { return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht; }
-// Engines that may answer requests on one key in another order than they came, so that no pair of them can be asked for.
-inline bool keeps_order(engine_id e) { return e != engine_id::dramhit_pipe; }
+// Not engines whose requests on one key may take effect in another order than they came, or later than a find that follows:
+// no pair of them can be asked for.
+inline bool keeps_order(engine_id e) { return e != engine_id::dramhit_pipe && e != engine_id::partitioned; }
 inline bool wants_order(const workload& w) {
   return w.what == kind::insdel || w.what == kind::ycsb_d || w.what == kind::resize;
 }

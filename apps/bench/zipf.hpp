@@ -11,6 +11,7 @@
 namespace bench {
 
 inline constexpr double zipf_theta = 0.99;
+inline constexpr double skewed_theta = 1.09; // DRAMHiT's, of skewed writes
 
 // A small generator of random words (SplitMix64): the state is a counter, the output its scramble.
 class random_words {

@@ -67,6 +67,14 @@ class Results(Folder):
                 self.assertGreater(r["own_bytes_per_key"], 16)
         self.assertIn("x best rival", shown)
 
+    def test_delegated_writes(self):
+        workloads = ["get", "miss", "put", "add", "add-zipf", "ycsb-a", "ycsb-f", "populate"]
+        data, _ = self.run_json("--engine", "partitioned,dramhit,reference,limit", "--workload",
+                                ",".join([*workloads, "insdel"]), "--keys", "5000", "--threads", "2")
+        self.check_schema(data)
+        done = {r["workload"] for r in data["results"] if r["engine"] == "partitioned"}
+        self.assertEqual(done, set(workloads), "its pairs of writes have no answers that could be checked")
+
     def test_growing_workloads(self):
         data, _ = self.run_json("--engine", ENGINES, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
         self.check_schema(data)
@@ -155,6 +163,7 @@ class Refusals(Folder):
         self.refused("bench", "--workload", "resize", "--threads", "1", says="resize")
         self.refused("bench", "--key-size", "16", "--value-size", "16", says="--key-size")
         self.refused("bench", "--engine", "dlht,dlht-hashing", says="--value-size 32")
+        self.refused("bench", "--engine", "partitioned", "--value-size", "16", says="--engine partitioned")
 
     def test_bad_files(self):
         empty = self.folder / "empty"

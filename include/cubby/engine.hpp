@@ -39,6 +39,8 @@ struct options {
   std::size_t chunk_bins = 16384;  ///< DLHT: bins taken at a time under `cooperative` and `background`
   std::size_t move_bins = 8;       ///< DLHT: bins that one insert moves under `incremental`
   std::uint32_t growth_factor = 0; ///< DLHT: 0 chooses 8, 4 or 2 by size; else 2 to 64, rounded up to 2^n
+  std::size_t partitions = 0;      ///< `partitioned`: 0 chooses 16, or one for each of `owners` if they are more
+  std::size_t owners = 0;          ///< `partitioned`: threads of the table that carry out what handles send
 };
 
 /// How a single insert ended.
@@ -47,6 +49,12 @@ enum class insert_outcome : std::uint8_t {
   exists,
   full,     ///< the bound of a `fixed` table is reached, or more keys share a hash than a bin can hold
   no_memory ///< growth was needed and memory could not be had; the table works on as it was
+};
+
+/// How a write that is not answered was taken (`delegates`).
+enum class write_outcome : std::uint8_t {
+  accepted, ///< it will be carried out, at the latest by `flush`
+  full      ///< the bound of a `fixed` table is reached and the key was not there: nothing was sent
 };
 
 /// A value word that a find, an erase or an assign met. `word` is meaningful only when `found`. To an engine that keeps
@@ -120,6 +128,7 @@ struct capability_set {
   bool snapshot = false;
   bool shadow_insert = false;
   bool one_thread_only = false;
+  bool delegates = false; ///< writes are sent to who carries them out, and not answered: see delegated_map.hpp
 };
 
 /// How an engine compares and rehashes slots that it cannot read itself.
@@ -154,20 +163,36 @@ concept tuple_policy = requires(const P& policy, const typename P::stored_key& k
   { probe.key } -> std::convertible_to<typename P::stored_key>;
 };
 
-/// Engines that tell how each verb ended. Every verb runs inside a pin of `seat` (see core/registry.hpp), which keeps
-/// alive what it returns. All verbs are linearizable per key; none calls back into the face while it holds a bin.
+/// What every engine is: lookups inside a pin of `seat` (see core/registry.hpp), which keeps alive what they return.
 template <class E>
-concept exact_engine = requires(E& engine, seat& s, const typename E::probe& probe, std::uint64_t word) {
+concept lookup_engine = requires(E& engine, seat& s, const typename E::probe& probe) {
   { E::capabilities } -> std::convertible_to<capability_set>;
   { engine.pin(s) };
   { engine.find(s, probe) } -> std::same_as<found_word>;
-  { engine.insert(s, probe, word) } -> std::same_as<inserted_word>;
-  {
-    engine.mutate(s, probe, [](std::uint64_t) { return decision{}; })
-  } -> std::same_as<mutated>;
-  { engine.retire(s, word) };
   { engine.size() } -> std::convertible_to<std::size_t>;
   { engine.stats() } -> std::same_as<table_stats>;
+};
+
+/// Engines that tell how each verb ended, each of which runs inside a pin. All verbs are linearizable per key; none calls
+/// back into the face while it holds a bin.
+template <class E>
+concept exact_engine =
+    lookup_engine<E> && requires(E& engine, seat& s, const typename E::probe& probe, std::uint64_t word) {
+      { engine.insert(s, probe, word) } -> std::same_as<inserted_word>;
+      {
+        engine.mutate(s, probe, [](std::uint64_t) { return decision{}; })
+      } -> std::same_as<mutated>;
+      { engine.retire(s, word) };
+    };
+
+/// Engines whose writes are sent and not answered; `flush` returns when all that one sender sent has been carried out.
+template <class E>
+concept delegating_engine = lookup_engine<E> && requires(E& engine, typename E::sender& from,
+                                                         const typename E::probe& probe, std::uint64_t word) {
+  { engine.insert_or_assign(from, probe, word) } -> std::same_as<write_outcome>;
+  { engine.insert_or_add(from, probe, word) } -> std::same_as<write_outcome>;
+  { engine.erase(from, probe) };
+  { engine.flush(from) } -> std::same_as<bool>;
 };
 
 } // namespace cubby::inline v0

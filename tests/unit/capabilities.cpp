@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The README's table of capabilities is what the engines say of themselves; a failure prints the table to paste.
+#include <cubby/delegated_map.hpp>
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/engine/reference/reference.hpp>
@@ -38,13 +39,14 @@ std::string table() {
       {"shadow inserts", &cubby::capability_set::shadow_insert},
       {"refuses too many keys of one hash", &cubby::capability_set::bounded_bins},
       {"one thread only", &cubby::capability_set::one_thread_only},
+      {"writes are delegated, not answered", &cubby::capability_set::delegates},
   };
   std::ostringstream out;
-  out << "| | `dlht` | `dlht_single` | `dramhit` | `dramhit_tuples` | `reference` |\n|---|---|---|---|---|---|\n";
+  out << "| | `dlht` | `dlht_single` | `dramhit` | `dramhit_tuples` | `partitioned` | `reference` |\n|---|---|---|---|---|---|---|\n";
   for (const line& l : lines) {
     const auto mark = [&](const cubby::capability_set& set) { return set.*l.flag ? "yes" : "-"; };
     out << "| " << l.what << " | " << mark(of<cubby::dlht>()) << " | " << mark(of<cubby::dlht_single>()) << " | "
-        << mark(of<cubby::dramhit>()) << " | " << mark(of<cubby::dramhit_tuples>()) << " | "
+        << mark(of<cubby::dramhit>()) << " | " << mark(of<cubby::dramhit_tuples>()) << " | " << mark(of<cubby::partitioned>()) << " | "
         << mark(of<cubby::reference>()) << " |\n";
   }
   return out.str();

@@ -15,5 +15,13 @@ namespace cubby::inline v0 {
   asm volatile("prfm pldl1keep, [%0]" : : "r"(address));
 #endif
 }
+/// The same for a line that will be written: other cores give it up. x86-64 processors without that instruction ignore it.
+[[gnu::always_inline]] inline void prefetch_line_to_write(const void* address) noexcept {
+#if defined(__x86_64__)
+  asm volatile("prefetchw (%0)" : : "r"(address));
+#else
+  asm volatile("prfm pstl1keep, [%0]" : : "r"(address));
+#endif
+}
 
 } // namespace cubby::inline v0

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// cubby::map<K, V, cubby::partitioned>: a map that any thread reads and whose writes are carried out by one thread for each
+// part of it (DRAMHiT-P). A write goes through a handle, is answered by nothing but `accepted` or `full`, and is seen by
+// everybody, its sender included, at the latest when its handle's `flush` has returned. What tells how it ended (insert,
+// assign, update, extract, ...) is not there: it would need a message back.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <cubby/batch.hpp>
+#include <cubby/core/codec.hpp>
+#include <cubby/engine/dramhit/partitioned.hpp>
+#include <cubby/handle.hpp>
+#include <cubby/map.hpp>
+
+namespace cubby::inline v0 {
+
+/// What can be asked, of the map itself (the calling thread's seat) and of a handle. Every call is linearizable per key, takes
+/// no lock, and waits for nobody but where it says so.
+template <class Derived, delegating_engine Engine> class delegated_reads {
+public:
+  using codec_type = typename Engine::policy;
+  using key_type = typename codec_type::key_type;
+  using mapped_type = typename codec_type::mapped_type;
+  using engine_type = Engine;
+  static constexpr capability_set capabilities = Engine::capabilities;
+
+  [[nodiscard]] std::optional<mapped_type> find(const key_type& k) const {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const found_word seen = s.engine.find(s.at, s.codec().probe_of(k));
+    return seen.found ? std::optional<mapped_type>(s.codec().value(seen.word)) : std::nullopt;
+  }
+  [[nodiscard]] bool contains(const key_type& k) const {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    return s.engine.find(s.at, s.codec().probe_of(k)).found;
+  }
+  /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
+  /// keys, values and found.
+  std::size_t find_batch(std::span<const key_type> keys, std::span<mapped_type> values, std::span<bool> found) const {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    std::size_t count = 0;
+    const auto take = [&](std::size_t i, const found_word& seen) {
+      found[i] = seen.found;
+      count += seen.found ? 1 : 0;
+      if (seen.found) values[i] = s.codec().value(seen.word);
+    };
+    detail::find_keys(s, keys.first(detail::least_of(keys.size(), values.size(), found.size())), take);
+    return count;
+  }
+  /// `f(const K&, const V&)` for each entry. Weak: an entry that is there all the time is seen once, one that comes or goes
+  /// meanwhile may be seen or not. `f` may use the map.
+  template <class F> void visit_all(F f) const {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) {
+      const key_type k = s.codec().key(key, value);
+      const mapped_type v = s.codec().value(value);
+      f(k, v);
+    });
+  }
+  /// Asks memory for the key's line and goes on. A hint.
+  void prefetch(const key_type& k) const {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.prefetch(s.codec().probe_of(k));
+  }
+  /// `co_await` finds the key while other tasks of the same runner go on; include <cubby/coro.hpp>.
+  [[nodiscard]] auto async_find(const key_type& k) const {
+    return async_lookup<Derived>(static_cast<const Derived&>(*this), k);
+  }
+
+  /// Entries that have been carried out; exact when nothing is on its way.
+  [[nodiscard]] std::size_t size() const { return here().engine.size(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  /// Slots; a partition grows before all of its own are used. Like `stats`, waits for the writer of each partition in turn.
+  [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
+  [[nodiscard]] table_stats stats() const { return here().engine.stats(); }
+  /// Makes room for this many entries; waits for the writers. False: no memory, or the table is `fixed`.
+  bool reserve(std::size_t entries) {
+    const auto s = here();
+    return s.engine.reserve(s.at, entries);
+  }
+  /// Gives room back that the entries do not need; waits for the writers. False: no memory for a smaller array.
+  bool shrink_to_fit() {
+    const auto s = here();
+    return s.engine.shrink_to_fit(s.at);
+  }
+  /// How many partitions there are, and which one a key is in.
+  [[nodiscard]] std::size_t partitions() const noexcept { return here().engine.partitions(); }
+  [[nodiscard]] std::size_t partition_of(const key_type& k) const {
+    const auto s = here();
+    return s.engine.partition_of(s.codec().probe_of(k));
+  }
+
+protected:
+  delegated_reads() = default;
+  ~delegated_reads() = default;
+  delegated_reads(const delegated_reads&) = default;
+  delegated_reads& operator=(const delegated_reads&) = default;
+  [[nodiscard]] detail::site<Engine> here() const { return static_cast<const Derived&>(*this).site(); }
+};
+
+/// A seat and a channel to each partition. Move-only; used by one thread at a time; must not outlive its map. What it sends
+/// about one key is carried out in the order in which it was sent. Its end flushes.
+template <delegating_engine Engine> class delegated_handle : public delegated_reads<delegated_handle<Engine>, Engine> {
+  using base = delegated_reads<delegated_handle<Engine>, Engine>;
+
+public:
+  using key_type = typename base::key_type;
+  using mapped_type = typename base::mapped_type;
+
+  explicit delegated_handle(Engine& e) : seat_(e), from_(e.open_sender()) {
+    if (from_ == nullptr) fail::with_no_memory();
+  }
+  delegated_handle(delegated_handle&& other) noexcept
+      : base(other), seat_(std::move(other.seat_)), from_(std::exchange(other.from_, nullptr)) {}
+  delegated_handle& operator=(delegated_handle&& other) noexcept {
+    std::swap(seat_, other.seat_);
+    std::swap(from_, other.from_);
+    return *this;
+  }
+  ~delegated_handle() {
+    if (from_ != nullptr) seat_.engine().close_sender(*from_);
+  }
+  /// False when there was no memory for the channels, in builds without exceptions; then only destroy it.
+  [[nodiscard]] bool ok() const noexcept { return from_ != nullptr; }
+
+  /// Gives the key this value, there or not.
+  write_outcome insert_or_assign(const key_type& k, const mapped_type& v) {
+    const auto s = site();
+    return s.engine.insert_or_assign(*from_, s.codec().probe_of(k), detail::bits_of_value(v));
+  }
+  /// Adds `n` to the value, or inserts `n`.
+  write_outcome insert_or_add(const key_type& k, const mapped_type& n)
+    requires requires(const mapped_type& v) { static_cast<mapped_type>(v + v); }
+  {
+    const auto s = site();
+    return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));
+  }
+  /// Takes the key out if it is there; of a full map, too.
+  void erase(const key_type& k) {
+    const auto s = site();
+    s.engine.erase(*from_, s.codec().probe_of(k));
+  }
+  /// Returns when everything that this handle sent before has been carried out; carries out itself what nobody else does. False:
+  /// some of what was sent since the last call was dropped, because there was no memory for a larger array.
+  bool flush() { return seat_.engine().flush(*from_); }
+
+  /// From now on this handle looks after a partition: whenever it has filled a section for anybody, waits, or is told to
+  /// `serve`, it carries out what has come there. Several may look after one.
+  void own(std::size_t partition) { seat_.engine().look_after(*from_, partition, true); }
+  void disown(std::size_t partition) { seat_.engine().look_after(*from_, partition, false); }
+  /// Carries out what has come for the partitions that this handle looks after, a section from each sender; the number of
+  /// writes. 0: there was none, or somebody else was at it.
+  std::size_t serve() { return seat_.engine().serve(*from_); }
+
+  [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
+
+private:
+  detail::owned_seat<Engine> seat_;
+  typename Engine::sender* from_;
+};
+
+/// The map. `options.partitions` and `options.owners` say how many parts it has and how many threads of its own serve them;
+/// with no owners, handles do: those that `own`, and any that would have to wait. Neither copied nor moved; it must outlive
+/// its handles and the calls of other threads.
+template <class K, class V, class Hash, class Allocator>
+class map<K, V, partitioned, Hash, Allocator>
+    : public delegated_reads<map<K, V, partitioned, Hash, Allocator>,
+                             partitioned_engine<codec<K, V, Hash, Allocator>>> {
+  static_assert(
+      mode_of<K, V> == storage_mode::words,
+      "cubby::partitioned holds keys and values of at most 8 bytes that are their own bits: a message to an owner "
+      "has 16 bytes; cubby::dramhit and cubby::dlht hold any");
+
+public:
+  using engine_type = partitioned_engine<codec<K, V, Hash, Allocator>>;
+  using handle_type = delegated_handle<engine_type>;
+  static constexpr storage_mode mode = mode_of<K, V>;
+
+  /// Throws std::bad_alloc when there is no memory for the first arrays, or no thread for an owner (without exceptions: see `ok`).
+  explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
+  map(const map&) = delete;
+  map& operator=(const map&) = delete;
+
+  /// False when the map could not be made, in builds without exceptions; then only destroy it.
+  [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
+  /// What writes go through; costs channels to all partitions, which a later handle uses again. Throws std::bad_alloc without memory.
+  [[nodiscard]] handle_type handle() { return handle_type(engine_); }
+  /// The engine below, for benches and tests that want to speak to it in words.
+  [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
+  [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }
+
+private:
+  mutable engine_type engine_;
+};
+
+} // namespace cubby::inline v0

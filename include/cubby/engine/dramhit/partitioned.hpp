@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// DRAMHiT-P (sections 3.2 to 3.4): partitions that every thread reads and one thread at a time writes to; writes are sent
+// and not answered. README.md beside this file has the drawing, what we changed and why, and what is not proved.
+#pragma once
+
+#include <utility>
+
+#include <cubby/engine/dramhit/partition_walk.hpp>
+#include <cubby/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+/// Words to words. A find runs inside a pin; a write goes through a `sender`, which one thread at a time uses.
+template <slot_policy Policy> class partitioned_engine {
+public:
+  using policy = Policy;
+  using probe = typename Policy::probe;
+  using sender = engines::dramhit::outbox;
+  static constexpr capability_set capabilities{
+      .lock_free_find = true, .prefetch = true, .grows = true, .shrinks = true, .delegates = true};
+
+  /// Throws std::bad_alloc when the first arrays or the threads cannot be had (without exceptions: `ok`).
+  partitioned_engine(const options& chosen, Policy slots) : all_(chosen, std::move(slots)) {
+    ok_ = engines::dramhit::open(all_);
+    if (ok_) return;
+    engines::dramhit::close(all_);
+    fail::with_no_memory();
+  }
+  ~partitioned_engine() {
+    if (ok_) engines::dramhit::close(all_);
+  }
+  partitioned_engine(const partitioned_engine&) = delete;
+  partitioned_engine& operator=(const partitioned_engine&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] const Policy& slots() const noexcept { return all_.set.policy; }
+  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  static seat_pin pin(seat& s) noexcept { return seat_pin(s); }
+  /// The calling thread's seat; null when there is no memory for one.
+  [[nodiscard]] static seat* local_seat() noexcept { return registry::local(); }
+
+  CUBBY_ALWAYS_INLINE found_word find(seat&, const probe& p) const noexcept {
+    return engines::dramhit::find_in(all_.set, p);
+  }
+  /// Inside a pin: it looks where the partition's array is.
+  CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {
+    const auto at = engines::dramhit::whereabouts_of(all_.set, p.hash);
+    const auto& a = engines::dramhit::array_of(all_.set.all[at.partition]);
+    prefetch_line(engines::dramhit::home_line<Policy>(a, at.rest));
+  }
+  /// Words have no records.
+  static void prefetch_record(const word_probe&) noexcept {}
+  template <class Make, class Take>
+  CUBBY_ALWAYS_INLINE void find_many(seat&, std::size_t count, Make make, Take take) const {
+    engines::dramhit::find_many(all_.set, count, make, take);
+  }
+  template <class F> void for_each(seat&, F f) const { engines::dramhit::for_each(all_.set, f); }
+
+  /// Null: no memory.
+  [[nodiscard]] sender* open_sender() noexcept { return engines::dramhit::take_outbox(all_); }
+  /// Flushes first.
+  void close_sender(sender& from) noexcept { engines::dramhit::give_outbox(all_, from); }
+  CUBBY_ALWAYS_INLINE write_outcome insert_or_assign(sender& from, const probe& p, std::uint64_t word) noexcept {
+    return engines::dramhit::send(all_, from, p, word, engines::dramhit::errand::insert_or_assign);
+  }
+  CUBBY_ALWAYS_INLINE write_outcome insert_or_add(sender& from, const probe& p, std::uint64_t word) noexcept {
+    return engines::dramhit::send(all_, from, p, word, engines::dramhit::errand::insert_or_add);
+  }
+  CUBBY_ALWAYS_INLINE void erase(sender& from, const probe& p) noexcept {
+    (void)engines::dramhit::send(all_, from, p, 0, engines::dramhit::errand::erase);
+  }
+  /// False: some of what was sent since the last call wanted memory that there was not, and was dropped.
+  bool flush(sender& from) noexcept { return engines::dramhit::flush(all_, from); }
+
+  [[nodiscard]] std::size_t partitions() const noexcept { return all_.set.count; }
+  [[nodiscard]] std::size_t partition_of(const word_probe& p) const noexcept {
+    return engines::dramhit::whereabouts_of(all_.set, p.hash).partition;
+  }
+  void look_after(sender& from, std::size_t partition, bool serves) noexcept {
+    engines::dramhit::look_after(all_, from, partition, serves);
+  }
+  std::size_t serve(sender& from) noexcept { return engines::dramhit::serve_own(all_, from); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return engines::dramhit::live_entries(all_.set); }
+  [[nodiscard]] std::size_t capacity() noexcept { return stats().capacity; }
+  [[nodiscard]] table_stats stats() noexcept { return engines::dramhit::stats(all_.set); }
+  bool reserve(seat&, std::size_t entries) noexcept { return engines::dramhit::reserve(all_.set, entries); }
+  bool shrink_to_fit(seat&) noexcept { return engines::dramhit::shrink_to_fit(all_.set); }
+
+private:
+  engines::dramhit::delegation<Policy> all_;
+  bool ok_ = true;
+};
+
+/// Engine tag: DRAMHiT-P. Its face is delegated_map.hpp, because its writes have no answers; it is no engine for the others.
+struct partitioned {
+  static constexpr const char* name = "partitioned";
+  template <class Policy> using delegating_engine = partitioned_engine<Policy>;
+};
+
+} // namespace cubby::inline v0
