@@ -11,7 +11,8 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb", "cuckoo", "lfht", "std", "limit"};
+    "dlht",   "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",
+    "cuckoo", "lfht",    "std",          "limit"};
 
 struct named {
   std::string_view name;
