@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# All tests under the sanitizers of both compilers. The test command runs most of them with clang's; those of g++ see what
+# All tests under the sanitizers of both compilers. The test command runs some of them with clang's; those of g++ see what
 # g++ makes of the same code, optimised, and with no combination left out for the sake of time under AddressSanitizer.
 from suite import tests
 from suite.shell import need
