@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters over cubby::map: k-mers of up to 32 bases lie in the table itself, longer ones in records. Of an engine with
-// pipelines each batch goes through one.
+// Counters over cubby::map: k-mers of up to 32 bases lie in the table itself, longer ones in records, or in tuples where
+// the engine has them. Of an engine with pipelines each batch goes through one.
 #include "counter.hpp"
 
 #include <array>
+#include <cubby/delegated_map.hpp>
 #include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <optional>
@@ -17,8 +19,10 @@ struct named_engine {
   std::string_view name;
   engine_id engine;
 };
-constexpr std::array<named_engine, 3> engines = {
-    {{"dlht_single", engine_id::dlht_single}, {"dlht", engine_id::dlht}, {"dramhit", engine_id::dramhit}}};
+constexpr std::array<named_engine, 4> engines = {{{"dlht_single", engine_id::dlht_single},
+                                                  {"dlht", engine_id::dlht},
+                                                  {"dramhit", engine_id::dramhit},
+                                                  {"partitioned", engine_id::partitioned}}};
 
 struct two_words {
   std::uint64_t high;
@@ -101,6 +105,46 @@ private:
   std::optional<map> map_;
 };
 
+// One partition, which the counting thread owns: what it sends itself it carries out when a section is full.
+class partitioned_counter final : public counter<narrow_word> {
+  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+
+public:
+  partitioned_counter() { renew(0); }
+
+  void add(std::span<const narrow_word> kmers) override {
+    for (const narrow_word word : kmers) (void)here_->insert_or_add(word, 1); // never full: the table grows
+    flush();
+  }
+  void add(const entry<narrow_word>& counted) override {
+    (void)here_->insert_or_add(counted.word, counted.count);
+    flush();
+  }
+  std::size_t size() const override { return map_->size(); }
+  std::size_t bytes() const override { return map_->stats().bytes; }
+  void take(std::vector<entry<narrow_word>>& into) override {
+    const std::size_t before = into.size();
+    map_->visit_all([&](std::uint64_t word, std::uint64_t count) { into.push_back({word, saturated(count)}); });
+    renew(into.size() - before);
+  }
+
+private:
+  void flush() {
+    if (!here_->flush()) throw std::bad_alloc(); // something was dropped for want of memory
+  }
+  // A slot of an erased k-mer would stay dead.
+  void renew(std::size_t expected) {
+    here_.reset();
+    map_.reset();
+    map_.emplace(cubby::options{.capacity = expected, .growth_factor = 2, .partitions = 1});
+    here_.emplace(map_->handle());
+    here_->own(0);
+  }
+
+  std::optional<map> map_;
+  std::optional<map::handle_type> here_;
+};
+
 } // namespace
 
 const engine_id* engine_named(std::string_view name) {
@@ -121,9 +165,15 @@ std::string engine_names() {
   return all;
 }
 
+bool can_hold(engine_id engine, unsigned k) { return engine != engine_id::partitioned || k <= longest_narrow_k; }
+
 template <class Word> std::unique_ptr<counter<Word>> make_counter(engine_id engine) {
+  constexpr bool narrow = std::is_same_v<Word, narrow_word>;
+  using dramhit = std::conditional_t<narrow, cubby::dramhit, cubby::dramhit_tuples>;
+  if constexpr (narrow)
+    if (engine == engine_id::partitioned) return std::make_unique<partitioned_counter>();
   if (engine == engine_id::dlht) return std::make_unique<map_counter<Word, cubby::dlht>>();
-  if (engine == engine_id::dramhit) return std::make_unique<map_counter<Word, cubby::dramhit>>();
+  if (engine == engine_id::dramhit) return std::make_unique<map_counter<Word, dramhit>>();
   return std::make_unique<map_counter<Word, cubby::dlht_single>>();
 }
 template std::unique_ptr<counter<narrow_word>> make_counter(engine_id);

@@ -26,13 +26,15 @@ public:
   virtual void take(std::vector<entry<Word>>& into) = 0;
 };
 
-enum class engine_id { dlht_single, dlht, dramhit };
+enum class engine_id { dlht_single, dlht, dramhit, partitioned };
 inline constexpr engine_id default_engine = engine_id::dlht_single;
 
 // Null when no engine has that name.
 const engine_id* engine_named(std::string_view name);
 std::string_view name_of(engine_id engine);
 std::string engine_names();
+// Whether the engine holds k-mers of so many bases.
+bool can_hold(engine_id engine, unsigned k);
 
 template <class Word> std::unique_ptr<counter<Word>> make_counter(engine_id engine);
 extern template std::unique_ptr<counter<narrow_word>> make_counter(engine_id);

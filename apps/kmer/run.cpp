@@ -70,6 +70,9 @@ void run_count(const flags& f) {
     const engine_id* const engine = engine_named(f.engine);
     if (engine == nullptr)
       throw bad_input(fmt::format("--engine '{}': unknown engine; give one of {}", f.engine, engine_names()));
+    if (!can_hold(*engine, o.of.k))
+      throw bad_input(fmt::format("--engine {}: holds k-mers of up to {} bases, and -k is {}; give another engine",
+                                  f.engine, longest_narrow_k, o.of.k));
     o.engine = *engine;
   }
   const count_figures figures = count(o);

@@ -148,7 +148,7 @@ class Ways(Folder):
     def test_threads_engines_and_memory(self):
         for threads in (1, 2, 3, 7):
             self.same(self.reads, more=("--threads", threads))
-        for engine in ("dlht", "dramhit"):
+        for engine in ("dlht", "dramhit", "partitioned"):
             self.same(self.reads, more=("--engine", engine, "--threads", "2"))
         long_ones = [self.count(self.reads, k=55, out=f"{engine}.kc", more=("--engine", engine)).read_bytes()
                      for engine in ("dlht_single", "dlht", "dramhit")]

@@ -122,6 +122,7 @@ class Flags(Folder):
                                   ("--count-limit", "4294967296", "4294967295"), ("--engine", "folly", "folly"), ("-k", "", "empty")):
             with self.subTest(flag=flag, value=value):
                 self.refused("count", "-o", self.folder / "o", flag, value, reads, says=says)
+        self.refused("count", "-o", self.folder / "o", "--engine", "partitioned", "-k", "33", reads, says=("partitioned", "33"))
         self.assertFalse((self.folder / "o").exists())
 
     def test_commands(self):
