@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
@@ -164,6 +165,15 @@ template <class Kind> void count_reservations(desk<Kind>& d) {
   d.count("abort", [&](auto&) { return ticket->abort(), true; });
 }
 
+/// What lies beyond its home line, in the next one.
+template <class Kind> void count_overflow(desk<Kind>& d) {
+  const std::uint64_t five = d.bin(5);
+  const auto there = Kind::key(five + 4), absent = Kind::key(five + 50);
+  d.count("find, in the next line", [&](auto& t) { return t.find(there).has_value(); });
+  d.count("find, absent, line full", [&](auto& t) { return !t.find(absent).has_value(); });
+  d.count("assign, in the next line", [&](auto& t) { return t.assign(there, Kind::value(7)); });
+}
+
 /// Verbs that have to do with values.
 template <class Kind> void count_changes(desk<Kind>& d, bool with_chains) {
   const auto at = [&](unsigned entries, unsigned asked) { return Kind::key(d.bin(entries) + asked); };
@@ -228,7 +238,9 @@ template <class Kind> void count_batches(desk<Kind>& d) {
 template <class Kind> void count_whole(std::string name, std::vector<row>& out) {
   desk<Kind> d(std::move(name), out, 1);
   d.bin(8);
-  d.count("snapshot of 8", [](auto& t) { return t.snapshot().size() == 8; });
+  if constexpr (Kind::map::capabilities.snapshot) {
+    d.count("snapshot of 8", [](auto& t) { return t.snapshot().size() == 8; });
+  }
   d.count("reserve 1000", [](auto& t) { return t.reserve(1000); });
   d.count("shrink_to_fit", [](auto& t) { return t.shrink_to_fit(); });
   d.count("clear", [](auto& t) { return t.clear(), t.empty(); });
@@ -242,10 +254,11 @@ template <class Kind> void count_kind(const std::string& name, std::vector<row>&
   count_lookups(d, with_chains);
   count_inserts(d, with_chains);
   count_erases(d, with_chains);
-  count_reservations(d);
+  if constexpr (Kind::map::capabilities.shadow_insert) count_reservations(d);
   if constexpr (requires { Kind::value(0); }) {
     count_changes(d, with_chains);
     count_batches(d);
+    if (name.starts_with("dramhit")) count_overflow(d);
   }
   count_whole<Kind>(name, out);
 }
@@ -276,6 +289,8 @@ std::vector<row> count_all() {
   count_kind<records<cubby::dlht>>("dlht records", out);
   count_retirement(out);
   count_kind<keys_alone<cubby::dlht>>("dlht set", out);
+  count_kind<words<cubby::dramhit>>("dramhit words", out);
+  count_kind<records<cubby::dramhit>>("dramhit records", out);
   count_kind<words<cubby::reference>>("reference words", out);
   return out;
 }

@@ -21,6 +21,9 @@ const tally& words(const std::string& verb) { return row_of(counted(), "dlht wor
 const tally& keys_alone(const std::string& verb) { return row_of(counted(), "dlht set", verb).counts; }
 const tally& records(const std::string& verb) { return row_of(counted(), "dlht records", verb).counts; }
 
+const tally& in_dramhit(const std::string& verb) { return row_of(counted(), "dramhit words", verb).counts; }
+const tally& dramhit_records(const std::string& verb) { return row_of(counted(), "dramhit records", verb).counts; }
+
 struct allowance {
   unsigned lines;
   unsigned rmw8;
@@ -105,7 +108,7 @@ TEST(counting_gates, inline_tables_allocate_nothing_and_records_one_block) {
     if (r.verb == "snapshot of 8" || r.verb == "reserve 1000" || r.verb == "shrink_to_fit") continue;
     SCOPED_TRACE(r.table + ": " + r.verb);
     EXPECT_EQ(r.counts.mappings, 0u);
-    const bool is_inline = r.table == "dlht words" || r.table == "dlht set";
+    const bool is_inline = r.table == "dlht words" || r.table == "dlht set" || r.table == "dramhit words";
     EXPECT_TRUE(!is_inline || r.counts.allocations == 0);
   }
   for (const char* verb : {"insert", "assign", "update", "insert_or_assign, absent", "shadow_insert"}) {
@@ -125,6 +128,42 @@ TEST(counting_gates, retiring_makes_no_fence_but_at_every_512th) {
   EXPECT_EQ(records("assign, the 256th").fences, 0u);
   EXPECT_EQ(records("assign, 255 more").fences, 0u);
   EXPECT_EQ(records("assign, the 512th").fences, 1u);
+}
+
+// DRAMHiT at rest. The key words of a line and one value word decide a hit; a miss also asks whether there is a next array,
+// on a line that all keys share.
+TEST(counting_gates, a_find_in_dramhit_takes_one_line_and_no_read_modify_write) {
+  for (const char* verb : {"find", "find, absent", "visit", "contains, first slot", "contains, third slot",
+                           "contains, absent, bin empty", "contains, absent, slots full"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(in_dramhit(verb), {1, 0, 0});
+    expect_costs(dramhit_records(verb), {1, 0, 0});
+    EXPECT_EQ(in_dramhit(verb).stores, in_dramhit(verb).seat * 2) << "into the seat and out";
+  }
+  expect_costs(in_dramhit("find, in the next line"), {2, 0, 0});
+  expect_costs(in_dramhit("find, absent, line full"), {2, 0, 0});
+  expect_costs(in_dramhit("find_batch, 32 bins"), {32, 0, 0});
+}
+
+// One swap of the slot, whatever the verb. Inserts and erases are counted in a cell that only their seat writes: one line of
+// the table beside the root's, and one store.
+TEST(counting_gates, a_change_in_dramhit_takes_one_line_and_one_swap_of_the_slot) {
+  for (const char* verb : {"insert", "insert, third slot", "insert, slot of an erased entry", "assign", "update",
+                           "insert_or_add, key is there", "insert_or_assign, key is there", "insert_or_assign, absent",
+                           "compute, replaces", "compute, erases", "extract", "erase", "erase, third slot"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(in_dramhit(verb), {1, 0, 1});
+    EXPECT_LE(in_dramhit(verb).table, 2u);
+    EXPECT_LE(in_dramhit(verb).stores, 3u) << "into the seat and out, and the counter";
+  }
+  EXPECT_EQ(in_dramhit("assign").stores, 2u) << "nothing is counted";
+  for (const char* verb : {"insert, key is there", "assign, absent", "erase, absent"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(in_dramhit(verb), {1, 0, 0});
+  }
+  expect_costs(dramhit_records("insert"), {1, 0, 1});
+  expect_costs(in_dramhit("assign, in the next line"), {2, 0, 1});
+  expect_costs(in_dramhit("execute: find, insert, assign, erase"), {4, 0, 3});
 }
 
 TEST(counting_gates, one_thread_alone_never_waits) {

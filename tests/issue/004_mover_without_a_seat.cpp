@@ -43,6 +43,11 @@ private:
   }
 };
 
+void wait_for_turns() {
+  const std::uint64_t before = hungry_worker::turns;
+  ASSERT_TRUE(eventually([&] { return hungry_worker::turns.load() > before + 2; })) << "the worker does not look up";
+}
+
 TEST(issue_004_mover, without_a_seat_leaves_its_work_to_inserts) {
   const hungry_worker host;
   hungry_worker::fed = false;
@@ -54,7 +59,7 @@ TEST(issue_004_mover, without_a_seat_leaves_its_work_to_inserts) {
   }
   using table = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>;
   table m(tiny_options(cubby::growth_policy::background));
-  ASSERT_TRUE(eventually([] { return hungry_worker::turns.load() > 2; }));
+  wait_for_turns();
   std::uint64_t n = 0;
   const auto insert_until = [&](auto done) {
     const std::uint64_t end = n + 5000;
@@ -62,12 +67,12 @@ TEST(issue_004_mover, without_a_seat_leaves_its_work_to_inserts) {
     EXPECT_TRUE(done()) << n << " entries";
   };
   insert_until([&] { return m.stats().growths == 1; });
-  const std::uint64_t before = hungry_worker::turns;
-  ASSERT_TRUE(eventually([&] { return hungry_worker::turns.load() > before + 2; })) << "it has looked in vain";
+  wait_for_turns(); // it has looked in vain
   insert_until([&] { return !m.stats().migrating; });
 
   hungry_worker::fed = true;
   for (cubby::seat* const one : all) cubby::registry::release(one);
+  wait_for_turns();
   const std::uint64_t growths = m.stats().growths;
   insert_until([&] { return m.stats().growths > growths; });
   EXPECT_TRUE(eventually([&] { return !m.stats().migrating; })) << "nobody inserts, and nothing moves";

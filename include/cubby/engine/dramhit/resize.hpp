@@ -284,13 +284,13 @@ constexpr std::uint64_t units_of(std::size_t bins) noexcept {
 template <class Policy, class Threads> void move_rest(table<Policy, Threads>& t) noexcept {
   for (;;) {
     array<Threads>* const oldest = first_array(t);
-    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, units_of(t.settings.chunk_bins) + 1)) return;
+    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, t.settings.chunk_bins / unit_lines + 1)) return;
   }
 }
 
 /// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
 template <class Policy, class Threads> void move_all(table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  const std::uint64_t chunk = units_of(t.settings.chunk_bins) + 1;
+  const std::uint64_t chunk = t.settings.chunk_bins / unit_lines + 1;
   sync::backoff wait;
   while (!is_complete(a)) {
     array<Threads>* const oldest = first_array(t);
@@ -309,7 +309,7 @@ template <class Policy, class Threads> void background_work(void* of) {
   for (;;) {
     const seat_pin stay(*mine);
     array<Threads>* const oldest = first_array(t);
-    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, units_of(t.settings.chunk_bins) + 1)) break;
+    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, t.settings.chunk_bins / unit_lines + 1)) break;
   }
   lock_scope hold(t.retired_lock);
   release_some(t, std::size_t{4} << 20);
