@@ -34,6 +34,8 @@ constexpr recorder recorders[] = {
     {"dramhit-records", &record_history<record_coding<cubby::dramhit>>, true},
     {"dramhit-words-one-chain", &record_history<word_coding<cubby::dramhit, clustered_hash>>, true},
     {"dramhit-records-one-chain", &record_history<record_coding<cubby::dramhit, clustered_hash>>, true},
+    {"dramhit_tuples", &record_history<record_coding<cubby::dramhit_tuples>>, true},
+    {"dramhit_tuples-one-chain", &record_history<record_coding<cubby::dramhit_tuples, clustered_hash>>, true},
     {"reference-set", &record_history<set_coding<cubby::reference>>, true},
     {"dlht-set", &record_history<set_coding<cubby::dlht>>, true},
     {"dlht-set-one-bin", &record_history<set_coding<cubby::dlht, clustered_hash>>, true},

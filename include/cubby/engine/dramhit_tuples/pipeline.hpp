@@ -26,7 +26,8 @@ CUBBY_ALWAYS_INLINE course<Policy, Threads> aim(const table<Policy, Threads>& t,
 /// True: the verb may run, and meets no line that was not asked for; else the next line is on its way.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE bool advance(course<Policy, Threads>& c, const Probe& p) noexcept {
-  if (c.lines_left == 0 || --c.lines_left == 0) return true;
+  if (c.lines_left <= 1) return true;
+  --c.lines_left;
   const glance saw = glance_at(c.line, tag_of_hash(p.hash));
   if (saw == glance::near) return true;
   if (saw == glance::further) {
