@@ -134,6 +134,27 @@ TEST_P(partitioned_stops, of_a_walk_meet_writes_and_a_rebuild) {
   }
 }
 
+/// While one thread serves, another one waits: a value that one of them has read is not changed by the other.
+TEST(partitioned_stop, of_a_server_lets_nobody_else_write) {
+  for (std::uint64_t i = 0;; i += stride) {
+    map m(tiny(alone));
+    put(m, 77, 1);
+    scheduler turns;
+    const auto add = [&m] {
+      auto h = m.handle();
+      h.insert_or_add(77, 1);
+      ASSERT_TRUE(h.flush());
+    };
+    const auto server = turns.start(add);
+    const bool last = turns.run(server, i) == scheduler::stopped::finished;
+    const auto other = turns.start(add);
+    (void)turns.run_until(other, scheduler::never);
+    ASSERT_TRUE(turns.finish_all());
+    ASSERT_EQ(m.find(77), 3u) << "an add was lost, stopped at " << i;
+    if (last) return;
+  }
+}
+
 /// A thread that stands still while it serves holds up writes to its partition, and nobody else.
 TEST(partitioned_stop, of_a_server_hold_up_its_partition_alone) {
   for (std::uint64_t i = 0;; i += stride) {
