@@ -117,7 +117,9 @@ TEST_P(partitioned_stops, of_a_walk_meet_writes_and_a_rebuild) {
     std::vector<std::uint64_t> met;
     const auto walker = turns.start([&] {
       m.visit_all([&](std::uint64_t k, std::uint64_t v) {
-        if (k != key()) ASSERT_EQ(k, v);
+        if (k != key()) {
+          ASSERT_EQ(k, v);
+        }
         met.push_back(k);
       });
     });
