@@ -117,7 +117,9 @@ TEST_P(partitioned_stops, of_a_walk_meet_writes_and_a_rebuild) {
     std::vector<std::uint64_t> met;
     const auto walker = turns.start([&] {
       m.visit_all([&](std::uint64_t k, std::uint64_t v) {
-        if (k != key()) ASSERT_EQ(k, v);
+        if (k != key()) {
+          ASSERT_EQ(k, v);
+        }
         met.push_back(k);
       });
     });
@@ -130,6 +132,27 @@ TEST_P(partitioned_stops, of_a_walk_meet_writes_and_a_rebuild) {
     for (std::uint64_t k = 100; k < 120; ++k)
       ASSERT_EQ(std::count(met.begin(), met.end(), k), 1) << "key " << k << ", stopped at " << i;
     ASSERT_TRUE(turns.finish_all());
+    if (last) return;
+  }
+}
+
+/// While one thread serves, another one waits: a value that one of them has read is not changed by the other.
+TEST(partitioned_stop, of_a_server_lets_nobody_else_write) {
+  for (std::uint64_t i = 0;; i += stride) {
+    map m(tiny(alone));
+    put(m, 77, 1);
+    scheduler turns;
+    const auto add = [&m] {
+      auto h = m.handle();
+      h.insert_or_add(77, 1);
+      ASSERT_TRUE(h.flush());
+    };
+    const auto server = turns.start(add);
+    const bool last = turns.run(server, i) == scheduler::stopped::finished;
+    const auto other = turns.start(add);
+    (void)turns.run_until(other, scheduler::never);
+    ASSERT_TRUE(turns.finish_all());
+    ASSERT_EQ(m.find(77), 3u) << "an add was lost, stopped at " << i;
     if (last) return;
   }
 }

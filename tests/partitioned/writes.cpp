@@ -77,7 +77,9 @@ TEST_P(partitioned_writes, of_one_handle_take_effect_in_its_order_and_are_seen_a
     expect_same(m, expected, keys);
     expect_same(other, expected, keys);
     if (::testing::Test::HasFatalFailure()) return;
-    if (random.one_in(4)) ASSERT_TRUE(m.shrink_to_fit());
+    if (random.one_in(4)) {
+      ASSERT_TRUE(m.shrink_to_fit());
+    }
   }
 }
 
@@ -95,7 +97,9 @@ TEST_P(partitioned_writes, add_up_exactly_whoever_sends_them) {
       const std::uint64_t n = random.below(1000);
       ASSERT_EQ(h.insert_or_add(k, n), write_outcome::accepted);
       sums[t][k] += n;
-      if (random.one_in(5000)) ASSERT_TRUE(h.flush());
+      if (random.one_in(5000)) {
+        ASSERT_TRUE(h.flush());
+      }
     }
   }); // the handles' ends flush
   for (std::uint64_t k = 0; k < keys; ++k) {

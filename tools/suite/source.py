@@ -13,7 +13,7 @@ FRONT_DOOR_LINES = 80_000
 USER = "tests/consumer/main.cpp"
 USER_SIZE = "tests/consumer/small_user.cpp"
 # The files that see most of the headers; the others would cost minutes and show the same.
-TIDY_UNITS = ["examples/coroutines.cpp", "examples/custom.cpp"]
+TIDY_UNITS = ["examples/coroutines.cpp", "examples/custom.cpp", "examples/hot_counts.cpp"]
 TIDY_UNITS += [f"apps/{name}.cpp" for name in ("main", "bench/arena", "bench/options", "bench/session", "bench/report")]
 TIDY_UNITS += [f"apps/kmer/{name}.cpp" for name in ("count", "combine", "run", "show", "store", "text_parser")]
 
