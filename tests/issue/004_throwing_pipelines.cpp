@@ -135,7 +135,9 @@ TYPED_TEST(issue_004_pipelines, drop_the_request_that_throws_and_no_other) {
         const auto got = m.find(TestFixture::key(n));
         const auto want = answered.contains(n) ? wanted(verb_of(n), n) : wanted(pipeline_verb::find, n);
         ASSERT_EQ(got.has_value(), want.has_value()) << n << ", window " << window << ", nth " << nth;
-        if (want) ASSERT_EQ(got->number, *want) << n << ", window " << window << ", nth " << nth;
+        if (want) {
+          ASSERT_EQ(got->number, *want) << n << ", window " << window << ", nth " << nth;
+        }
       }
       if (!struck) break;
     }

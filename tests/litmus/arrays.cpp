@@ -75,7 +75,9 @@ TEST(litmus, an_entry_carries_its_maker) {
       [](arrays_cell& c, std::size_t i) {
         spin_until([&] {
           const auto got = flat::find(c.table, probe_of(arrays_cell::key(i)));
-          if (got.found) EXPECT_EQ(got.word, i + 50);
+          if (got.found) {
+            EXPECT_EQ(got.word, i + 50);
+          }
           return got.found;
         });
         ASSERT_EQ(c.passenger[i], i + 1);
