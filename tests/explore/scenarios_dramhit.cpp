@@ -77,6 +77,15 @@ void add_casts(std::vector<scenario>& all, table_kind table) {
     s.threads = cast;
     add(all, "array, three", std::move(s));
   }
+  // One change goes past the free slot that ends the chain while an insert of the key is about to take it.
+  for (const act change : {act::erase, act::assign, act::toggle, act::upsert}) {
+    scenario s = tiny(table, {{act::insert, k1, 5}});
+    s.threads = {{{act::insert, k3, 6}, {act::find, k3}},
+                 {{change, k3, 7}, {act::insert, k3, 8}, {change, k3, 9}, {act::find, k3}},
+                 {{act::reserve, 0, for_20_lines}}};
+    s.resizes = 1;
+    add(all, "array, open end", std::move(s));
+  }
 }
 
 call piped(const std::vector<call>& requests) { return {act::pipeline, 0, 0, requests}; }

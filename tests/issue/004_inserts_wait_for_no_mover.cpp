@@ -21,10 +21,13 @@ bool inserts_end(cubby::growth_policy growth, std::uint64_t swaps) {
   const bool ended = turns.run_until(grower, [left = swaps](step kind, const void*) mutable {
     return kind == step::rmw16 && left-- == 0;
   }) == scheduler::stopped::finished;
-  const auto other = turns.start([&m, n] {
-    for (std::uint64_t k = 0; k < 30; ++k) EXPECT_TRUE(m.insert(n + k, n + k));
-  });
-  EXPECT_EQ(turns.run_until(other, scheduler::never), scheduler::stopped::finished) << "stopped before swap " << swaps;
+  for (std::uint64_t k = 0; k < 30; k += 5) { // a few at a time: the scheduler takes long work for waiting
+    const auto other = turns.start([&m, from = n + k] {
+      for (std::uint64_t key = from; key < from + 5; ++key) EXPECT_TRUE(m.insert(key, key));
+    });
+    EXPECT_EQ(turns.run_until(other, scheduler::never), scheduler::stopped::finished)
+        << "stopped before swap " << swaps;
+  }
   EXPECT_TRUE(turns.finish_all());
   for (std::uint64_t k = 100; k < n + 30; ++k) EXPECT_EQ(m.find(k), k) << "stopped before swap " << swaps;
   EXPECT_EQ(m.size(), steady_entries + 30);

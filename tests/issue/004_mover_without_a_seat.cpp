@@ -53,6 +53,7 @@ TEST(issue_004_mover, without_a_seat_leaves_its_work_to_inserts) {
   hungry_worker::fed = false;
   (void)cubby::registry::local();
   std::vector<cubby::seat*> all; // every free seat, so that the next one has to be allocated
+  all.reserve(100000);
   {
     const memory_failure no_more(1);
     while (cubby::seat* const one = cubby::registry::claim()) all.push_back(one);
