@@ -11,7 +11,8 @@ namespace {
 
 template <class Mode>
 class retired : public ::testing::Test {};
-using retired_kinds = ::testing::Types<word_mode<cubby::dramhit>, text_mode<cubby::dramhit>>;
+using retired_kinds =
+    ::testing::Types<word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
 TYPED_TEST_SUITE(retired, retired_kinds);
 
 constexpr std::uint64_t filled = 12; // the first four are marks as words

@@ -37,7 +37,11 @@ protected:
     m.visit_all([&](const auto& k, const auto&) {
       if (Mode::number_of_key(k) < entries) ++seen[Mode::number_of_key(k)];
     });
-    for (std::uint64_t n = 1; n < entries; ++n) ASSERT_EQ(seen[n], 1u) << "doubled or lost " << n;
+    const unsigned most = map::capabilities.walks_once ? 1 : 2; // twice if a thread of the table moves it behind the walk
+    for (std::uint64_t n = 1; n < entries; ++n) {
+      ASSERT_GE(seen[n], 1u) << "lost " << n;
+      ASSERT_LE(seen[n], most) << "doubled " << n;
+    }
   }
 
   /// `verb` may throw std::bad_alloc, and nothing else. Runs it with the first, second, ... allocation refused until
