@@ -37,10 +37,10 @@ protected:
     m.visit_all([&](const auto& k, const auto&) {
       if (Mode::number_of_key(k) < entries) ++seen[Mode::number_of_key(k)];
     });
-    const unsigned most = map::capabilities.walks_once ? 1 : 2; // twice if a thread of the table moves it behind the walk
     for (std::uint64_t n = 1; n < entries; ++n) {
       ASSERT_GE(seen[n], 1u) << "lost " << n;
-      ASSERT_LE(seen[n], most) << "doubled " << n;
+      // Elsewhere a thread of the table may move it behind the walk.
+      ASSERT_TRUE(seen[n] == 1 || !map::capabilities.walks_once) << "doubled " << n;
     }
   }
 
