@@ -12,7 +12,7 @@ namespace cubby_counting {
 struct traffic {
   std::size_t cores = 2;
   std::size_t keys = std::size_t{1} << 20;
-  double theta = 1.09; // of Zipf; 0: uniform
+  double theta = 1.09;         // of Zipf; 0: uniform
   std::size_t before = 200000; // operations that are not counted: caches and queues are as they will be
   std::size_t operations = 200000;
 };
