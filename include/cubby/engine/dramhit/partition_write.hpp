@@ -79,6 +79,16 @@ CUBBY_ALWAYS_INLINE spot seek(const partition_set<Policy>& set, const partition_
   return {};
 }
 
+/// The end of a chain in an array that has room.
+template <class Policy>
+open_slot& free_slot(const partition_set<Policy>& set, const partition_array& a, std::uint64_t rest) noexcept {
+  for (open_slot* line = home_line<Policy>(a, rest);; line = line_after(a, line)) {
+    sync::hook(sync::step::load, line);
+    const std::uint32_t free = set.match(line, empty).zero;
+    if (free != 0) return line[std::countr_zero(free)];
+  }
+}
+
 /// Copies every entry into an array of so many lines and shows that. False: no memory; nothing has changed.
 template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, std::uint64_t lines) noexcept {
   partition_array* const to = make_partition_array(lines);
@@ -90,9 +100,9 @@ template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, s
     const std::uint64_t key = old.first.load(sync::relaxed); // relaxed: only the writer stores them
     if (key == empty || key == dead) continue;
     const std::uint64_t value = old.second.load(sync::relaxed); // relaxed: as above
-    const spot free = seek(set, *to, whereabouts_of(set, set.policy.hash_of(key, value)).rest, key);
-    free.at->second.store(value, sync::relaxed); // relaxed: nobody sees the array yet
-    free.at->first.store(key, sync::relaxed);    // relaxed: as above
+    open_slot& free = free_slot(set, *to, whereabouts_of(set, set.policy.hash_of(key, value)).rest);
+    free.second.store(value, sync::relaxed); // relaxed: nobody sees the array yet
+    free.first.store(key, sync::relaxed);    // relaxed: as above
     ++moved_entries;
   }
   auto& counter = lines > from->lines ? p.growths : lines < from->lines ? p.shrinks : p.rebuilds;
