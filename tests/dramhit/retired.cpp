@@ -15,15 +15,15 @@ using retired_kinds =
     ::testing::Types<word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
 TYPED_TEST_SUITE(retired, retired_kinds);
 
-constexpr std::uint64_t entry_count = 12; // the first four are marks as words
+constexpr std::uint64_t filled = 12; // the first four are marks as words
 
 template <class Mode>
 void fill(typename Mode::map& m) {
-  for (std::uint64_t n = 0; n < entry_count; ++n) ASSERT_TRUE(m.insert(Mode::key(n), Mode::value(n)));
+  for (std::uint64_t n = 0; n < filled; ++n) ASSERT_TRUE(m.insert(Mode::key(n), Mode::value(n)));
 }
 template <class Mode>
 void expect_all(typename Mode::map& m, std::uint64_t stop) {
-  for (std::uint64_t n = 0; n < entry_count; ++n) {
+  for (std::uint64_t n = 0; n < filled; ++n) {
     const auto got = m.find(Mode::key(n));
     ASSERT_TRUE(got.has_value()) << n << " is lost, stopped at " << stop;
     ASSERT_EQ(Mode::number(*got), n) << "stopped at " << stop;
@@ -46,7 +46,7 @@ TYPED_TEST(retired, only_when_every_unit_has_moved) {
     expect_all<TypeParam>(m, i);
     ASSERT_TRUE(turns.finish_all());
     expect_all<TypeParam>(m, i);
-    ASSERT_EQ(m.size(), entry_count);
+    ASSERT_EQ(m.size(), filled);
     if (last || ::testing::Test::HasFailure()) return;
   }
 }
@@ -59,14 +59,14 @@ TYPED_TEST(retired, are_walked_through_with_what_is_on_its_way) {
     scheduler turns;
     const auto mover = turns.start([&] { ASSERT_TRUE(m.reserve(60)); });
     const bool last = turns.run(mover, i) == scheduler::stopped::finished;
-    std::vector<unsigned> met(entry_count, 0);
+    std::vector<unsigned> met(filled, 0);
     m.visit_all([&](const auto& k, const auto& v) {
       const std::uint64_t n = TypeParam::number_of_key(k);
-      ASSERT_LT(n, entry_count);
+      ASSERT_LT(n, filled);
       ASSERT_EQ(TypeParam::number(v), n);
       ++met[n];
     });
-    for (std::uint64_t n = 0; n < entry_count; ++n) ASSERT_GE(met[n], 1u) << n << ", stopped at " << i;
+    for (std::uint64_t n = 0; n < filled; ++n) ASSERT_GE(met[n], 1u) << n << ", stopped at " << i;
     ASSERT_TRUE(turns.finish_all());
     if (last || ::testing::Test::HasFailure()) return;
   }
