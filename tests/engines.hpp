@@ -23,6 +23,13 @@ constexpr bool claims(bool cubby::capability_set::* what) {
   return Mode::map::capabilities.*what;
 }
 
+/// Whether a walk that begins now meets each entry once: yes, unless the engine's walks may meet again what moves behind them
+/// (F.1), and something moves. Nobody else may write.
+template <class Map>
+bool is_walk_exact(const Map& m) {
+  return Map::capabilities.walks_once || !m.stats().migrating;
+}
+
 /// Each engine in one mode only, where compiling them all takes too long: CUBBY_TEST_FEW_MODES is 1 in the builds of the
 /// short command for clang's sanitizers, which have more to see in records than in atomic words.
 #ifndef CUBBY_TEST_FEW_MODES
