@@ -37,7 +37,7 @@ def build(shell):
     shell.build("fuzz", *TARGETS.values())
 
 
-def run_target(shell, name, seconds, seed):
+def run_target(shell, name, seconds, seed=SEED):
     """Returns how many inputs were run, how many of them were kept ones, and how many edges were reached."""
     found, fresh, kept = BUILD / "fuzz" / "found", BUILD / "fuzz" / "fresh" / f"{name}-{seed}", CORPUS / name
     found.mkdir(parents=True, exist_ok=True)
