@@ -20,6 +20,13 @@ constexpr bool claims(bool cubby::capability_set::* what) {
   return Mode::map::capabilities.*what;
 }
 
+/// Whether a walk that begins now meets each entry once: yes, unless the engine's walks may meet again what moves behind them
+/// (F.1), and something moves. Nobody else may write.
+template <class Map>
+bool is_walk_exact(const Map& m) {
+  return Map::capabilities.walks_once || !m.stats().migrating;
+}
+
 using every_mode =
     ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
                      text_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_mode<cubby::dlht>,
