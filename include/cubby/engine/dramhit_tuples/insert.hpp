@@ -19,7 +19,7 @@ array<Policy, Threads>* further_array(table<Policy, Threads>& t, array<Policy, T
   const std::uint64_t lines = lines_after(t, a);
   why = lines == 0 ? insert_outcome::full : insert_outcome::no_memory;
   auto* const made = lines == 0 ? nullptr : make_next(t, a, lines);
-  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_all(t, a);
+  if (made != nullptr && t.settings.growth == growth_policy::cooperative) help_move(t);
   return made;
 }
 

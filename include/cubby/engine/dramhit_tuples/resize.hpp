@@ -31,6 +31,12 @@ template <class Policy, class Threads> std::uint64_t chunk_of(const table<Policy
   return t.settings.chunk_bins / unit_lines + 1;
 }
 
+/// Moves all of the oldest array that nobody has taken yet, and waits for nobody.
+template <class Policy, class Threads> void help_move(table<Policy, Threads>& t) noexcept {
+  for (auto* oldest = first_array(t); next_array(*oldest) != nullptr; oldest = first_array(t))
+    if (!move_units(t, *oldest, chunk_of(t))) return;
+}
+
 /// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
 template <class Policy, class Threads>
 void move_all(table<Policy, Threads>& t, const array<Policy, Threads>& a) noexcept {
@@ -68,7 +74,7 @@ template <class Policy, class Threads> void chores(table<Policy, Threads>& t) no
   // relaxed: a stale word leaves a unit to the next write
   if (growth == growth_policy::background && t.unmanned.load(sync::relaxed) == 0) return;
   if (growth == growth_policy::cooperative) {
-    move_all(t, *oldest);
+    help_move(t);
   } else {
     (void)move_units(t, *oldest, t.settings.move_bins / unit_lines + (t.settings.move_bins % unit_lines != 0 ? 1 : 0));
   }
