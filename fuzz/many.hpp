@@ -122,19 +122,27 @@ template <class Left, class K, class... V> void strike_out(Left& left, const K& 
   left.erase(at);
 }
 
+/// What a walk shows: the same, but an engine may say that it meets again what moves behind the walk (F.1).
+template <class R, class Left, class K, class... V> void strike_met(R& r, Left& left, const K& k, const V&... v) {
+  if (R::capabilities.walks_once || left.contains(k)) strike_out(left, k, v...);
+  else require(r.has(k), "an entry was met that is not there");
+}
+
 template <class R> void walk(R& r) {
   auto left = r.model;
-  r.face([&](auto& f) { f.visit_all([&](const auto&... entry) { strike_out(left, entry...); }); });
+  r.face([&](auto& f) { f.visit_all([&](const auto&... entry) { strike_met(r, left, entry...); }); });
   require(left.empty(), "a walk missed an entry");
 }
 
 template <class R> void take_snapshot(R& r) {
-  auto left = r.model;
-  const auto list = r.face([&](auto& f) { return f.snapshot(); });
-  require(list.ok() && list.size() == left.size(), "a snapshot's size");
-  for (const auto& item : list) {
-    if constexpr (R::has_values) strike_out(left, item.first, item.second);
-    else strike_out(left, item);
+  if constexpr (R::capabilities.snapshot) {
+    auto left = r.model;
+    const auto list = r.face([&](auto& f) { return f.snapshot(); });
+    require(list.ok() && list.size() == left.size(), "a snapshot's size");
+    for (const auto& item : list) {
+      if constexpr (R::has_values) strike_out(left, item.first, item.second);
+      else strike_out(left, item);
+    }
   }
 }
 
@@ -154,8 +162,9 @@ template <class R> void walk_and_erase(R& r) {
   auto left = r.model;
   r.face([&](auto& f) {
     f.visit_all([&](const auto& k, const auto&... v) {
-      strike_out(left, k, v...);
-      if (is_chosen(k, dice)) require(f.erase(k), "erase inside a walk");
+      const bool is_first = left.contains(k);
+      strike_met(r, left, k, v...);
+      if (is_chosen(k, dice)) require(f.erase(k) == is_first, "erase inside a walk");
     });
   });
   require(left.empty(), "a walk that erases missed an entry");

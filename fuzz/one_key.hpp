@@ -71,36 +71,40 @@ template <class R> void ask_ahead(R& r) {
 }
 
 template <class R> void reserve_key(R& r) {
-  const auto k = r.key();
-  const auto v = r.value();
-  if (r.held.size() >= 4) return;
-  auto ticket = r.face([&](auto& f) {
-    if constexpr (R::has_values) return f.shadow_insert(k, v);
-    else return f.shadow_insert(k);
-  });
-  require(static_cast<bool>(ticket) == (ticket.how() == cubby::insert_outcome::inserted), "a ticket and its outcome");
-  if (r.has(k) || r.hides(k)) {
-    require(ticket.how() == cubby::insert_outcome::exists, "a key was reserved that is there");
-  } else if (ticket.how() == cubby::insert_outcome::full) {
-    require(r.may_be_full(), "full for no reason");
-  } else {
-    require(ticket.how() == cubby::insert_outcome::inserted, "an absent key was not reserved");
-    r.held.push_back({std::move(ticket), k, v});
+  if constexpr (R::capabilities.shadow_insert) {
+    const auto k = r.key();
+    const auto v = r.value();
+    if (r.held.size() >= 4) return;
+    auto ticket = r.face([&](auto& f) {
+      if constexpr (R::has_values) return f.shadow_insert(k, v);
+      else return f.shadow_insert(k);
+    });
+    require(static_cast<bool>(ticket) == (ticket.how() == cubby::insert_outcome::inserted), "a ticket and its outcome");
+    if (r.has(k) || r.hides(k)) {
+      require(ticket.how() == cubby::insert_outcome::exists, "a key was reserved that is there");
+    } else if (ticket.how() == cubby::insert_outcome::full) {
+      require(r.may_be_full(), "full for no reason");
+    } else {
+      require(ticket.how() == cubby::insert_outcome::inserted, "an absent key was not reserved");
+      r.held.push_back({std::move(ticket), k, v});
+    }
   }
 }
 
 template <class R> void end_reservation(R& r) {
-  if (r.held.empty()) return;
-  const unsigned dice = r.in.byte();
-  const auto at = r.held.begin() + static_cast<std::ptrdiff_t>(dice / 4 % r.held.size());
-  auto entry = std::move(*at);
-  r.held.erase(at);
-  if (dice % 4 == 0) return; // the destructor aborts
-  if (dice % 4 == 1) {
-    entry.ticket.abort();
-  } else {
-    entry.ticket.commit();
-    r.model.emplace(entry.key, entry.value);
+  if constexpr (R::capabilities.shadow_insert) {
+    if (r.held.empty()) return;
+    const unsigned dice = r.in.byte();
+    const auto at = r.held.begin() + static_cast<std::ptrdiff_t>(dice / 4 % r.held.size());
+    auto entry = std::move(*at);
+    r.held.erase(at);
+    if (dice % 4 == 0) return; // the destructor aborts
+    if (dice % 4 == 1) {
+      entry.ticket.abort();
+    } else {
+      entry.ticket.commit();
+      r.model.emplace(entry.key, entry.value);
+    }
   }
 }
 

@@ -103,5 +103,6 @@ template <class Engine> void play_kind(unsigned kind, const choice& chosen, inpu
 void play_reference(unsigned kind, const choice& chosen, input& in);
 void play_dlht(unsigned kind, const choice& chosen, input& in);
 void play_single(unsigned kind, const choice& chosen, input& in);
+void play_dramhit(unsigned kind, const choice& chosen, input& in);
 
 } // namespace cubby_fuzz

@@ -16,7 +16,10 @@ template <class Kind, class Engine> struct run {
   using table_type = typename Kind::template table<Engine>;
   using key_type = typename Kind::key_type;
   using value_type = typename Kind::value_type;
-  using reservation = cubby::reservation<typename table_type::engine_type>;
+  static constexpr cubby::capability_set capabilities = table_type::capabilities;
+  struct no_reservation {};
+  using reservation = std::conditional_t<capabilities.shadow_insert,
+                                         cubby::reservation<typename table_type::engine_type>, no_reservation>;
   static constexpr bool has_values = Kind::has_values;
   static constexpr bool in_records = table_type::mode == cubby::storage_mode::records;
   static constexpr bool is_reference = std::is_same_v<Engine, cubby::reference>;

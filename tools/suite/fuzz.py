@@ -72,7 +72,7 @@ def run_all(shell, seconds, processes=1):
             share = -(-seconds // processes)
             ran = list(pool.map(lambda seed, target=name: run_target(Shell(f"{shell.part}.{seed}"), target, share, seed), seeds))
         runs, edges = sum(one[0] for one in ran), max(one[2] for one in ran)
-        notes.append(f"{name}: {runs} inputs ({ran[0][1]} kept), {edges} edges, seeds {', '.join(map(str, seeds))}")
+        notes.append(f"{name}: {runs} inputs ({ran[0][1]} kept), {edges} edges, seed {', '.join(map(str, seeds))}")
     return "; ".join(notes)
 
 
