@@ -34,7 +34,7 @@ template <class V = no_value> struct tagged_reply {
 
 /// Requests that wait while memory works for them.
 struct pipeline_options {
-  std::size_t window = 32; ///< docs/performance.md has the figures for other sizes
+  std::size_t window = 64; ///< docs/performance.md has the figures for other sizes
 };
 
 /// One thread's pipeline into a table of an engine that claims `pipelined`. While requests are pending, nothing that the
@@ -61,7 +61,11 @@ public:
 
   /// Throws std::bad_alloc without memory for the ring or a seat (without exceptions: `ok`).
   explicit pipeline(Engine& e, pipeline_options chosen = {})
-      : seat_(e), window_(chosen.window < 1 ? 1 : chosen.window), pending_(window_) {}
+      : seat_(e), window_(chosen.window < 1 ? 1 : chosen.window),
+        group_(window_ < 2                        ? 1
+               : window_ / 2 < most_asked_at_once ? window_ / 2
+                                                  : most_asked_at_once),
+        pending_(window_) {}
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline() {
@@ -173,6 +177,7 @@ private:
 
   [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
 
+  static constexpr std::size_t most_asked_at_once = 32;
   /// Requests between two ends of the pin: with the pin held for good, nothing retired would ever be freed.
   static constexpr std::uint32_t most_in_a_pin = 4096;
 
@@ -186,10 +191,18 @@ private:
     const probe p = s.codec().probe_of(r.key);
     pending_.put(s.engine.aim(p), pin_number_, kept(p), r);
     ++taken_in_pin_;
+    if (pending_.end_number() - asked_ >= group_) ask(s);
+  }
+  /// Asks memory for the lines of all requests that came since the last time. Many at once: a prefetch that has to walk the
+  /// page tables holds up what comes behind it, so those that follow each other closely walk together.
+  CUBBY_ALWAYS_INLINE void ask(detail::site<Engine> s) noexcept {
+    for (; asked_ != pending_.end_number(); ++asked_) s.engine.ask(pending_.numbered(asked_).at);
   }
 
   template <class Sink> CUBBY_ALWAYS_INLINE void turn_oldest(Sink& sink) {
     const auto s = site();
+    if (pending_.first_number() == asked_) [[unlikely]]
+      ask(s);
     waiting& w = pending_.oldest();
     reply_type answer;
     {
@@ -213,6 +226,7 @@ private:
     const probe& p = probe_of(s, w);
     if (w.aimed_in != pin_number_) [[unlikely]] {
       w.at = s.engine.aim(p);
+      s.engine.ask(w.at);
       w.aimed_in = pin_number_;
       return false;
     }
@@ -271,6 +285,8 @@ private:
   std::uint32_t pin_number_ = 0;
   progress latest_;
   std::size_t window_;
+  std::size_t group_;
+  std::size_t asked_ = 0; // number in `pending_` of the first whose memory has not been asked for
   ring<waiting> pending_;
 };
 

@@ -42,6 +42,10 @@ public:
     ++in_;
     return *made;
   }
+  /// Elements are numbered as they come: those from `first_number` to before `end_number` are here.
+  [[nodiscard]] std::size_t first_number() const noexcept { return out_; }
+  [[nodiscard]] std::size_t end_number() const noexcept { return in_; }
+  [[nodiscard]] T& numbered(std::size_t n) noexcept { return at_[n & mask_]; }
   /// The element that has waited longest.
   [[nodiscard]] T& oldest() noexcept { return at_[out_ & mask_]; }
   void drop() noexcept {

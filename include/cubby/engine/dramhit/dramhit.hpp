@@ -73,6 +73,8 @@ public:
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
   using course = engines::dramhit::course<Threads>;
   CUBBY_ALWAYS_INLINE course aim(const word_probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
+  /// Asks memory for what it needs first.
+  CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit::ask(c); }
   /// True when the request may be carried out; else it has asked for memory and wants another turn.
   CUBBY_ALWAYS_INLINE bool advance(course& c, const probe& p) const noexcept {
     return engines::dramhit::advance(table_.policy, c, p) == engines::dramhit::turn::ready;

@@ -23,10 +23,10 @@ enum class turn : std::uint8_t { ready, again };
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE course<Threads> aim(const table<Policy, Threads>& t, const word_probe& p) noexcept {
   const array<Threads>& a = *first_array(t);
-  const slot<Threads>* const line = home_line<Policy>(a, p.hash);
-  prefetch_line(line);
-  return {&a, line, longest_course, false};
+  return {&a, home_line<Policy>(a, p.hash), longest_course, false};
 }
+/// Asks memory for the line where it begins.
+template <class Threads> CUBBY_ALWAYS_INLINE void ask(const course<Threads>& c) noexcept { prefetch_line(c.line); }
 
 template <class Threads> CUBBY_ALWAYS_INLINE turn go_to_next_line(course<Threads>& c) noexcept {
   c.line = c.line + slots_in_line == c.in->slots + c.in->slot_count() ? c.in->slots : c.line + slots_in_line;

@@ -66,6 +66,8 @@ public:
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
   using course = engines::dramhit_tuples::course<Policy, Threads>;
   CUBBY_ALWAYS_INLINE course aim(const probe& p) const noexcept { return engines::dramhit_tuples::aim(table_, p); }
+  /// Asks memory for what it needs first.
+  CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit_tuples::ask(c); }
   /// True when the request may be carried out; else it has asked for memory and wants another turn.
   CUBBY_ALWAYS_INLINE bool advance(course& c, const probe& p) const noexcept {
     return engines::dramhit_tuples::advance(c, p);

@@ -18,9 +18,11 @@ inline constexpr std::uint32_t longest_course = 16;
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE course<Policy, Threads> aim(const table<Policy, Threads>& t, const Probe& p) noexcept {
   const auto& a = *first_array(t);
-  const auto* const line = home_of(a, p.hash);
-  prefetch_line(line);
-  return {&a, line, longest_course};
+  return {&a, home_of(a, p.hash), longest_course};
+}
+/// Asks memory for the line where it begins.
+template <class Policy, class Threads> CUBBY_ALWAYS_INLINE void ask(const course<Policy, Threads>& c) noexcept {
+  prefetch_line(c.line);
 }
 
 /// True: the verb may run, and meets no line that was not asked for; else the next line is on its way.
