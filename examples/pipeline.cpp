@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests that are answered later, in any order, each with its caller's tag: events are counted by the key that they are
+// about, and then every key is looked up, its place in a list being the tag. No call waits for memory.
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/map.hpp>
+#include <cubby/pipeline.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <vector>
+
+namespace {
+
+using counts = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>;
+using line = cubby::pipeline<counts::engine_type>;
+
+constexpr std::uint64_t keys = 20000;
+constexpr std::uint64_t events_of_each = 3;
+
+/// Answers come to a function ...
+void count_events(counts& all) {
+  line pending(all.engine());
+  const auto check = [](const line::reply_type& r) {
+    if (r.result != cubby::outcome::done) std::puts("no room for a key");
+  };
+  for (std::uint64_t n = 0; n < keys * events_of_each; ++n)
+    pending.submit({cubby::pipeline_verb::insert_or_add, n, n % keys, 1}, check);
+  pending.drain(check);
+}
+
+/// ... or into the caller's own room, as many as fit.
+std::vector<std::uint64_t> look_up(counts& all, const std::vector<line::request_type>& asked) {
+  std::vector<std::uint64_t> found(asked.size(), 0);
+  std::array<line::reply_type, 64> replies;
+  line pending(all.engine());
+  const auto keep = [&](std::size_t answered) {
+    for (std::size_t i = 0; i < answered; ++i) found[replies[i].tag] = replies[i].value.value_or(0);
+  };
+  for (std::span<const line::request_type> rest = asked; !rest.empty();) {
+    const auto [taken, answered] = pending.submit(rest, replies);
+    keep(answered);
+    rest = rest.subspan(taken);
+  }
+  while (pending.pending() != 0) keep(pending.drain(replies));
+  return found;
+}
+
+} // namespace
+
+int main() {
+  counts all;
+  count_events(all);
+  std::vector<line::request_type> asked;
+  for (std::uint64_t k = 0; k < 2 * keys; ++k) asked.push_back({cubby::pipeline_verb::find, asked.size(), k});
+  std::uint64_t there = 0;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t n : look_up(all, asked)) {
+    there += n != 0 ? 1 : 0;
+    sum += n;
+  }
+  std::printf("%llu of %zu keys were there, with %llu events\n", static_cast<unsigned long long>(there), asked.size(),
+              static_cast<unsigned long long>(sum));
+  return there == keys && sum == keys * events_of_each ? 0 : 1;
+}
