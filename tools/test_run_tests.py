@@ -6,13 +6,14 @@ import contextlib
 import io
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import run_tests  # noqa: E402
-from suite import shell, tests  # noqa: E402
+from suite import driver, shell, tests  # noqa: E402
 
 
 def good(_):
@@ -55,6 +56,26 @@ class Driver(unittest.TestCase):
 
     def last_line(self, output):
         return output.rstrip("\n").split("\n")[-1]
+
+    def test_chains_run_side_by_side_and_each_in_order(self):
+        begun = []
+
+        def first(runner):
+            begun.append(("first", runner.jobs))
+            while len(begun) < 2:  # for ever, if the other chain waited for this one
+                time.sleep(0.001)
+
+        def second(runner):
+            begun.append(("second", runner.jobs))
+
+        chains = [["c", "a"], ["b", "gone"]]
+        with mock.patch.object(run_tests, "CHAINS", chains), mock.patch.object(driver, "JOBS", "2"):
+            code, output = self.run_parts(a=bad, b=second, c=first, d=good)
+        self.assertEqual(code, 1)
+        self.assertEqual(self.last_line(output), "3 passed, 1 failed")
+        self.assertEqual(sorted(begun), [("first", "1"), ("second", "1")])
+        rows = [line.split()[:2] for line in output.split("\n") if line[:2] in ("a ", "b ", "c ", "d ")]
+        self.assertEqual(rows, [["a", "failed"], ["b", "passed"], ["c", "passed"], ["d", "passed"]])
 
     def test_all_passed(self):
         code, output = self.run_parts(a=good, b=good)

@@ -4,9 +4,10 @@
 import argparse
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from .shell import Failure, Shell, Skip, say
+from .shell import JOBS, Failure, Shell, Skip, say, stop_all
 
 
 class Result(NamedTuple):
@@ -16,10 +17,10 @@ class Result(NamedTuple):
     earlier: bool = False  # it passed in an earlier run over the same tree
 
 
-def run_part(name, function):
+def run_part(name, function, jobs=int(JOBS)):
     begin = time.monotonic()
     try:
-        outcome, note = "passed", function(Shell(name))
+        outcome, note = "passed", function(Shell(name, jobs))
     except Skip as why:
         outcome, note = "skipped", str(why)
     except Failure as why:
@@ -30,6 +31,23 @@ def run_part(name, function):
     result = Result(outcome, note or "", time.monotonic() - begin)
     say(f"{name}: {outcome} in {result.seconds:.0f} s" + (f" ({result.note})" if result.note else ""))
     return result
+
+
+def run_lanes(parts, chains):
+    """Runs chains of parts side by side, as many as there are cores, each on one of them: one builds while another's tests
+    wait for each other. The parts of a chain share a build folder, so they follow each other. Results in the order of `parts`."""
+
+    def run_chain(chain):
+        return [(name, run_part(name, parts[name], jobs=1)) for name in chain]
+
+    with ThreadPoolExecutor(int(JOBS)) as pool:
+        running = [pool.submit(run_chain, chain) for chain in chains]
+        try:
+            found = dict(pair for one in running for pair in one.result())
+        except KeyboardInterrupt:
+            stop_all()  # they are in sessions of their own and have not heard of it
+            raise
+    return {name: found[name] for name in parts}
 
 
 def print_table(results):

@@ -15,6 +15,8 @@ BUILD = ROOT / "build"
 JOBS = str(os.cpu_count() or 2)
 STARTED = time.monotonic()
 LIMIT_SECONDS = 1500
+RUNNING = set()  # processes of all parts
+STOPPED = threading.Event()  # set when the driver was interrupted: nothing more is started
 
 
 class Failure(Exception):
@@ -40,8 +42,9 @@ def need(*programs):
 
 
 class Shell:
-    def __init__(self, part):
+    def __init__(self, part, jobs=int(JOBS)):
         self.part = part
+        self.jobs = str(jobs)  # cores that it may keep busy with building
         self.log = BUILD / "logs" / f"{part}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_text("")
@@ -63,11 +66,14 @@ class Shell:
         return output
 
     def _wait(self, command, cwd, env, log, show, limit):
+        if STOPPED.is_set():
+            raise Failure("interrupted")
         merged = {**os.environ, **(env or {})}
         out = subprocess.PIPE if show else log
         process = subprocess.Popen(command, cwd=cwd, env=merged, stdout=out, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True)
         copier = threading.Thread(target=copy_lines, args=(process.stdout, log), daemon=True)
+        RUNNING.add(process)
         if show:
             copier.start()
         try:
@@ -79,6 +85,7 @@ class Shell:
             log.write(f"\nended after {limit} s\n")
             return -signal.SIGKILL
         finally:
+            RUNNING.discard(process)
             if show:
                 copier.join()  # all that held the other end has ended with the command's session
 
@@ -89,13 +96,13 @@ class Shell:
 
     def build(self, preset, *targets):
         wanted = ["--target", *targets] if targets else []
-        return self.run("build", ["cmake", "--build", "--preset", preset, "-j", JOBS, *wanted])
+        return self.run("build", ["cmake", "--build", "--preset", preset, "-j", self.jobs, *wanted])
 
 
 def in_parallel(shell, step, items, one):
     """Runs `one` over the items on all cores; shows the output of each that fails."""
     say(f"{shell.part}: {step}")
-    with ThreadPoolExecutor(int(JOBS)) as pool:
+    with ThreadPoolExecutor(int(shell.jobs)) as pool:
         results = list(pool.map(one, items))
     failed = [(item, done) for item, done in results if done.returncode != 0]
     with shell.log.open("a") as log:
@@ -116,6 +123,13 @@ def end_session(process):
             process.wait(timeout=20)
         except (ProcessLookupError, subprocess.TimeoutExpired):
             pass
+
+
+def stop_all():
+    """Ends what runs in other threads, and starts no more."""
+    STOPPED.set()
+    for process in list(RUNNING):
+        end_session(process)
 
 
 def seconds_of_part(default):
