@@ -139,7 +139,9 @@ public:
   }
   /// Adds `n` to the value, or inserts `n`.
   write_outcome insert_or_add(const key_type& k, const mapped_type& n)
-    requires requires(const mapped_type& v) { static_cast<mapped_type>(v + v); }
+    requires requires(const mapped_type& v) {
+      { static_cast<mapped_type>(v + v) } noexcept; // it is made where nobody could be told
+    }
   {
     const auto s = site();
     return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));
@@ -154,7 +156,7 @@ public:
   bool flush() { return seat_.engine().flush(*from_); }
 
   /// From now on this handle looks after a partition: whenever it has filled a section for anybody, waits, or is told to
-  /// `serve`, it carries out what has come there. Several may look after one.
+  /// `serve`, it carries out what has come there. Several may look after one. There are `partitions()`; another number means none.
   void own(std::size_t partition) { seat_.engine().look_after(*from_, partition, true); }
   void disown(std::size_t partition) { seat_.engine().look_after(*from_, partition, false); }
   /// Carries out what has come for the partitions that this handle looks after, a section from each sender; the number of

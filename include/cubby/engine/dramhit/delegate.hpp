@@ -182,6 +182,15 @@ CUBBY_NEVER_INLINE void send_when_there_is_room(delegation<Policy>& d, outbox& f
     wait_a_turn(d, from, number, turns, wait);
 }
 
+/// Whether the key is there, for a sender, who holds no pin. Without memory for a seat: no.
+template <class Policy>
+CUBBY_NEVER_INLINE bool is_there(const delegation<Policy>& d, const word_probe& p) noexcept {
+  seat* const mine = registry::local();
+  if (mine == nullptr) return false;
+  const seat_pin stay(*mine);
+  return find_in(d.set, p).found;
+}
+
 /// Sends one write on its way. `full`: the partition holds as many entries as it may, and not this key; nothing was sent.
 template <class Policy>
 CUBBY_ALWAYS_INLINE write_outcome send(delegation<Policy>& d, outbox& from, const word_probe& p, std::uint64_t value,
@@ -189,7 +198,7 @@ CUBBY_ALWAYS_INLINE write_outcome send(delegation<Policy>& d, outbox& from, cons
   const std::size_t number = whereabouts_of(d.set, p.hash).partition;
   // relaxed: a hint, see count_entry
   if (what != errand::erase && d.set.all[number].full.load(sync::relaxed) != 0) [[unlikely]]
-    if (!find_in(d.set, p).found) return write_outcome::full;
+    if (!is_there(d, p)) return write_outcome::full;
   auto& end = from.ends[number];
   if (!end.try_send(p.word, value, static_cast<unsigned>(what))) [[unlikely]]
     send_when_there_is_room(d, from, number, {p.word, value}, what);
@@ -214,7 +223,7 @@ template <class Policy> bool flush(delegation<Policy>& d, outbox& from) noexcept
 }
 
 template <class Policy> void look_after(delegation<Policy>& d, outbox& from, std::size_t number, bool serves) noexcept {
-  if (from.serves[number] == serves) return;
+  if (number >= from.count || from.serves[number] == serves) return;
   from.serves[number] = serves;
   from.served = serves ? from.served + 1 : from.served - 1;
   d.set.all[number].owners.fetch_add(serves ? 1 : ~std::uint32_t{0}, sync::relaxed); // relaxed: a hint

@@ -15,8 +15,9 @@ namespace cubby::inline v0::engines::dramhit {
 enum class errand : std::uint8_t { insert_or_assign, insert_or_add, erase };
 
 template <class Policy>
-inline constexpr bool adds =
-    requires(const typename Policy::mapped_type& v) { static_cast<typename Policy::mapped_type>(v + v); };
+inline constexpr bool adds = requires(const typename Policy::mapped_type& v) {
+  { static_cast<typename Policy::mapped_type>(v + v) } noexcept;
+};
 template <class Policy> std::uint64_t sum_of(const Policy& policy, std::uint64_t a, std::uint64_t b) noexcept {
   if constexpr (adds<Policy>) {
     using V = typename Policy::mapped_type;
