@@ -40,7 +40,8 @@ public:
   [[nodiscard]] bool contains(const key_type& k) const { return has(k); }
   template <lookup_key<codec_type> Q> [[nodiscard]] bool contains(const Q& k) const { return has(k); }
 
-  /// Takes the key out; its slot is free for other keys at once. True if it was there.
+  /// Takes the key out. True if it was there. Its slot is free for other keys at once where the engine claims
+  /// `slots_freed_at_once`; elsewhere when the table is rebuilt.
   bool erase(const key_type& k) { return take_out(k); }
   template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k); }
 

@@ -94,8 +94,13 @@ public:
   [[nodiscard]] std::size_t capacity() const noexcept { return engines::dramhit::capacity(table_); }
   [[nodiscard]] table_stats stats() const noexcept { return engines::dramhit::stats(table_); }
   bool reserve(seat& s, std::size_t entries) {
-    const auto stay = pin(s);
-    return engines::dramhit::reserve(table_, entries);
+    bool done = false;
+    {
+      const auto stay = pin(s);
+      done = engines::dramhit::reserve(table_, entries);
+    }
+    collect(s);
+    return done;
   }
   bool shrink_to_fit(seat& s) {
     bool done = false;

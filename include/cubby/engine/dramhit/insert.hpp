@@ -41,7 +41,7 @@ bool settle(const sighting<Threads>& seen, sync::two_words words) noexcept {
 /// Whether an insert may take the free slot that it has met in `a`.
 template <class Policy, class Threads>
 bool may_take(const table<Policy, Threads>& t, array<Threads>& a, bool in_shared_side) noexcept {
-  return in_shared_side ? claim_side(a) : !is_reserved_for_moves(t, a);
+  return in_shared_side ? claim_side(a) : has_room_behind(t, a);
 }
 
 /// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.

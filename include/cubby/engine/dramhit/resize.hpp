@@ -84,6 +84,14 @@ bool is_reserved_for_moves(const table<Policy, Threads>& t, const array<Threads>
   return used_slots(t, a) + margin >= a.slot_count();
 }
 
+/// What an insert takes in `a` has to move to every array behind it, so none of them may be short of room either.
+template <class Policy, class Threads>
+bool has_room_behind(const table<Policy, Threads>& t, const array<Threads>& a) noexcept {
+  for (const array<Threads>* at = &a; at != nullptr; at = next_array(*at))
+    if (is_reserved_for_moves(t, *at)) return false;
+  return true;
+}
+
 /// Frees retired arrays whose time has come, at most `slice` bytes. Under their lock.
 template <class Policy, class Threads> void release_some(table<Policy, Threads>& t, std::size_t slice) noexcept {
   if (t.retired == nullptr) return;
@@ -113,7 +121,15 @@ template <class Policy, class Threads> void release_arrays(table<Policy, Threads
 template <class Policy, class Threads> void release_in_passing(table<Policy, Threads>& t) noexcept {
   if (!t.retired_lock.try_lock()) return;
   release_some(t, std::size_t{4} << 20);
+  if (t.retired == nullptr) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
   t.retired_lock.unlock();
+}
+/// When nothing moves any more: whoever moved the last unit could not free the array, which its own pin kept.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE void release_now_and_then(table<Policy, Threads>& t) noexcept {
+  // A look at all seats is a system call: one call in 64 makes it.
+  // relaxed: rations, nothing else
+  if (t.looks.fetch_add(1, sync::relaxed) % 64 == 0) release_in_passing(t);
 }
 
 template <class Threads> bool is_complete(const array<Threads>& a) noexcept {
@@ -140,6 +156,7 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     t.retired = old;
     ++t.retired_count;
     t.retired_bytes += old->pages.bytes;
+    t.keeps_arrays.store(1, sync::relaxed); // relaxed: a hint to writes
   }
 }
 
@@ -148,6 +165,8 @@ template <class Policy, class Threads>
 array<Threads>* make_next(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t lines) noexcept {
   lock_scope hold(t.grow_lock);
   if (auto* const there = next_array(a)) return there;
+  // Others may have inserted since the caller took the measure for a smaller one.
+  if (const std::uint64_t needed = lines_for(live_entries(t)); lines < a.lines && lines < needed) lines = needed;
   array<Threads>* const made = make_array<Policy, Threads>(lines, close_side(t, a));
   if (made == nullptr) {
     open_side<Policy>(a);
@@ -318,8 +337,12 @@ template <class Policy, class Threads> void background_work(void* of) {
 /// What a write does beside its own work.
 template <class Policy, class Threads> void chores(table<Policy, Threads>& t) noexcept {
   array<Threads>* const oldest = first_array(t);
-  if (next_array(*oldest) == nullptr) [[likely]]
+  if (next_array(*oldest) == nullptr) [[likely]] {
+    // relaxed: a hint; a missed one is seen by the next write
+    if (t.keeps_arrays.load(sync::relaxed) != 0) [[unlikely]]
+      release_now_and_then(t);
     return;
+  }
   // relaxed: see background_work
   if (t.settings.growth == growth_policy::background && t.unmanned.load(sync::relaxed) == 0) return;
   if (t.settings.growth == growth_policy::cooperative) {

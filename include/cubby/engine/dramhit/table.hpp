@@ -19,6 +19,7 @@ template <class Policy, class Threads> struct table {
   table(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen), bag(policy) {}
 
   alignas(cpu::cache_line) sync::word<array_type*, Threads> root; // oldest array that has not wholly moved
+  sync::word<std::uint32_t, Threads> keeps_arrays;                // 1: some wait to be freed
   Policy policy;
   options settings;
   std::uint64_t floor_lines = 1; // shrinking stops here: what `settings.capacity` asked for
@@ -30,6 +31,7 @@ template <class Policy, class Threads> struct table {
   std::size_t retired_count = 0;
   std::size_t retired_bytes = 0;
   sync::word<std::uint64_t, Threads> ticks;
+  sync::word<std::uint64_t, Threads> looks;
   sync::word<std::uint64_t, Threads> growths;
   sync::word<std::uint64_t, Threads> shrinks;
   sync::word<std::uint64_t, Threads> rebuilds;

@@ -70,6 +70,14 @@ bool is_reserved_for_moves(const table<Policy, Threads>& t, const array<Policy, 
   return used_tuples(t, a) + margin >= a.count();
 }
 
+/// What an insert takes in `a` has to move to every array behind it, so none of them may be short of room either.
+template <class Policy, class Threads>
+bool has_room_behind(const table<Policy, Threads>& t, const array<Policy, Threads>& a) noexcept {
+  for (const auto* at = &a; at != nullptr; at = next_array(*at))
+    if (is_reserved_for_moves(t, *at)) return false;
+  return true;
+}
+
 /// Lines of the array after `a`: more when the live ones crowd it, as many when the dead ones do. 0: a `fixed` table is
 /// full.
 template <class Policy, class Threads>
@@ -106,7 +114,15 @@ void release_arrays(table<Policy, Threads>& t, std::size_t slice = std::size_t{4
     --t.retired_count;
     delete gone;
   }
+  if (t.retired == nullptr) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
   t.retired_lock.unlock();
+}
+/// When nothing moves any more: whoever moved the last tuple could not free the array, which its own pin kept.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE void release_now_and_then(table<Policy, Threads>& t) noexcept {
+  // A look at all seats is a system call: one call in 64 makes it.
+  // relaxed: rations, nothing else
+  if (t.looks.fetch_add(1, sync::relaxed) % 64 == 0) release_arrays(t);
 }
 
 /// Lets the root step over every array that is complete, and retires those.
@@ -128,6 +144,7 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     t.retired = old;
     ++t.retired_count;
     t.retired_bytes += old->pages.bytes;
+    t.keeps_arrays.store(1, sync::relaxed); // relaxed: a hint to writes
   }
 }
 
@@ -144,6 +161,9 @@ template <class Policy, class Threads>
 array<Policy, Threads>* make_next(table<Policy, Threads>& t, array<Policy, Threads>& a, std::uint64_t lines) noexcept {
   lock_scope hold(t.grow_lock);
   if (auto* const there = next_array(a)) return there;
+  // Others may have inserted since the caller took the measure for a smaller one.
+  if (const std::uint64_t needed = lines_for<Policy, Threads>(live_entries(t)); lines < a.lines && lines < needed)
+    lines = needed;
   auto* const made = make_array<Policy, Threads>(lines);
   if (made == nullptr) return nullptr;
   made->base = t.erases.total();          // all claims so far, less those that are still live

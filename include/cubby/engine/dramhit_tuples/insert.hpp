@@ -46,7 +46,7 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
       if (is_bound_reached(t, *a)) return insert_outcome::full;
       (void)further_array(t, *a, why); // without memory this array goes on
     }
-    if (may_stay && !is_reserved_for_moves(t, *a)) {
+    if (may_stay && has_room_behind(t, *a)) {
       if (!fill(t, *a, *seen.where, p, value)) continue;
       t.claims.add(who.id(), 1);
       chores(t);

@@ -68,8 +68,12 @@ template <class Policy, class Threads> void background_work(void* of) {
 /// What a write does beside its own work.
 template <class Policy, class Threads> void chores(table<Policy, Threads>& t) noexcept {
   auto* const oldest = first_array(t);
-  if (next_array(*oldest) == nullptr) [[likely]]
+  if (next_array(*oldest) == nullptr) [[likely]] {
+    // relaxed: a hint; a missed one is seen by the next write
+    if (t.keeps_arrays.load(sync::relaxed) != 0) [[unlikely]]
+      release_now_and_then(t);
     return;
+  }
   const growth_policy growth = t.settings.growth;
   // relaxed: a stale word leaves a unit to the next write
   if (growth == growth_policy::background && t.unmanned.load(sync::relaxed) == 0) return;
