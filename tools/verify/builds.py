@@ -2,10 +2,10 @@
 # Everything built with both compilers: all without optimisation, file by file (the builds of the test command join test
 # files into one unit, and a missing #include or a shadowed name can hide there), the programs with g++ as users build them, and all
 # tests for AArch64. The latter two are run: the other tests run optimised and under the sanitizers of both compilers.
-from suite import tests
+from suite import source, tests
 from suite.shell import need
 
-TITLE = "everything built file by file with g++ and clang; the programs with g++, optimised; all tests for AArch64"
+TITLE = "everything built file by file with g++ and clang, clang-tidy; the programs with g++, optimised; all tests for AArch64"
 
 
 def run(shell):
@@ -16,4 +16,5 @@ def run(shell):
     shell.configure("release")
     shell.build("release")
     programs = tests.ctest(shell, "release", "-R", "^cubby_(bench|kmer)")
-    return f"built without a warning; programs: {programs}; AArch64: " + tests.cross(shell, "cubby_tests")
+    tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
+    return f"built without a warning; clang-tidy: {tidy}; programs: {programs}; AArch64: " + tests.cross(shell, "cubby_tests")
