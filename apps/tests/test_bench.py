@@ -45,7 +45,8 @@ class Results(Folder):
         for r in data["results"]:
             self.assertLessEqual(FIELDS, set(r))
             self.assertTrue(r["rounds_mops"])
-            self.assertTrue(all(m > 0 for m in r["rounds_mops"]), r)
+            # A round of `resize` ends with its inserts: on a busy machine the finds may not have had their turn by then.
+            self.assertTrue((any if r["workload"] == "resize" else all)(m > 0 for m in r["rounds_mops"]), r)
             self.assertLessEqual(min(r["rounds_mops"]), r["median_mops"])
             self.assertGreaterEqual(max(r["rounds_mops"]), r["median_mops"])
 
