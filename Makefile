@@ -9,7 +9,7 @@ REPORT := build/demo-report
 
 help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
-	@echo "make test    install what is missing, build, and run every check and test (under ten minutes)"
+	@echo "make test    install what is missing, build, and run every check and test (about ten minutes)"
 	@echo "make verify  make test, and what takes longer: sanitizers of g++, models, mutants, histories, ... (about an hour)"
 	@echo "make clean   remove build/"
 	@echo
