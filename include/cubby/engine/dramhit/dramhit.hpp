@@ -99,7 +99,7 @@ public:
       const auto stay = pin(s);
       done = engines::dramhit::reserve(table_, entries);
     }
-    collect(s);
+    engines::dramhit::release_arrays(table_); // which the pin has kept
     return done;
   }
   bool shrink_to_fit(seat& s) {
