@@ -36,7 +36,7 @@ public:
   /// A seat of one's own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc without memory.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
 
-  /// The engine below, for benches and tests that want to speak to it in words.
+  /// The engine below, for pipelines, and for benches and tests that want to speak to it in words.
   [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
 
   [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }

@@ -24,8 +24,9 @@ template <class K, class V = no_value> struct tagged_request {
   V value{};
 };
 
-/// The answer to the request with this tag. `insert_or_assign` and `insert_or_add` are `done` whether the key was there or
-/// not.
+/// The answer to the request with this tag; `value` is what a `find` found or an `erase` took out. `insert_or_add` of
+/// values that cannot be added is `not_executed`. `insert_or_assign` and `insert_or_add` are `done` whether the key was
+/// there or not.
 template <class V = no_value> struct tagged_reply {
   std::uint64_t tag = 0;
   outcome result = outcome::not_executed;
@@ -37,9 +38,9 @@ struct pipeline_options {
   std::size_t window = 64; ///< docs/performance.md has the figures for other sizes
 };
 
-/// One thread's pipeline into a table of an engine that claims `pipelined`. While requests are pending, nothing that the
-/// table retires is freed. Every request that was taken is answered exactly once, at the latest by `drain`; what the
-/// destructor finds pending is carried out without an answer. Not movable.
+/// One thread's pipeline into a table of an engine that claims `pipelined`, made of the map's `engine()`. While
+/// requests are pending, nothing that the table retires is freed. Every request that was taken is answered exactly
+/// once, at the latest by `drain`; what the destructor finds pending is carried out without an answer. Not movable.
 ///
 /// What a user's code throws (a hash, a constructor, a sum, a sink) passes through the call in which it happens, and that
 /// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
