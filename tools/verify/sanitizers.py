@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# All tests under the sanitizers of both compilers. The test command runs some of them with clang's; those of g++ see what
-# g++ makes of the same code, optimised, and with no combination left out for the sake of time under AddressSanitizer.
+# All tests under g++'s sanitizers, optimised, in every mode, with no combination left out for the sake of time under
+# AddressSanitizer. What clang's have to say the test command has heard, over those of the tests whose threads run freely.
 from suite import tests
-from suite.shell import need
 
-TITLE = "all tests under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, with g++ and clang"
+TITLE = "all tests under g++'s AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
 
 
 def run(shell):
-    need("clang++-19")
-    notes = []
-    for compiler in ("clang-", ""):
-        notes.append(f"{compiler}asan: " + tests.build_and_run(shell, f"{compiler}asan"))
-        prefix = tests.without_address_randomisation()
-        notes.append(f"{compiler}tsan: " + tests.build_and_run(shell, f"{compiler}tsan", prefix=prefix))
-    return "; ".join(notes)
+    prefix = tests.without_address_randomisation()
+    return "; ".join(
+        (
+            "asan: " + tests.build_and_run(shell, "asan"),
+            "tsan: " + tests.build_and_run(shell, "tsan", prefix=prefix),
+        )
+    )
