@@ -60,7 +60,7 @@ template <class Threads> struct array {
   std::int64_t base = 0;                      ///< the table's claims less what this array had to make room for
   std::uint64_t side_due = 0;                 ///< J5: no more keys than that move into the side region
   memory::region pages;
-  std::uint64_t tag = 0; ///< epoch at which it left the chain; guarded by table::retired_lock, as is the next one
+  std::uint64_t tag = 0; ///< epoch at which it left the chain; of table::retired, as is the next one
   array* next_retired = nullptr;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; ///< units that somebody has taken

@@ -46,11 +46,6 @@ array<Threads>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noex
   return made;
 }
 
-template <class Threads> void free_array(array<Threads>* gone) noexcept {
-  memory::release(gone->pages);
-  delete gone;
-}
-
 /// Lines in which `entries` take three slots of four: the paper's larger load, 1.1 lines a find.
 inline std::uint64_t lines_for(std::uint64_t entries) noexcept {
   const std::uint64_t lines = entries / 3 + (entries % 3 != 0 ? 1 : 0);
@@ -92,37 +87,17 @@ bool has_room_behind(const table<Policy, Threads>& t, const array<Threads>& a) n
   return true;
 }
 
-/// Frees retired arrays whose time has come, at most `slice` bytes. Under their lock.
-template <class Policy, class Threads> void release_some(table<Policy, Threads>& t, std::size_t slice) noexcept {
-  if (t.retired == nullptr) return;
-  const std::uint64_t oldest = registry::oldest();
-  for (auto** from = &t.retired; *from != nullptr && slice != 0;) {
-    auto* const gone = *from;
-    if (oldest < gone->tag) {
-      from = &gone->next_retired;
-      continue;
-    }
-    const std::size_t before = gone->pages.bytes;
-    memory::release(gone->pages, slice);
-    slice -= before - gone->pages.bytes;
-    t.retired_bytes -= before - gone->pages.bytes;
-    if (gone->pages.bytes != 0) return;
-    *from = gone->next_retired;
-    --t.retired_count;
-    delete gone;
-  }
-}
-/// All of them.
+/// Frees all retired arrays whose time has come.
 template <class Policy, class Threads> void release_arrays(table<Policy, Threads>& t) noexcept {
-  lock_scope hold(t.retired_lock);
-  release_some(t, ~std::size_t{0});
+  lock_scope hold(t.retired.lock);
+  t.retired.release(~std::size_t{0});
 }
-/// A few pages, so that no insert works for long; none while somebody else has the lock.
+/// A slice of them, so that no insert works for long; none while somebody else has the lock.
 template <class Policy, class Threads> void release_in_passing(table<Policy, Threads>& t) noexcept {
-  if (!t.retired_lock.try_lock()) return;
-  release_some(t, std::size_t{4} << 20);
-  if (t.retired == nullptr) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
-  t.retired_lock.unlock();
+  if (!t.retired.lock.try_lock()) return;
+  t.retired.release(release_slice);
+  if (t.retired.empty()) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
+  t.retired.lock.unlock();
 }
 /// When nothing moves any more: whoever moved the last unit could not free the array, which its own pin kept.
 template <class Policy, class Threads>
@@ -150,12 +125,8 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     now_first.filling.store(0, sync::relaxed); // relaxed: see is_reserved_for_moves
     // The mover may have gone to sleep over the last units of the old array, which somebody else held.
     if (t.settings.growth == growth_policy::background && next_array(now_first) != nullptr) t.worker.notify();
-    lock_scope hold(t.retired_lock);
-    old->tag = registry::advance();
-    old->next_retired = t.retired;
-    t.retired = old;
-    ++t.retired_count;
-    t.retired_bytes += old->pages.bytes;
+    lock_scope hold(t.retired.lock);
+    t.retired.add(*old);
     t.keeps_arrays.store(1, sync::relaxed); // relaxed: a hint to writes
   }
 }
@@ -330,8 +301,8 @@ template <class Policy, class Threads> void background_work(void* of) {
     array<Threads>* const oldest = first_array(t);
     if (next_array(*oldest) == nullptr || !move_units(t, *oldest, t.settings.chunk_bins / unit_lines + 1)) break;
   }
-  lock_scope hold(t.retired_lock);
-  release_some(t, std::size_t{4} << 20);
+  lock_scope hold(t.retired.lock);
+  t.retired.release(release_slice);
 }
 
 /// What a write does beside its own work.

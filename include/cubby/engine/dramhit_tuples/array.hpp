@@ -29,11 +29,6 @@ template <class Policy, class Threads> array<Policy, Threads>* make_array(std::u
   return made;
 }
 
-template <class Policy, class Threads> void free_array(array<Policy, Threads>* gone) noexcept {
-  memory::release(gone->pages);
-  delete gone;
-}
-
 /// Lines in which `entries` take three tuples of four, or a little less.
 template <class Policy, class Threads> std::uint64_t lines_for(std::uint64_t entries) noexcept {
   constexpr std::uint64_t in_line = array<Policy, Threads>::in_line;
@@ -96,26 +91,11 @@ template <class Policy, class Threads> bool is_complete(const array<Policy, Thre
 /// Frees retired arrays whose time has come, at most `slice` bytes in one call, so that no write waits for long; leaves it
 /// to whoever is at it already.
 template <class Policy, class Threads>
-void release_arrays(table<Policy, Threads>& t, std::size_t slice = std::size_t{4} << 20) noexcept {
-  if (!t.retired_lock.try_lock()) return;
-  const std::uint64_t oldest = t.retired == nullptr ? 0 : registry::oldest();
-  for (auto** from = &t.retired; *from != nullptr && slice != 0;) {
-    auto* const gone = *from;
-    if (oldest < gone->tag) {
-      from = &gone->next_retired;
-      continue;
-    }
-    const std::size_t before = gone->pages.bytes;
-    memory::release(gone->pages, slice);
-    slice -= before - gone->pages.bytes;
-    t.retired_bytes -= before - gone->pages.bytes;
-    if (gone->pages.bytes != 0) break;
-    *from = gone->next_retired;
-    --t.retired_count;
-    delete gone;
-  }
-  if (t.retired == nullptr) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
-  t.retired_lock.unlock();
+void release_arrays(table<Policy, Threads>& t, std::size_t slice = release_slice) noexcept {
+  if (!t.retired.lock.try_lock()) return;
+  t.retired.release(slice);
+  if (t.retired.empty()) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
+  t.retired.lock.unlock();
 }
 /// When nothing moves any more: whoever moved the last tuple could not free the array, which its own pin kept.
 template <class Policy, class Threads>
@@ -138,12 +118,8 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     now_first.arriving.store(0, sync::relaxed); // relaxed: see is_reserved_for_moves
     // The mover may have gone to sleep over the last tuples of the old array, which somebody else held.
     if (t.settings.growth == growth_policy::background && next_array(now_first) != nullptr) t.worker.notify();
-    lock_scope hold(t.retired_lock);
-    old->tag = registry::advance();
-    old->next_retired = t.retired;
-    t.retired = old;
-    ++t.retired_count;
-    t.retired_bytes += old->pages.bytes;
+    lock_scope hold(t.retired.lock);
+    t.retired.add(*old);
     t.keeps_arrays.store(1, sync::relaxed); // relaxed: a hint to writes
   }
 }

@@ -87,7 +87,7 @@ template <class Policy, class Threads> struct array {
   sync::word<std::uint32_t, Threads> arriving; ///< 1 until everything from the array before is here
   std::int64_t base = 0;                       ///< the table's claims less what this array had to make room for
   memory::region pages;
-  std::uint64_t tag = 0; ///< epoch at which it left the chain; guarded by table::retired_lock, as is the next one
+  std::uint64_t tag = 0; ///< epoch at which it left the chain; of table::retired, as is the next one
   array* next_retired = nullptr;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; ///< units that somebody has taken

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include <cubby/core/counter.hpp>
-#include <cubby/core/lock.hpp>
-#include <cubby/core/registry.hpp>
+#include <cubby/core/retired.hpp>
 #include <cubby/engine.hpp>
 #include <cubby/engine/dramhit_tuples/layout.hpp>
 #include <cubby/platform/prefetch.hpp>
@@ -26,11 +25,8 @@ template <class Policy, class Threads> struct table {
 
   alignas(cpu::cache_line) small_lock<Threads> grow_lock; // creation of successors
   small_lock<Threads> shape_lock;                         // one reserve or shrink_to_fit at a time
-  small_lock<Threads> retired_lock;                       // guards the three fields below
-  array_type* retired = nullptr;
-  std::size_t retired_count = 0;
-  std::size_t retired_bytes = 0;
-  sync::word<std::uint32_t, Threads> unmanned; // 1: the background thread has no seat, so writes move for it
+  retired_arrays<array_type, Threads> retired;            // arrays that wait to be freed
+  sync::word<std::uint32_t, Threads> unmanned;            // 1: the background thread has no seat, so writes move for it
   sync::word<std::uint64_t, Threads> ticks;
   sync::word<std::uint64_t, Threads> looks;
   sync::word<std::uint64_t, Threads> growths;

@@ -55,23 +55,19 @@ template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
     free_array(a);
     a = next;
   }
-  while (t.retired != nullptr) {
-    auto* const next = t.retired->next_retired;
-    free_array(t.retired);
-    t.retired = next;
-  }
+  t.retired.free_all();
 }
 
 /// Tuples of the oldest array. Needs no pin: arrays are only freed under the lock that it takes.
 template <class Policy, class Threads> std::size_t capacity(const table<Policy, Threads>& t) noexcept {
-  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
+  lock_scope keep(t.retired.lock);
   return first_array(t)->count();
 }
 
 /// Needs no pin, as above.
 template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
   table_stats out;
-  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
+  lock_scope keep(t.retired.lock);
   const auto& a = *first_array(t);
   out.size = live_entries(t);
   out.capacity = a.count();
@@ -80,8 +76,8 @@ template <class Policy, class Threads> table_stats stats(const table<Policy, Thr
     out.bytes += one->pages.bytes;
     out.huge_bytes += memory::huge_bytes(one->pages);
   }
-  out.bytes += t.retired_bytes;
-  out.retired = t.retired_count;
+  out.bytes += t.retired.bytes();
+  out.retired = t.retired.count();
   out.growths = t.growths.load(sync::relaxed);   // relaxed: a statistic
   out.shrinks = t.shrinks.load(sync::relaxed);   // relaxed: a statistic
   out.rebuilds = t.rebuilds.load(sync::relaxed); // relaxed: a statistic
