@@ -77,24 +77,25 @@ template <class Policy, class Threads> std::size_t slot_count(const table<Policy
 /// Needs no pin, as above.
 template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
   table_stats out;
+  memory::region_list pages;
   out.capacity = slot_count(t);
   out.retired = t.bag.waiting();
-  lock_scope keep(t.retired.lock);
-  const index<Threads>& at = *first_index(t);
-  out.size = live_entries(t);
-  out.bins = at.bin_count;
-  out.links = at.link_count;
-  out.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
-  for (const index<Threads>* one = &at; one != nullptr; one = next_index(*one)) {
-    out.bytes += one->pages.bytes;
-    out.huge_bytes += memory::huge_bytes(one->pages);
+  {
+    lock_scope keep(t.retired.lock);
+    const index<Threads>& at = *first_index(t);
+    out.bins = at.bin_count;
+    out.links = at.link_count;
+    out.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
+    for (const index<Threads>* one = &at; one != nullptr; one = next_index(*one)) pages.add(one->pages);
+    out.bytes = pages.bytes() + t.retired.bytes();
+    out.retired += t.retired.count();
+    out.migrating = next_index(at) != nullptr;
   }
-  out.bytes += t.retired.bytes();
-  out.retired += t.retired.count();
+  out.huge_bytes = pages.huge_bytes(); // reads a file: not under the lock
+  out.size = live_entries(t);
   out.growths = t.growths.load(sync::relaxed);   // relaxed: a statistic
   out.shrinks = t.shrinks.load(sync::relaxed);   // relaxed: a statistic
   out.rebuilds = t.rebuilds.load(sync::relaxed); // relaxed: a statistic
-  out.migrating = next_index(at) != nullptr;
   return out;
 }
 

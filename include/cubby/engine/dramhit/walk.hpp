@@ -68,22 +68,23 @@ template <class Policy, class Threads> std::size_t capacity(const table<Policy, 
 /// Needs no pin, as above.
 template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
   table_stats out;
+  memory::region_list pages;
   out.retired = t.bag.waiting();
-  lock_scope keep(t.retired.lock);
-  const array<Threads>& a = *first_array(t);
-  out.size = live_entries(t);
-  out.capacity = a.slot_count();
-  out.bins = a.lines;
-  for (const array<Threads>* one = &a; one != nullptr; one = next_array(*one)) {
-    out.bytes += one->pages.bytes;
-    out.huge_bytes += memory::huge_bytes(one->pages);
+  {
+    lock_scope keep(t.retired.lock);
+    const array<Threads>& a = *first_array(t);
+    out.capacity = a.slot_count();
+    out.bins = a.lines;
+    for (const array<Threads>* one = &a; one != nullptr; one = next_array(*one)) pages.add(one->pages);
+    out.bytes = pages.bytes() + t.retired.bytes();
+    out.retired += t.retired.count();
+    out.migrating = next_array(a) != nullptr;
   }
-  out.bytes += t.retired.bytes();
-  out.retired += t.retired.count();
+  out.huge_bytes = pages.huge_bytes(); // reads a file: not under the lock
+  out.size = live_entries(t);
   out.growths = t.growths.load(sync::relaxed);   // relaxed: a statistic
   out.shrinks = t.shrinks.load(sync::relaxed);   // relaxed: a statistic
   out.rebuilds = t.rebuilds.load(sync::relaxed); // relaxed: a statistic
-  out.migrating = next_array(a) != nullptr;
   return out;
 }
 
