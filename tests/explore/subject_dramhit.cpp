@@ -14,7 +14,7 @@ using array_type = room::array<cubby::sync::shared>;
 
 std::string name_in_array(const array_type& at, const void* address) {
   if (address == &at.next) return "next";
-  if (address == &at.filling) return "filling";
+  if (address == &at.arriving) return "arriving";
   if (address == &at.cursor) return "cursor";
   if (address == &at.done) return "done";
   if (address == &at.side_taken) return "side_taken";
