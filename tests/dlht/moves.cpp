@@ -2,11 +2,7 @@
 // Each verb against a bin that moves: the table grows (once, and twice in a row), shrinks or is photographed while a verb
 // stands still at any of its steps; a verb begins while the mover stands still at any of its steps; and both stop at
 // chosen pairs of steps. The key lies in the bin's first bucket, in a chained one, or in the side bin.
-#include <cstdlib>
-#include <functional>
-#include <string>
-
-#include "dlht/play.hpp"
+#include "support/migrations.hpp"
 
 namespace cubby_test {
 namespace {
@@ -29,88 +25,32 @@ using moved_codings =
     ::testing::Types<word_coding<cubby::dlht, first_bin_hash>, record_coding<cubby::dlht, first_bin_hash>>;
 TYPED_TEST_SUITE(moves, moved_codings);
 
-constexpr std::uint64_t hot_keys = 14; // keys that share a bin; those below 4 lie in the side bin as words
-
-/// What moves every bin.
-template <class Map>
-struct migration {
-  const char* name;
-  std::uint64_t crowd; // entries elsewhere, before it begins
-  std::function<void(Map&)> act;
-};
-template <class Map>
-std::vector<migration<Map>> migrations() {
-  return {{"grow", 0, [](Map& m) { m.reserve(20); }},
-          {"grow twice", 0,
-           [](Map& m) {
+/// Entries elsewhere that have come and gone, so that there is something to shrink.
+template <class Coding>
+void crowd(typename Coding::map& m) {
+  for (std::uint64_t k = 0; k < 40; ++k) m.insert(100 + k, Coding::encode(k));
+  for (std::uint64_t k = 0; k < 40; ++k) m.erase(100 + k);
+}
+template <class Coding>
+std::vector<migration<Coding>> migrations() {
+  using map = typename Coding::map;
+  const auto nothing = [](map&) {};
+  return {{"grow", nothing, [](map& m) { m.reserve(20); }},
+          {"grow twice", nothing,
+           [](map& m) {
              m.reserve(20);
              m.reserve(40);
            }},
-          {"shrink", 40, [](Map& m) { m.shrink_to_fit(); }},
-          {"photograph", 0, [](Map& m) { (void)m.snapshot(); }}};
+          {"shrink", crowd<Coding>, [](map& m) { m.shrink_to_fit(); }},
+          {"photograph", nothing, [](map& m) { (void)m.snapshot(); }}};
 }
 
-/// Where the key of a schedule lies, and who came before it.
-struct place {
-  std::uint64_t key;
-  std::uint64_t before; // entries 4, 5, ... in the same bin
-};
-constexpr place places[] = {{10, 0}, {10, 5}, {1, 1}};
-
-template <class Coding>
-struct arena {
-  using map = typename Coding::map;
-  arena(const migration<map>& how, const place& where, bool present) : r(tiny_options()), key(where.key) {
-    for (std::uint64_t k = 0; k < how.crowd; ++k) r.map.insert(100 + k, Coding::encode(k));
-    for (std::uint64_t k = 0; k < how.crowd; ++k) r.map.erase(100 + k);
-    script before;
-    for (std::uint64_t k = 0; k < where.before; ++k) before.push_back({act::insert, 4 + k, 3});
-    if (present) before.push_back({act::insert, key, 5});
-    r.now(before);
-    mover = r.turns.start([this, &how] { how.act(r.map); });
-  }
-  std::size_t caller(act what) {
-    calls = {{what, key, 60}, {act::find, key}};
-    return r.thread(calls);
-  }
-  /// True when all went well; the table then holds what it says.
-  bool ended(const std::string& at) {
-    const finding f = r.end(hot_keys);
-    EXPECT_EQ(f.what, judgement::linearizable) << at << "\n" << f.text;
-    std::size_t seen = 0;
-    for (std::uint64_t k = 0; k < hot_keys; ++k) seen += r.map.contains(k) ? 1 : 0;
-    EXPECT_EQ(r.map.size(), seen) << at;
-    return f.what == judgement::linearizable && r.map.size() == seen;
-  }
-  run<Coding> r;
-  std::uint64_t key;
-  std::size_t mover;
-  script calls;
-};
-
-/// Calls `one(migration, place, present, verb, name)` for each combination until it returns false.
 template <class Coding, class One>
 void for_each_combination(One one) {
-  for (const auto& how : migrations<typename Coding::map>()) {
-    for (const place& where : places) {
-      for (const bool present : {true, false}) {
-        for (std::size_t what = 0; what < scripted_acts; ++what) {
-          const std::string name = std::string(how.name) + ", verb " + std::to_string(what) + ", key " +
-                                   std::to_string(where.key) + " behind " + std::to_string(where.before) +
-                                   (present ? ", present" : ", absent") + ", stops ";
-          if (!one(how, where, present, static_cast<act>(what), name)) return;
-        }
-      }
-    }
-  }
+  for_each_combination_of(migrations<Coding>(), scripted_acts, one);
 }
 
-/// One combination in this many is taken by each run; all are, when a longer run is asked for. The sanitizers of the
-/// short run take fewer (CUBBY_TEST_SPARSE): each starts its own threads, which come dear there.
-std::uint64_t rarity(std::uint64_t usual) {
-  static const bool sparse = cubby::cpu::thread_sanitizer || std::getenv("CUBBY_TEST_SPARSE") != nullptr;
-  return scaled(1) > 1 ? 1 : usual * (sparse ? 4 : 1);
-}
+constexpr std::uint64_t given = 60; // the value that a caller brings
 
 TYPED_TEST(moves, past_a_verb_that_stands_still_at_any_step) {
   random_source random(3000);
@@ -118,7 +58,7 @@ TYPED_TEST(moves, past_a_verb_that_stands_still_at_any_step) {
     if (!random.one_in(rarity(3))) return true;
     for (std::uint64_t i = 0;; ++i) {
       arena<TypeParam> a(how, where, present);
-      const auto caller = a.caller(what);
+      const auto caller = a.caller(what, given);
       const bool last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
       a.r.turns.run_until(a.mover, scheduler::never);
       a.r.turns.run_until(caller, scheduler::never);
@@ -134,7 +74,7 @@ TYPED_TEST(moves, that_stand_still_at_any_step_while_a_verb_runs) {
     if (!random.one_in(rarity(16))) return true;
     for (std::uint64_t j = 0;; ++j) {
       arena<TypeParam> a(how, where, present);
-      const auto caller = a.caller(what);
+      const auto caller = a.caller(what, given);
       const bool last = a.r.turns.run(a.mover, j) == scheduler::stopped::finished;
       a.r.turns.run_until(caller, scheduler::never);
       if (!a.ended(name + std::to_string(j))) return false;
@@ -154,7 +94,7 @@ TYPED_TEST(moves, and_verbs_that_both_stand_still) {
           continue;
         }
         arena<TypeParam> a(how, where, present);
-        const auto caller = a.caller(what);
+        const auto caller = a.caller(what, given);
         last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
         const bool ended = a.r.turns.run(a.mover, j) != scheduler::stopped::before_step;
         a.r.turns.run_until(caller, scheduler::never);
@@ -168,7 +108,7 @@ TYPED_TEST(moves, and_verbs_that_both_stand_still) {
 
 /// The two words of a hidden entry are read one by one by whoever moves it, while its insert may show it.
 TYPED_TEST(moves, of_the_first_bin_at_every_pair_of_steps_of_an_insert) {
-  const auto how = migrations<typename TypeParam::map>()[0];
+  const auto how = migrations<TypeParam>()[0];
   for (const place& where : {places[0], places[1]}) {
     if (where.before != 0 && rarity(2) != 1) continue;
     for (std::uint64_t i = 1;; ++i) {
@@ -176,7 +116,7 @@ TYPED_TEST(moves, of_the_first_bin_at_every_pair_of_steps_of_an_insert) {
       for (std::uint64_t j = 1; j < 40; ++j) {
         if (cubby::cpu::thread_sanitizer && j % 5 != i % 5) continue;
         arena<TypeParam> a(how, where, false);
-        const auto caller = a.caller(act::insert);
+        const auto caller = a.caller(act::insert, given);
         last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
         a.r.turns.run(a.mover, j);
         a.r.turns.run_until(caller, scheduler::never);
@@ -189,8 +129,7 @@ TYPED_TEST(moves, of_the_first_bin_at_every_pair_of_steps_of_an_insert) {
 
 /// A second thread helps with the move, and finds what the first one holds.
 TYPED_TEST(moves, that_stand_still_while_another_helps) {
-  using map = typename TypeParam::map;
-  for (const auto& how : migrations<map>()) {
+  for (const auto& how : migrations<TypeParam>()) {
     for (std::uint64_t j = 1;; j += 1 + cubby::cpu::thread_sanitizer * 4) {
       arena<TypeParam> a(how, places[1], true);
       for (std::uint64_t k = 0; k < 6; ++k) ASSERT_TRUE(a.r.map.insert(200 + k, TypeParam::encode(k)));
@@ -211,8 +150,7 @@ TYPED_TEST(moves, that_stand_still_while_another_helps) {
 
 /// A walk meets what is there throughout exactly once, wherever it stands while the bins move.
 TYPED_TEST(moves, past_a_walk_that_stands_still_at_any_step) {
-  using map = typename TypeParam::map;
-  for (const auto& how : migrations<map>()) {
+  for (const auto& how : migrations<TypeParam>()) {
     for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
       arena<TypeParam> a(how, places[1], true);
       ASSERT_TRUE(a.r.map.insert(1, TypeParam::encode(3)));

@@ -2,11 +2,7 @@
 // Entries on their way from array to array: each verb while a mover stands still at any of its steps, and the mover past
 // a verb that stands still; growth, growth by two arrays, shrinking, a rebuild of the same size. Then the cases
 // that take more than one stop.
-#include <cstdlib>
-#include <functional>
-#include <string>
-
-#include "dlht/play.hpp"
+#include "support/migrations.hpp"
 
 namespace cubby_test {
 namespace {
@@ -27,15 +23,6 @@ using tuples = record_coding<cubby::dramhit_tuples, first_line_hash>;
 using arrays_kinds = ::testing::Types<words, records, tuples>;
 TYPED_TEST_SUITE(arrays, arrays_kinds);
 
-constexpr std::uint64_t hot_keys = 14;
-
-template <class Coding>
-struct migration {
-  using map = typename Coding::map;
-  const char* name;
-  std::function<void(map&)> before;
-  std::function<void(map&)> act;
-};
 template <class Coding>
 std::vector<migration<Coding>> migrations() {
   using map = typename Coding::map;
@@ -58,68 +45,12 @@ std::vector<migration<Coding>> migrations() {
            }}};
 }
 
-struct place {
-  std::uint64_t key;
-  std::uint64_t before; // entries 4, 5, ... in the lines of its search
-};
-constexpr place places[] = {{10, 0}, {10, 5}, {1, 1}};
-
 /// What reservations are for is left out: this engine has none.
 constexpr std::size_t verbs = scripted_acts - 2;
 
-template <class Coding>
-struct arena {
-  using map = typename Coding::map;
-  arena(const migration<Coding>& how, const place& where, bool present) : r(tiny_options()), key(where.key) {
-    how.before(r.map);
-    script before;
-    for (std::uint64_t k = 0; k < where.before; ++k) before.push_back({act::insert, 4 + k, 3});
-    if (present) before.push_back({act::insert, key, 5});
-    r.now(before);
-    mover = r.turns.start([this, &how] { how.act(r.map); });
-  }
-  std::size_t caller(act what, std::uint64_t value = 1) {
-    calls.push_back(std::make_unique<script>(script{{what, key, value}, {act::find, key}}));
-    return r.thread(*calls.back());
-  }
-  /// True when all went well; the table then holds what it says.
-  bool ended(const std::string& at) {
-    const finding f = r.end(hot_keys);
-    EXPECT_EQ(f.what, judgement::linearizable) << at << "\n" << f.text;
-    std::size_t seen = 0, met = 0;
-    for (std::uint64_t k = 0; k < hot_keys; ++k) seen += r.map.contains(k) ? 1 : 0;
-    r.map.visit_all([&](const auto&, const auto&) { ++met; });
-    EXPECT_EQ(r.map.size(), seen) << at;
-    EXPECT_EQ(met, seen) << at;
-    return !::testing::Test::HasFailure();
-  }
-  run<Coding> r;
-  std::uint64_t key;
-  std::size_t mover;
-  std::vector<std::unique_ptr<script>> calls;
-};
-
-/// Calls `one(migration, place, present, verb, name)` for each combination until it returns false.
 template <class Coding, class One>
 void for_each_combination(One one) {
-  for (const auto& how : migrations<Coding>()) {
-    for (const place& where : places) {
-      for (const bool present : {true, false}) {
-        for (std::size_t what = 0; what < verbs; ++what) {
-          const std::string name = std::string(how.name) + ", verb " + std::to_string(what) + ", key " +
-                                   std::to_string(where.key) + " behind " + std::to_string(where.before) +
-                                   (present ? ", present" : ", absent") + ", stops ";
-          if (!one(how, where, present, static_cast<act>(what), name)) return;
-        }
-      }
-    }
-  }
-}
-
-/// One combination in this many is taken by each run; all are, when a longer run is asked for.
-std::uint64_t rarity(std::uint64_t usual) {
-  static const bool sparse = cubby::cpu::thread_sanitizer || std::getenv("CUBBY_TEST_SPARSE") != nullptr;
-  return scaled(1) > 1 ? 1 : usual * (sparse ? 4 : 1);
+  for_each_combination_of(migrations<Coding>(), verbs, one);
 }
 
 TYPED_TEST(arrays, change_behind_a_verb_that_stands_still_at_any_step) {
@@ -128,7 +59,7 @@ TYPED_TEST(arrays, change_behind_a_verb_that_stands_still_at_any_step) {
     if (!random.one_in(rarity(4))) return true;
     for (std::uint64_t i = 0;; ++i) {
       arena<TypeParam> a(how, where, present);
-      const auto caller = a.caller(what);
+      const auto caller = a.caller(what, 1);
       const bool last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
       a.r.turns.run_until(a.mover, scheduler::never);
       a.r.turns.run_until(caller, scheduler::never);
@@ -144,7 +75,7 @@ TYPED_TEST(arrays, serve_every_verb_while_a_mover_stands_still_at_any_step) {
     if (!random.one_in(rarity(24))) return true;
     for (std::uint64_t j = 0;; ++j) {
       arena<TypeParam> a(how, where, present);
-      const auto caller = a.caller(what);
+      const auto caller = a.caller(what, 1);
       const bool last = a.r.turns.run(a.mover, j) == scheduler::stopped::finished;
       a.r.turns.run_until(caller, scheduler::never);
       if (!a.ended(name + std::to_string(j))) return false;

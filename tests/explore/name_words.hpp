@@ -24,7 +24,7 @@ struct open_door {
 template <class Table>
 std::vector<const typename Table::index_type*> living_indexes(const Table& t) {
   std::vector<const typename Table::index_type*> all;
-  for (const auto* at = t.retired; at != nullptr; at = at->next_retired) all.insert(all.begin(), at);
+  for (const auto* at = t.retired.newest(); at != nullptr; at = at->next_retired) all.insert(all.begin(), at);
   for (const auto* at = t.root.load(cubby::sync::acquire); at != nullptr; at = at->next.load(cubby::sync::acquire)) {
     if (all.empty() || all.back() != at) all.push_back(at);
   }
@@ -60,7 +60,7 @@ std::string name_in_table(const Table& t, const void* address) {
   if (address == &t.chores) return "table.chores";
   if (address == &t.grow_lock) return "table.grow_lock";
   if (address == &t.snapshot_lock) return "table.snapshot_lock";
-  if (address == &t.retired_lock) return "table.retired_lock";
+  if (address == &t.retired.lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   const auto from = reinterpret_cast<std::uintptr_t>(&t.entries);

@@ -14,7 +14,7 @@ using array_type = room::array<cubby::sync::shared>;
 
 std::string name_in_array(const array_type& at, const void* address) {
   if (address == &at.next) return "next";
-  if (address == &at.filling) return "filling";
+  if (address == &at.arriving) return "arriving";
   if (address == &at.cursor) return "cursor";
   if (address == &at.done) return "done";
   if (address == &at.side_taken) return "side_taken";
@@ -31,7 +31,7 @@ std::string name_in_dramhit(const Table& t, const void* address) {
   if (address == &t.root) return "table.root";
   if (address == &t.grow_lock) return "table.grow_lock";
   if (address == &t.shape_lock) return "table.shape_lock";
-  if (address == &t.retired_lock) return "table.retired_lock";
+  if (address == &t.retired.lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
   if (address == &t.unmanned) return "table.unmanned";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
@@ -42,7 +42,7 @@ std::string name_in_dramhit(const Table& t, const void* address) {
   if (word >= erases && word < erases + sizeof t.erases)
     return "erases of seat " + std::to_string((word - erases) / 64);
   std::vector<const array_type*> all;
-  for (const auto* at = t.retired; at != nullptr; at = at->next_retired) all.insert(all.begin(), at);
+  for (const auto* at = t.retired.newest(); at != nullptr; at = at->next_retired) all.insert(all.begin(), at);
   for (const auto* at = t.root.load(cubby::sync::acquire); at != nullptr; at = at->next.load(cubby::sync::acquire)) {
     if (all.empty() || all.back() != at) all.push_back(at);
   }

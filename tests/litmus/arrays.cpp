@@ -37,7 +37,7 @@ struct arrays_cell {
   flat::array<shared>* first = nullptr;
   std::uint64_t passenger[size] = {};
   arrays_cell() {
-    if (flat::open(table)) first = flat::first_array(table);
+    if (flat::open(table)) first = cubby::arrays::first_array(table);
   }
   ~arrays_cell() { flat::close(table); }
   arrays_cell(const arrays_cell&) = delete;
@@ -50,7 +50,7 @@ struct arrays_cell {
 struct moving_cell : arrays_cell {
   moving_cell() {
     for (std::size_t i = 0; i < size; ++i) (void)slot(i).compare_exchange({0, 0}, {key(i), i});
-    (void)flat::make_next(table, *first, first->lines * 2);
+    (void)cubby::arrays::make_next(table, *first, first->lines * 2);
   }
   void move(std::size_t i) { flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::unit_slots); }
 };
@@ -122,7 +122,7 @@ TEST(litmus, a_next_array_is_whole) {
       500,
       [](arrays_cell& c, std::size_t) {
         c.passenger[0] = 1;
-        ASSERT_NE(flat::make_next(c.table, *c.first, c.first->lines * 2), nullptr);
+        ASSERT_NE(cubby::arrays::make_next(c.table, *c.first, c.first->lines * 2), nullptr);
       },
       [](arrays_cell& c, std::size_t) {
         spin_until([&] { return flat::next_array(*c.first) != nullptr; });
@@ -135,7 +135,7 @@ TEST(litmus, a_stepped_root_shows_what_all_movers_did) {
   const auto share = [](moving_cell& c, unsigned me) {
     c.passenger[me] = me + 1;
     (void)flat::move_units(c.table, *c.first, me + 1); // three units in all
-    spin_until([&] { return flat::first_array(c.table) != c.first; });
+    spin_until([&] { return cubby::arrays::first_array(c.table) != c.first; });
     ASSERT_EQ(c.passenger[1 - me], 2u - me);
   };
   meet<single_moving_cell>(

@@ -29,7 +29,7 @@ struct bins {
   room::index<shared>* at = room::make_index<shared>(size, size);
   std::uint64_t passenger[size] = {};
   bins() = default;
-  ~bins() { room::free_index(at); }
+  ~bins() { cubby::free_array(at); }
   bins(const bins&) = delete;
   bins& operator=(const bins&) = delete;
   room::bin<shared>& bin(std::size_t i) const { return at->bins[i]; }

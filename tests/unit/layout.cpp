@@ -104,7 +104,7 @@ TEST(layout, link_buckets_are_handed_out_once) {
   EXPECT_GE(all.size(), 299u);
   EXPECT_EQ(*all.begin(), 1u);
   EXPECT_LE(*all.rbegin(), 300u);
-  free_index(at);
+  cubby::free_array(at);
 }
 
 } // namespace

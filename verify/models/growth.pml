@@ -3,7 +3,8 @@
  * bin that they need, sweep, and free; a straggler that looks up keys, however late. Two units an index, one key each.
  * Line for line:
  *   resize.hpp make_next, move_unit, sweep, sweep_all, count_done, is_complete, advance_root, release_indexes;
- *   grow.hpp make_room; table.hpp first_index, next_index, pass_on; registry.hpp enter, leave, advance, oldest.
+ *   retired.hpp add, release; grow.hpp make_room; table.hpp first_index, next_index, pass_on;
+ *   registry.hpp enter, leave, advance, oldest.
  * Holds: nobody touches an index that has been freed; a key that is there throughout is found by every look, at any
  * time; when all have left, one more collection frees every index before the root, and nothing else.
  * Left out: slots (transfer.pml), plain stores that are seen late (epoch.pml), shrinking; memory fails once at most.

@@ -120,4 +120,27 @@ inline std::size_t huge_bytes(const region& pages) noexcept {
   return total < pages.bytes ? total : pages.bytes;
 }
 
+/// Regions that are listed under a lock, so that the kernel, which takes its time, is asked about them after it. One that
+/// is given back in between counts what lies in its place by then.
+class region_list {
+public:
+  /// Past the 32nd, bytes alone are counted: a table has so many arrays only while a thread that moves entries stands still.
+  void add(const region& pages) noexcept {
+    bytes_ += pages.bytes;
+    if (count_ != most) listed_[count_++] = pages;
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t huge_bytes() const noexcept {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < count_; ++i) sum += memory::huge_bytes(listed_[i]);
+    return sum;
+  }
+
+private:
+  static constexpr std::size_t most = 32;
+  region listed_[most];
+  std::size_t count_ = 0;
+  std::size_t bytes_ = 0;
+};
+
 } // namespace cubby::inline v0::memory

@@ -63,10 +63,10 @@ template <class Policy, class Threads> CUBBY_NEVER_INLINE void do_chores(table<P
   release_indexes(t);
   // Both keep others from setting the mark between our look and our clearing it. In this order: a mover may need
   // grow_lock while `histogram` holds the other and waits for the mover's bin.
-  lock_scope also(t.retired_lock);
+  lock_scope also(t.retired.lock);
   lock_scope hold(t.grow_lock);
   // relaxed: a hint to inserts
-  if (t.retired == nullptr && next_index(*first_index(t)) == nullptr) t.chores.store(0, sync::relaxed);
+  if (t.retired.empty() && next_index(*first_index(t)) == nullptr) t.chores.store(0, sync::relaxed);
 }
 
 template <class Policy, class Threads> CUBBY_ALWAYS_INLINE void chores(table<Policy, Threads>& t) noexcept {

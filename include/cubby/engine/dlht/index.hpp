@@ -35,11 +35,6 @@ index<Threads>* make_index(std::uint64_t bin_count, std::uint64_t link_count) no
   return made;
 }
 
-template <class Threads> void free_index(index<Threads>* gone) noexcept {
-  memory::release(gone->pages);
-  delete gone;
-}
-
 /// Key words 0 to 3 are kept as 4 to 7 in the side bin.
 constexpr bool is_reserved(std::uint64_t word) noexcept { return word < reserved_words; }
 constexpr std::uint64_t stored_word(std::uint64_t word) noexcept {

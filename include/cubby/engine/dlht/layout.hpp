@@ -137,8 +137,8 @@ template <class Threads> struct alignas(cpu::cache_line) index {
   sync::word<std::uint64_t, Threads> done;                            // units whose bins are done_transfer
   sync::word<std::uint64_t, Threads> links_moved; // link buckets in use when the predecessor was complete
   sync::word<std::uint32_t, Threads> missed;      // 1: a unit was given back for want of memory
-  index* next_retired = nullptr;                  // guarded by the table's retired_lock
-  std::uint64_t tag = 0;                          // same
+  index* next_retired = nullptr;                  // of table::retired, as is the next one
+  std::uint64_t tag = 0;
 };
 
 /// The chained bucket and the place in it of slot `number`, 3 or more; `links` is the bin's link word.

@@ -38,30 +38,14 @@ template <class Policy, class Threads> std::uint64_t live_entries(const table<Po
   return total < 0 ? 0 : static_cast<std::uint64_t>(total);
 }
 
-/// Frees retired indexes whose time has come, at most `slice` bytes in one call: unmapping 32 MB stalls an insert by 5 ms.
+/// Frees retired indexes whose time has come, at most `slice` bytes in one call.
 template <class Policy, class Threads>
-void release_indexes(table<Policy, Threads>& t, std::size_t slice = std::size_t{4} << 20) noexcept {
-  lock_scope hold(t.retired_lock);
-  if (t.retired == nullptr) return;
+void release_indexes(table<Policy, Threads>& t, std::size_t slice = release_slice) noexcept {
   if constexpr (!Threads::is_shared) {
     if (!t.bag.alone()) return; // a walk further out may be in one of them
   }
-  const std::uint64_t oldest = Threads::is_shared ? registry::oldest() : ~std::uint64_t{0};
-  for (auto** from = &t.retired; *from != nullptr && slice != 0;) {
-    auto* const gone = *from;
-    if (oldest < gone->tag) {
-      from = &gone->next_retired;
-      continue;
-    }
-    const std::size_t before = gone->pages.bytes;
-    memory::release(gone->pages, slice);
-    slice -= before - gone->pages.bytes;
-    t.retired_bytes -= before - gone->pages.bytes;
-    if (gone->pages.bytes != 0) return;
-    *from = gone->next_retired;
-    --t.retired_count;
-    delete gone;
-  }
+  lock_scope hold(t.retired.lock);
+  t.retired.release(slice);
 }
 
 /// Whether all units of `at` have moved.
@@ -87,12 +71,8 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     // The mover may have gone to sleep over the last units of the old index, which somebody else held, and whoever that
     // is need not insert or erase anything after it.
     if (t.settings.growth == growth_policy::background && next_index(now_first) != nullptr) t.worker.notify();
-    lock_scope hold(t.retired_lock);
-    old->tag = registry::advance();
-    old->next_retired = t.retired;
-    t.retired = old;
-    ++t.retired_count;
-    t.retired_bytes += old->pages.bytes;
+    lock_scope hold(t.retired.lock);
+    t.retired.add(*old);
     t.chores.store(1, sync::relaxed); // relaxed: a hint to inserts, which may have cleared it since the root stepped on
   }
 }

@@ -61,19 +61,15 @@ template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
   }
   while (at != nullptr) {
     index<Threads>* const next = at->next.load(sync::relaxed); // relaxed: as above
-    free_index(at);
+    free_array(at);
     at = next;
   }
-  while (t.retired != nullptr) {
-    auto* const next = t.retired->next_retired;
-    free_index(t.retired);
-    t.retired = next;
-  }
+  t.retired.free_all();
 }
 
 /// Slots of the first index. Needs no pin: indexes are only freed under the lock that it takes.
 template <class Policy, class Threads> std::size_t slot_count(const table<Policy, Threads>& t) noexcept {
-  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
+  lock_scope keep(t.retired.lock);
   const index<Threads>& at = *first_index(t);
   return primary_slots * at.bin_count + link_slots * at.link_count;
 }
@@ -81,31 +77,32 @@ template <class Policy, class Threads> std::size_t slot_count(const table<Policy
 /// Needs no pin, as above.
 template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
   table_stats out;
+  memory::region_list pages;
   out.capacity = slot_count(t);
   out.retired = t.bag.waiting();
-  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
-  const index<Threads>& at = *first_index(t);
-  out.size = live_entries(t);
-  out.bins = at.bin_count;
-  out.links = at.link_count;
-  out.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
-  for (const index<Threads>* one = &at; one != nullptr; one = next_index(*one)) {
-    out.bytes += one->pages.bytes;
-    out.huge_bytes += memory::huge_bytes(one->pages);
+  {
+    lock_scope keep(t.retired.lock);
+    const index<Threads>& at = *first_index(t);
+    out.bins = at.bin_count;
+    out.links = at.link_count;
+    out.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
+    for (const index<Threads>* one = &at; one != nullptr; one = next_index(*one)) pages.add(one->pages);
+    out.bytes = pages.bytes() + t.retired.bytes();
+    out.retired += t.retired.count();
+    out.migrating = next_index(at) != nullptr;
   }
-  out.bytes += t.retired_bytes;
-  out.retired += t.retired_count;
+  out.huge_bytes = pages.huge_bytes(); // reads a file: not under the lock
+  out.size = live_entries(t);
   out.growths = t.growths.load(sync::relaxed);   // relaxed: a statistic
   out.shrinks = t.shrinks.load(sync::relaxed);   // relaxed: a statistic
   out.rebuilds = t.rebuilds.load(sync::relaxed); // relaxed: a statistic
-  out.migrating = next_index(at) != nullptr;
   return out;
 }
 
 /// Holds up the freeing of old indexes while it walks.
 template <class Policy, class Threads> chain_histogram histogram(const table<Policy, Threads>& t) noexcept {
   chain_histogram out;
-  lock_scope keep(const_cast<table<Policy, Threads>&>(t).retired_lock);
+  lock_scope keep(t.retired.lock);
   const index<Threads>& at = *first_index(t);
   for (std::uint64_t number = 0; number < at.bin_count; ++number) {
     bin_copy copy;

@@ -8,6 +8,7 @@
 
 #include <cubby/core/counter.hpp>
 #include <cubby/core/epoch.hpp>
+#include <cubby/core/retired.hpp>
 #include <cubby/engine/dlht/index.hpp>
 #include <cubby/platform/thread.hpp>
 
@@ -27,12 +28,9 @@ template <class Policy, class Threads> struct table {
 
   alignas(cpu::cache_line) small_lock<Threads> grow_lock; // creation of successors
   small_lock<Threads> snapshot_lock;                      // one snapshot, reserve or shrink_to_fit at a time
-  small_lock<Threads> retired_lock;                       // guards the three fields below
-  index_type* retired = nullptr;
-  std::size_t retired_count = 0;
-  std::size_t retired_bytes = 0;
-  sync::word<std::uint64_t, Threads> ticks;       // rations looks at all seats
-  sync::word<std::uint64_t, Threads> erase_ticks; // rations looks at the size
+  retired_arrays<index_type, Threads> retired;            // indexes that wait to be freed
+  sync::word<std::uint64_t, Threads> ticks;               // rations looks at all seats
+  sync::word<std::uint64_t, Threads> erase_ticks;         // rations looks at the size
   sync::word<std::uint64_t, Threads> growths;
   sync::word<std::uint64_t, Threads> shrinks;
   sync::word<std::uint64_t, Threads> rebuilds;

@@ -51,7 +51,7 @@ public:
   }
   CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept { engines::dramhit::prefetch_home(table_, p); }
   CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
-    const auto& a = *engines::dramhit::first_array(table_);
+    const auto& a = *arrays::first_array(table_);
     engines::dramhit::prefetch_record(table_.policy, engines::dramhit::home_line<Policy>(a, p.hash), p.word);
   }
   inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
@@ -59,7 +59,7 @@ public:
   }
   template <class F> mutated mutate(seat& s, const probe& p, F f) {
     const mutated result = engines::dramhit::mutate(table_, s, p, f);
-    if (result.found && result.done == verdict::erase) engines::dramhit::after_erase(table_);
+    if (result.found && result.done == verdict::erase) arrays::after_erase(table_);
     return result;
   }
   void retire(seat& s, std::uint64_t word) {
@@ -67,7 +67,7 @@ public:
   }
   void collect(seat&) {
     table_.bag.collect();
-    engines::dramhit::release_arrays(table_);
+    arrays::release_arrays(table_);
   }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
@@ -90,23 +90,23 @@ public:
     engines::dramhit::find_many(table_, count, make, take);
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return engines::dramhit::live_entries(table_); }
-  [[nodiscard]] std::size_t capacity() const noexcept { return engines::dramhit::capacity(table_); }
+  [[nodiscard]] std::size_t size() const noexcept { return arrays::live_entries(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return arrays::capacity(table_); }
   [[nodiscard]] table_stats stats() const noexcept { return engines::dramhit::stats(table_); }
   bool reserve(seat& s, std::size_t entries) {
     bool done = false;
     {
       const auto stay = pin(s);
-      done = engines::dramhit::reserve(table_, entries);
+      done = arrays::reserve(table_, entries);
     }
-    engines::dramhit::release_arrays(table_); // which the pin has kept
+    arrays::release_arrays(table_); // which the pin has kept
     return done;
   }
   bool shrink_to_fit(seat& s) {
     bool done = false;
     {
       const auto stay = pin(s);
-      done = engines::dramhit::shrink_to_fit(table_);
+      done = arrays::shrink_to_fit(table_);
     }
     collect(s);
     return done;

@@ -24,12 +24,6 @@ array<Threads>* further_array(table<Policy, Threads>& t, array<Threads>& a, cons
   return made;
 }
 
-/// A `fixed` table leaves some slots free: without any, each search for an absent key would look at all of them.
-template <class Policy, class Threads>
-bool is_bound_reached(const table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  return t.settings.growth == growth_policy::fixed && live_entries(t) >= a.slot_count() - a.slot_count() / 16;
-}
-
 /// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
 /// again.
 template <class Threads>

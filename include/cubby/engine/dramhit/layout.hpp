@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cubby/core/arrays.hpp>
 #include <cubby/platform/cpu.hpp>
 #include <cubby/platform/memory.hpp>
 #include <cubby/platform/sync.hpp>
@@ -35,8 +36,7 @@ inline constexpr std::uint64_t open_mark = 0;   ///< value word of an empty slot
 inline constexpr std::uint64_t sealed_mark = 1; ///< value word of a sealed one
 
 inline constexpr std::size_t slots_in_line = 4;
-inline constexpr std::size_t unit_lines = 8; ///< lines that move together: what one insert does for a migration
-inline constexpr std::size_t unit_slots = unit_lines * slots_in_line;
+inline constexpr std::size_t unit_slots = arrays::unit_lines * slots_in_line;
 
 inline constexpr std::uint64_t side_closed = std::uint64_t{1} << 63; ///< in `side_live`: inserts go to the next array
 
@@ -54,13 +54,13 @@ template <class Threads> struct array {
   slot<Threads>* slots = nullptr; ///< main region, then side region
   std::uint64_t lines = 0;        ///< of the main region
   std::uint64_t side_lines = 0;
-  sync::word<array*, Threads> next;           ///< null: nothing moves
-  sync::word<std::uint64_t, Threads>* cells;  ///< one a unit: the key word of its slot in state moving
-  sync::word<std::uint32_t, Threads> filling; ///< 1 until everything from the array before has arrived
-  std::int64_t base = 0;                      ///< the table's claims less what this array had to make room for
-  std::uint64_t side_due = 0;                 ///< J5: no more keys than that move into the side region
+  sync::word<array*, Threads> next;            ///< null: nothing moves
+  sync::word<std::uint64_t, Threads>* cells;   ///< one a unit: the key word of its slot in state moving
+  sync::word<std::uint32_t, Threads> arriving; ///< 1 until everything from the array before is here
+  std::int64_t base = 0;                       ///< the table's claims less what this array had to make room for
+  std::uint64_t side_due = 0;                  ///< J5: no more keys than that move into the side region
   memory::region pages;
-  std::uint64_t tag = 0; ///< epoch at which it left the chain; guarded by table::retired_lock, as is the next one
+  std::uint64_t tag = 0; ///< epoch at which it left the chain; of table::retired, as is the next one
   array* next_retired = nullptr;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; ///< units that somebody has taken
@@ -72,6 +72,7 @@ template <class Threads> struct array {
   [[nodiscard]] std::uint64_t side_slots() const noexcept { return side_lines * slots_in_line; }
   [[nodiscard]] std::uint64_t all_slots() const noexcept { return (lines + side_lines) * slots_in_line; }
   [[nodiscard]] std::uint64_t units() const noexcept { return (all_slots() + unit_slots - 1) / unit_slots; }
+  [[nodiscard]] std::uint64_t parts() const noexcept { return units(); } ///< that `done` counts
 };
 
 constexpr bool is_reserved(std::uint64_t word) noexcept { return word < reserved_words; }

@@ -181,7 +181,7 @@ template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set,
 /// Room for so many entries. False: no memory, or the table is `fixed`.
 template <class Policy> bool reserve(partition_set<Policy>& set, std::size_t entries) noexcept {
   const std::uint64_t wanted = lines_for(share_of(entries, set.count));
-  if (wanted > most_lines) return false;
+  if (wanted > arrays::most_lines) return false;
   if (set.settings.growth == growth_policy::fixed) return wanted <= set.floor_lines;
   return resize_all(set, [&](const partition& p) {
     const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: the caller holds its lock

@@ -28,7 +28,7 @@ template <class Policy> std::uint64_t sum_of(const Policy& policy, std::uint64_t
 
 /// An array with every slot empty, or null when there is no memory.
 inline partition_array* make_partition_array(std::uint64_t lines) noexcept {
-  if (lines > most_lines) return nullptr;
+  if (lines > arrays::most_lines) return nullptr;
   const memory::region pages = memory::allocate((lines + 1) * cpu::cache_line);
   if (pages.address == nullptr) return nullptr;
   auto* const made = ::new (static_cast<void*>(pages.address)) partition_array;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Growing, shrinking and rebuilding, which the paper leaves to "GrowT-like" schemes. Nobody is stopped: slots move one by
-// one to the next array, each in two steps, moving and moved; the empty ones are sealed. Units of lines are shared out
-// among inserts (`incremental`), whoever needs the room (`cooperative`) or a thread of the table (`background`).
+// one to the next array, each in two steps, moving and moved; the empty ones are sealed. Here: how large an array is, and
+// how a slot moves. core/arrays.hpp has when the next one comes and the old one goes; core/array_moves.hpp, who moves.
 #pragma once
-
-#include <bit>
 
 #include <cubby/engine/dramhit/side.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
-/// 2^46 bytes: more than there is memory for, and products of sizes below it do not wrap.
-inline constexpr std::uint64_t most_lines = std::uint64_t{1} << 40;
 /// No array is smaller, so that a few threads that overlook each other's inserts do not fill one up.
 inline constexpr std::uint64_t fewest_lines = 16;
 /// Side lines for keys with reserved words in record mode: one in so many; more when more such keys are there.
@@ -28,7 +24,7 @@ template <class Policy> constexpr std::uint64_t side_lines_for(std::uint64_t lin
 template <class Policy, class Threads>
 array<Threads>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noexcept {
   using cell = sync::word<std::uint64_t, Threads>;
-  if (lines > most_lines) return nullptr;
+  if (lines > arrays::most_lines) return nullptr;
   auto* const made = new (std::nothrow) array<Threads>;
   if (made == nullptr) return nullptr;
   made->lines = lines;
@@ -46,150 +42,29 @@ array<Threads>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noex
   return made;
 }
 
-template <class Threads> void free_array(array<Threads>* gone) noexcept {
-  memory::release(gone->pages);
-  delete gone;
-}
-
 /// Lines in which `entries` take three slots of four: the paper's larger load, 1.1 lines a find.
 inline std::uint64_t lines_for(std::uint64_t entries) noexcept {
   const std::uint64_t lines = entries / 3 + (entries % 3 != 0 ? 1 : 0);
   return lines < fewest_lines ? fewest_lines : lines;
 }
 
-/// Small tables grow in larger steps: what they move soon moves again.
-inline std::uint64_t growth_factor(std::uint64_t lines, const options& chosen) noexcept {
-  if (chosen.growth_factor >= 2) return chosen.growth_factor < 64 ? chosen.growth_factor : 64;
-  return lines < 1024 ? 8 : lines < (std::uint64_t{1} << 16) ? 4 : 2;
-}
-
-/// Slots of `a` that are in use or spoken for by what still has to move here.
 template <class Policy, class Threads>
-std::uint64_t used_slots(const table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  const std::int64_t used = t.claims.total() - a.base;
-  return used < 0 ? 0 : static_cast<std::uint64_t>(used);
+std::uint64_t lines_for(const table<Policy, Threads>&, std::uint64_t entries) noexcept {
+  return lines_for(entries);
 }
 
-/// Live and dead together past this mark: time for the next array.
+/// An array to follow `a`, which sends it no more side keys from now on than it has room for; null: no memory.
 template <class Policy, class Threads>
-bool is_crowded(const table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  return used_slots(t, a) > a.slot_count() - a.slot_count() / 5;
-}
-/// Users stay out of an array that is still being filled before what has to move there could miss a slot.
-template <class Policy, class Threads>
-bool is_reserved_for_moves(const table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  // relaxed: a stale 1 sends an insert one array further than it need be
-  if (a.filling.load(sync::relaxed) == 0) return false;
-  const std::uint64_t margin = a.slot_count() / 8 < 16 ? 16 : a.slot_count() / 8;
-  return used_slots(t, a) + margin >= a.slot_count();
-}
-
-/// What an insert takes in `a` has to move to every array behind it, so none of them may be short of room either.
-template <class Policy, class Threads>
-bool has_room_behind(const table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  for (const array<Threads>* at = &a; at != nullptr; at = next_array(*at))
-    if (is_reserved_for_moves(t, *at)) return false;
-  return true;
-}
-
-/// Frees retired arrays whose time has come, at most `slice` bytes. Under their lock.
-template <class Policy, class Threads> void release_some(table<Policy, Threads>& t, std::size_t slice) noexcept {
-  if (t.retired == nullptr) return;
-  const std::uint64_t oldest = registry::oldest();
-  for (auto** from = &t.retired; *from != nullptr && slice != 0;) {
-    auto* const gone = *from;
-    if (oldest < gone->tag) {
-      from = &gone->next_retired;
-      continue;
-    }
-    const std::size_t before = gone->pages.bytes;
-    memory::release(gone->pages, slice);
-    slice -= before - gone->pages.bytes;
-    t.retired_bytes -= before - gone->pages.bytes;
-    if (gone->pages.bytes != 0) return;
-    *from = gone->next_retired;
-    --t.retired_count;
-    delete gone;
-  }
-}
-/// All of them.
-template <class Policy, class Threads> void release_arrays(table<Policy, Threads>& t) noexcept {
-  lock_scope hold(t.retired_lock);
-  release_some(t, ~std::size_t{0});
-}
-/// A few pages, so that no insert works for long; none while somebody else has the lock.
-template <class Policy, class Threads> void release_in_passing(table<Policy, Threads>& t) noexcept {
-  if (!t.retired_lock.try_lock()) return;
-  release_some(t, std::size_t{4} << 20);
-  if (t.retired == nullptr) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
-  t.retired_lock.unlock();
-}
-/// When nothing moves any more: whoever moved the last unit could not free the array, which its own pin kept.
-template <class Policy, class Threads>
-CUBBY_NEVER_INLINE void release_now_and_then(table<Policy, Threads>& t) noexcept {
-  // A look at all seats is a system call: one call in 64 makes it.
-  // relaxed: rations, nothing else
-  if (t.looks.fetch_add(1, sync::relaxed) % 64 == 0) release_in_passing(t);
-}
-
-template <class Threads> bool is_complete(const array<Threads>& a) noexcept {
-  // [units-done] acquire: pairs with [count-units]
-  return next_array(a) != nullptr && a.done.load(sync::acquire) == a.units();
-}
-
-/// Lets the root step over every array that is complete, and retires those.
-template <class Policy, class Threads> void advance_root(table<Policy, Threads>& t) noexcept {
-  for (;;) {
-    array<Threads>* const old = first_array(t);
-    if (!is_complete(*old)) return;
-    array<Threads>* expected = old;
-    // [step-root] release: pairs with [array-root]
-    // relaxed: somebody else stepped; the loop looks again
-    if (!t.root.compare_exchange(expected, next_array(*old), sync::release, sync::relaxed)) continue;
-    array<Threads>& now_first = *next_array(*old);
-    now_first.filling.store(0, sync::relaxed); // relaxed: see is_reserved_for_moves
-    // The mover may have gone to sleep over the last units of the old array, which somebody else held.
-    if (t.settings.growth == growth_policy::background && next_array(now_first) != nullptr) t.worker.notify();
-    lock_scope hold(t.retired_lock);
-    old->tag = registry::advance();
-    old->next_retired = t.retired;
-    t.retired = old;
-    ++t.retired_count;
-    t.retired_bytes += old->pages.bytes;
-    t.keeps_arrays.store(1, sync::relaxed); // relaxed: a hint to writes
-  }
-}
-
-/// Creates the successor of `a` with so many lines, unless it has one; null: no memory.
-template <class Policy, class Threads>
-array<Threads>* make_next(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t lines) noexcept {
-  lock_scope hold(t.grow_lock);
-  if (auto* const there = next_array(a)) return there;
-  // Others may have inserted since the caller took the measure for a smaller one.
-  if (const std::uint64_t needed = lines_for(live_entries(t)); lines < a.lines && lines < needed) lines = needed;
+array<Threads>* make_successor(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t lines) noexcept {
   array<Threads>* const made = make_array<Policy, Threads>(lines, close_side(t, a));
-  if (made == nullptr) {
-    open_side<Policy>(a);
-    return nullptr;
-  }
-  made->base = t.erases.total();         // all claims so far, less those that are still live
-  made->filling.store(1, sync::relaxed); // relaxed: [publish-array] publishes it
-  auto& kind = lines > a.lines ? t.growths : lines < a.lines ? t.shrinks : t.rebuilds;
-  (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
-  // [publish-array] release: pairs with [array-next]
-  a.next.store(made, sync::release);
-  if (t.settings.growth == growth_policy::background) t.worker.notify();
+  if (made == nullptr) open_side<Policy>(a);
   return made;
 }
 
 /// How many slots of a chain's region the dead take.
 template <class Policy, class Threads>
 std::uint64_t dead_in(const table<Policy, Threads>& t, const array<Threads>& a, const chain<Threads>& c) noexcept {
-  if (c.first == a.slots) {
-    const std::uint64_t live = live_entries(t);
-    const std::uint64_t used = used_slots(t, a);
-    return used > live ? used - live : 0;
-  }
+  if (c.first == a.slots) return dead_slots(t, a);
   std::uint64_t gone = 0;
   for (std::uint64_t i = 0; i < c.count; ++i)
     gone += c.first[i].first.load(sync::relaxed) == dead ? 1 : 0; // relaxed: a recent figure
@@ -201,8 +76,7 @@ std::uint64_t dead_in(const table<Policy, Threads>& t, const array<Threads>& a, 
 template <class Policy, class Threads>
 std::uint64_t lines_after(const table<Policy, Threads>& t, const array<Threads>& a, const chain<Threads>& c) noexcept {
   if (t.settings.growth == growth_policy::fixed) return dead_in(t, a, c) >= c.count / 16 + 1 ? a.lines : 0;
-  if (live_entries(t) < a.slot_count() / 5 * 2) return a.lines;
-  return a.lines * growth_factor(a.lines, t.settings);
+  return lines_by_load(t, a);
 }
 
 /// A live word into the first free slot of its chain, in `a` or further on. Nobody else can insert its key meanwhile:
@@ -272,85 +146,18 @@ void prefetch_unit(const table<Policy, Threads>& t, const array<Threads>& a, std
   }
 }
 
-/// Takes up to `count` units of `a` and moves them. False when there was none left to take.
+/// Takes up to so many units of `a` and moves them. False when there was none left to take.
 template <class Policy, class Threads>
 bool move_units(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t at_most) noexcept {
-  const std::uint64_t units = a.units();
-  const std::uint64_t count = at_most < units ? at_most : units; // sums of a few counts do not wrap
-  // relaxed: shares out numbers only
-  if (a.cursor.load(sync::relaxed) >= units) return false;
-  const std::uint64_t first = a.cursor.fetch_add(count, sync::relaxed); // relaxed: as above
-  if (first >= units) return false;
-  const std::uint64_t last = first + count < units ? first + count : units;
-  for (std::uint64_t unit = first; unit < last; ++unit) {
+  const arrays::unit_range taken = arrays::take_units(a, at_most);
+  for (std::uint64_t unit = taken.first; unit < taken.last; ++unit) {
     const std::uint64_t from = unit * unit_slots;
     const std::uint64_t to = from + unit_slots < a.all_slots() ? from + unit_slots : a.all_slots();
     prefetch_unit(t, a, from, to);
     for (std::uint64_t i = from; i < to; ++i) move_slot(t, a, a.slots[i], unit);
   }
-  // [count-units] acq_rel: pairs with [units-done]; whoever completes has seen every mover's work
-  (void)a.done.fetch_add(last - first, sync::acq_rel);
-  advance_root(t);
-  return true;
-}
-
-/// So many bins as units: one begun counts.
-constexpr std::uint64_t units_of(std::size_t bins) noexcept {
-  return bins / unit_lines + (bins % unit_lines != 0 ? 1 : 0);
-}
-
-/// Moves all that nobody has taken yet, and waits for nobody.
-template <class Policy, class Threads> void move_rest(table<Policy, Threads>& t) noexcept {
-  for (;;) {
-    array<Threads>* const oldest = first_array(t);
-    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, t.settings.chunk_bins / unit_lines + 1)) return;
-  }
-}
-
-/// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
-template <class Policy, class Threads> void move_all(table<Policy, Threads>& t, const array<Threads>& a) noexcept {
-  const std::uint64_t chunk = t.settings.chunk_bins / unit_lines + 1;
-  sync::backoff wait;
-  while (!is_complete(a)) {
-    array<Threads>* const oldest = first_array(t);
-    if (next_array(*oldest) == nullptr) return;
-    if (!move_units(t, *oldest, chunk)) wait.pause();
-  }
-  advance_root(t);
-}
-
-template <class Policy, class Threads> void background_work(void* of) {
-  auto& t = *static_cast<table<Policy, Threads>*>(of);
-  seat* const mine = registry::local();
-  // relaxed: whoever sees it late moves some units too many, or leaves them to the next
-  t.unmanned.store(mine == nullptr ? 1 : 0, sync::relaxed);
-  if (mine == nullptr) return;
-  for (;;) {
-    const seat_pin stay(*mine);
-    array<Threads>* const oldest = first_array(t);
-    if (next_array(*oldest) == nullptr || !move_units(t, *oldest, t.settings.chunk_bins / unit_lines + 1)) break;
-  }
-  lock_scope hold(t.retired_lock);
-  release_some(t, std::size_t{4} << 20);
-}
-
-/// What a write does beside its own work.
-template <class Policy, class Threads> void chores(table<Policy, Threads>& t) noexcept {
-  array<Threads>* const oldest = first_array(t);
-  if (next_array(*oldest) == nullptr) [[likely]] {
-    // relaxed: a hint; a missed one is seen by the next write
-    if (t.keeps_arrays.load(sync::relaxed) != 0) [[unlikely]]
-      release_now_and_then(t);
-    return;
-  }
-  // relaxed: see background_work
-  if (t.settings.growth == growth_policy::background && t.unmanned.load(sync::relaxed) == 0) return;
-  if (t.settings.growth == growth_policy::cooperative) {
-    move_rest(t);
-  } else {
-    (void)move_units(t, *oldest, units_of(t.settings.move_bins));
-  }
-  release_in_passing(t);
+  count_moved(t, a, taken.last - taken.first);
+  return taken.first != taken.last;
 }
 
 } // namespace cubby::inline v0::engines::dramhit

@@ -1,56 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table's own words, its arrays, and the search that every verb begins with.
+// The table, and the search that every verb begins with.
 #pragma once
 
 #include <new>
 #include <utility>
 
-#include <cubby/core/counter.hpp>
+#include <cubby/core/array_moves.hpp>
 #include <cubby/core/epoch.hpp>
 #include <cubby/engine.hpp>
 #include <cubby/engine/dramhit/layout.hpp>
 #include <cubby/platform/prefetch.hpp>
-#include <cubby/platform/thread.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
-template <class Policy, class Threads> struct table {
-  using array_type = array<Threads>;
-  table(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen), bag(policy) {}
+using arrays::growth_factor, arrays::is_complete, arrays::next_array;
 
-  alignas(cpu::cache_line) sync::word<array_type*, Threads> root; // oldest array that has not wholly moved
-  sync::word<std::uint32_t, Threads> keeps_arrays;                // 1: some wait to be freed
-  Policy policy;
-  options settings;
-  std::uint64_t floor_lines = 1; // shrinking stops here: what `settings.capacity` asked for
-
-  alignas(cpu::cache_line) small_lock<Threads> grow_lock; // creation of successors
-  small_lock<Threads> shape_lock;                         // one reserve or shrink_to_fit at a time
-  small_lock<Threads> retired_lock;                       // guards the three fields below
-  array_type* retired = nullptr;
-  std::size_t retired_count = 0;
-  std::size_t retired_bytes = 0;
-  sync::word<std::uint64_t, Threads> ticks;
-  sync::word<std::uint64_t, Threads> looks;
-  sync::word<std::uint64_t, Threads> growths;
-  sync::word<std::uint64_t, Threads> shrinks;
-  sync::word<std::uint64_t, Threads> rebuilds;
-
+template <class Policy, class Threads> struct table : arrays::table_state<array<Threads>, Policy, options, Threads> {
+  using base = arrays::table_state<array<Threads>, Policy, options, Threads>;
+  table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy) {}
   retire_bag<Policy, Threads> bag;
-  striped_counter<Threads> claims;             // slots that inserts have taken since the table began
-  striped_counter<Threads> erases;             // entries that have been erased
-  sync::word<std::uint32_t, Threads> unmanned; // 1: the background thread has no seat, so inserts move
-  background_worker worker;                    // idle unless growth is `background`
 };
-
-template <class Policy, class Threads> array<Threads>* first_array(const table<Policy, Threads>& t) noexcept {
-  // [array-root] acquire: pairs with [step-root]
-  return t.root.load(sync::acquire);
-}
-template <class Threads> array<Threads>* next_array(const array<Threads>& a) noexcept {
-  // [array-next] acquire: pairs with [publish-array]
-  return a.next.load(sync::acquire);
-}
 
 template <class Policy> constexpr std::uint64_t map_hash(std::uint64_t hash, std::uint64_t count) noexcept {
   if constexpr (Policy::mapping == bin_mapping::fastrange) return cpu::multiply(hash, count).high;
@@ -168,13 +137,6 @@ template <class Threads> CUBBY_NEVER_INLINE void wait_for_move(const slot<Thread
   sync::backoff wait;
   // [look] acquire: pairs with [moved-on]
   while (where.first.load(sync::acquire) == moving) wait.pause();
-}
-
-template <class Policy, class Threads> std::uint64_t live_entries(const table<Policy, Threads>& t) noexcept {
-  // Erases first: an entry whose erase is counted has its insert counted when nobody writes, and mostly otherwise.
-  const std::int64_t gone = t.erases.total();
-  const std::int64_t came = t.claims.total();
-  return came < gone ? 0 : static_cast<std::uint64_t>(came - gone);
 }
 
 } // namespace cubby::inline v0::engines::dramhit

@@ -58,10 +58,10 @@ public:
   }
   template <class F> mutated_as<typename Policy::stored_value> mutate(seat& s, const probe& p, F f) {
     const auto result = engines::dramhit_tuples::mutate(table_, s, p, f);
-    if (result.found && result.done == verdict::erase) engines::dramhit_tuples::after_erase(table_);
+    if (result.found && result.done == verdict::erase) arrays::after_erase(table_);
     return result;
   }
-  void collect(seat&) { engines::dramhit_tuples::release_arrays(table_, ~std::size_t{0}); }
+  void collect(seat&) { arrays::release_arrays(table_); }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
   using course = engines::dramhit_tuples::course<Policy, Threads>;
@@ -85,14 +85,14 @@ public:
     engines::dramhit_tuples::find_many(table_, count, make, take);
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return engines::dramhit_tuples::live_entries(table_); }
-  [[nodiscard]] std::size_t capacity() const noexcept { return engines::dramhit_tuples::capacity(table_); }
-  [[nodiscard]] table_stats stats() const noexcept { return engines::dramhit_tuples::stats(table_); }
+  [[nodiscard]] std::size_t size() const noexcept { return arrays::live_entries(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return arrays::capacity(table_); }
+  [[nodiscard]] table_stats stats() const noexcept { return arrays::figures_of<table_stats>(table_); }
   bool reserve(seat& s, std::size_t entries) {
     bool done = false;
     {
       const auto stay = pin(s);
-      done = engines::dramhit_tuples::reserve(table_, entries);
+      done = arrays::reserve(table_, entries);
     }
     collect(s);
     return done;
@@ -101,7 +101,7 @@ public:
     bool done = false;
     {
       const auto stay = pin(s);
-      done = engines::dramhit_tuples::shrink_to_fit(table_);
+      done = arrays::shrink_to_fit(table_);
     }
     collect(s);
     return done;

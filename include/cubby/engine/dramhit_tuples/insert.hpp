@@ -19,14 +19,8 @@ array<Policy, Threads>* further_array(table<Policy, Threads>& t, array<Policy, T
   const std::uint64_t lines = lines_after(t, a);
   why = lines == 0 ? insert_outcome::full : insert_outcome::no_memory;
   auto* const made = lines == 0 ? nullptr : make_next(t, a, lines);
-  if (made != nullptr && t.settings.growth == growth_policy::cooperative) help_move(t);
+  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
   return made;
-}
-
-/// A `fixed` table leaves some tuples free: without any, each search for an absent key would look at all of them.
-template <class Policy, class Threads>
-bool is_bound_reached(const table<Policy, Threads>& t, const array<Policy, Threads>& a) noexcept {
-  return t.settings.growth == growth_policy::fixed && live_entries(t) >= a.count() - a.count() / 16;
 }
 
 /// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.

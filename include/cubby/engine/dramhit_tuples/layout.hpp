@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cubby/core/arrays.hpp>
 #include <cubby/core/words.hpp>
 #include <cubby/platform/cpu.hpp>
 #include <cubby/platform/memory.hpp>
@@ -72,14 +73,12 @@ template <class Policy, class Threads> struct alignas(tuple_bytes<Policy>) tuple
   word words[tuple_words<Policy>]; ///< of the key, then of the value
 };
 
-inline constexpr std::size_t unit_lines = 8; ///< lines that are moved together: what one insert does for a migration
-
 /// One array and its place in the chain of arrays. Everything but the words is constant once it is published.
 template <class Policy, class Threads> struct array {
   using tuple_type = tuple<Policy, Threads>;
   static_assert(sizeof(tuple_type) == tuple_bytes<Policy> && cpu::cache_line % sizeof(tuple_type) == 0);
   static constexpr std::size_t in_line = cpu::cache_line / sizeof(tuple_type);
-  static constexpr std::size_t in_unit = unit_lines * in_line;
+  static constexpr std::size_t in_unit = arrays::unit_lines * in_line;
 
   tuple_type* tuples = nullptr;
   std::uint64_t lines = 0;
@@ -87,14 +86,15 @@ template <class Policy, class Threads> struct array {
   sync::word<std::uint32_t, Threads> arriving; ///< 1 until everything from the array before is here
   std::int64_t base = 0;                       ///< the table's claims less what this array had to make room for
   memory::region pages;
-  std::uint64_t tag = 0; ///< epoch at which it left the chain; guarded by table::retired_lock, as is the next one
+  std::uint64_t tag = 0; ///< epoch at which it left the chain; of table::retired, as is the next one
   array* next_retired = nullptr;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; ///< units that somebody has taken
   sync::word<std::uint64_t, Threads> done;                            ///< tuples that have been settled
 
-  [[nodiscard]] std::uint64_t count() const noexcept { return lines * in_line; }
-  [[nodiscard]] std::uint64_t units() const noexcept { return (lines + unit_lines - 1) / unit_lines; }
+  [[nodiscard]] std::uint64_t slot_count() const noexcept { return lines * in_line; } ///< tuples
+  [[nodiscard]] std::uint64_t units() const noexcept { return (lines + arrays::unit_lines - 1) / arrays::unit_lines; }
+  [[nodiscard]] std::uint64_t parts() const noexcept { return slot_count(); } ///< that `done` counts: T5
 };
 
 } // namespace cubby::inline v0::engines::dramhit_tuples

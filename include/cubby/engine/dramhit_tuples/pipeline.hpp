@@ -34,7 +34,7 @@ CUBBY_ALWAYS_INLINE bool advance(course<Policy, Threads>& c, const Probe& p) noe
   if (saw == glance::near) return true;
   if (saw == glance::further) {
     c.line += c.in->in_line;
-    if (c.line == c.in->tuples + c.in->count()) c.line = c.in->tuples;
+    if (c.line == c.in->tuples + c.in->slot_count()) c.line = c.in->tuples;
   } else {
     const auto* const next = next_array(*c.in);
     if (next == nullptr) [[likely]]

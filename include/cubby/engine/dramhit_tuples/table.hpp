@@ -1,57 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of tuples: its own words, its arrays, and the search that every verb begins with.
+// A table of tuples, and the search that every verb begins with.
 #pragma once
 
-#include <utility>
-
-#include <cubby/core/counter.hpp>
-#include <cubby/core/lock.hpp>
-#include <cubby/core/registry.hpp>
+#include <cubby/core/array_moves.hpp>
 #include <cubby/engine.hpp>
 #include <cubby/engine/dramhit_tuples/layout.hpp>
 #include <cubby/platform/prefetch.hpp>
-#include <cubby/platform/thread.hpp>
 
 namespace cubby::inline v0::engines::dramhit_tuples {
 
-template <class Policy, class Threads> struct table {
-  using array_type = array<Policy, Threads>;
-  table(const options& chosen, Policy codec) : policy(std::move(codec)), settings(chosen) {}
+using arrays::growth_factor, arrays::is_complete, arrays::next_array;
 
-  alignas(cpu::cache_line) sync::word<array_type*, Threads> root; // oldest array that has not wholly moved
-  sync::word<std::uint32_t, Threads> keeps_arrays;                // 1: some wait to be freed
-  Policy policy;
-  options settings;
-  std::uint64_t floor_lines = 1; // shrinking stops here: what `settings.capacity` asked for
-
-  alignas(cpu::cache_line) small_lock<Threads> grow_lock; // creation of successors
-  small_lock<Threads> shape_lock;                         // one reserve or shrink_to_fit at a time
-  small_lock<Threads> retired_lock;                       // guards the three fields below
-  array_type* retired = nullptr;
-  std::size_t retired_count = 0;
-  std::size_t retired_bytes = 0;
-  sync::word<std::uint32_t, Threads> unmanned; // 1: the background thread has no seat, so writes move for it
-  sync::word<std::uint64_t, Threads> ticks;
-  sync::word<std::uint64_t, Threads> looks;
-  sync::word<std::uint64_t, Threads> growths;
-  sync::word<std::uint64_t, Threads> shrinks;
-  sync::word<std::uint64_t, Threads> rebuilds;
-
-  striped_counter<Threads> claims; // tuples that inserts have filled since the table began
-  striped_counter<Threads> erases; // entries that have been erased
-  background_worker worker;        // idle unless growth is `background`
+template <class Policy, class Threads>
+struct table : arrays::table_state<array<Policy, Threads>, Policy, options, Threads> {
+  using arrays::table_state<array<Policy, Threads>, Policy, options, Threads>::table_state;
 };
-
-template <class Policy, class Threads>
-array<Policy, Threads>* first_array(const table<Policy, Threads>& t) noexcept {
-  // [tuple-root] acquire: pairs with [step-tuple-root]
-  return t.root.load(sync::acquire);
-}
-template <class Policy, class Threads>
-array<Policy, Threads>* next_array(const array<Policy, Threads>& a) noexcept {
-  // [tuple-array] acquire: pairs with [publish-tuple-array]
-  return a.next.load(sync::acquire);
-}
 
 /// The first tuple of the line in which a search begins.
 template <class Policy, class Threads>
@@ -64,7 +27,7 @@ CUBBY_ALWAYS_INLINE tuple<Policy, Threads>* home_of(const array<Policy, Threads>
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE tuple<Policy, Threads>* behind(const array<Policy, Threads>& a,
                                                    tuple<Policy, Threads>* s) noexcept {
-  return s + 1 == a.tuples + a.count() ? a.tuples : s + 1;
+  return s + 1 == a.tuples + a.slot_count() ? a.tuples : s + 1;
 }
 
 /// Asks memory for the lines where a search for `p` begins: while the table moves, of two arrays.
@@ -149,7 +112,7 @@ template <class Policy, class Threads, class Probe>
 sighting<tuple<Policy, Threads>> search(const array<Policy, Threads>& a, const Probe& p,
                                         typename Policy::stored_value* value) noexcept {
   const std::uint64_t tag = tag_of_hash(p.hash);
-  const std::uint64_t count = a.count();
+  const std::uint64_t count = a.slot_count();
   bool passed = false;
   auto* s = home_of(a, p.hash);
   for (std::uint64_t looked = 1; looked <= count; ++looked, s = behind(a, s)) {
@@ -180,13 +143,6 @@ CUBBY_NEVER_INLINE void wait_while(const tuple<Policy, Threads>& s, state what) 
   sync::backoff wait;
   // [look-at-tuple] acquire: pairs with [tuple-moved]
   while (state_of(s.header.load(sync::acquire)) == what) wait.pause();
-}
-
-template <class Policy, class Threads> std::uint64_t live_entries(const table<Policy, Threads>& t) noexcept {
-  // Erases first: an entry whose erase is counted has its insert counted when nobody writes, and mostly otherwise.
-  const std::int64_t gone = t.erases.total();
-  const std::int64_t came = t.claims.total();
-  return came < gone ? 0 : static_cast<std::uint64_t>(came - gone);
 }
 
 } // namespace cubby::inline v0::engines::dramhit_tuples

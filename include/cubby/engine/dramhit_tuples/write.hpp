@@ -27,7 +27,7 @@ bool fill(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Th
   if (s.header.compare_exchange(expected, header_of(tag, state::live, 2), sync::release, sync::acquire)) return true;
   // [give-tuple] release: pairs with [look-at-tuple]; whoever sees it goes to the next array
   s.header.store(in_state(mine, state::moved), sync::release);
-  count_settled(t, a, 1);
+  count_moved(t, a, 1);
   return false;
 }
 
@@ -50,7 +50,7 @@ void place(table<Policy, Threads>& t, array<Policy, Threads>* a, const Probe& p,
     std::uint64_t looked = 0;
     // [look-at-tuple] acquire: pairs with [seal-tuple]
     std::uint64_t h = s->header.load(sync::acquire);
-    while (h != empty_header && state_of(h) != state::sealed && ++looked < a->count()) {
+    while (h != empty_header && state_of(h) != state::sealed && ++looked < a->slot_count()) {
       s = behind(*a, s);
       h = s->header.load(sync::acquire); // [look-at-tuple] acquire: pairs with [seal-tuple]
     }
@@ -59,7 +59,7 @@ void place(table<Policy, Threads>& t, array<Policy, Threads>* a, const Probe& p,
       continue;
     }
     auto* further = next_array(*a);
-    if (further == nullptr) further = make_next(t, *a, lines_grown(*a, t.settings));
+    if (further == nullptr) further = make_next(t, *a, a->lines * growth_factor(a->lines, t.settings));
     // Without memory: is_reserved_for_moves has kept a tuple for this key, unless more inserts than its margin have
     // overlooked each other. Then there is nothing but to wait until memory comes.
     if (further == nullptr) wait.pause();
@@ -98,7 +98,7 @@ bool overwrite(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Polic
   // [carry-tuple] release: pairs with [look-at-tuple]; whoever sees it may read the value
   s.header.store(moving, sync::release);
   carry(t, a, s, moving, p);
-  count_settled(t, a, 1);
+  count_moved(t, a, 1);
   return true;
 }
 

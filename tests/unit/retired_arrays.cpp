@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of arrays that a root has stepped past: each is freed when the last pin that could see it has ended, no later
+// for the sake of another, and at most a slice of pages at a time. And regions whose figures are asked for afterwards.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include <cubby/core/retired.hpp>
+
+namespace cubby_test {
+namespace {
+
+namespace memory = cubby::memory;
+
+/// Counts those that live.
+struct counted_array {
+  explicit counted_array(std::size_t bytes) : pages(memory::allocate(bytes)) { ++living; }
+  ~counted_array() { --living; }
+  counted_array(const counted_array&) = delete;
+  counted_array& operator=(const counted_array&) = delete;
+
+  memory::region pages;
+  std::uint64_t tag = 0;
+  counted_array* next_retired = nullptr;
+  static inline int living = 0;
+};
+
+class retired_list : public ::testing::Test {
+protected:
+  /// True: it has its pages.
+  bool add(std::size_t pages) {
+    auto* const made = new counted_array(pages * memory::small_page);
+    const bool mapped = made->pages.address != nullptr;
+    const cubby::lock_scope hold(list.lock);
+    list.add(*made);
+    return mapped;
+  }
+  void release(std::size_t slice = ~std::size_t{0}) {
+    const cubby::lock_scope hold(list.lock);
+    list.release(slice);
+  }
+  void TearDown() override {
+    list.free_all();
+    EXPECT_EQ(counted_array::living, 0);
+    cubby::registry::release(mine);
+  }
+  cubby::seat* mine = cubby::registry::claim();
+  cubby::retired_arrays<counted_array, cubby::sync::shared> list;
+};
+
+TEST_F(retired_list, keeps_an_array_for_an_older_pin_and_for_no_younger_one) {
+  ASSERT_NE(mine, nullptr);
+  std::optional<cubby::seat_pin> stay;
+  ASSERT_TRUE(add(1));
+  stay.emplace(*mine);
+  ASSERT_TRUE(add(2));
+  release();
+  EXPECT_EQ(list.count(), 1u) << "the pin came after the first array had left";
+  EXPECT_EQ(list.bytes(), 2 * memory::small_page) << "the pin may look into the second";
+  EXPECT_EQ(counted_array::living, 1);
+  stay.reset();
+  release();
+  EXPECT_TRUE(list.empty());
+  EXPECT_EQ(counted_array::living, 0);
+}
+
+TEST_F(retired_list, gives_back_a_slice_at_a_time) {
+  ASSERT_TRUE(add(2));
+  ASSERT_TRUE(add(3));
+  for (std::size_t left = 5; left != 0; --left) {
+    EXPECT_EQ(list.bytes(), left * memory::small_page);
+    EXPECT_EQ(list.count(), left > 2 ? 2u : 1u) << left;
+    release(memory::small_page);
+  }
+  EXPECT_TRUE(list.empty());
+  EXPECT_EQ(counted_array::living, 0);
+}
+
+TEST_F(retired_list, frees_several_arrays_in_one_slice) {
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(add(1));
+  release(2 * memory::small_page);
+  EXPECT_EQ(list.count(), 1u);
+  EXPECT_EQ(counted_array::living, 1);
+}
+
+/// Of huge pages it counts those of the first 32.
+TEST(region_list, counts_the_bytes_of_every_region) {
+  memory::region_list all;
+  memory::region pages = memory::allocate(memory::huge_page);
+  ASSERT_NE(pages.address, nullptr);
+  for (std::size_t i = 1; i <= 40; ++i) {
+    all.add(pages);
+    ASSERT_EQ(all.bytes(), i * memory::huge_page);
+  }
+  *pages.address = std::byte{1};
+  EXPECT_LE(all.huge_bytes(), 32 * memory::huge_page);
+  memory::release(pages);
+}
+
+} // namespace
+} // namespace cubby_test
