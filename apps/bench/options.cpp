@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "absence.hpp"
 #include "features.hpp"
 #include "machine.hpp"
 #include "table_of.hpp"
@@ -146,6 +147,7 @@ void check_together(const run_spec& run) {
   for (const workload& w : run.workloads)
     if (w.what == kind::resize && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
       throw bad_request("--workload resize: one thread inserts while another finds; give --threads 2 or more");
+  check_figures(run);
 }
 
 } // namespace
