@@ -74,6 +74,7 @@ protected:
   using map = cubby::map<name, Value, cubby::dramhit, touchy_hash>;
   using pipe = cubby::pipeline<typename map::engine_type>;
   using request = typename pipe::request_type;
+  using reply = typename pipe::reply_type;
   static name key(std::uint64_t n) { return {"a key that is long enough " + std::to_string(n)}; }
   static request ask(pipeline_verb what, std::uint64_t n) { return {what, n, key(n), Value(n + 5)}; }
   ~issue_004_pipelines() override { fuse::left = 0; }
@@ -111,7 +112,6 @@ bool passes(F f) {
 
 /// The nth thing that can throw does: one request may be missing among the answers, and has changed nothing.
 TYPED_TEST(issue_004_pipelines, drop_the_request_that_throws_and_no_other) {
-  using pipe = typename TestFixture::pipe;
   for (const std::size_t window : {1u, 3u, 4u, 50u}) {
     for (std::uint64_t nth = 1;; ++nth) {
       typename TestFixture::map m(tiny_options());
@@ -121,7 +121,7 @@ TYPED_TEST(issue_004_pipelines, drop_the_request_that_throws_and_no_other) {
       std::set<std::uint64_t> answered;
       const auto sink = [&](auto&& r) { ASSERT_TRUE(answered.insert(r.tag).second) << "twice"; };
       std::size_t refused = 0, thrown = 0;
-      pipe p(m.engine(), {window});
+      typename TestFixture::pipe p(m.engine(), {window});
       fuse::left = nth;
       for (std::size_t n = 0; n < keys;) (passes([&] { p.submit(all[n], sink); }) ? n : refused) += 1;
       std::size_t dropped = keys - answered.size() - p.pending(); // dropped by a submit
@@ -146,18 +146,17 @@ TYPED_TEST(issue_004_pipelines, drop_the_request_that_throws_and_no_other) {
 
 /// With room for replies instead of a sink, `latest` tells how far a call came that has thrown.
 TYPED_TEST(issue_004_pipelines, tell_how_far_a_call_came_that_has_thrown) {
-  using pipe = typename TestFixture::pipe;
   for (std::uint64_t nth = 1;; ++nth) {
     typename TestFixture::map m(tiny_options());
     std::vector<typename TestFixture::request> all;
     for (std::uint64_t n = 0; n < keys; ++n) all.push_back(TestFixture::ask(pipeline_verb::insert, n));
-    std::vector<typename pipe::reply_type> replies(keys);
-    pipe p(m.engine(), {4});
+    std::vector<typename TestFixture::reply> replies(keys);
+    typename TestFixture::pipe p(m.engine(), {4});
     std::size_t taken = 0, answered = 0;
     unsigned thrown = 0;
     fuse::left = nth;
     while (taken < keys || p.pending() != 0) {
-      const std::span<typename pipe::reply_type> room(replies.data() + answered, keys - answered);
+      const std::span<typename TestFixture::reply> room(replies.data() + answered, keys - answered);
       try {
         if (taken < keys) (void)p.submit(std::span(all).subspan(taken), room);
         else (void)p.drain(room);
