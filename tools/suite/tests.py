@@ -28,7 +28,8 @@ def count(programs, log):
 
 
 def release(shell):
-    """The tests alone: the programs, which are most of what there is to build, come with clang in part `programs`."""
+    """The tests alone: the programs, which are most of what there is to build, come with clang in part `programs`. With -Og, which
+    g++ compiles in half the time of -O1; with -O1 and clang in `make verify`."""
     shell.configure("release")
     shell.build("release", "tests/all")
     return ctest(shell, "release", "-R", "^cubby_(tests|counting|explore)")
