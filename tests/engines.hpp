@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
 
@@ -22,19 +23,21 @@ constexpr bool claims(bool cubby::capability_set::* what) {
 using every_mode =
     ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
                      text_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_mode<cubby::dlht>,
-                     word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>>;
+                     word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>, word_mode<cubby::relativistic>,
+                     text_mode<cubby::relativistic>>;
 
 /// Words in slots, and strings with namespaces in records: the two ends of what the modes ask of an engine.
-using main_modes =
-    ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
-                     named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>>;
+using main_modes = ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>,
+                                    word_mode<cubby::dlht>, named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>,
+                                    word_mode<cubby::relativistic>, named_text_mode<cubby::relativistic>>;
 
 /// For tests with threads: words in slots and records, over every engine that threads may share. `reference` locks for
 /// both alike, so one will do.
-using shared_modes = ::testing::Types<word_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>>;
+using shared_modes = ::testing::Types<word_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>,
+                                      word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
 
-using every_engine = ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single>;
-using shared_engines = ::testing::Types<cubby::reference, cubby::dlht>;
+using every_engine = ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::relativistic>;
+using shared_engines = ::testing::Types<cubby::reference, cubby::dlht, cubby::relativistic>;
 
 /// A table so small that overflow and growth happen within a few inserts, one bin at a time.
 inline cubby::options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {

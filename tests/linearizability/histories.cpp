@@ -23,7 +23,8 @@ class linearizability : public ::testing::Test {};
 /// `reference` shows that what is right passes; part `histories` of the long command records it with records and as a set.
 using codings = ::testing::Types<word_coding<cubby::reference>, word_coding<cubby::dlht>, record_coding<cubby::dlht>,
                                  word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>,
-                                 set_coding<cubby::dlht, clustered_hash>>;
+                                 set_coding<cubby::dlht, clustered_hash>, word_coding<cubby::relativistic>,
+                                 record_coding<cubby::relativistic, clustered_hash>>;
 TYPED_TEST_SUITE(linearizability, codings);
 
 TYPED_TEST(linearizability, of_mixed_verbs_while_the_table_grows_and_shrinks) {

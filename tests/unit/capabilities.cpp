@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The README's table of capabilities is what the engines say of themselves; a failure prints the table to paste.
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 
 #include <fstream>
@@ -35,11 +36,11 @@ std::string table() {
       {"one thread only", &cubby::capability_set::one_thread_only},
   };
   std::ostringstream out;
-  out << "| | `dlht` | `dlht_single` | `reference` |\n|---|---|---|---|\n";
+  out << "| | `dlht` | `dlht_single` | `relativistic` | `reference` |\n|---|---|---|---|---|\n";
   for (const line& l : lines) {
     const auto mark = [&](const cubby::capability_set& set) { return set.*l.flag ? "yes" : "-"; };
     out << "| " << l.what << " | " << mark(of<cubby::dlht>()) << " | " << mark(of<cubby::dlht_single>()) << " | "
-        << mark(of<cubby::reference>()) << " |\n";
+        << mark(of<cubby::relativistic>()) << " | " << mark(of<cubby::reference>()) << " |\n";
   }
   return out.str();
 }
