@@ -69,9 +69,10 @@ struct node_policy {
   class link_word {
   public:
     explicit link_word(node& n) noexcept : node_(n) {}
-    void operator=(std::uint64_t chain) const noexcept {
+    link_word& operator=(std::uint64_t chain) noexcept {
       // [bury] release: pairs with [read-value]; who reads this instead of a value then sees the node dead
       node_.value.store(chain, sync::release);
+      return *this;
     }
     operator std::uint64_t() const noexcept {
       // relaxed: the bag's lock orders its own accesses
