@@ -9,7 +9,8 @@ namespace cubby::inline v0::engines::relativistic {
 
 /// While readers are waited for, one writer in so many asks whether they have gone: that is a system call.
 inline constexpr std::uint64_t writers_a_look = 32;
-/// How long a call waits for readers, in microseconds of naps; the resize is then left to writers and the worker.
+/// How long a call waits for readers before each pass, in microseconds of naps; then the resize is left to writers and
+/// the worker.
 inline constexpr std::uint64_t longest_wait = 1000000;
 
 /// The share of a resize that a writer does before it returns. Never waits.
@@ -84,7 +85,10 @@ template <class Policy> bool finish_resize(table<Policy>& t, const seat& mine) n
       how = work_on(t, t.settings.chunk_bins);
     }
     if (how == progress::idle) return true;
-    if (how == progress::more) continue;
+    if (how == progress::more) {
+      wait = rcu::patience();
+      continue;
+    }
     if (inside || wait.napped() >= longest_wait) return false;
     wait.pause();
   }

@@ -102,8 +102,8 @@ template <class Policy> void begin_pass(table<Policy>& t) noexcept {
 
 enum class progress : std::uint8_t { idle, more, blocked };
 
-/// Does the share of at most `families`; under `resize_lock`. `blocked`: readers have to leave first. `alone`: there are
-/// no readers to wait for.
+/// Does the share of at most `families`; under `resize_lock`. `blocked`: nothing, because readers have to leave first.
+/// `alone`: there are no readers to wait for.
 template <class Policy> progress work_on(table<Policy>& t, std::uint64_t families, bool alone = false) noexcept {
   resize_work& w = t.work;
   if (w.waiting) {
@@ -114,8 +114,7 @@ template <class Policy> progress work_on(table<Policy>& t, std::uint64_t familie
     do_family(t, w.cursor);
     if (++w.cursor == w.families) end_pass(t);
   }
-  if (w.at == stage::idle) return progress::idle;
-  return w.waiting ? progress::blocked : progress::more;
+  return w.at == stage::idle ? progress::idle : progress::more;
 }
 
 } // namespace cubby::inline v0::engines::relativistic
