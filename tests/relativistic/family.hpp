@@ -12,6 +12,7 @@
 #include <cubby/map.hpp>
 
 #include "support/hooks.hpp"
+#include "support/modes.hpp"
 
 namespace cubby_test {
 
@@ -41,11 +42,14 @@ private:
   std::function<void()> others_;
 };
 
-/// A table of one key to itself, with a seat for the reader and one for everybody else.
+/// A table with words or, of `wide_value`, with records, a seat for the reader and one for everybody else.
+template <class Value>
 class family {
 public:
-  using codec = cubby::codec<std::uint64_t, std::uint64_t, key_as_hash, std::allocator<std::byte>>;
+  using codec = typename cubby::codec<std::uint64_t, Value, key_as_hash,
+                                      std::allocator<std::byte>>::template with_front<sizeof(room::node)>;
   using table = room::table<codec>;
+  static constexpr std::uint64_t assigned = std::uint64_t{1} << 40; // added to a key, what `assign` gives it
 
   explicit family(std::uint64_t buckets)
       : t(settings(buckets), codec(key_as_hash{}, std::allocator<std::byte>{}, 0)), reader(*cubby::registry::claim()),
@@ -62,20 +66,21 @@ public:
 
   void insert(std::uint64_t key) {
     const cubby::seat_pin pin(writer);
-    EXPECT_EQ(room::insert(t, probe(key), key).outcome, cubby::insert_outcome::inserted);
+    EXPECT_EQ(room::insert(t, probe(key), word(key, key)).outcome, cubby::insert_outcome::inserted);
     keys.push_back(key);
   }
   void erase(std::uint64_t key) {
-    {
-      const cubby::seat_pin pin(writer);
-      auto f = [](std::uint64_t) { return cubby::decision{cubby::verdict::erase, 0}; };
-      EXPECT_TRUE(room::mutate(t, writer, probe(key), f).found);
-    }
+    change(key, {cubby::verdict::erase, 0});
     std::erase(keys, key);
-    EXPECT_FALSE(is_linked(key)) << "a path still leads to a removed node";
-    t.node_bag.collect(); // frees it unless the reader may stand on it: the sanitizers then see what was forgotten
   }
+  void assign(std::uint64_t key) { change(key, {cubby::verdict::replace, word(key, key + assigned)}); }
   void begin(std::uint64_t buckets) { EXPECT_TRUE(room::begin_resize(t, buckets)); }
+  /// As far as readers let it, without waiting for them. False: the resize has ended.
+  bool go_as_far_as_it_can() {
+    room::progress how = room::progress::more;
+    while (how == room::progress::more) how = room::work_on(t, ~std::uint64_t{0});
+    return how != room::progress::idle;
+  }
   /// To the next wait for readers; with `alone` through one that is there. False: the resize has ended.
   bool go_on(bool alone) { return room::work_on(t, ~std::uint64_t{0}, alone) != room::progress::idle; }
   /// Whether the reader finds the key, when before its step `number` the others act.
@@ -84,7 +89,10 @@ public:
     interruption here(number, std::move(others));
     const cubby::found_word got = room::find(t, probe(key));
     interrupted = here.happened();
-    EXPECT_TRUE(!got.found || got.word == key);
+    if (got.found) {
+      const std::uint64_t shown = number_of(got.word);
+      EXPECT_TRUE(shown == key || shown == key + assigned) << shown << " under " << key;
+    }
     return got.found;
   }
 
@@ -124,11 +132,40 @@ private:
     o.growth = cubby::growth_policy::background; // whose writers do nothing for a resize: the test does
     return o;
   }
-  static cubby::word_probe probe(std::uint64_t key) { return {key, key}; }
-  [[nodiscard]] bool is_linked(std::uint64_t key) const {
+  [[nodiscard]] auto probe(std::uint64_t key) const { return t.policy.probe_of(key); }
+  [[nodiscard]] static Value value(std::uint64_t n) {
+    if constexpr (codec::in_records) return Value{n, ~n, n * 3};
+    else return n;
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t key, std::uint64_t n) const {
+    return t.policy.make(probe(key), key, value(n)).word;
+  }
+  [[nodiscard]] std::uint64_t number_of(std::uint64_t word) const {
+    const Value& v = t.policy.value(word);
+    if constexpr (codec::in_records) return v == value(v.number) ? v.number : torn;
+    else return v;
+  }
+  /// What has left is freed at once unless the reader may stand on it: the sanitizers then see what was forgotten.
+  void change(std::uint64_t key, cubby::decision wanted) {
+    {
+      const cubby::seat_pin pin(writer);
+      auto f = [wanted](std::uint64_t) { return wanted; };
+      const cubby::mutated m = room::mutate(t, writer, probe(key), f);
+      EXPECT_TRUE(m.found);
+      if constexpr (codec::in_records) t.bag.add(writer, m.before);
+    }
+    EXPECT_FALSE(leads_to_what_has_left(key)) << "after a change of " << key;
+    t.node_bag.collect();
+    t.bag.collect();
+  }
+  /// Whether any path of the key's family still leads to a node that is removed or replaced.
+  [[nodiscard]] bool leads_to_what_has_left(std::uint64_t key) const {
     for (std::uint64_t b = key % room::stripe_count; b < 1024; b += room::stripe_count) {
-      const auto met = path(b);
-      if (std::count(met.begin(), met.end(), key) != 0) return true;
+      for (const room::node* n = room::node_at(room::first_link(t, b)); n != nullptr;) {
+        const std::uint64_t link = n->next.load(cubby::sync::relaxed);
+        if ((link & room::mark::gone) != 0) return true;
+        n = room::node_at(link);
+      }
     }
     return false;
   }

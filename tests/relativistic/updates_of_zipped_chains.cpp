@@ -17,10 +17,12 @@ std::vector<std::uint64_t> eight_zipped() {
   return keys;
 }
 
+using word_family = family<std::uint64_t>;
+
 /// Runs `update` at stage `stage` of a growth of eight zipped nodes, then the growth to its end; false: no such stage.
 template <class F>
 bool at_stage(unsigned stage, F update) {
-  family f(64);
+  word_family f(64);
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   f.begin(128);
   bool going = true;
@@ -35,7 +37,7 @@ bool at_stage(unsigned stage, F update) {
 TEST(zipped_chains, a_removal_unlinks_its_node_from_both_of_its_predecessors) {
   for (const std::uint64_t gone : eight_zipped()) {
     unsigned stage = 0;
-    while (at_stage(stage, [&](family& f) { f.erase(gone); })) ++stage;
+    while (at_stage(stage, [&](auto& f) { f.erase(gone); })) ++stage;
     EXPECT_GE(stage, 6u) << "eight nodes that alternate take as many passes";
   }
 }
@@ -44,7 +46,7 @@ TEST(zipped_chains, two_removals_and_an_insert_at_each_stage_leave_precise_chain
   for (const std::uint64_t one : eight_zipped()) {
     for (const std::uint64_t other : eight_zipped()) {
       if (one == other) continue;
-      for (unsigned stage = 0; at_stage(stage, [&](family& f) {
+      for (unsigned stage = 0; at_stage(stage, [&](auto& f) {
              f.erase(one);
              f.insert(256 * 50 + one % 128);
              f.go_on(true);
@@ -57,7 +59,7 @@ TEST(zipped_chains, two_removals_and_an_insert_at_each_stage_leave_precise_chain
 }
 
 TEST(zipped_chains, a_node_may_belong_to_two_paths_while_they_are_unzipped) {
-  family f(64);
+  word_family f(64);
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   f.begin(128);
   f.go_on(true);
@@ -70,7 +72,7 @@ TEST(zipped_chains, a_node_may_belong_to_two_paths_while_they_are_unzipped) {
 }
 
 TEST(zipped_chains, a_resize_stops_at_a_reader_and_goes_on_when_it_has_left) {
-  family f(64);
+  word_family f(64);
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   f.begin(128);
   {
@@ -90,7 +92,7 @@ TEST(zipped_chains, a_resize_stops_at_a_reader_and_goes_on_when_it_has_left) {
 }
 
 TEST(zipped_chains, a_resize_without_memory_leaves_the_table_as_it_was) {
-  family f(64);
+  word_family f(64);
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   const auto before = f.path(0);
   set_index_memory(index_memory::none);
@@ -119,7 +121,7 @@ TEST(zipped_chains, a_reserve_inside_a_pin_does_not_wait_for_itself) {
 
 TEST(zipped_chains, a_reservation_is_shown_or_taken_out_at_every_stage) {
   for (const bool commits : {true, false}) {
-    for (unsigned stage = 0; at_stage(stage, [&](family& f) {
+    for (unsigned stage = 0; at_stage(stage, [&](auto& f) {
            const cubby::word_probe p{256 * 70 + 64, 256 * 70 + 64};
            {
              const cubby::seat_pin pin(f.writer);

@@ -78,14 +78,14 @@ inserted_word insert(table<Policy>& t, const Probe& probe, std::uint64_t value, 
     const sighting hit = search(t.policy, first_link(t, probe.hash), probe);
     if (hit.where != nullptr) out = {.outcome = insert_outcome::exists, .word = hit.value};
     else if (hit.steps >= most_of_one_hash && too_many_share(t, probe.hash)) out.outcome = insert_outcome::full;
-    else if (made == nullptr) made = make_node(probe.word, value, marks);
+    else if (made == nullptr) made = make_node<Policy>(probe.word, value, marks);
     if (out.outcome == insert_outcome::inserted && made == nullptr) out.outcome = insert_outcome::no_memory;
     if (out.outcome != insert_outcome::inserted) break;
     how = link_node(t, s, probe.hash, *made, seen, live);
     if (how == linking::full) out.outcome = insert_outcome::full;
   }
   if (out.outcome == insert_outcome::inserted) after_insert(t, live);
-  else if (made != nullptr) free_node(made);
+  else if (!Policy::unique_words && made != nullptr) free_node(made);
   return out;
 }
 

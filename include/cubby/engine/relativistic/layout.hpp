@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the relativistic room stores: nodes, each an entry that keeps its address for life, and arrays of bucket heads.
-//   link   [63 address of a node 4 | 3 unused 2 | hidden 1 | dead 0]   in a node: marks of that node itself
+//   link   [63 address of a node 3 | replaced 2 | hidden 1 | dead 0]   in a node: marks of that node itself
 //   head   the same without marks; or [... | finished 1 | moved 0]     the chain has moved to the next array
 // Invariants, which every writer keeps (README.md has the argument):
 //   N1  From the head of a bucket, following links, every live node of that bucket is met; nodes of other buckets may
 //       be, too, while a larger array is being unzipped. The same from every link that a reader may stand on.
 //   N2  A link changes only under the lock of its node's stripe; a dead node's link does not change any more.
 //   N3  A node is marked dead before it is unlinked from every link that leads to it, and unlinked before it is retired.
+//       A replaced one need not be marked first: a reader that stands on it may show what was there when it came.
 //   N4  A link that makes readers skip nodes (an unzip) is set only on a path that no reader of another bucket can be on.
 #pragma once
 
@@ -29,6 +30,9 @@ inline constexpr std::uint64_t most_buckets = std::uint64_t{1} << 40;
 namespace mark {
 inline constexpr std::uint64_t dead = 1;   // removed: readers pass it by, and its value is not to be read
 inline constexpr std::uint64_t hidden = 2; // a reservation: readers pass it by, inserts of its key fail
+inline constexpr std::uint64_t replaced =
+    4; // of a record table: another node has taken its place; what it shows was true
+inline constexpr std::uint64_t gone = dead | replaced; // unlinked: nothing is changed in it any more
 inline constexpr std::uint64_t all = 7;
 } // namespace mark
 namespace head_mark {
@@ -50,20 +54,24 @@ inline std::uint64_t link_to(const node& n) noexcept {
   return static_cast<std::uint64_t>(std::bit_cast<std::uintptr_t>(&n));
 }
 
-/// A node that nobody can reach yet, or null without memory.
-inline node* make_node(std::uint64_t key, std::uint64_t value, std::uint64_t marks) noexcept {
-  node* const room = detail::take_raw<node>(1);
+/// A node that nobody can reach yet, or null without memory. A record's node lies in front of the record: one allocation,
+/// which goes with the record.
+template <class Policy> node* make_node(std::uint64_t key, std::uint64_t value, std::uint64_t link) noexcept {
+  void* room = nullptr;
+  if constexpr (Policy::unique_words) room = Policy::front_of(value);
+  else room = detail::take_raw<node>(1);
   if (room == nullptr) return nullptr;
-  auto* const made = ::new (static_cast<void*>(room)) node;
+  auto* const made = ::new (room) node;
   made->key = key;
   // relaxed: whoever links the node publishes both
   made->value.store(value, sync::relaxed);
-  made->next.store(marks, sync::relaxed); // relaxed: as above
+  made->next.store(link, sync::relaxed); // relaxed: as above
   return made;
 }
+/// Of a word table.
 inline void free_node(node* gone) noexcept { detail::give_raw(gone); }
 
-/// Retired nodes wait in their value words: a reader that has found the node dead does not use what it read there.
+/// Retired nodes of word tables wait in their value words: a reader that has found the node dead does not use what it read there.
 struct node_policy {
   static constexpr bool unique_words = true;
   class link_word {

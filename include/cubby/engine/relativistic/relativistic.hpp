@@ -3,8 +3,6 @@
 // Relativistic Programming", USENIX ATC 2011. README.md beside this file has it in one page, and what we changed and why.
 #pragma once
 
-#include <utility>
-
 #include <cubby/engine/relativistic/batch.hpp>
 #include <cubby/engine/relativistic/shadow.hpp>
 #include <cubby/engine/relativistic/stats.hpp>
@@ -13,11 +11,13 @@
 
 namespace cubby::inline v0 {
 
-/// Words to words over a relativistic table. Every verb runs inside a pin; see engine.hpp for the contract.
-template <slot_policy Policy> class relativistic_engine {
+/// Words to words over a relativistic table. Every verb runs inside a pin; see engine.hpp for the contract. Records are
+/// nodes: the codec keeps room for one in front of each.
+template <class Codec> class relativistic_engine {
 public:
-  using policy = Policy;
-  using probe = typename Policy::probe;
+  using policy = typename Codec::template with_front<sizeof(engines::relativistic::node)>;
+  static_assert(slot_policy<policy>);
+  using probe = typename policy::probe;
   static constexpr capability_set capabilities{
       .lock_free_find = true,
       .slots_freed_at_once = true,
@@ -31,7 +31,7 @@ public:
   };
 
   /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
-  relativistic_engine(const options& chosen, Policy slots) : table_(chosen, std::move(slots)) {
+  relativistic_engine(const options& chosen, const Codec& slots) : table_(chosen, policy(slots)) {
     ok_ = engines::relativistic::open(table_);
     if (ok_) return;
     engines::relativistic::close(table_);
@@ -44,7 +44,7 @@ public:
   relativistic_engine& operator=(const relativistic_engine&) = delete;
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
-  [[nodiscard]] const Policy& slots() const noexcept { return table_.policy; }
+  [[nodiscard]] const policy& slots() const noexcept { return table_.policy; }
 
   /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
   static seat_pin pin(seat& s) noexcept { return seat_pin(s); }
@@ -67,7 +67,7 @@ public:
     return engines::relativistic::mutate(table_, s, p, f);
   }
   void retire(seat& s, std::uint64_t word) {
-    if constexpr (Policy::unique_words) table_.bag.add(s, word);
+    if constexpr (policy::unique_words) table_.bag.add(s, word);
   }
   void collect(seat&) {
     table_.node_bag.collect();
@@ -121,13 +121,13 @@ private:
     if (table_.settings.growth == growth_policy::background) table_.worker.notify();
   }
 
-  mutable engines::relativistic::table<Policy> table_;
+  mutable engines::relativistic::table<policy> table_;
   bool ok_ = false;
 };
 
 /// Engine tag for cubby::map and cubby::set: wait-free lookups, which a resize does not disturb; updates lock.
 struct relativistic {
-  template <class Policy> using engine = relativistic_engine<Policy>;
+  template <class Codec> using engine = relativistic_engine<Codec>;
 };
 
 } // namespace cubby::inline v0

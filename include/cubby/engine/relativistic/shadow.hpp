@@ -39,14 +39,14 @@ void shadow_commit(table<Policy>& t, const word_probe& probe, std::uint64_t valu
 
 /// Takes the entry out. Never fails.
 template <class Policy>
-void shadow_abort(table<Policy>& t, seat& who, const word_probe& probe, std::uint64_t value) noexcept {
+void shadow_abort(table<Policy>& t, [[maybe_unused]] seat& who, const word_probe& probe, std::uint64_t value) noexcept {
   node* gone = nullptr;
   {
     lock_scope hold(stripe_of(t, probe.hash).lock);
     gone = &hidden_node(t, probe, value);
     remove_node(t, probe.hash, *gone);
   }
-  t.node_bag.add(who, link_to(*gone));
+  if constexpr (!Policy::unique_words) t.node_bag.add(who, link_to(*gone));
   chores(t);
 }
 

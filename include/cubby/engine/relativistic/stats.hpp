@@ -39,7 +39,7 @@ template <class Policy> void close(table<Policy>& t) {
     for (node* n = node_at(last->heads[b].load(sync::relaxed)); n != nullptr;) {
       node* const next = node_at(n->next.load(sync::relaxed)); // relaxed: as above
       t.policy.dispose(n->value.load(sync::relaxed));          // relaxed: as above
-      free_node(n);
+      if constexpr (!Policy::unique_words) free_node(n);
       n = next;
     }
   }
@@ -52,10 +52,10 @@ template <class Policy> table_stats stats(table<Policy>& t) noexcept {
   out.retired = t.bag.waiting() + t.node_bag.waiting();
   // relaxed, all: recent figures
   out.capacity = out.bins = static_cast<std::size_t>(t.buckets.load(sync::relaxed));
-  out.bytes =
-      static_cast<std::size_t>(t.array_bytes.load(sync::relaxed)) + (out.size + t.node_bag.waiting()) * sizeof(node);
-  out.growths = t.growths.load(sync::relaxed); // relaxed: as above
-  out.shrinks = t.shrinks.load(sync::relaxed); // relaxed: as above
+  out.bytes = static_cast<std::size_t>(t.array_bytes.load(sync::relaxed));
+  if (!Policy::unique_words) out.bytes += (out.size + t.node_bag.waiting()) * sizeof(node); // else they are records'
+  out.growths = t.growths.load(sync::relaxed);                                              // relaxed: as above
+  out.shrinks = t.shrinks.load(sync::relaxed);                                              // relaxed: as above
   lock_scope hold(t.resize_lock);
   out.migrating = t.work.at != stage::idle;
   const bucket_array* const first = t.root.load(sync::relaxed); // relaxed: roots change under the lock
