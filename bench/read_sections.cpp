@@ -2,7 +2,6 @@
 // What it costs to enter and leave a read section: cubby's, with a seat in hand and through the thread's own, beside the
 // flavours of liburcu. One thread; the shortest of some rounds, which take turns.
 //   bench_read_sections [millions of sections]
-#define _LGPL_SOURCE // else liburcu calls a function where cubby is inlined
 #include <urcu/urcu-bp.h>
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
