@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 
 #include "arena.hpp"
@@ -132,9 +133,14 @@ template <class K, class V> using dlht_adapter = map_adapter<cubby_map<K, V, cub
 template <class K, class V>
 using reference_adapter = map_adapter<cubby_map<K, V, cubby::reference, engine_id::reference>>;
 
+template <class K, class V>
+using relativistic_adapter = map_adapter<cubby_map<K, V, cubby::relativistic, engine_id::relativistic>>;
+
 std::unique_ptr<table> make_dlht_keys(const table_spec& spec);
 std::unique_ptr<table> make_dlht_values(const table_spec& spec);
 std::unique_ptr<table> make_reference_keys(const table_spec& spec);
 std::unique_ptr<table> make_reference_values(const table_spec& spec);
+std::unique_ptr<table> make_relativistic_keys(const table_spec& spec);
+std::unique_ptr<table> make_relativistic_values(const table_spec& spec);
 
 } // namespace bench

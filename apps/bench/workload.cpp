@@ -10,8 +10,8 @@ namespace bench {
 
 namespace {
 
-constexpr std::array<std::string_view, named_engine_count> engines = {"dlht", "reference", "tbb",  "cuckoo",
-                                                                      "lfht", "std",       "limit"};
+constexpr std::array<std::string_view, named_engine_count> engines = {"dlht", "reference", "tbb",   "cuckoo",
+                                                                      "lfht", "std",       "limit", "relativistic"};
 
 struct named {
   std::string_view name;

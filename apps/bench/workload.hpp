@@ -12,8 +12,8 @@
 namespace bench {
 
 // Behind the named ones come those of features.hpp.
-enum class engine_id : std::uint8_t { dlht, reference, tbb, cuckoo, lfht, std_map, limit };
-inline constexpr std::size_t named_engine_count = 7;
+enum class engine_id : std::uint8_t { dlht, reference, tbb, cuckoo, lfht, std_map, limit, relativistic };
+inline constexpr std::size_t named_engine_count = 8;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
