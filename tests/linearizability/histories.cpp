@@ -25,7 +25,8 @@ using codings = ::testing::Types<word_coding<cubby::reference>, word_coding<cubb
                                  word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>,
                                  set_coding<cubby::dlht, clustered_hash>, word_coding<cubby::dramhit>,
                                  record_coding<cubby::dramhit, clustered_hash>, record_coding<cubby::dramhit_tuples>,
-                                 record_coding<cubby::dramhit_tuples, clustered_hash>>;
+                                 record_coding<cubby::dramhit_tuples, clustered_hash>, word_coding<cubby::relativistic>,
+                                 record_coding<cubby::relativistic, clustered_hash>>;
 TYPED_TEST_SUITE(linearizability, codings);
 
 TYPED_TEST(linearizability, of_mixed_verbs_while_the_table_grows_and_shrinks) {
