@@ -50,7 +50,7 @@ TEST(rcu, a_wait_ends_at_once_when_nobody_is_inside) { EXPECT_EQ(synchronize(), 
 TEST(rcu, a_grace_period_elapses_when_the_outermost_section_ends_and_not_before) {
   reader other(2);
   ASSERT_TRUE(other.is_inside(2));
-  const grace_period readers = grace_period::begin();
+  grace_period readers = grace_period::begin();
   EXPECT_FALSE(readers.elapsed());
   other.leave(1);
   ASSERT_TRUE(other.is_inside(1));
@@ -61,7 +61,7 @@ TEST(rcu, a_grace_period_elapses_when_the_outermost_section_ends_and_not_before)
 }
 
 TEST(rcu, a_wait_takes_no_notice_of_sections_that_open_later) {
-  const grace_period readers = grace_period::begin();
+  grace_period readers = grace_period::begin();
   reader later(1);
   ASSERT_TRUE(later.is_inside(1));
   EXPECT_TRUE(readers.elapsed());

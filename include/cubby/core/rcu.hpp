@@ -39,11 +39,15 @@ public:
     return now;
   }
   /// Whether all of them have ended. What the caller wrote before `begin` is then seen by every section that is open,
-  /// and what they did inside happened before the answer. A system call; never blocks. Once true it stays true.
-  [[nodiscard]] bool elapsed() const noexcept { return tag_ == 0 || registry::oldest() >= tag_; }
+  /// and what they did inside happened before the answer. A system call until it is true; never blocks. It stays true:
+  /// a section that takes the number of its epoch before `begin` and shows it late is not asked about again.
+  [[nodiscard]] bool elapsed() noexcept {
+    if (tag_ != 0 && registry::oldest() >= tag_) tag_ = 0;
+    return tag_ == 0;
+  }
 
 private:
-  std::uint64_t tag_ = 0;
+  std::uint64_t tag_ = 0; // 0: has elapsed
 };
 
 /// Waiting for readers, who may be asleep: spins, then naps that grow to a millisecond.
@@ -82,7 +86,7 @@ inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 /// passes its seat, or a limit.
 [[nodiscard]] inline waited synchronize(const seat* mine = nullptr, std::uint64_t limit = for_ever) noexcept {
   if (registry::inside() || (mine != nullptr && registry::inside(*mine))) return waited::inside;
-  const grace_period readers = grace_period::begin();
+  grace_period readers = grace_period::begin();
   for (patience wait; !readers.elapsed(); wait.pause()) {
     if (wait.napped() >= limit) return waited::too_long;
   }
