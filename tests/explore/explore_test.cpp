@@ -124,8 +124,14 @@ TEST(explore_control, a_mover_is_told_of_what_is_left_to_it) {
   explore_to_the_end(background_pairs(), "mover, shrink", 0);
 }
 
-TEST(explore_control, readers_and_writers_of_a_chain_that_is_unzipped_are_explored_to_the_end) {
+TEST(explore_control, chains_that_are_zipped_and_unzipped_are_explored_to_the_end) {
   explore_to_the_end(relativistic_resizes(), "unzip lw:", 1);
+  explore_to_the_end(relativistic_resizes(), "zip lw:", 1);
+}
+
+TEST(explore_control, two_writers_of_a_chain_are_explored_to_the_end) {
+  explore_to_the_end(pairs_of_verbs(), "pair lw:", 1);
+  explore_to_the_end(pairs_of_verbs(), "pair lr:", 1);
 }
 
 /// Two threads that take two locks in opposite orders.
