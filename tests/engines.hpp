@@ -10,6 +10,7 @@
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
 
@@ -40,13 +41,13 @@ inline constexpr bool few_modes = CUBBY_TEST_FEW_MODES != 0;
 
 using few_of_every_mode =
     ::testing::Types<named_text_mode<cubby::reference>, text_mode<cubby::dlht>, word_mode<cubby::dlht_single>,
-                     text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+                     text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>, text_mode<cubby::relativistic>>;
 using all_of_every_mode =
     ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
                      text_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_mode<cubby::dlht>,
                      word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>, word_mode<cubby::dramhit>,
                      text_mode<cubby::dramhit>, named_mode<cubby::dramhit>, word_mode<cubby::dramhit_tuples>,
-                     tuple_mode<cubby::dramhit_tuples>>;
+                     tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
 
 using every_mode = std::conditional_t<few_modes, few_of_every_mode, all_of_every_mode>;
 
@@ -54,17 +55,19 @@ using every_mode = std::conditional_t<few_modes, few_of_every_mode, all_of_every
 using all_main_modes =
     ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
                      named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>, word_mode<cubby::dramhit>,
-                     named_text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+                     named_text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>,
+                     named_text_mode<cubby::relativistic>>;
 
 using main_modes = std::conditional_t<few_modes, few_of_every_mode, all_main_modes>;
 
 /// For tests with threads: words in slots and records, over every engine that threads may share. `reference` locks for
 /// both alike, so one will do.
-using few_shared_modes =
-    ::testing::Types<text_mode<cubby::dlht>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+using few_shared_modes = ::testing::Types<text_mode<cubby::dlht>, text_mode<cubby::dramhit>,
+                                          tuple_mode<cubby::dramhit_tuples>, text_mode<cubby::relativistic>>;
 using all_shared_modes =
     ::testing::Types<word_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>,
-                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>,
+                     word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
 
 using shared_modes = std::conditional_t<few_modes, few_shared_modes, all_shared_modes>;
 
@@ -72,12 +75,14 @@ using shared_modes = std::conditional_t<few_modes, few_shared_modes, all_shared_
 using pipelined_modes =
     ::testing::Types<word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
 
-using every_engine = ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit>;
-using shared_engines = ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit>;
+using every_engine =
+    ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit, cubby::relativistic>;
+using shared_engines = ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit, cubby::relativistic>;
 /// With those that take plain keys and values only.
-using every_plain_engine =
-    ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit, cubby::dramhit_tuples>;
-using shared_plain_engines = ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit, cubby::dramhit_tuples>;
+using every_plain_engine = ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit,
+                                            cubby::dramhit_tuples, cubby::relativistic>;
+using shared_plain_engines =
+    ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit, cubby::dramhit_tuples, cubby::relativistic>;
 
 /// A table so small that overflow and growth happen within a few inserts, one bin at a time.
 inline cubby::options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {

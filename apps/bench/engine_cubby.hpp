@@ -10,6 +10,7 @@
 
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 
 #include "arena.hpp"
@@ -135,11 +136,16 @@ using dramhit_adapter = map_adapter<cubby_map<K, V, cubby::dramhit, engine_id::d
 template <class K, class V>
 using reference_adapter = map_adapter<cubby_map<K, V, cubby::reference, engine_id::reference>>;
 
+template <class K, class V>
+using relativistic_adapter = map_adapter<cubby_map<K, V, cubby::relativistic, engine_id::relativistic>>;
+
 std::unique_ptr<table> make_dlht_keys(const table_spec& spec);
 std::unique_ptr<table> make_dlht_values(const table_spec& spec);
 std::unique_ptr<table> make_dramhit_keys(const table_spec& spec);
 std::unique_ptr<table> make_dramhit_values(const table_spec& spec);
 std::unique_ptr<table> make_reference_keys(const table_spec& spec);
 std::unique_ptr<table> make_reference_values(const table_spec& spec);
+std::unique_ptr<table> make_relativistic_keys(const table_spec& spec);
+std::unique_ptr<table> make_relativistic_values(const table_spec& spec);
 
 } // namespace bench

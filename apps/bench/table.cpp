@@ -24,6 +24,7 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::lfht: return make_lfht(spec);
   case engine_id::std_map: return make_std(spec);
   case engine_id::limit: return make_limit(spec);
+  case engine_id::relativistic: return make_relativistic(spec);
   }
   return nullptr;
 }

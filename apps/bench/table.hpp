@@ -78,6 +78,7 @@ std::unique_ptr<table> make_cuckoo(const table_spec& spec);
 std::unique_ptr<table> make_lfht(const table_spec& spec);
 std::unique_ptr<table> make_std(const table_spec& spec);
 std::unique_ptr<table> make_limit(const table_spec& spec);
+std::unique_ptr<table> make_relativistic(const table_spec& spec);
 
 std::unique_ptr<table> make_table(const table_spec& spec);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
     "dlht",   "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",
-    "cuckoo", "lfht",    "std",          "limit"};
+    "cuckoo", "lfht",    "std",          "limit",          "relativistic"};
 
 struct named {
   std::string_view name;

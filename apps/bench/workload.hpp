@@ -23,9 +23,10 @@ enum class engine_id : std::uint8_t {
   cuckoo,
   lfht,
   std_map,
-  limit
+  limit,
+  relativistic
 };
-inline constexpr std::size_t named_engine_count = 11;
+inline constexpr std::size_t named_engine_count = 12;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 PROGRAM = ""
-ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit"
+ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,relativistic"
 FIELDS = {
     "engine", "workload", "keys", "threads", "batch", "key_size", "value_size", "rounds_mops", "median_mops", "spread",
     "times_limit", "times_best_rival", "bytes_per_key", "own_bytes_per_key", "huge_pages_percent", "latency_ns",
@@ -55,7 +55,7 @@ class Results(Folder):
                                     "ycsb-f,skew", "--keys", "5000", "--threads", "2", "--seed", "9")
         self.check_schema(data)
         self.assertEqual(data["seed"], 9)
-        self.assertEqual(len(data["results"]), 7 * (9 + 6))
+        self.assertEqual(len(data["results"]), 8 * (9 + 6))
         self.assertTrue(all(len(r["rounds_mops"]) == 2 for r in data["results"]))
         for r in data["results"]:
             if r["engine"] == "limit":
@@ -80,7 +80,7 @@ class Results(Folder):
         data, _ = self.run_json("--engine", ENGINES, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
         self.check_schema(data)
         grown = [r for r in data["results"] if r["workload"] == "resize"]
-        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "cuckoo", "lfht"})
+        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "cuckoo", "lfht", "relativistic"})
         for r in grown:
             self.assertTrue(r["timeline"])
             self.assertEqual(set(r["timeline"][0]), {"ms", "find_mops", "insert_mops"})

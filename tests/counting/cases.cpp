@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
 
@@ -19,16 +21,18 @@ namespace {
 
 constexpr std::uint64_t keys_a_bin = 100;
 
-/// Keys 100 g to 100 g + 99 share the bin of group g; other groups have other bins.
-struct grouping_hash {
+/// Keys 100 g to 100 g + 99 share the bin of group g; other groups have other bins. `Shift`: from where in the hash an
+/// engine takes the bin.
+template <unsigned Shift> struct hash_of_groups {
   using is_avalanching = void;
   using is_transparent = void;
-  std::uint64_t operator()(std::uint64_t key) const noexcept { return (key / keys_a_bin) << 54; }
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return (key / keys_a_bin) << Shift; }
   std::uint64_t operator()(std::string_view key) const noexcept {
     return (*this)(std::strtoull(key.data() + 4, nullptr, 10));
   }
 };
 constexpr std::uint64_t groups = 1 << 10;
+template <class Engine> using grouping_hash = hash_of_groups<std::is_same_v<Engine, cubby::relativistic> ? 0 : 54>;
 
 /// Does not fit in a slot, so that its table is in record mode.
 struct wide {
@@ -38,18 +42,18 @@ struct wide {
 };
 
 template <class Engine> struct words {
-  using map = cubby::map<std::uint64_t, std::uint64_t, Engine, grouping_hash>;
+  using map = cubby::map<std::uint64_t, std::uint64_t, Engine, grouping_hash<Engine>>;
   static std::uint64_t key(std::uint64_t n) { return n; }
   static std::uint64_t value(std::uint64_t n) { return n; }
 };
 template <class Engine> struct records {
-  using map = cubby::map<std::string, wide, Engine, grouping_hash>;
+  using map = cubby::map<std::string, wide, Engine, grouping_hash<Engine>>;
   // longer than a slot's word, so that the record's key is compared, too
   static std::string key(std::uint64_t n) { return "key-" + std::to_string(1000000 + n); }
   static wide value(std::uint64_t n) { return {n, {}}; }
 };
 template <class Engine> struct keys_alone {
-  using map = cubby::set<std::uint64_t, Engine, grouping_hash>;
+  using map = cubby::set<std::uint64_t, Engine, grouping_hash<Engine>>;
   static std::uint64_t key(std::uint64_t n) { return n; }
 };
 
@@ -291,6 +295,8 @@ std::vector<row> count_all() {
   count_kind<keys_alone<cubby::dlht>>("dlht set", out);
   count_kind<words<cubby::dramhit>>("dramhit words", out);
   count_kind<records<cubby::dramhit>>("dramhit records", out);
+  count_kind<words<cubby::relativistic>>("relativistic words", out);
+  count_kind<records<cubby::relativistic>>("relativistic records", out);
   count_kind<words<cubby::reference>>("reference words", out);
   return out;
 }

@@ -10,7 +10,7 @@
 namespace cubby_counting {
 
 struct row {
-  std::string table; // "dlht words", "dlht records", "dlht set", "dramhit words", ...
+  std::string table; // "dlht words", "dlht records", "dlht set", "dramhit words", "relativistic words", ...
   std::string verb;
   tally counts;
 };

@@ -24,6 +24,9 @@ const tally& records(const std::string& verb) { return row_of(counted(), "dlht r
 const tally& in_dramhit(const std::string& verb) { return row_of(counted(), "dramhit words", verb).counts; }
 const tally& dramhit_records(const std::string& verb) { return row_of(counted(), "dramhit records", verb).counts; }
 
+const tally& chained(const std::string& verb) { return row_of(counted(), "relativistic words", verb).counts; }
+const tally& chained_records(const std::string& verb) { return row_of(counted(), "relativistic records", verb).counts; }
+
 struct allowance {
   unsigned lines;
   unsigned rmw8;
@@ -164,6 +167,75 @@ TEST(counting_gates, a_change_in_dramhit_takes_one_line_and_one_swap_of_the_slot
   expect_costs(dramhit_records("insert"), {1, 0, 1});
   expect_costs(in_dramhit("assign, in the next line"), {2, 0, 1});
   expect_costs(in_dramhit("execute: find, insert, assign, erase"), {4, 0, 3});
+}
+
+// The relativistic room at rest: `lines` are those of the array of heads, `index` the nodes, each in a block of its own. A
+// look loads the root, a head, and of each node the link; of the one that it finds the value, too. An empty bucket is one line.
+TEST(counting_gates, a_find_in_a_chain_takes_a_head_and_its_nodes_and_no_read_modify_write) {
+  for (const char* verb : {"find", "find, absent", "visit", "contains, first slot", "contains, third slot",
+                           "contains, absent, bin empty", "contains, absent, slots full"}) {
+    SCOPED_TRACE(verb);
+    const std::string name = verb;
+    const unsigned nodes = name.ends_with("empty") ? 0 : name.ends_with("full") ? 3 : 1; // the last one in comes first
+    for (const tally& t : {chained(name), chained_records(name)}) {
+      expect_costs(t, {1, 0, 0});
+      EXPECT_EQ(t.index, nodes);
+      EXPECT_EQ(t.table, 1u) << "the root";
+      EXPECT_EQ(t.stores, t.seat * 2) << "into the seat and out";
+    }
+  }
+  EXPECT_EQ(chained("find").loads, 5u) << "the clock, the root, the head, the node's value and its link";
+  EXPECT_EQ(chained("find_batch, 32 bins").index, 32u);
+  expect_costs(chained("find_batch, 32 bins"), {5, 0, 0}); // eight heads share a line
+}
+
+// The lock of the stripe is the one locked instruction of an insert and of an assign in place.
+TEST(counting_gates, a_change_of_a_chain_locks_its_stripe_once) {
+  for (const char* verb : {"insert", "insert, third slot", "insert, slot of an erased entry",
+                           "insert_or_assign, absent", "shadow_insert", "commit"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(chained(verb), {1, 1, 0});
+    EXPECT_LE(chained(verb).table, 2u) << "the root and the stripe";
+  }
+  expect_costs(chained_records("insert"), {1, 1, 0});
+  for (const char* verb :
+       {"assign", "update", "insert_or_add, key is there", "insert_or_assign, key is there", "compute, replaces"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(chained(verb), {1, 1, 0});
+    EXPECT_EQ(chained(verb).stores, 4u) << "the seat's two, the value, and the lock is given back";
+  }
+  for (const char* verb : {"insert, key is there", "assign, absent", "erase, absent"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(chained(verb), {1, 0, 0});
+    EXPECT_EQ(chained(verb).stores, 2u);
+  }
+}
+
+// What leaves a chain is looked for on the paths of its family, whose size stands at the head of the array: a line that all
+// keys share. Then it is handed to those that are retired, under a lock of theirs.
+TEST(counting_gates, what_leaves_a_chain_costs_a_second_lock) {
+  for (const char* verb : {"erase", "erase, third slot", "extract", "compute, erases", "abort"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(chained(verb), {2, 2, 0});
+    expect_costs(chained_records(verb), {2, 2, 0});
+  }
+  for (const char* verb : {"assign", "update", "insert_or_assign, key is there", "compute, replaces"}) {
+    SCOPED_TRACE(verb);
+    expect_costs(chained_records(verb), {2, 2, 0});
+    EXPECT_EQ(chained_records(verb).index, 2u) << "the node that comes, and the one that goes";
+  }
+}
+
+// A node of words is one block; a record and its node are one.
+TEST(counting_gates, an_entry_of_a_chain_is_one_block) {
+  for (const char* verb : {"insert", "insert_or_assign, absent", "shadow_insert"}) {
+    EXPECT_EQ(chained(verb).allocations, 1u) << verb;
+    EXPECT_EQ(chained_records(verb).allocations, 1u) << verb;
+  }
+  EXPECT_EQ(chained_records("assign").allocations, 1u);
+  for (const char* verb : {"find", "assign", "update", "erase", "extract", "insert, key is there"}) {
+    EXPECT_EQ(chained(verb).allocations, 0u) << verb;
+  }
 }
 
 TEST(counting_gates, one_thread_alone_never_waits) {

@@ -60,10 +60,14 @@ public:
       return;
     }
   }
-  [[nodiscard]] bool holds(const void* address) {
+  /// The piece of 64 bytes from the beginning of its block that holds the address; null: it is in no block. Where
+  /// blocks lie in lines is malloc's affair.
+  [[nodiscard]] const std::byte* piece_of(const void* address) {
     const std::scoped_lock hold(lock_);
     const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count_);
-    return std::any_of(blocks_.begin(), end, [address](const range& r) { return r.holds(address); });
+    const auto block = std::find_if(blocks_.begin(), end, [address](const range& r) { return r.holds(address); });
+    if (block == end) return nullptr;
+    return block->first + (static_cast<const std::byte*>(address) - block->first) / 64 * 64;
   }
 
 private:
@@ -83,7 +87,7 @@ struct state {
   touched_set<64> table_lines;
   touched_set<64> seat_lines;
   touched_set<8> process_words;
-  touched_set<64> index_lines;
+  touched_set<1> index_pieces;
 };
 state& the_state() {
   static constinit state one;
@@ -108,7 +112,7 @@ void count_line(state& s, const void* address) {
   if (s.seat.holds(address)) s.seat_lines.add(address);
   else if (s.table.holds(address)) s.table_lines.add(address);
   else if (s.process.holds(address)) s.process_words.add(address);
-  else if (blocks().holds(address)) s.index_lines.add(address);
+  else if (const std::byte* const piece = blocks().piece_of(address)) s.index_pieces.add(piece);
   else s.lines.add(address);
 }
 
@@ -146,7 +150,8 @@ void start(range table, range seat) {
   s.stack = own_stack();
   s.process = {&__data_start, static_cast<std::size_t>(&_end - &__data_start)};
   s.now = {};
-  for (auto* const set : {&s.lines, &s.table_lines, &s.seat_lines, &s.index_lines}) set->clear();
+  for (auto* const set : {&s.lines, &s.table_lines, &s.seat_lines}) set->clear();
+  s.index_pieces.clear();
   s.process_words.clear();
   s.counting.store(true);
 }
@@ -158,7 +163,7 @@ tally stop() {
   s.now.table = s.table_lines.count();
   s.now.seat = s.seat_lines.count();
   s.now.process = s.process_words.count();
-  s.now.index = s.index_lines.count();
+  s.now.index = s.index_pieces.count();
   return s.now;
 }
 

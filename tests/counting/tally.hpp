@@ -19,7 +19,8 @@ struct tally {
   unsigned table = 0;   // the table object: root, chores, the seat's counter cell, a lock
   unsigned seat = 0;    // the caller's seat
   unsigned process = 0; // words, not lines: the epoch clock, the list of seats; the linker may put them on one line
-  unsigned index = 0;   // an index's own words: its successor, link buckets handed out
+  unsigned index = 0;   // blocks of `operator new`, in pieces of 64 bytes: an index's own words (its successor, link
+                        // buckets handed out), nodes of chains
   unsigned loads = 0;
   unsigned stores = 0;
   unsigned rmw8 = 0;

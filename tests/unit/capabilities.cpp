@@ -4,6 +4,7 @@
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 
 #include <fstream>
@@ -42,13 +43,14 @@ std::string table() {
       {"writes are delegated, not answered", &cubby::capability_set::delegates},
   };
   std::ostringstream out;
-  out << "| | `dlht` | `dlht_single` | `dramhit` | `dramhit_tuples` | `partitioned` | `reference` "
-         "|\n|---|---|---|---|---|---|---|\n";
+  out << "| | `dlht` | `dlht_single` | `dramhit` | `dramhit_tuples` | `relativistic` | `partitioned` | `reference` "
+         "|\n|---|---|---|---|---|---|---|---|\n";
   for (const line& l : lines) {
     const auto mark = [&](const cubby::capability_set& set) { return set.*l.flag ? "yes" : "-"; };
     out << "| " << l.what << " | " << mark(of<cubby::dlht>()) << " | " << mark(of<cubby::dlht_single>()) << " | "
         << mark(of<cubby::dramhit>()) << " | " << mark(of<cubby::dramhit_tuples>()) << " | "
-        << mark(of<cubby::partitioned>()) << " | " << mark(of<cubby::reference>()) << " |\n";
+        << mark(of<cubby::relativistic>()) << " | " << mark(of<cubby::partitioned>()) << " | "
+        << mark(of<cubby::reference>()) << " |\n";
   }
   return out.str();
 }

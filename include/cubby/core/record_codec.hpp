@@ -39,7 +39,9 @@ template <class K, key_kind Kind>
 using record_probe = std::conditional_t<Kind == key_kind::word, word_key_probe,
                                         std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
 
-template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48> class record_codec {
+/// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`).
+template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0>
+class record_codec {
   using split = name_split<K>;
   using inner = inner_key<K>;
   static constexpr bool spaced = is_spaced<K>;
@@ -52,6 +54,7 @@ template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 
   };
   using unit_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<unit>;
   using unit_traits = std::allocator_traits<unit_allocator>;
+  static constexpr std::size_t front_units = (Front + unit_size - 1) / unit_size;
 
   template <class Q> static constexpr bool asks_for_bytes() {
     return kind == key_kind::bytes && std::is_convertible_v<const inner_key<Q>&, std::string_view>;
@@ -81,6 +84,9 @@ public:
   template <class Q>
   static constexpr bool accepts =
       !std::is_same_v<Q, K> && is_spaced<Q> == spaced && (asks_for_bytes<Q>() || asks_for_object<Q>());
+
+  /// The same codec with room in front of its records.
+  template <std::size_t Bytes> using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes>;
 
   record_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
 
@@ -178,6 +184,11 @@ public:
     }
   }
   [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return packed::address(word); }
+  /// `Front` bytes that end where the record begins, aligned to 8.
+  [[nodiscard]] static void* front_of(std::uint64_t word) noexcept {
+    static_assert(Front % 8 == 0);
+    return static_cast<std::byte*>(packed::address(word)) - Front;
+  }
   [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const noexcept {
     return static_cast<record_type*>(packed::address(word))->link;
   }
@@ -221,19 +232,24 @@ private:
   static constexpr bool by_operator_new = std::is_same_v<unit_allocator, std::allocator<unit>>;
 
   [[nodiscard]] unit* take_room(std::size_t extra) const {
-    if constexpr (by_operator_new) return take_raw<unit>(units_for(extra));
-    unit_allocator a(allocator_);
+    const std::size_t count = front_units + units_for(extra);
     unit* room = nullptr;
-    const bool had = fail::attempt([&] { room = std::to_address(unit_traits::allocate(a, units_for(extra))); });
-    return had ? room : nullptr;
+    if constexpr (by_operator_new) {
+      room = take_raw<unit>(count);
+    } else {
+      unit_allocator a(allocator_);
+      if (!fail::attempt([&] { room = std::to_address(unit_traits::allocate(a, count)); })) return nullptr;
+    }
+    return room == nullptr ? nullptr : room + front_units;
   }
-  void give_back(unit* room, std::size_t extra) const noexcept {
+  void give_back(unit* record, std::size_t extra) const noexcept {
+    unit* const room = record - front_units;
     if constexpr (by_operator_new) {
       give_raw(room);
     } else {
       unit_allocator a(allocator_);
       using pointer = typename unit_traits::pointer;
-      unit_traits::deallocate(a, std::pointer_traits<pointer>::pointer_to(*room), units_for(extra));
+      unit_traits::deallocate(a, std::pointer_traits<pointer>::pointer_to(*room), front_units + units_for(extra));
     }
   }
 

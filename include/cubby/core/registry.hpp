@@ -70,6 +70,14 @@ public:
     if (--s.depth_ == 0) s.epoch_.store(0, sync::release);
   }
 
+  /// Whether the owner of `s`, who asks, is inside a pin of it.
+  static bool inside(const seat& s) noexcept { return s.depth_ != 0; }
+  /// Whether the calling thread is inside a pin of its own seat. Seats of handles are not looked at.
+  static bool inside() noexcept {
+    const seat* const mine = current();
+    return mine != nullptr && inside(*mine);
+  }
+
   /// Ends an epoch: what was unlinked before the call may be freed once `oldest()` has reached the returned tag.
   static std::uint64_t advance() noexcept {
     // [advance] acq_rel: pairs with [enter]

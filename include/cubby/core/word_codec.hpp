@@ -49,6 +49,9 @@ public:
   /// Whether a lookup may be asked with a Q that is not a K.
   template <class Q> static constexpr bool accepts = false;
 
+  /// There are no records to be in front of.
+  template <std::size_t> using with_front = word_codec;
+
   word_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
 
   [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }

@@ -7,8 +7,15 @@
 #include <cubby/platform/sync.hpp>
 
 #include <pthread.h>
+#include <time.h>
 
 namespace cubby::inline v0 {
+
+/// Lets others run for at least so long, unless a signal comes. Below a second.
+inline void nap(unsigned microseconds) noexcept {
+  const timespec span{0, static_cast<long>(microseconds) * 1000};
+  (void)nanosleep(&span, nullptr);
+}
 
 #if CUBBY_SYNC_HOOKS
 /// Who runs workers instead of the system, so that a scheduler chooses when.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Read-copy-update over the seats of registry.hpp. A read section is a pin. A writer waits for the sections that were
+// open at some moment, in one of three ways, all over the same epochs: it hands memory to a `retire_bag` (epoch.hpp) and
+// goes on, it asks a `grace_period` now and then, or it blocks in `synchronize`. Threads need not register.
+#pragma once
+
+#include <cstdint>
+
+#include <cubby/core/registry.hpp>
+#include <cubby/platform/fail.hpp>
+#include <cubby/platform/thread.hpp>
+
+namespace cubby::inline v0::rcu {
+
+/// The calling thread is inside from its construction to its end, in the same thread. Nests; one store in and one out.
+/// The thread's first needs memory for a seat: std::bad_alloc without (without exceptions it waits for some).
+class [[nodiscard]] read_section {
+public:
+  read_section() : pin_(own_seat()) {}
+
+private:
+  static seat& own_seat() {
+    for (sync::backoff wait;; wait.pause()) {
+      if (seat* const mine = registry::local()) [[likely]]
+        return *mine;
+      fail::with_no_memory();
+    }
+  }
+  seat_pin pin_;
+};
+
+/// Waits for the sections that are open when it begins, and not for those that open later.
+class grace_period {
+public:
+  grace_period() noexcept = default; ///< has elapsed
+  [[nodiscard]] static grace_period begin() noexcept {
+    grace_period now;
+    now.tag_ = registry::advance();
+    return now;
+  }
+  /// Whether all of them have ended. What the caller wrote before `begin` is then seen by every section that is open,
+  /// and what they did inside happened before the answer. A system call until it is true; never blocks. It stays true:
+  /// a section that takes the number of its epoch before `begin` and shows it late is not asked about again.
+  [[nodiscard]] bool elapsed() noexcept {
+    if (tag_ != 0 && registry::oldest() >= tag_) tag_ = 0;
+    return tag_ == 0;
+  }
+
+private:
+  std::uint64_t tag_ = 0; // 0: has elapsed
+};
+
+/// Waiting for readers, who may be asleep: spins, then naps that grow to a millisecond.
+class patience {
+public:
+  void pause() noexcept {
+    if (turns_++ < 128) {
+      spin_.pause();
+      return;
+    }
+    nap(span_);
+    napped_ += span_;
+    if (span_ < 1000) span_ *= 2;
+  }
+  /// Microseconds that were asked for in naps.
+  [[nodiscard]] std::uint64_t napped() const noexcept { return napped_; }
+
+private:
+  sync::backoff spin_;
+  unsigned turns_ = 0;
+  unsigned span_ = 20;
+  std::uint64_t napped_ = 0;
+};
+
+/// How a wait for readers ended.
+enum class waited : std::uint8_t {
+  elapsed,
+  inside,  ///< the caller is inside a read section of its own, which would never end; nothing was waited for
+  too_long ///< readers are still inside after the time that was given
+};
+
+inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
+
+/// Blocks until every section that is open now has ended, or about `limit` microseconds. Of the caller's own sections
+/// those on its thread's seat are noticed, and those on `mine` if that is given: a thread that holds the pin of a handle
+/// passes its seat, or a limit.
+[[nodiscard]] inline waited synchronize(const seat* mine = nullptr, std::uint64_t limit = for_ever) noexcept {
+  if (registry::inside() || (mine != nullptr && registry::inside(*mine))) return waited::inside;
+  grace_period readers = grace_period::begin();
+  for (patience wait; !readers.elapsed(); wait.pause()) {
+    if (wait.napped() >= limit) return waited::too_long;
+  }
+  return waited::elapsed;
+}
+
+} // namespace cubby::inline v0::rcu

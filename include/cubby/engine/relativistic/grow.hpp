@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a table changes its size, and who does the work: growth when there is more than one entry a bucket, shrinking by
+// policy, the share of each writer, and calls that see a resize to its end.
+#pragma once
+
+#include <cubby/engine/relativistic/resize.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// While readers are waited for, one writer in so many asks whether they have gone: that is a system call.
+inline constexpr std::uint64_t writers_a_look = 32;
+/// How long a call waits for readers before each pass, in microseconds of naps; then the resize is left to writers and
+/// the worker.
+inline constexpr std::uint64_t longest_wait = 1000000;
+
+/// The share of a resize that a writer does before it returns. Never waits.
+template <class Policy> CUBBY_NEVER_INLINE void do_chores(table<Policy>& t) noexcept {
+  if (t.settings.growth == growth_policy::background) return;
+  // relaxed, both: a hint; rations, nothing else
+  const bool waits = t.busy.load(sync::relaxed) == business::readers_to_wait_for;
+  if (waits && t.ticks.fetch_add(1, sync::relaxed) % writers_a_look != 0) return;
+  if (!t.resize_lock.try_lock()) return;
+  (void)work_on(t, t.settings.growth == growth_policy::cooperative ? ~std::uint64_t{0} : t.settings.move_bins);
+  t.resize_lock.unlock();
+}
+template <class Policy> CUBBY_ALWAYS_INLINE void chores(table<Policy>& t) noexcept {
+  // relaxed: a hint; a missed one is seen by the next writer
+  if (t.busy.load(sync::relaxed) != business::none) [[unlikely]]
+    do_chores(t);
+}
+
+/// Begins a resize to `buckets` unless one is under way, or being thought about.
+template <class Policy> void try_begin(table<Policy>& t, std::uint64_t buckets) noexcept {
+  if (!t.resize_lock.try_lock()) return;
+  // relaxed: under the lock
+  const bool begun = t.work.at == stage::idle && buckets != t.buckets.load(sync::relaxed) && begin_resize(t, buckets);
+  t.resize_lock.unlock();
+  if (begun && t.settings.growth == growth_policy::background) t.worker.notify();
+}
+
+/// The least buckets for `live` entries that are a growth step away from `now`.
+inline std::uint64_t grown_size(const options& settings, std::uint64_t now, std::uint64_t live) noexcept {
+  std::uint64_t size = now * (settings.growth_factor == 0 ? 2 : std::bit_ceil(settings.growth_factor));
+  while (size < live && size < most_buckets) size *= 2;
+  return size;
+}
+
+/// After an insert that left `live` entries in its stripe: looks at the whole table now and then once a stripe has its
+/// share, and begins to grow when there is more than one entry a bucket.
+template <class Policy> CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, std::uint64_t live) noexcept {
+  // relaxed: a recent figure
+  const std::uint64_t now = t.buckets.load(sync::relaxed);
+  const std::uint64_t share = now / stripe_count;
+  if (live > share && live % (share / 16 + 1) == 0) [[unlikely]] {
+    const std::uint64_t all = live_entries(t);
+    const bool may = t.settings.growth != growth_policy::fixed && now < most_buckets;
+    if (all > now && may) try_begin(t, grown_size(t.settings, now, all));
+  }
+  chores(t);
+}
+
+/// After an erase: an automatic table that is left with an eighth of an entry a bucket shrinks to between a quarter and a
+/// half, so that it takes a twofold change either way to move again.
+template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, std::uint64_t live) noexcept {
+  // relaxed: a recent figure
+  const std::uint64_t now = t.buckets.load(sync::relaxed);
+  const std::uint64_t share = now / stripe_count;
+  if (t.settings.shrink == shrink_policy::automatic && live * 8 <= share && live % (share / 64 + 1) == 0) [[unlikely]] {
+    const std::uint64_t all = live_entries(t);
+    std::uint64_t least = buckets_for(all * 2);
+    if (least < t.floor_buckets) least = t.floor_buckets;
+    if (all * 8 <= now && least < now) try_begin(t, least);
+  }
+  chores(t);
+}
+
+/// Sees the resize that is under way to its end. False: readers were waited for long enough, or not at all because the
+/// caller is one.
+template <class Policy> bool finish_resize(table<Policy>& t, const seat& mine) noexcept {
+  const bool inside = registry::inside() || registry::inside(mine);
+  for (rcu::patience wait;;) {
+    progress how;
+    {
+      lock_scope hold(t.resize_lock);
+      how = work_on(t, t.settings.chunk_bins);
+    }
+    if (how == progress::idle) return true;
+    if (how == progress::more) {
+      wait = rcu::patience();
+      continue;
+    }
+    if (inside || wait.napped() >= longest_wait) return false;
+    wait.pause();
+  }
+}
+
+/// Room for `entries` without further growth. False: no memory, or a `fixed` table would have to grow. True also when
+/// readers hold up a growth that has begun: it goes on when they have gone.
+template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::uint64_t entries) noexcept {
+  const std::uint64_t buckets = buckets_for(entries);
+  for (;;) {
+    const bool ended = finish_resize(t, mine);
+    // relaxed: a recent figure
+    if (t.buckets.load(sync::relaxed) >= buckets) return true;
+    if (t.settings.growth == growth_policy::fixed || buckets > most_buckets) return false;
+    lock_scope hold(t.resize_lock);
+    if (t.wanted < buckets) t.wanted = buckets;
+    if (t.work.at == stage::idle && !begin_resize(t, buckets)) {
+      t.wanted = 0;
+      return false;
+    }
+    if (!ended) return true;
+  }
+}
+
+/// Gives back what the entries do not need, down to the floor. False: no memory for a smaller array. True also when
+/// readers hold up what has begun.
+template <class Policy> bool shrink_to_fit(table<Policy>& t, const seat& mine) noexcept {
+  for (std::uint64_t last = ~std::uint64_t{0};;) {
+    if (!finish_resize(t, mine)) return true;
+    std::uint64_t least = buckets_for(live_entries(t));
+    if (least < t.floor_buckets) least = t.floor_buckets;
+    lock_scope hold(t.resize_lock);
+    // relaxed: under the lock
+    const std::uint64_t now = t.buckets.load(sync::relaxed);
+    if (t.work.at != stage::idle) continue;
+    if (now >= last || least >= now) return true;
+    last = now;
+    if (!begin_resize(t, least)) return false;
+  }
+}
+
+/// What the background thread does when it is woken.
+template <class Policy> void background_work(void* argument) {
+  auto& t = *static_cast<table<Policy>*>(argument);
+  rcu::patience wait;
+  while (t.closing.load(sync::relaxed) == 0) { // relaxed: a request to hurry; the join that follows orders everything
+    progress how;
+    {
+      lock_scope hold(t.resize_lock);
+      how = work_on(t, t.settings.chunk_bins);
+    }
+    if (how == progress::idle) return;
+    if (how == progress::blocked) wait.pause();
+    else wait = rcu::patience();
+  }
+}
+
+} // namespace cubby::inline v0::engines::relativistic

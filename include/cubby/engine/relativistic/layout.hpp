@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the relativistic room stores: nodes, each an entry that keeps its address for life, and arrays of bucket heads.
+//   link   [63 address of a node 3 | replaced 2 | hidden 1 | dead 0]   in a node: marks of that node itself
+//   head   the same without marks; or [... | finished 1 | moved 0]     the chain has moved to the next array
+// Invariants, which every writer keeps (README.md has the argument):
+//   N1  From the head of a bucket, following links, every live node of that bucket is met; nodes of other buckets may
+//       be, too, while a larger array is being unzipped. The same from every link that a reader may stand on.
+//   N2  A link changes only under the lock of its node's stripe; a dead node's link does not change any more.
+//   N3  A node is marked dead before it is unlinked from every link that leads to it, and unlinked before it is retired.
+//       A replaced one need not be marked first: a reader that stands on it may show what was there when it came.
+//   N4  A link that makes readers skip nodes (an unzip) is set only on a path that no reader of another bucket can be on.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <cubby/core/room.hpp>
+#include <cubby/platform/memory.hpp>
+#include <cubby/platform/sync.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// Locks of a table, and its least number of buckets: a hash has the same lock whatever the size of the table.
+inline constexpr std::uint64_t stripe_count = 64;
+/// 8 TiB of heads: more than there is memory for, and products of sizes below it do not wrap.
+inline constexpr std::uint64_t most_buckets = std::uint64_t{1} << 40;
+
+namespace mark {
+inline constexpr std::uint64_t dead = 1;   // removed: readers pass it by, and its value is not to be read
+inline constexpr std::uint64_t hidden = 2; // a reservation: readers pass it by, inserts of its key fail
+inline constexpr std::uint64_t replaced =
+    4; // of a record table: another node has taken its place; what it shows was true
+inline constexpr std::uint64_t gone = dead | replaced; // unlinked: nothing is changed in it any more
+inline constexpr std::uint64_t all = 7;
+} // namespace mark
+namespace head_mark {
+inline constexpr std::uint64_t moved = 1;    // look into the next array
+inline constexpr std::uint64_t finished = 2; // and its chains there are precise
+} // namespace head_mark
+
+struct node {
+  sync::word<std::uint64_t> next;
+  std::uint64_t key = 0; // constant once the node can be reached
+  sync::word<std::uint64_t> value;
+};
+static_assert(sizeof(node) == 24 && alignof(node) == 8);
+
+CUBBY_ALWAYS_INLINE node* node_at(std::uint64_t link) noexcept {
+  return std::bit_cast<node*>(static_cast<std::uintptr_t>(link & ~mark::all));
+}
+inline std::uint64_t link_to(const node& n) noexcept {
+  return static_cast<std::uint64_t>(std::bit_cast<std::uintptr_t>(&n));
+}
+
+/// A node that nobody can reach yet, or null without memory. A record's node lies in front of the record: one allocation,
+/// which goes with the record.
+template <class Policy> node* make_node(std::uint64_t key, std::uint64_t value, std::uint64_t link) noexcept {
+  void* room = nullptr;
+  if constexpr (Policy::unique_words) room = Policy::front_of(value);
+  else room = detail::take_raw<node>(1);
+  if (room == nullptr) return nullptr;
+  auto* const made = ::new (room) node;
+  made->key = key;
+  // relaxed: whoever links the node publishes both
+  made->value.store(value, sync::relaxed);
+  made->next.store(link, sync::relaxed); // relaxed: as above
+  return made;
+}
+/// Of a word table.
+inline void free_node(node* gone) noexcept { detail::give_raw(gone); }
+
+/// Retired nodes of word tables wait in their value words: a reader that has found the node dead does not use what it read there.
+struct node_policy {
+  static constexpr bool unique_words = true;
+  class link_word {
+  public:
+    explicit link_word(node& n) noexcept : node_(n) {}
+    link_word& operator=(std::uint64_t chain) noexcept {
+      // [bury] release: pairs with [read-value]; who reads this instead of a value then sees the node dead
+      node_.value.store(chain, sync::release);
+      return *this;
+    }
+    operator std::uint64_t() const noexcept {
+      // relaxed: the bag's lock orders its own accesses
+      return node_.value.load(sync::relaxed);
+    }
+
+  private:
+    node& node_;
+  };
+  [[nodiscard]] static link_word retire_link(std::uint64_t word) noexcept { return link_word(*node_at(word)); }
+  static void dispose(std::uint64_t word) noexcept { free_node(node_at(word)); }
+};
+
+/// The heads of a table of one size, behind it in the same pages. A bucket is chosen by the low bits of the hash.
+struct alignas(cpu::cache_line) bucket_array {
+  sync::word<std::uint64_t>* heads = nullptr;
+  std::uint64_t mask = 0; // buckets minus one
+  /// Buckets whose numbers agree under this mask may share nodes; `mask` when every chain is precise.
+  sync::word<std::uint64_t> family_mask;
+  sync::word<bucket_array*> next; // where chains move to; set once
+  memory::region pages;
+};
+
+/// `buckets` empty chains, or null without memory. Pages arrive at first use.
+inline bucket_array* make_array(std::uint64_t buckets) noexcept {
+  if (buckets > most_buckets) return nullptr;
+  memory::region pages = memory::allocate(sizeof(bucket_array) + buckets * sizeof(sync::word<std::uint64_t>));
+  if (pages.address == nullptr) return nullptr;
+  auto* const made = ::new (static_cast<void*>(pages.address)) bucket_array;
+  // Zero bytes are an empty chain, so the mapping is used as it comes.
+  made->heads = reinterpret_cast<sync::word<std::uint64_t>*>(made + 1);
+  made->mask = buckets - 1;
+  // relaxed: not yet shared
+  made->family_mask.store(made->mask, sync::relaxed);
+  made->pages = pages;
+  return made;
+}
+inline void free_array(bucket_array* gone) noexcept {
+  memory::region pages = gone->pages;
+  memory::release(pages);
+}
+
+} // namespace cubby::inline v0::engines::relativistic

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every change of an entry that is there: find it without a lock, ask what to do, and do it under the stripe's lock if the
+// node is still linked and still shows the value that was asked about. A value word is stored in its node; a record comes
+// with its own node, which takes the old one's place. A node is unlinked from every path that leads to it, of which there may
+// be several while a larger array is being unzipped.
+#pragma once
+
+#include <cubby/engine/relativistic/insert.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// Lets whatever leads to `gone` on the path that begins at `head` lead to `after` instead.
+inline void detach(sync::word<std::uint64_t>& head, const node& gone, std::uint64_t after) noexcept {
+  sync::word<std::uint64_t>* from = &head;
+  // relaxed: under the stripe's lock
+  for (node* n = node_at(from->load(sync::relaxed)); n != nullptr; n = node_at(from->load(sync::relaxed))) {
+    if (n == &gone) {
+      put_link(*from, after);
+      return;
+    }
+    from = &n->next;
+  }
+}
+
+/// The same on every path of the family of `hash`.
+template <class Policy>
+void detach_everywhere(table<Policy>& t, std::uint64_t hash, const node& gone, std::uint64_t after) noexcept {
+  bucket_array& at = array_of(t, hash);
+  const std::uint64_t family = at.family_mask.load(sync::relaxed); // relaxed: see end_resize
+  for (std::uint64_t b = hash & family; b <= at.mask; b += family + 1) detach(at.heads[b], gone, after);
+}
+
+/// Removes a node, under the lock of its stripe. What leads to it then leads to where it led, be that another bucket's
+/// node: to skip those as well would be a cut for which nobody has waited (README.md, hole 2).
+template <class Policy> void remove_node(table<Policy>& t, std::uint64_t hash, node& gone) noexcept {
+  // relaxed: under the stripe's lock
+  const std::uint64_t after = gone.next.load(sync::relaxed);
+  // Linearization point of an erase. [mark-dead] release: pairs with [follow]
+  gone.next.store(after | mark::dead, sync::release);
+  detach_everywhere(t, hash, gone, after & ~mark::all);
+  give_place(t);
+}
+
+/// Puts the node of a record in the place of another, under the lock of their stripe. It leads where the old one led; the
+/// bucket's own readers come by it from the one link on their path.
+template <class Policy> void replace_node(table<Policy>& t, std::uint64_t hash, node& old,
+                                          std::uint64_t value) noexcept {
+  // relaxed: under the stripe's lock
+  const std::uint64_t after = old.next.load(sync::relaxed);
+  const node& made = *make_node<Policy>(old.key, value, after);
+  // Only writers ask for the mark, under the lock. [put-link] release: pairs with [follow]
+  old.next.store(after | mark::replaced, sync::release);
+  // Linearization point of an assign in a record table: the link on the bucket's own path. Its order is put_link's.
+  detach_everywhere(t, hash, old, link_to(made));
+}
+
+/// Does what was decided about a sighting, if that is still true. `live` is written by an erase only.
+template <class Policy>
+bool apply(table<Policy>& t, std::uint64_t hash, const sighting& hit, const decision& wanted,
+           std::uint64_t& live) noexcept {
+  stripe& s = stripe_of(t, hash);
+  lock_scope hold(s.lock);
+  node& n = *hit.where;
+  // relaxed, both: written under the lock
+  if ((n.next.load(sync::relaxed) & mark::gone) != 0 || n.value.load(sync::relaxed) != hit.value) return false;
+  if (wanted.what == verdict::replace) {
+    if constexpr (Policy::unique_words) replace_node(t, hash, n, wanted.word);
+    // Linearization point of an assign in a word table. [write-value] release: pairs with [read-value]
+    else n.value.store(wanted.word, sync::release);
+    return true;
+  }
+  remove_node(t, hash, n);
+  live = count_live(s, ~std::uint64_t{0});
+  return true;
+}
+
+/// Shows `f(value word) -> decision` the entry and carries the decision out about exactly that value. `f` runs without a
+/// lock, and again when another thread was faster.
+template <class Policy, class Probe, class F>
+mutated mutate(table<Policy>& t, seat& who, const Probe& probe, F& f) {
+  for (;;) {
+    const sighting hit = search(t.policy, first_link(t, probe.hash), probe);
+    if (hit.where == nullptr || hit.hidden) return {};
+    const decision wanted = f(hit.value);
+    if (wanted.what == verdict::keep) return {true, verdict::keep, hit.value};
+    std::uint64_t live = 0;
+    if (!apply(t, probe.hash, hit, wanted, live)) continue;
+    if (wanted.what == verdict::erase) {
+      if constexpr (!Policy::unique_words) t.node_bag.add(who, link_to(*hit.where)); // records are the caller's
+      after_erase(t, live);
+    } else {
+      chores(t);
+    }
+    return {true, wanted.what, hit.value};
+  }
+}
+
+} // namespace cubby::inline v0::engines::relativistic

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face of the relativistic room. Paper: Triplett, McKenney, Walpole, "Resizable, Scalable, Concurrent Hash Tables via
+// Relativistic Programming", USENIX ATC 2011. README.md beside this file has it in one page, and what we changed and why.
+#pragma once
+
+#include <utility>
+
+#include <cubby/engine/relativistic/batch.hpp>
+#include <cubby/engine/relativistic/shadow.hpp>
+#include <cubby/engine/relativistic/stats.hpp>
+#include <cubby/engine/relativistic/walk.hpp>
+#include <cubby/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+/// Words to words over a relativistic table. Every verb runs inside a pin; see engine.hpp for the contract. Records are
+/// nodes: the codec keeps room for one in front of each.
+template <class Codec> class relativistic_engine {
+public:
+  using policy = typename Codec::template with_front<sizeof(engines::relativistic::node)>;
+  static_assert(slot_policy<policy>);
+  using probe = typename policy::probe;
+  static constexpr capability_set capabilities{
+      .lock_free_find = true,
+      .slots_freed_at_once = true,
+      .bounded_bins = true,
+      .ordered_batch = true,
+      .prefetch = true,
+      .grows = true,
+      .grows_without_blocking = true,
+      .shrinks = true,
+      .walks_once = true,
+      .snapshot = true,
+      .shadow_insert = true,
+  };
+
+  /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
+  relativistic_engine(const options& chosen, policy slots) : table_(chosen, std::move(slots)) {
+    ok_ = engines::relativistic::open(table_);
+    if (ok_) return;
+    engines::relativistic::close(table_);
+    fail::with_no_memory();
+  }
+  ~relativistic_engine() {
+    if (ok_) engines::relativistic::close(table_);
+  }
+  relativistic_engine(const relativistic_engine&) = delete;
+  relativistic_engine& operator=(const relativistic_engine&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] const policy& slots() const noexcept { return table_.policy; }
+
+  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  static seat_pin pin(seat& s) noexcept { return seat_pin(s); }
+  /// The calling thread's seat; null when there is no memory for one.
+  static seat* local_seat() noexcept { return registry::local(); }
+
+  CUBBY_ALWAYS_INLINE found_word find(seat&, const probe& p) const noexcept {
+    return engines::relativistic::find(table_, p);
+  }
+  CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {
+    engines::relativistic::prefetch_head(table_, p);
+  }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
+    engines::relativistic::prefetch_record(table_.policy, engines::relativistic::first_link(table_, p.hash), p.word);
+  }
+  inserted_word insert(seat&, const probe& p, std::uint64_t word) noexcept {
+    return engines::relativistic::insert(table_, p, word);
+  }
+  template <class F> mutated mutate(seat& s, const probe& p, F f) {
+    return engines::relativistic::mutate(table_, s, p, f);
+  }
+  void retire(seat& s, std::uint64_t word) {
+    if constexpr (policy::unique_words) table_.bag.add(s, word);
+  }
+  void collect(seat&) {
+    table_.node_bag.collect();
+    table_.bag.collect();
+  }
+
+  template <class F> void for_each(seat&, F f) { engines::relativistic::for_each(table_, f); }
+  template <class Begin, class Sink> bool snapshot(seat&, Begin begin, Sink sink) {
+    return engines::relativistic::snapshot(table_, begin, sink);
+  }
+  template <class Make, class Take>
+  CUBBY_ALWAYS_INLINE void find_many(seat&, std::size_t count, Make make, Take take) const {
+    engines::relativistic::find_many(table_, count, make, take);
+  }
+
+  inserted_word shadow_insert(seat&, const probe& p, std::uint64_t word) noexcept {
+    return engines::relativistic::insert(table_, p, word, engines::relativistic::mark::hidden);
+  }
+  void shadow_commit(seat&, const probe& p, std::uint64_t word) noexcept {
+    engines::relativistic::shadow_commit(table_, p, word);
+  }
+  void shadow_abort(seat& s, const probe& p, std::uint64_t word) noexcept {
+    engines::relativistic::shadow_abort(table_, s, p, word);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(engines::relativistic::live_entries(table_));
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    // relaxed: a recent figure
+    return static_cast<std::size_t>(table_.buckets.load(sync::relaxed));
+  }
+  [[nodiscard]] table_stats stats() const noexcept { return engines::relativistic::stats(table_); }
+  /// Waits for readers, at most about a second before each pass, and not at all inside a pin of `s` or of the calling thread.
+  bool reserve(seat& s, std::size_t entries) noexcept {
+    const bool done = engines::relativistic::reserve(table_, s, entries);
+    wake_worker();
+    return done;
+  }
+  /// The same.
+  bool shrink_to_fit(seat& s) {
+    const bool done = table_.settings.shrink == shrink_policy::never || engines::relativistic::shrink_to_fit(table_, s);
+    wake_worker();
+    collect(s);
+    return done;
+  }
+
+private:
+  /// For what a call that could not wait has left.
+  void wake_worker() noexcept {
+    if (table_.settings.growth == growth_policy::background) table_.worker.notify();
+  }
+
+  mutable engines::relativistic::table<policy> table_;
+  bool ok_ = false;
+};
+
+/// Engine tag for cubby::map and cubby::set: wait-free lookups, which a resize does not disturb; updates lock.
+struct relativistic {
+  template <class Codec> using engine = relativistic_engine<Codec>;
+};
+
+} // namespace cubby::inline v0

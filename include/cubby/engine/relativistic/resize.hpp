@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A resize as a sequence of small pieces, done by whoever passes by or by the table's worker: chains move to the new array
+// family by family; then, after each wait for readers, one pass of cuts over the families that are still zipped.
+// No piece blocks: a wait is a grace period that the next piece asks for. So a resize may run inside its own thread's
+// pin, where a blocking wait would wait for itself; it then goes on when somebody else, or the same thread later, asks.
+#pragma once
+
+#include <cubby/engine/relativistic/zip.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// Buckets for this many entries: at most one entry a bucket.
+constexpr std::uint64_t buckets_for(std::uint64_t entries) noexcept {
+  if (entries > most_buckets) return most_buckets * 2;
+  return entries < stripe_count ? stripe_count : std::bit_ceil(entries);
+}
+
+/// Between the sizes of two neighbours, at most: a removal looks at every bucket of its family.
+inline constexpr std::uint64_t most_siblings = 64;
+
+/// Begins a resize to `buckets`, a power of two and not the present number; under `resize_lock`, while none is under way.
+/// False: no memory, and the table is as it was.
+template <class Policy> bool begin_resize(table<Policy>& t, std::uint64_t buckets) noexcept {
+  // relaxed: roots change under the lock that the caller holds
+  bucket_array* const from = t.root.load(sync::relaxed);
+  const std::uint64_t now = from->mask + 1;
+  if (buckets > now * most_siblings) buckets = now * most_siblings;
+  if (buckets < now / most_siblings) buckets = now / most_siblings;
+  bucket_array* const to = make_array(buckets);
+  if (to == nullptr) return false;
+  const bool grows = buckets > now;
+  // relaxed: published with the array
+  if (grows) to->family_mask.store(from->mask, sync::relaxed);
+  // [hang-array] release: pairs with [next-array]
+  from->next.store(to, sync::release);
+  t.work = {stage::moving, false, {}, from, to, grows ? now : buckets, 0, 0};
+  // relaxed, all: figures and hints
+  t.array_bytes.fetch_add(to->pages.bytes, sync::relaxed);
+  (grows ? t.growths : t.shrinks).fetch_add(1, sync::relaxed);
+  t.busy.store(business::families_to_do, sync::relaxed); // relaxed: as above
+  return true;
+}
+
+/// The end of a resize: chains are precise and nobody is in the old array any more.
+template <class Policy> void end_resize(table<Policy>& t) noexcept {
+  const resize_work done = std::exchange(t.work, resize_work{});
+  // relaxed: a writer that holds a stripe's lock and sees it comes after the last cut there; an older value only costs time
+  done.to->family_mask.store(done.to->mask, sync::relaxed);
+  // relaxed, all: figures and hints
+  t.array_bytes.fetch_add(~std::uint64_t{0} - done.from->pages.bytes + 1, sync::relaxed);
+  t.busy.store(business::none, sync::relaxed);
+  free_array(done.from);
+  if (t.wanted <= done.to->mask + 1 || !begin_resize(t, t.wanted)) t.wanted = 0;
+}
+
+/// One family's share of the present pass.
+template <class Policy> void do_family(table<Policy>& t, std::uint64_t number) noexcept {
+  resize_work& w = t.work;
+  lock_scope hold(t.stripes[number % stripe_count].lock);
+  if (w.at == stage::moving) {
+    if (w.to->mask > w.from->mask) share_chain(t.policy, *w.from, *w.to, number);
+    else join_chains(*w.from, *w.to, number);
+    return;
+  }
+  auto& old_head = w.from->heads[number]; // nobody else reads it now: it remembers what need not be looked at again
+  // relaxed, both: only the resizer is left here
+  if ((old_head.load(sync::relaxed) & head_mark::finished) != 0) return;
+  if (cut_seam(t.policy, *w.to, number)) ++w.cuts;
+  else old_head.store(head_mark::moved | head_mark::finished, sync::relaxed); // relaxed: as above
+}
+
+/// All families have had their share: readers must be waited for, unless nothing was changed.
+template <class Policy> void end_pass(table<Policy>& t) noexcept {
+  resize_work& w = t.work;
+  if (w.at == stage::moving) {
+    // [show-root] release: pairs with [table-root]
+    t.root.store(w.to, sync::release);
+    // relaxed: a figure
+    t.buckets.store(w.to->mask + 1, sync::relaxed);
+  } else if (w.cuts == 0) {
+    end_resize(t);
+    return;
+  }
+  w.waiting = true;
+  w.readers = rcu::grace_period::begin();
+  t.busy.store(business::readers_to_wait_for, sync::relaxed); // relaxed: a hint
+}
+
+/// Readers have gone. After a shrink that was all; else the next pass of cuts begins.
+template <class Policy> void begin_pass(table<Policy>& t) noexcept {
+  resize_work& w = t.work;
+  if (w.to->mask < w.from->mask) {
+    end_resize(t);
+    return;
+  }
+  w.waiting = false;
+  w.at = stage::unzipping;
+  w.cursor = 0;
+  w.cuts = 0;
+  t.busy.store(business::families_to_do, sync::relaxed); // relaxed: a hint
+}
+
+enum class progress : std::uint8_t { idle, more, blocked };
+
+/// Does the share of at most `families`; under `resize_lock`. `blocked`: nothing, because readers have to leave first.
+/// `alone`: there are no readers to wait for.
+template <class Policy> progress work_on(table<Policy>& t, std::uint64_t families, bool alone = false) noexcept {
+  resize_work& w = t.work;
+  if (w.waiting) {
+    if (!alone && !w.readers.elapsed()) return progress::blocked;
+    begin_pass(t);
+  }
+  for (; families > 0 && w.at != stage::idle && !w.waiting; --families) {
+    do_family(t, w.cursor);
+    if (++w.cursor == w.families) end_pass(t);
+  }
+  return w.at == stage::idle ? progress::idle : progress::more;
+}
+
+} // namespace cubby::inline v0::engines::relativistic

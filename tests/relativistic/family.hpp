@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// A relativistic table whose resizes are driven by hand, and a reader that stands still in the middle of its find while
+// others act. All in one thread: the reader's hook runs the others, so each case is one exact interleaving.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include <cubby/core/codec.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/map.hpp>
+
+#include "support/hooks.hpp"
+#include "support/modes.hpp"
+
+namespace cubby_test {
+
+/// Keys are their own hashes, so a test chooses their buckets.
+struct key_as_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return key; }
+};
+
+namespace room = cubby::engines::relativistic;
+
+/// Runs `others` before the `number`th step (from 0) of the thread that made it, once.
+class interruption final : public watcher {
+public:
+  interruption(unsigned number, std::function<void()> others) : number_(number), others_(std::move(others)) {}
+  void before(step, const void*) override {
+    if (done_ || seen_++ != number_) return;
+    done_ = true;
+    others_();
+  }
+  [[nodiscard]] bool happened() const { return done_; }
+
+private:
+  unsigned number_;
+  unsigned seen_ = 0;
+  bool done_ = false;
+  std::function<void()> others_;
+};
+
+/// A table with words or, of `wide_value`, with records, a seat for the reader and one for everybody else.
+template <class Value>
+class family {
+public:
+  using codec = typename cubby::codec<std::uint64_t, Value, key_as_hash,
+                                      std::allocator<std::byte>>::template with_front<sizeof(room::node)>;
+  using table = room::table<codec>;
+  static constexpr std::uint64_t assigned = std::uint64_t{1} << 40; // added to a key, what `assign` gives it
+
+  explicit family(std::uint64_t buckets)
+      : t(settings(buckets), codec(key_as_hash{}, std::allocator<std::byte>{}, 0)), reader(*cubby::registry::claim()),
+        writer(*cubby::registry::claim()) {
+    EXPECT_TRUE(room::open(t));
+  }
+  ~family() {
+    room::close(t);
+    cubby::registry::release(&reader);
+    cubby::registry::release(&writer);
+  }
+  family(const family&) = delete;
+  family& operator=(const family&) = delete;
+
+  void insert(std::uint64_t key) {
+    const cubby::seat_pin pin(writer);
+    EXPECT_EQ(room::insert(t, probe(key), word(key, key)).outcome, cubby::insert_outcome::inserted);
+    keys.push_back(key);
+  }
+  void erase(std::uint64_t key) {
+    change(key, {cubby::verdict::erase, 0});
+    std::erase(keys, key);
+  }
+  void assign(std::uint64_t key) { change(key, {cubby::verdict::replace, word(key, key + assigned)}); }
+  void begin(std::uint64_t buckets) { EXPECT_TRUE(room::begin_resize(t, buckets)); }
+  /// As far as readers let it, without waiting for them. False: the resize has ended.
+  bool go_as_far_as_it_can() {
+    room::progress how = room::progress::more;
+    while (how == room::progress::more) how = room::work_on(t, ~std::uint64_t{0});
+    return how != room::progress::idle;
+  }
+  /// To the next wait for readers; with `alone` through one that is there. False: the resize has ended.
+  bool go_on(bool alone) { return room::work_on(t, ~std::uint64_t{0}, alone) != room::progress::idle; }
+  /// Whether the reader finds the key, when before its step `number` the others act.
+  bool finds(std::uint64_t key, unsigned number, std::function<void()> others, bool& interrupted) {
+    const cubby::seat_pin pin(reader);
+    interruption here(number, std::move(others));
+    const cubby::found_word got = room::find(t, probe(key));
+    interrupted = here.happened();
+    if (got.found) {
+      const std::uint64_t shown = number_of(got.word);
+      EXPECT_TRUE(shown == key || shown == key + assigned) << shown << " under " << key;
+    }
+    return got.found;
+  }
+
+  /// The keys on the path of a bucket of the newest array that is shown.
+  [[nodiscard]] std::vector<std::uint64_t> path(std::uint64_t bucket) const {
+    std::vector<std::uint64_t> met;
+    const std::uint64_t link = room::first_link(t, bucket);
+    for (const room::node* n = room::node_at(link); n != nullptr;) {
+      met.push_back(n->key);
+      n = room::node_at(n->next.load(cubby::sync::relaxed));
+    }
+    return met;
+  }
+  /// Every bucket has its own keys, each once, and nothing else.
+  void expect_precise() const {
+    std::size_t met = 0;
+    const std::uint64_t buckets = t.buckets.load(cubby::sync::relaxed);
+    for (std::uint64_t b = 0; b < buckets; ++b) {
+      for (const std::uint64_t key : path(b)) {
+        EXPECT_EQ(key % buckets, b);
+        EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 1) << key;
+        ++met;
+      }
+    }
+    EXPECT_EQ(met, keys.size());
+  }
+
+  table t;
+  cubby::seat& reader;
+  cubby::seat& writer;
+  std::vector<std::uint64_t> keys;
+
+private:
+  static cubby::options settings(std::uint64_t buckets) {
+    cubby::options o;
+    o.capacity = buckets;
+    o.growth = cubby::growth_policy::background; // whose writers do nothing for a resize: the test does
+    return o;
+  }
+  [[nodiscard]] auto probe(std::uint64_t key) const { return t.policy.probe_of(key); }
+  [[nodiscard]] static Value value(std::uint64_t n) {
+    if constexpr (codec::in_records) return Value{n, ~n, n * 3};
+    else return n;
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t key, std::uint64_t n) const {
+    return t.policy.make(probe(key), key, value(n)).word;
+  }
+  [[nodiscard]] std::uint64_t number_of(std::uint64_t word) const {
+    const Value& v = t.policy.value(word);
+    if constexpr (codec::in_records) return v == value(v.number) ? v.number : torn;
+    else return v;
+  }
+  /// What has left is freed at once unless the reader may stand on it: the sanitizers then see what was forgotten.
+  void change(std::uint64_t key, cubby::decision wanted) {
+    {
+      const cubby::seat_pin pin(writer);
+      auto f = [wanted](std::uint64_t) { return wanted; };
+      const cubby::mutated m = room::mutate(t, writer, probe(key), f);
+      EXPECT_TRUE(m.found);
+      if constexpr (codec::in_records) t.bag.add(writer, m.before);
+    }
+    EXPECT_FALSE(leads_to_what_has_left(key)) << "after a change of " << key;
+    t.node_bag.collect();
+    t.bag.collect();
+  }
+  /// Whether any path of the key's family still leads to a node that is removed or replaced.
+  [[nodiscard]] bool leads_to_what_has_left(std::uint64_t key) const {
+    for (std::uint64_t b = key % room::stripe_count; b < 1024; b += room::stripe_count) {
+      for (const room::node* n = room::node_at(room::first_link(t, b)); n != nullptr;) {
+        const std::uint64_t link = n->next.load(cubby::sync::relaxed);
+        if ((link & room::mark::gone) != 0) return true;
+        n = room::node_at(link);
+      }
+    }
+    return false;
+  }
+};
+
+} // namespace cubby_test
