@@ -81,8 +81,12 @@ public:
     while (how == room::progress::more) how = room::work_on(t, ~std::uint64_t{0});
     return how != room::progress::idle;
   }
-  /// To the next wait for readers; with `alone` through one that is there. False: the resize has ended.
-  bool go_on(bool alone) { return room::work_on(t, ~std::uint64_t{0}, alone) != room::progress::idle; }
+  /// One piece of four: family 0 moves; the others, and the new array is shown; with `alone`, or when readers have left,
+  /// family 0 is cut; the others are. A shrink has the first two, and ends with the third. False: the resize has ended.
+  bool go_on(bool alone) {
+    const bool first = t.work.cursor == 0 || t.work.waiting;
+    return room::work_on(t, first ? 1 : ~std::uint64_t{0}, alone) != room::progress::idle;
+  }
   /// Whether the reader finds the key, when before its step `number` the others act.
   bool finds(std::uint64_t key, unsigned number, std::function<void()> others, bool& interrupted) {
     const cubby::seat_pin pin(reader);
@@ -106,12 +110,14 @@ public:
     }
     return met;
   }
-  /// Every bucket has its own keys, each once, and nothing else.
+  /// Every bucket has its own keys, each once, in the order of chains, and nothing else.
   void expect_precise() const {
     std::size_t met = 0;
     const std::uint64_t buckets = t.buckets.load(cubby::sync::relaxed);
     for (std::uint64_t b = 0; b < buckets; ++b) {
-      for (const std::uint64_t key : path(b)) {
+      const auto here = path(b);
+      EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), room::comes_before)) << "bucket " << b;
+      for (const std::uint64_t key : here) {
         EXPECT_EQ(key % buckets, b);
         EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 1) << key;
         ++met;
@@ -160,7 +166,7 @@ private:
   }
   /// Whether any path of the key's family still leads to a node that is removed or replaced.
   [[nodiscard]] bool leads_to_what_has_left(std::uint64_t key) const {
-    for (std::uint64_t b = key % room::stripe_count; b < 1024; b += room::stripe_count) {
+    for (std::uint64_t b = key % room::stripe_count; b < 4096; b += room::stripe_count) {
       for (const room::node* n = room::node_at(room::first_link(t, b)); n != nullptr;) {
         const std::uint64_t link = n->next.load(cubby::sync::relaxed);
         if ((link & room::mark::gone) != 0) return true;

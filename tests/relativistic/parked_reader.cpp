@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reader stands still before each of its steps, begun at each stage of a resize in both directions; meanwhile another
 // thread inserts, assigns or removes at that stage and the resize goes as far as readers let it. The reader misses no key that is
-// there throughout, whatever the order in which the nodes of a family are zipped together.
+// there throughout, whatever buckets the nodes of a family belong to, and finds none that is not.
 #include <algorithm>
 
 #include "relativistic/family.hpp"
@@ -15,7 +15,7 @@ struct scene {
   std::uint64_t from = 64;
   std::uint64_t to = 128;
   std::vector<std::uint64_t> keys; // inserted in this order, all in bucket 0 of 64
-  unsigned stage = 0;              // passes that have ended when the reader begins; 0: nothing has been moved
+  unsigned stage = 0;              // pieces that have been done when the reader begins; 0: nothing has been moved
   std::uint64_t wanted = 0;
   std::uint64_t inserted = 0; // 0: none
   std::uint64_t assigned = 0; // 0: none
@@ -26,15 +26,15 @@ struct scene {
 
 enum class ending { found, missed, no_such_step };
 
-/// Lays the scene and plays it; `stages` receives the number of passes that the resize takes.
+/// Lays the scene and plays it; `stages` receives the number of pieces that the resize takes.
 template <class Value>
 ending play(const scene& s, unsigned number, unsigned& stages) {
   family<Value> f(s.from);
   for (const std::uint64_t key : s.keys) f.insert(key);
   f.begin(s.to);
-  unsigned passes = 0;
+  unsigned pieces = 0;
   bool going = true;
-  for (; going && passes < s.stage; ++passes) going = f.go_on(true);
+  for (; going && pieces < s.stage; ++pieces) going = f.go_on(true);
   const auto update = [&] {
     if (s.inserted != 0) f.insert(s.inserted);
     if (s.assigned != 0) f.assign(s.assigned);
@@ -48,8 +48,8 @@ ending play(const scene& s, unsigned number, unsigned& stages) {
   };
   bool interrupted = false;
   const bool found = f.finds(s.wanted, number, others, interrupted);
-  for (; going; ++passes) going = f.go_on(true);
-  stages = std::max(stages, passes);
+  for (; going; ++pieces) going = f.go_on(true);
+  stages = std::max(stages, pieces);
   f.expect_precise();
   if (!interrupted) return ending::no_such_step;
   return found ? ending::found : ending::missed;
@@ -59,14 +59,16 @@ ending play(const scene& s, unsigned number, unsigned& stages) {
 template <class Value>
 unsigned misses_of(const scene& s, unsigned& stages) {
   unsigned missed = 0;
-  for (unsigned number = 0;; ++number) {
+  // without waiting the old array goes under a reader that has yet to load its head: what is left to see are the cuts
+  for (unsigned number = s.waits ? 0 : 2;; ++number) {
     const ending how = play<Value>(s, number, stages);
     if (how == ending::no_such_step || ::testing::Test::HasFailure()) return missed;
     missed += how == ending::missed ? 1 : 0;
   }
 }
 
-/// Every update at one stage about one wanted key: none, an insert into each bucket, an assign and a removal of each key.
+/// Every update at one stage about one wanted key: none, an insert into each bucket before and behind its nodes, an assign
+/// and a removal of each key.
 template <class Value>
 unsigned misses_of_updates(scene s, unsigned& stages) {
   s.inserted = s.assigned = s.erased = 0;
@@ -74,8 +76,10 @@ unsigned misses_of_updates(scene s, unsigned& stages) {
   for (const bool first : {true, false}) {
     s.update_first = first;
     for (const std::uint64_t bucket : {0u, 64u, 128u, 192u}) {
-      s.inserted = 256 * 100 + bucket;
-      missed += misses_of<Value>(s, stages);
+      for (const std::uint64_t place : {64u, 127u}) {
+        s.inserted = 256 * place + bucket;
+        missed += misses_of<Value>(s, stages);
+      }
     }
     s.inserted = 0;
     for (const std::uint64_t key : s.keys) {
@@ -97,8 +101,8 @@ unsigned misses_of_all(scene s, bool waits) {
   s.waits = waits;
   unsigned missed = 0;
   unsigned stages = 1;
-  // without waiting the old array goes under a reader that has come by it: what is left to see are the cuts
-  for (s.stage = waits ? 0 : 1; s.stage <= stages; ++s.stage) {
+  // without waiting only a reader that came before the resize misses anything
+  for (s.stage = 0; s.stage <= (waits ? stages : 0); ++s.stage) {
     for (const std::uint64_t wanted : s.keys) {
       s.wanted = wanted;
       missed += misses_of_updates<Value>(s, stages);
@@ -127,6 +131,27 @@ TYPED_TEST(parked_reader, misses_nothing_while_a_table_doubles) {
       ASSERT_EQ(misses_of_all<TypeParam>({.keys = zipped(pattern, length, 2)}, true), 0u)
           << length << " nodes, pattern " << pattern;
       if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+/// It walks on over other buckets' nodes, which are taken out, replaced and cut off under it.
+TYPED_TEST(parked_reader, finds_nothing_behind_its_bucket) {
+  for (unsigned pattern = 0; pattern < 16; ++pattern) {
+    scene s{.to = 256, .keys = zipped(pattern, 2, 4), .wanted = 256 * 9};
+    unsigned stages = 1;
+    for (; s.stage <= stages; ++s.stage) {
+      for (const std::uint64_t key : s.keys) {
+        for (const bool assigns : {true, false}) {
+          s.assigned = assigns ? key : 0;
+          s.erased = assigns ? 0 : key;
+          ending how = ending::missed;
+          for (unsigned number = 0; how != ending::no_such_step; ++number) {
+            how = play<TypeParam>(s, number, stages);
+            ASSERT_NE(how, ending::found) << "pattern " << pattern << ", stage " << s.stage;
+          }
+        }
+      }
     }
   }
 }

@@ -9,8 +9,7 @@ namespace cubby::inline v0::engines::relativistic {
 
 /// While readers are waited for, one writer in so many asks whether they have gone: that is a system call.
 inline constexpr std::uint64_t writers_a_look = 32;
-/// How long a call waits for readers before each pass, in microseconds of naps; then the resize is left to writers and
-/// the worker.
+/// How long a call waits for the readers of one resize, in microseconds of naps; then it is left to writers and the worker.
 inline constexpr std::uint64_t longest_wait = 1000000;
 
 /// The share of a resize that a writer does before it returns. Never waits.

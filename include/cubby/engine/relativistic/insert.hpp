@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Insert only if absent. The key is searched for without a lock; the node is built; then, under the stripe's lock and if
-// nothing was inserted there since the search began, the node becomes the first of its bucket's chain. A new node leads
-// to what the head led to, so it skips nothing and no resize has to know of it.
+// nothing was inserted there since the search began, the node is linked at its place in the order of its bucket's chain. A new
+// node leads to what the link before it led to, so it skips nothing and no resize has to know of it.
 #pragma once
 
 #include <cubby/engine/relativistic/find.hpp>
@@ -42,6 +42,19 @@ template <class Policy> void give_place(table<Policy>& t) noexcept {
   if (t.bound != ~std::uint64_t{0}) t.placed.fetch_add(~std::uint64_t{0}, sync::relaxed);
 }
 
+/// The link of the hash's chain where a node of this hash belongs: in front of the first that does not come before it. Under the
+/// lock of the stripe.
+template <class Policy>
+sync::word<std::uint64_t>& place_of(const Policy& policy, bucket_array& at, std::uint64_t hash) noexcept {
+  sync::word<std::uint64_t>* from = &at.heads[hash & at.mask];
+  // relaxed: links change under the lock
+  for (node* n = node_at(from->load(sync::relaxed)); n != nullptr && comes_before(hash_of(policy, *n), hash);) {
+    from = &n->next;
+    n = node_at(from->load(sync::relaxed)); // relaxed: as above
+  }
+  return *from;
+}
+
 enum class linking : std::uint8_t { linked, outdated, full };
 
 /// Links `made` if nothing was inserted in its stripe since `seen`.
@@ -51,13 +64,11 @@ linking link_node(table<Policy>& t, stripe& s, std::uint64_t hash, node& made, s
   lock_scope hold(s.lock);
   if (s.inserts.load(sync::relaxed) != seen) return linking::outdated; // relaxed: written under the lock
   if (!take_place(t)) return linking::full;
-  bucket_array& at = array_of(t, hash);
-  auto& head = at.heads[hash & at.mask];
+  auto& before = place_of(t.policy, array_of(t, hash), hash);
   // relaxed, all: links change under the lock; the node is not yet shared
   const std::uint64_t marks = made.next.load(sync::relaxed);
-  made.next.store(head.load(sync::relaxed) | marks, sync::relaxed);
-  // Linearization point of an insert. [put-link] release: pairs with [follow]
-  head.store(link_to(made), sync::release);
+  made.next.store((before.load(sync::relaxed) & ~mark::all) | marks, sync::relaxed);
+  put_link(before, link_to(made)); // Linearization point of an insert.
   // [count-insert] release: pairs with [inserts]; who sees the number sees the node
   s.inserts.store(seen + 1, sync::release);
   live = count_live(s, (marks & mark::hidden) != 0 ? 0 : 1);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the relativistic room stores: nodes, each an entry that keeps its address for life, and arrays of bucket heads.
 //   link   [63 address of a node 3 | replaced 2 | hidden 1 | dead 0]   in a node: marks of that node itself
-//   head   the same without marks; or [... | finished 1 | moved 0]     the chain has moved to the next array
+//   head   the same without marks; or [... | moved 0]                  the chain has moved to the next array
 // Invariants, which every writer keeps (README.md has the argument):
 //   N1  From the head of a bucket, following links, every live node of that bucket is met; nodes of other buckets may
 //       be, too, while a larger array is being unzipped. The same from every link that a reader may stand on.
 //   N2  A link changes only under the lock of its node's stripe; a dead node's link does not change any more.
 //   N3  A node is marked dead before it is unlinked from every link that leads to it, and unlinked before it is retired.
 //       A replaced one need not be marked first: a reader that stands on it may show what was there when it came.
-//   N4  A link that makes readers skip nodes (an unzip) is set only on a path that no reader of another bucket can be on.
+//   N4  A link leads to a node that does not come before its own in the order of hashes that `comes_before` says, and the
+//       head of a bucket to no node that comes before the bucket's own. So a reader that has passed the nodes of its
+//       bucket needs nothing more of its chain, and one that has not is on no node of an earlier bucket.
 #pragma once
 
 #include <bit>
@@ -36,9 +38,22 @@ inline constexpr std::uint64_t gone = dead | replaced; // unlinked: nothing is c
 inline constexpr std::uint64_t all = 7;
 } // namespace mark
 namespace head_mark {
-inline constexpr std::uint64_t moved = 1;    // look into the next array
-inline constexpr std::uint64_t finished = 2; // and its chains there are precise
+inline constexpr std::uint64_t moved = 1; // look into the next array
 } // namespace head_mark
+
+/// The order of chains, that of split-ordered lists: by the lowest bit in which two hashes differ. Whatever number of low
+/// bits chooses a bucket, the nodes of one bucket lie side by side, and in a smaller array behind those of another.
+constexpr bool comes_before(std::uint64_t hash, std::uint64_t other) noexcept {
+  const std::uint64_t differ = hash ^ other;
+  return (other & differ & (~differ + 1)) != 0;
+}
+/// The bucket whose nodes follow those of `bucket` in that order, of buckets that differ in the bits of `ways` alone; behind
+/// the last the first. Adds one with the highest bit as the ones.
+constexpr std::uint64_t next_sibling(std::uint64_t bucket, std::uint64_t ways) noexcept {
+  std::uint64_t bit = std::bit_floor(ways);
+  for (; (bucket & bit & ways) != 0; bit /= 2) bucket ^= bit;
+  return bucket | (bit & ways);
+}
 
 struct node {
   sync::word<std::uint64_t> next;

@@ -105,7 +105,7 @@ public:
     return static_cast<std::size_t>(table_.buckets.load(sync::relaxed));
   }
   [[nodiscard]] table_stats stats() const noexcept { return engines::relativistic::stats(table_); }
-  /// Waits for readers, at most about a second before each pass, and not at all inside a pin of `s` or of the calling thread.
+  /// Waits for readers, at most about a second for each resize, and not at all inside a pin of `s` or of the calling thread.
   bool reserve(seat& s, std::size_t entries) noexcept {
     const bool done = engines::relativistic::reserve(table_, s, entries);
     wake_worker();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A resize as a sequence of small pieces, done by whoever passes by or by the table's worker: chains move to the new array
-// family by family; then, after each wait for readers, one pass of cuts over the families that are still zipped.
-// No piece blocks: a wait is a grace period that the next piece asks for. So a resize may run inside its own thread's
+// family by family; then, after a wait for readers, a growth cuts them apart family by family.
+// No piece blocks: the wait is a grace period that the next piece asks for. So a resize may run inside its own thread's
 // pin, where a blocking wait would wait for itself; it then goes on when somebody else, or the same thread later, asks.
 #pragma once
 
@@ -33,7 +33,7 @@ template <class Policy> bool begin_resize(table<Policy>& t, std::uint64_t bucket
   if (grows) to->family_mask.store(from->mask, sync::relaxed);
   // [hang-array] release: pairs with [next-array]
   from->next.store(to, sync::release);
-  t.work = {stage::moving, false, {}, from, to, grows ? now : buckets, 0, 0};
+  t.work = {stage::moving, false, {}, from, to, grows ? now : buckets, 0};
   // relaxed, all: figures and hints
   t.array_bytes.fetch_add(to->pages.bytes, sync::relaxed);
   (grows ? t.growths : t.shrinks).fetch_add(1, sync::relaxed);
@@ -41,15 +41,12 @@ template <class Policy> bool begin_resize(table<Policy>& t, std::uint64_t bucket
   return true;
 }
 
-/// The end of a resize: chains are precise and nobody is in the old array any more.
+/// The end of a resize: chains are precise.
 template <class Policy> void end_resize(table<Policy>& t) noexcept {
   const resize_work done = std::exchange(t.work, resize_work{});
   // relaxed: a writer that holds a stripe's lock and sees it comes after the last cut there; an older value only costs time
   done.to->family_mask.store(done.to->mask, sync::relaxed);
-  // relaxed, all: figures and hints
-  t.array_bytes.fetch_add(~std::uint64_t{0} - done.from->pages.bytes + 1, sync::relaxed);
-  t.busy.store(business::none, sync::relaxed);
-  free_array(done.from);
+  t.busy.store(business::none, sync::relaxed); // relaxed: a hint
   if (t.wanted <= done.to->mask + 1 || !begin_resize(t, t.wanted)) t.wanted = 0;
 }
 
@@ -62,41 +59,40 @@ template <class Policy> void do_family(table<Policy>& t, std::uint64_t number) n
     else join_chains(*w.from, *w.to, number);
     return;
   }
-  auto& old_head = w.from->heads[number]; // nobody else reads it now: it remembers what need not be looked at again
-  // relaxed, both: only the resizer is left here
-  if ((old_head.load(sync::relaxed) & head_mark::finished) != 0) return;
-  if (cut_seam(t.policy, *w.to, number)) ++w.cuts;
-  else old_head.store(head_mark::moved | head_mark::finished, sync::relaxed); // relaxed: as above
+  cut_chains(t.policy, *w.to, number);
 }
 
-/// All families have had their share: readers must be waited for, unless nothing was changed.
+/// All families have had their share: if they have moved, the readers of the old array must be waited for.
 template <class Policy> void end_pass(table<Policy>& t) noexcept {
   resize_work& w = t.work;
-  if (w.at == stage::moving) {
-    // [show-root] release: pairs with [table-root]
-    t.root.store(w.to, sync::release);
-    // relaxed: a figure
-    t.buckets.store(w.to->mask + 1, sync::relaxed);
-  } else if (w.cuts == 0) {
+  if (w.at == stage::unzipping) {
     end_resize(t);
     return;
   }
+  // [show-root] release: pairs with [table-root]
+  t.root.store(w.to, sync::release);
+  // relaxed: a figure
+  t.buckets.store(w.to->mask + 1, sync::relaxed);
   w.waiting = true;
   w.readers = rcu::grace_period::begin();
   t.busy.store(business::readers_to_wait_for, sync::relaxed); // relaxed: a hint
 }
 
-/// Readers have gone. After a shrink that was all; else the next pass of cuts begins.
-template <class Policy> void begin_pass(table<Policy>& t) noexcept {
+/// Nobody is in the old array any more. After a shrink that was all; else the pass of cuts begins.
+template <class Policy> void begin_cuts(table<Policy>& t) noexcept {
   resize_work& w = t.work;
-  if (w.to->mask < w.from->mask) {
+  bucket_array* const old = std::exchange(w.from, nullptr);
+  const bool shrunk = w.to->mask < old->mask;
+  // relaxed: a figure
+  t.array_bytes.fetch_add(~std::uint64_t{0} - old->pages.bytes + 1, sync::relaxed);
+  free_array(old);
+  if (shrunk) {
     end_resize(t);
     return;
   }
   w.waiting = false;
   w.at = stage::unzipping;
   w.cursor = 0;
-  w.cuts = 0;
   t.busy.store(business::families_to_do, sync::relaxed); // relaxed: a hint
 }
 
@@ -108,7 +104,7 @@ template <class Policy> progress work_on(table<Policy>& t, std::uint64_t familie
   resize_work& w = t.work;
   if (w.waiting) {
     if (!alone && !w.readers.elapsed()) return progress::blocked;
-    begin_pass(t);
+    begin_cuts(t);
   }
   for (; families > 0 && w.at != stage::idle && !w.waiting; --families) {
     do_family(t, w.cursor);

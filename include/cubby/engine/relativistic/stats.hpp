@@ -60,7 +60,8 @@ template <class Policy> table_stats stats(table<Policy>& t) noexcept {
   out.migrating = t.work.at != stage::idle;
   const bucket_array* const first = t.root.load(sync::relaxed); // relaxed: roots change under the lock
   out.huge_bytes = memory::huge_bytes(first->pages);
-  if (out.migrating) out.huge_bytes += memory::huge_bytes((first == t.work.from ? t.work.to : t.work.from)->pages);
+  const bucket_array* const other = first == t.work.from ? t.work.to : t.work.from;
+  if (other != nullptr) out.huge_bytes += memory::huge_bytes(other->pages);
   return out;
 }
 

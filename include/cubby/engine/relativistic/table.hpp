@@ -24,13 +24,12 @@ enum class stage : std::uint8_t { idle, moving, unzipping };
 /// A resize under way. A family is the buckets of the larger array that agree in the bits of the smaller one.
 struct resize_work {
   stage at = stage::idle;
-  bool waiting = false;      // for readers, before the next pass
-  rcu::grace_period readers; // of that wait
-  bucket_array* from = nullptr;
+  bool waiting = false;         // for the readers of `from`
+  rcu::grace_period readers;    // of that wait
+  bucket_array* from = nullptr; // until they have gone
   bucket_array* to = nullptr;
   std::uint64_t families = 0; // of this resize
   std::uint64_t cursor = 0;   // the next family of this pass
-  std::uint64_t cuts = 0;     // links that this pass has set
 };
 
 /// Hints to whoever passes by; the truth is under `resize_lock`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a resize does to one family of chains, under the lock of its stripe: hand a chain to the buckets of a larger array
-// (section 4, expand), chain buckets together for a smaller one (shrink), and cut one link of chains that are zipped
-// together (one unzip step). Between two cuts of a family the caller waits for readers.
+// (section 4, expand), chain buckets together for a smaller one (shrink), and cut chains that are zipped together (unzip,
+// of sorted buckets: section 4.3). Between the first and the last the caller waits for readers, once.
 #pragma once
 
 #include <cubby/engine/relativistic/table.hpp>
@@ -34,57 +34,38 @@ void share_chain(const Policy& policy, bucket_array& from, bucket_array& to, std
   move_chain(from.heads[number]);
 }
 
-/// Shrinking: bucket `number` of `to` runs through all buckets of its family in `from`, one after the other.
+/// Shrinking: bucket `number` of `to` runs through all buckets of its family in `from`, in the order of chains.
 inline void join_chains(bucket_array& from, bucket_array& to, std::uint64_t number) noexcept {
+  const std::uint64_t ways = from.mask ^ to.mask;
   sync::word<std::uint64_t>* tail = &to.heads[number];
-  for (std::uint64_t b = number; b <= from.mask; b += to.mask + 1) {
+  std::uint64_t b = number;
+  do {
     // relaxed: under the stripe's lock
     const std::uint64_t chain = from.heads[b].load(sync::relaxed);
-    if (chain == 0) continue;
-    put_link(*tail, chain);
+    if (chain != 0) put_link(*tail, chain);
     // relaxed: as above
     for (node* n = node_at(chain); n != nullptr; n = node_at(tail->load(sync::relaxed))) tail = &n->next;
-  }
-  for (std::uint64_t b = number; b <= from.mask; b += to.mask + 1) move_chain(from.heads[b]);
+    b = next_sibling(b, ways);
+  } while (b != number);
+  for (; b <= from.mask; b += to.mask + 1) move_chain(from.heads[b]);
 }
 
-/// The first link on a bucket's path that leads to another bucket's node.
-struct seam {
-  sync::word<std::uint64_t>* where = nullptr;
-  std::uint64_t behind = 0; // nodes on the path behind that link
-  std::uint64_t own = 0;    // where it should lead: the bucket's next node, or nowhere
-};
-
-template <class Policy> seam find_seam(const Policy& policy, bucket_array& at, std::uint64_t bucket) noexcept {
-  seam found;
-  sync::word<std::uint64_t>* from = &at.heads[bucket];
-  // relaxed: under the stripe's lock
-  for (node* n = node_at(from->load(sync::relaxed)); n != nullptr; n = node_at(from->load(sync::relaxed))) {
-    const bool own = (hash_of(policy, *n) & at.mask) == bucket;
-    if (found.where == nullptr && !own) found.where = from;
-    if (found.where != nullptr) {
-      ++found.behind;
-      if (own && found.own == 0) found.own = link_to(*n);
-    }
-    from = &n->next;
-  }
-  return found;
-}
-
-/// Of the seams of a family cuts the one with the most nodes behind it; false: there is none, its chains are precise.
-/// No reader of another bucket is at that link, if the caller has waited for readers since the last cut: a path that
-/// led there from another bucket would have its own seam on the way, with more nodes behind it.
-template <class Policy> bool cut_seam(const Policy& policy, bucket_array& at, std::uint64_t number) noexcept {
+/// Ends the path of every bucket of a family behind the bucket's own nodes. Readers of the old array must have left, as only they
+/// may stand on one bucket's nodes and look for another's. Everybody else who is at such a link has passed what it looks
+/// for (N4), so all links of all families are cut in one pass, and nobody need leave after it.
+template <class Policy> void cut_chains(const Policy& policy, bucket_array& at, std::uint64_t number) noexcept {
   // relaxed: only the resizer changes it, and the caller is the resizer
   const std::uint64_t step = at.family_mask.load(sync::relaxed) + 1;
-  seam first;
-  for (std::uint64_t b = number; b <= at.mask; b += step) {
-    const seam s = find_seam(policy, at, b);
-    if (s.behind > first.behind) first = s;
+  // The last one has the highest bits, and nobody's nodes behind its own.
+  for (std::uint64_t b = number; b + step <= at.mask; b += step) {
+    sync::word<std::uint64_t>* from = &at.heads[b];
+    // relaxed: under the stripe's lock
+    node* n = node_at(from->load(sync::relaxed));
+    for (; n != nullptr && (hash_of(policy, *n) & at.mask) == b; n = node_at(from->load(sync::relaxed))) {
+      from = &n->next;
+    }
+    if (n != nullptr) put_link(*from, 0);
   }
-  if (first.where == nullptr) return false;
-  put_link(*first.where, first.own);
-  return true;
 }
 
 } // namespace cubby::inline v0::engines::relativistic
