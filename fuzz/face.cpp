@@ -7,11 +7,13 @@
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cubby_fuzz;
-  static constexpr play_function engines[] = {&play_dlht, &play_single, &play_reference, &play_dramhit};
+  static constexpr play_function engines[] = {&play_dlht, &play_single, &play_reference, &play_dramhit,
+                                              &play_relativistic};
   input in(data, size);
   const unsigned table = in.byte();
   const choice chosen(in);
-  // The last engine came later: inputs that are kept still mean what they meant, as far as they can.
-  engines[table >= 160 ? 3 : table % 3](table / 3 % 3, chosen, in);
+  // The last engines came later: inputs that are kept still mean what they meant, as far as they can.
+  const unsigned engine = table < 160 ? table % 3 : table >= 208 && table < 240 ? 4 : 3;
+  engines[engine](table / 3 % 3, chosen, in);
   return 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 
 #include "many.hpp"
 #include "one_key.hpp"
@@ -104,5 +105,6 @@ void play_reference(unsigned kind, const choice& chosen, input& in);
 void play_dlht(unsigned kind, const choice& chosen, input& in);
 void play_single(unsigned kind, const choice& chosen, input& in);
 void play_dramhit(unsigned kind, const choice& chosen, input& in);
+void play_relativistic(unsigned kind, const choice& chosen, input& in);
 
 } // namespace cubby_fuzz

@@ -23,6 +23,7 @@ template <class Kind, class Engine> struct run {
   static constexpr bool has_values = Kind::has_values;
   static constexpr bool in_records = table_type::mode == cubby::storage_mode::records;
   static constexpr bool is_reference = std::is_same_v<Engine, cubby::reference>;
+  static constexpr bool is_relativistic = std::is_same_v<Engine, cubby::relativistic>;
   struct hidden_entry {
     reservation ticket;
     key_type key;
@@ -64,6 +65,8 @@ template <class Kind, class Engine> struct run {
     const bool bounded = chosen.options.growth == cubby::growth_policy::fixed;
     const std::size_t entries = model.size() + held.size();
     if (is_reference) return bounded && entries >= chosen.options.capacity;
+    // The least table has 64 places, and 64 entries may share a hash.
+    if (is_relativistic) return entries >= 64 && (bounded || chosen.hashes_are_few());
     constexpr bool hash_is_plain = !std::is_same_v<typename Kind::hash, masked_hash>;
     return entries >= 3 && (bounded || hash_is_plain || chosen.hashes_are_few());
   }

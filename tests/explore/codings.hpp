@@ -2,6 +2,7 @@
 // The tables that are explored: what they hold, and how the numbers of a script become it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -16,6 +17,7 @@ namespace cubby_test {
 template <class Engine>
 struct explored_words {
   using engine = Engine;
+  using hash = placed_hash;
   using value = std::uint64_t;
   static constexpr bool walks_may_repeat = false; ///< F.1
   template <class Map>
@@ -28,6 +30,7 @@ struct explored_words {
 template <class Engine>
 struct explored_records {
   using engine = Engine;
+  using hash = placed_hash;
   using value = wide_value;
   static constexpr bool walks_may_repeat = false; ///< F.1
   template <class Map>
@@ -38,8 +41,29 @@ struct explored_records {
   static std::uint64_t decode(const value& v) { return v == encode(v.number) ? v.number : torn; }
 };
 
+/// The verb of a history that one of the first seven acts is.
+inline verb verb_of(act what) {
+  constexpr std::array same = {verb::find,    verb::insert,           verb::assign, verb::erase,
+                               verb::extract, verb::insert_or_assign, verb::update};
+  return same[static_cast<std::size_t>(what)];
+}
+
+/// Carries out a script's part of a resize, or frees what may be freed. What there is to complain of; empty: nothing.
+template <class Coding, class Map>
+std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c, [[maybe_unused]] cubby::seat& mine) {
+  if constexpr (requires { Coding::pass(m); }) {
+    if (c.what == act::collect) m.engine().collect(mine);
+    if (c.what == act::resize) return Coding::resize(m, c.value) ? "" : "a resize did not begin";
+    for (std::uint64_t n = 0; c.what == act::pass && n < c.value && Coding::pass(m); ++n) {
+    }
+    return {};
+  } else {
+    return "no script resizes such a table";
+  }
+}
+
 template <class Coding>
-using explored_map =
-    cubby::map<std::uint64_t, typename Coding::value, typename Coding::engine, placed_hash, arena_allocator<std::byte>>;
+using explored_map = cubby::map<std::uint64_t, typename Coding::value, typename Coding::engine, typename Coding::hash,
+                                arena_allocator<std::byte>>;
 
 } // namespace cubby_test

@@ -42,6 +42,14 @@ public:
   /// word with what the others then did until it went on. To lose the turn one step later is the same. Only for two
   /// threads, and only where no stamp is taken between the two steps: that would move, too.
   [[nodiscard]] bool last_departure_was_idle() const;
+  /// Carries `f` out as a part of the step before it: for steps that share no word with anybody else's, and do not wait.
+  template <class F>
+  void unseen(F f) {
+    const std::uint8_t me = running_;
+    running_ = nobody;
+    f();
+    running_ = me;
+  }
   /// For the code inside a fiber: that its next call begins, and a stamp that orders calls and returns.
   void begin_call() noexcept { ++threads_[running_].call; }
   std::uint64_t stamp() noexcept {

@@ -124,6 +124,10 @@ TEST(explore_control, a_mover_is_told_of_what_is_left_to_it) {
   explore_to_the_end(background_pairs(), "mover, shrink", 0);
 }
 
+TEST(explore_control, readers_and_writers_of_a_chain_that_is_unzipped_are_explored_to_the_end) {
+  explore_to_the_end(relativistic_resizes(), "unzip lw:", 1);
+}
+
 /// Two threads that take two locks in opposite orders.
 TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   cubby::small_lock<> first, second;
@@ -158,6 +162,10 @@ TEST(explore, dramhit_moves) { explore_group("dramhit moves", dramhit_moves(), 8
 TEST(explore, dramhit_lookups) { explore_group("dramhit lookups", dramhit_lookups_and_walks(), 3); }
 TEST(explore, dramhit_pipelines) { explore_group("dramhit pipelines", dramhit_pipelines(), 4); }
 TEST(explore, dramhit_background) { explore_group("dramhit background", dramhit_background(), 4); }
+TEST(explore, relativistic_resizes) { explore_group("relativistic resizes", relativistic_resizes(), 8); }
+TEST(explore, relativistic_casts) { explore_group("relativistic casts", relativistic_casts(), 5); }
+TEST(explore, relativistic_looks) { explore_group("relativistic looks", relativistic_looks(), 3); }
+TEST(explore, relativistic_thread) { explore_group("relativistic thread", relativistic_background(), 3); }
 TEST(explore, walks) { explore_group("walks", walks(), 2); }
 
 } // namespace

@@ -29,8 +29,8 @@ class map_subject final : public subject {
 public:
   map_subject(const scenario& s, arena& home)
       : still_(s.still), may_refuse_(s.may_refuse), own_mover_(s.options.growth == cubby::growth_policy::background),
-        map_(std::make_unique<map>(s.options, placed_hash(), arena_allocator<std::byte>(&home))), named_(map_.get()),
-        pipes_(*map_, s) {
+        map_(std::make_unique<map>(s.options, typename Coding::hash(), arena_allocator<std::byte>(&home))),
+        named_(map_.get()), pipes_(*map_, s) {
     lanes.resize(s.threads.size() + 1);
     for (std::size_t i = 0; i < lanes.size(); ++i) handles_.push_back(map_->handle());
     held_.resize(lanes.size());
@@ -112,11 +112,6 @@ private:
     if (conductor::instance().rest() != ending::finished) complain("the mover does not come to rest");
   }
   static std::uint64_t now() { return conductor::instance().stamp(); }
-  static verb verb_of(act what) {
-    constexpr std::array same = {verb::find,    verb::insert,           verb::assign, verb::erase,
-                                 verb::extract, verb::insert_or_assign, verb::update};
-    return same[static_cast<std::size_t>(what)];
-  }
   void done(unsigned at, event& e, verb what, bool ok) {
     e.r.what = what;
     e.r.ok = ok;
@@ -150,6 +145,9 @@ private:
     case act::walk: return (void)walk(at);
     case act::hold: return hold(at, c, e);
     case act::look: return look(at);
+    case act::resize:
+    case act::pass:
+    case act::collect: return complain(drive<Coding>(*map_, c, *h.own_seat()));
     default: return complain("no scenario may ask for this");
     }
   }

@@ -9,12 +9,22 @@ namespace cubby_test {
 /// DLHT's: scenarios that know its bins and link buckets.
 inline constexpr table_kind our_tables[] = {table_kind::words, table_kind::records};
 inline constexpr table_kind dramhit_tables[] = {table_kind::dramhit_words, table_kind::dramhit_records};
-/// Where nothing moves, both rooms.
-inline constexpr table_kind shared_tables[] = {table_kind::words, table_kind::records, table_kind::dramhit_words,
-                                               table_kind::dramhit_records};
-inline constexpr table_kind every_table[] = {table_kind::words,           table_kind::records,
-                                             table_kind::reference_words, table_kind::reference_records,
-                                             table_kind::dramhit_words,   table_kind::dramhit_records};
+inline constexpr table_kind relativistic_tables[] = {table_kind::relativistic_words, table_kind::relativistic_records};
+/// Where nothing moves, all rooms.
+inline constexpr table_kind shared_tables[] = {table_kind::words,
+                                               table_kind::records,
+                                               table_kind::dramhit_words,
+                                               table_kind::dramhit_records,
+                                               table_kind::relativistic_words,
+                                               table_kind::relativistic_records};
+inline constexpr table_kind every_table[] = {table_kind::words,
+                                             table_kind::records,
+                                             table_kind::reference_words,
+                                             table_kind::reference_records,
+                                             table_kind::dramhit_words,
+                                             table_kind::dramhit_records,
+                                             table_kind::relativistic_words,
+                                             table_kind::relativistic_records};
 
 /// Keys that share a bin of every index.
 inline constexpr std::uint64_t k1 = key_at(0, 1), k2 = key_at(0, 2), k3 = key_at(0, 3), k4 = key_at(0, 4);
@@ -26,7 +36,7 @@ inline call verb_number(std::size_t n, std::uint64_t key, std::uint64_t value) {
   return {act::execute, 0, 0, {{act::erase, key}, {act::insert, key, value}}};
 }
 
-/// A table of 8 bins that moves one bin at a time and doubles.
+/// A table of 8 bins, or of 64 buckets, that moves one at a time and doubles.
 inline scenario tiny(table_kind table, script before) {
   scenario s;
   s.table = table;
@@ -58,7 +68,7 @@ inline std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
 }
 
 inline std::string short_name(table_kind table) {
-  static const char* const names[table_kinds] = {"w", "r", "rw", "rr", "dw", "dr", "p", "pl", "ph"};
+  static const char* const names[table_kinds] = {"w", "r", "rw", "rr", "dw", "dr", "lw", "lr", "p", "pl", "ph"};
   return names[static_cast<std::size_t>(table)];
 }
 

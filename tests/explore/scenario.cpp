@@ -5,6 +5,7 @@
 
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 
 namespace cubby_test {
@@ -21,6 +22,8 @@ cubby::capability_set capabilities_of(table_kind kind) {
   case table_kind::reference_records: return capabilities_in<cubby::reference>;
   case table_kind::dramhit_words:
   case table_kind::dramhit_records: return capabilities_in<cubby::dramhit>;
+  case table_kind::relativistic_words:
+  case table_kind::relativistic_records: return capabilities_in<cubby::relativistic>;
   default: return {};
   }
 }
@@ -32,45 +35,53 @@ const char* name_of(table_kind kind) {
                                                  "reference records",
                                                  "dramhit words",
                                                  "dramhit records",
+                                                 "relativistic words",
+                                                 "relativistic records",
                                                  "published bin",
                                                  "published bin, late assign",
                                                  "published bin, hasty find"};
   return names[static_cast<std::size_t>(kind)];
 }
 
+namespace {
+constexpr const char* act_names[] = {"find",
+                                     "insert",
+                                     "assign",
+                                     "erase",
+                                     "extract",
+                                     "insert_or_assign",
+                                     "update",
+                                     "upsert",
+                                     "toggle",
+                                     "commit",
+                                     "abort",
+                                     "contains",
+                                     "add",
+                                     "visit",
+                                     "find_ref",
+                                     "try_emplace",
+                                     "try_insert",
+                                     "compute",
+                                     "erase_if",
+                                     "find_batch",
+                                     "visit_batch",
+                                     "execute",
+                                     "execute_stopping",
+                                     "pipeline",
+                                     "reserve",
+                                     "shrink",
+                                     "snapshot",
+                                     "walk",
+                                     "hold",
+                                     "look",
+                                     "resize",
+                                     "pass",
+                                     "collect"};
+static_assert(std::size(act_names) == static_cast<std::size_t>(act::collect) + 1);
+} // namespace
+
 std::string describe(const call& c) {
-  static const char* const names[] = {"find",
-                                      "insert",
-                                      "assign",
-                                      "erase",
-                                      "extract",
-                                      "insert_or_assign",
-                                      "update",
-                                      "upsert",
-                                      "toggle",
-                                      "commit",
-                                      "abort",
-                                      "contains",
-                                      "add",
-                                      "visit",
-                                      "find_ref",
-                                      "try_emplace",
-                                      "try_insert",
-                                      "compute",
-                                      "erase_if",
-                                      "find_batch",
-                                      "visit_batch",
-                                      "execute",
-                                      "execute_stopping",
-                                      "pipeline",
-                                      "reserve",
-                                      "shrink",
-                                      "snapshot",
-                                      "walk",
-                                      "hold",
-                                      "look"};
-  static_assert(std::size(names) == static_cast<std::size_t>(act::look) + 1);
-  std::string text = names[static_cast<std::size_t>(c.what)];
+  std::string text = act_names[static_cast<std::size_t>(c.what)];
   const std::uint64_t place = c.key % 65536, id = c.key >> 16;
   if (place == 0 && id != 0) text += " k" + std::to_string(id);
   else if (static_cast<std::size_t>(c.what) < keyed_acts) text += " key " + std::to_string(c.key);

@@ -33,11 +33,13 @@ enum class table_kind : std::uint8_t {
   reference_records,
   dramhit_words,
   dramhit_records,
+  relativistic_words,
+  relativistic_records,
   paper,
   paper_late,
   paper_hasty
 };
-inline constexpr std::size_t table_kinds = 9;
+inline constexpr std::size_t table_kinds = 11;
 
 /// A key that lives at `place`: the high bits of its hash, so that an index of 8 bins puts it into bin place / 0x2000, one
 /// of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
@@ -45,6 +47,12 @@ constexpr std::uint64_t key_at(std::uint64_t place, std::uint64_t id) { return i
 struct placed_hash {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key << 48; }
+};
+
+/// The same for a table that takes the low bits: an array of 64 buckets has its place % 64, one of 128 its place % 128.
+struct low_placed_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return key & 0xffff; }
 };
 
 struct scenario {
@@ -110,6 +118,8 @@ run_state make_reference_records(const scenario& s);
 run_state make_paper(const scenario& s);
 run_state make_dramhit_words(const scenario& s);
 run_state make_dramhit_records(const scenario& s);
+run_state make_relativistic_words(const scenario& s);
+run_state make_relativistic_records(const scenario& s);
 inline run_state make_subject(const scenario& s) {
   switch (s.table) {
   case table_kind::words: return make_words(s);
@@ -118,6 +128,8 @@ inline run_state make_subject(const scenario& s) {
   case table_kind::reference_records: return make_reference_records(s);
   case table_kind::dramhit_words: return make_dramhit_words(s);
   case table_kind::dramhit_records: return make_dramhit_records(s);
+  case table_kind::relativistic_words: return make_relativistic_words(s);
+  case table_kind::relativistic_records: return make_relativistic_records(s);
   default: return make_paper(s);
   }
 }

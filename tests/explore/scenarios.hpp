@@ -29,6 +29,10 @@ std::vector<scenario> dramhit_moves();
 std::vector<scenario> dramhit_lookups_and_walks();
 std::vector<scenario> dramhit_pipelines();
 std::vector<scenario> dramhit_background();
+std::vector<scenario> relativistic_resizes();
+std::vector<scenario> relativistic_casts();
+std::vector<scenario> relativistic_looks();
+std::vector<scenario> relativistic_background();
 
 /// Scenarios over the published bin, one for each of its holes, in their order.
 std::vector<scenario> published_holes();

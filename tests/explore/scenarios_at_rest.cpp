@@ -146,7 +146,8 @@ std::vector<scenario> retirement() {
       {{{act::find, k1}}, {{act::assign, k1, 6}, {act::shrink}, {act::assign, k1, 7}, {act::shrink}}},
   };
   std::vector<scenario> all;
-  for (const table_kind table : {table_kind::records, table_kind::reference_records, table_kind::dramhit_records}) {
+  for (const table_kind table : {table_kind::records, table_kind::reference_records, table_kind::dramhit_records,
+                                 table_kind::relativistic_records}) {
     for (const auto& cast : casts) {
       scenario s = tiny(table, {{act::insert, k1, 5}, {act::insert, k2, 5}});
       s.threads = cast;

@@ -24,6 +24,12 @@ struct clustered_hash {
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key < 16 ? 5 : splitmix(key); }
 };
 
+/// Sends them to buckets that are one in the smallest relativistic table: resizes zip and unzip them.
+struct zipping_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return key < 16 ? key << 6 : splitmix(key); }
+};
+
 /// For insert_or_add; torn when one of the two is.
 inline wide_value operator+(const wide_value& a, const wide_value& b) {
   return {a.number + b.number, ~(~a.inverse + ~b.inverse), a.triple + b.triple};

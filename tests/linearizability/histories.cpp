@@ -21,12 +21,13 @@ void expect_linearizable(const plan& p, std::uint64_t salt) {
 template <class Coding>
 class linearizability : public ::testing::Test {};
 /// `reference` shows that what is right passes; part `histories` of the long command records it with records and as a set.
-using codings = ::testing::Types<word_coding<cubby::reference>, word_coding<cubby::dlht>, record_coding<cubby::dlht>,
-                                 word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>,
-                                 set_coding<cubby::dlht, clustered_hash>, word_coding<cubby::dramhit>,
-                                 record_coding<cubby::dramhit, clustered_hash>, record_coding<cubby::dramhit_tuples>,
-                                 record_coding<cubby::dramhit_tuples, clustered_hash>, word_coding<cubby::relativistic>,
-                                 record_coding<cubby::relativistic, clustered_hash>>;
+using codings =
+    ::testing::Types<word_coding<cubby::reference>, word_coding<cubby::dlht>, record_coding<cubby::dlht>,
+                     word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>,
+                     set_coding<cubby::dlht, clustered_hash>, word_coding<cubby::dramhit>,
+                     record_coding<cubby::dramhit, clustered_hash>, record_coding<cubby::dramhit_tuples>,
+                     record_coding<cubby::dramhit_tuples, clustered_hash>,
+                     word_coding<cubby::relativistic, zipping_hash>, record_coding<cubby::relativistic, zipping_hash>>;
 TYPED_TEST_SUITE(linearizability, codings);
 
 TYPED_TEST(linearizability, of_mixed_verbs_while_the_table_grows_and_shrinks) {
