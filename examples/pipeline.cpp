@@ -21,7 +21,7 @@ constexpr std::uint64_t events_of_each = 3;
 
 /// Answers come to a function ...
 void count_events(counts& all) {
-  line pending(all.engine());
+  cubby::pipeline pending(all);
   const auto check = [](const line::reply_type& r) {
     if (r.result != cubby::outcome::done) std::puts("no room for a key");
   };
@@ -34,7 +34,7 @@ void count_events(counts& all) {
 std::vector<std::uint64_t> look_up(counts& all, const std::vector<line::request_type>& asked) {
   std::vector<std::uint64_t> found(asked.size(), 0);
   std::array<line::reply_type, 64> replies;
-  line pending(all.engine());
+  cubby::pipeline pending(all);
   const auto keep = [&](std::size_t answered) {
     for (std::size_t i = 0; i < answered; ++i) found[replies[i].tag] = replies[i].value.value_or(0);
   };

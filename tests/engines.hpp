@@ -15,6 +15,7 @@
 #include <cubby/set.hpp>
 
 #include "support/modes.hpp"
+#include "support/typed_tests.hpp"
 
 namespace cubby_test {
 

@@ -14,6 +14,7 @@ PARTS = {
     "format": (source.format, "clang-format"),
     "front_door": (source.front_door, "what #include <cubby/map.hpp> costs"),
     "alone": (source.alone, "each header compiles alone, g++ and clang"),
+    "messages": (source.messages, "what must not compile says why"),
     "bare": (source.bare, "without exceptions and run-time types"),
     "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config"),
     "release": (tests.release, "all tests, optimised"),
@@ -29,7 +30,7 @@ PARTS = {
 
 
 # Those that take long, side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "instructions", "examples"], ["programs"], ["asan"], ["tidy"], ["tsan"], ["fuzz"], ["aarch64"]]
+CHAINS = [["release", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]
 
 
 def run(names):

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "absence.hpp"
 #include "features.hpp"
 #include "machine.hpp"
 #include "table_of.hpp"
@@ -157,6 +158,7 @@ void check_together(const run_spec& run) {
     if (updates_beside_finds(w) && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
       throw bad_request(
           fmt::format("--workload {}: one thread updates while another finds; give --threads 2 or more", name_of(w)));
+  check_figures(run);
 }
 
 } // namespace

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "absence.hpp"
+
 namespace bench {
 
 namespace {
@@ -137,6 +139,11 @@ void print_results(const std::vector<result>& results) {
     last = point;
   }
   print_latencies(results);
+  std::fflush(stdout);
+}
+
+void print_absences(const run_spec& run) {
+  for (const std::string& line : absences(run)) fmt::print("{}\n", line);
   std::fflush(stdout);
 }
 

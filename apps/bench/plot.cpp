@@ -75,13 +75,21 @@ std::vector<result> others_held(const run_spec& run, const std::vector<result>& 
   return some;
 }
 
+// Whether anything was measured at two places: `std` has one thread whatever was asked for.
+bool has_course(const plot& p) {
+  return std::any_of(p.all.begin(), p.all.end(), [&](const series& s) {
+    return std::any_of(s.points.begin(), s.points.end(),
+                       [&](const auto& at) { return at.first != p.all.front().points.front().first; });
+  });
+}
+
 void add_sweeps(std::vector<plot>& all, const chapter& c) {
   for (const dimension& d : dimensions)
-    if ((c.run.*d.list).size() > 1)
-      for (const std::string& name : workloads_in(c.results))
-        all.push_back(along(others_held(c.run, with_workload(c.results, name), d),
-                            fmt::format("{} by {}", name, d.name), d.label, d.log_x,
-                            [&](const result& r) { return static_cast<double>(r.*d.of); }));
+    for (const std::string& name : workloads_in(c.results)) {
+      plot p = along(others_held(c.run, with_workload(c.results, name), d), fmt::format("{} by {}", name, d.name),
+                     d.label, d.log_x, [&](const result& r) { return static_cast<double>(r.*d.of); });
+      if ((c.run.*d.list).size() > 1 && has_course(p)) all.push_back(std::move(p));
+    }
 }
 
 void add_skew(std::vector<plot>& all, const chapter& c) {
@@ -211,6 +219,8 @@ std::vector<plot> plots_of(const chapter& c) {
     if (workloads_in(c.results) == std::vector<std::string>{"populate"}) all.push_back(memory(c));
   }
   add_latencies(all, c);
+  // `limit` stores nothing, so alone it has no memory to show.
+  std::erase_if(all, [](const plot& one) { return one.all.empty(); });
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "absence.hpp"
 #include "arena.hpp"
 #include "clock.hpp"
 #include "key_kinds.hpp"
@@ -141,13 +142,7 @@ private:
     if (!o.timeline.empty()) r.timeline = o.timeline;
   }
 
-  // Engines whose figure means something here: `limit` stores nothing, and `std` has one thread only.
-  static bool takes_part(engine_id e, const workload& w, bool latency) {
-    if (!keeps_order(e) && (latency || wants_order(w))) return false;
-    if (w.what == kind::grow_shrink && !shrinks(e)) return false;
-    if (updates_beside_finds(w)) return e != engine_id::limit && e != engine_id::std_map && !latency;
-    return !(latency && e == engine_id::limit);
-  }
+  static bool takes_part(engine_id e, const workload& w, bool latency) { return why_absent(e, w, latency).empty(); }
 
   void run_fresh(const shape& s) {
     const std::size_t passes = spec_.rounds + (spec_.latency ? 1 : 0);
@@ -205,7 +200,7 @@ private:
         resident memory;
         std::unique_ptr<table> t = filled(engine, keys_->count, memory);
         for (const shape& s : shapes_) {
-          if (wants_fresh_table(s.what)) continue;
+          if (wants_fresh_table(s.what) || !takes_part(engine, s.what, false)) continue;
           measure_one(s, e, *t, false, round);
           if (spec_.latency && round + 1 == spec_.rounds && takes_part(engine, s.what, true))
             measure_one(s, e, *t, true, round);

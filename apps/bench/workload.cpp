@@ -2,6 +2,7 @@
 // The tables of names; what the program prints as known is what it accepts.
 #include "workload.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "features.hpp"
@@ -75,10 +76,13 @@ std::string workload_names() {
 }
 
 std::vector<engine_id> engines_named(std::string_view name) {
+  std::string spelled(name);
+  std::replace(spelled.begin(), spelled.end(), '_', '-');
   std::vector<engine_id> found;
   for (std::size_t i = 0; i < engine_count; ++i) {
     const auto engine = static_cast<engine_id>(i);
-    if (name_of(engine) == name || (name == all_feature_engines && is_feature_engine(engine))) found.push_back(engine);
+    if (name_of(engine) == spelled || (spelled == all_feature_engines && is_feature_engine(engine)))
+      found.push_back(engine);
   }
   return found;
 }

@@ -64,7 +64,7 @@ std::string_view name_of(engine_id engine);
 std::string name_of(const workload& w);
 std::string engine_names();
 std::string workload_names();
-// One name may stand for several engines (`dlht-features`); none for an unknown name.
+// One name may stand for several engines (`dlht-features`); none for an unknown name. `_` may stand for `-`, as in C++.
 std::vector<engine_id> engines_named(std::string_view name);
 // One name may stand for several workloads (`skew`); none for an unknown name.
 std::vector<workload> workloads_named(std::string_view name);

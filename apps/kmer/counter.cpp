@@ -3,6 +3,7 @@
 // the engine has them. Of an engine with pipelines each batch goes through one.
 #include "counter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cubby/delegated_map.hpp>
 #include <cubby/engine/dramhit/dramhit.hpp>
@@ -19,7 +20,7 @@ struct named_engine {
   std::string_view name;
   engine_id engine;
 };
-constexpr std::array<named_engine, 4> engines = {{{"dlht_single", engine_id::dlht_single},
+constexpr std::array<named_engine, 4> engines = {{{"dlht-single", engine_id::dlht_single},
                                                   {"dlht", engine_id::dlht},
                                                   {"dramhit", engine_id::dramhit},
                                                   {"partitioned", engine_id::partitioned}}};
@@ -148,12 +149,15 @@ private:
 } // namespace
 
 const engine_id* engine_named(std::string_view name) {
+  std::string spelled(name);
+  std::replace(spelled.begin(), spelled.end(), '_', '-');
   for (const named_engine& e : engines)
-    if (e.name == name) return &e.engine;
+    if (e.name == spelled) return &e.engine;
   return nullptr;
 }
 
-std::string_view name_of(engine_id engine) {
+std::string_view name_of(engine_id engine, unsigned k) {
+  if (engine == engine_id::dramhit && k > longest_narrow_k) return "dramhit-tuples";
   for (const named_engine& e : engines)
     if (e.engine == engine) return e.name;
   return {};

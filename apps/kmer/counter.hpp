@@ -29,9 +29,10 @@ public:
 enum class engine_id { dlht_single, dlht, dramhit, partitioned };
 inline constexpr engine_id default_engine = engine_id::dlht_single;
 
-// Null when no engine has that name.
+// Null when no engine has that name; `dlht_single`, as C++ spells it, is `dlht-single`.
 const engine_id* engine_named(std::string_view name);
-std::string_view name_of(engine_id engine);
+// The table that counts k-mers of so many bases for this engine.
+std::string_view name_of(engine_id engine, unsigned k);
 std::string engine_names();
 // Whether the engine holds k-mers of so many bases.
 bool can_hold(engine_id engine, unsigned k);

@@ -47,7 +47,7 @@ void write_summary(const std::string& path, const count_options& options, const 
   all["saturated"] = f.file.saturated;
   all["min_count"] = options.bounds.min_count;
   all["count_limit"] = options.bounds.count_limit;
-  all["engine"] = options.of.dense() ? "array" : std::string(name_of(options.engine));
+  all["engine"] = options.of.dense() ? "array" : std::string(name_of(options.engine, options.of.k));
   all["threads"] = options.threads;
   all["seconds"] = f.seconds;
   all["reading_seconds"] = f.reading_seconds;

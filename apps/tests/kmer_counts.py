@@ -151,9 +151,18 @@ class Ways(Folder):
         for engine in ("dlht", "dramhit", "partitioned"):
             self.same(self.reads, more=("--engine", engine, "--threads", "2"))
         long_ones = [self.count(self.reads, k=55, out=f"{engine}.kc", more=("--engine", engine)).read_bytes()
-                     for engine in ("dlht_single", "dlht", "dramhit")]
+                     for engine in ("dlht-single", "dlht", "dramhit")]
         self.assertEqual(long_ones[1:], long_ones[:1] * 2)
         self.same(self.reads, more=("--memory", "60M", "--threads", "1"))
+
+    def test_summary_names_the_table_that_counted(self):
+        few = self.write("few.fa", b">one\n" + b"ACGTTGCATGCCAGT" * 9 + b"\n")
+        for k, engine, counted in ((10, "dlht", "array"), (11, "dlht", "dlht"), (21, "dlht_single", "dlht-single"),
+                                   (32, "dramhit", "dramhit"), (33, "dramhit", "dramhit-tuples"),
+                                   (21, "partitioned", "partitioned")):
+            with self.subTest(k=k, engine=engine):
+                self.count(few, k=k, more=("--engine", engine, "--json", self.folder / "j"))
+                self.assertEqual(json.loads((self.folder / "j").read_text())["engine"], counted)
 
     def test_gzip_of_one_and_of_many_members(self):
         members = b"".join(gzip.compress(self.data[at:at + 9999]) for at in range(0, len(self.data), 9999))

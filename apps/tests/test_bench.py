@@ -98,6 +98,7 @@ class Results(Folder):
             self.assertTrue(keys)
             self.assertGreaterEqual(min(keys), 6400 / 32, r["engine"])
             self.assertLessEqual(max(keys), 6400, r["engine"])
+        self.assertIn("no figure of tbb under grow-shrink: it does not shrink by itself", done.stdout)
         html = (page / "index.html").read_text()
         self.assertIn("finds while the table grows and shrinks", html)
         self.assertIn("keys in the table meanwhile", html)
@@ -116,6 +117,21 @@ class Results(Folder):
             self.assertEqual(figures, sorted(figures))
             self.assertGreater(figures[0], 0)
         self.assertIn("p99.99", shown)
+
+    def test_absent_engines_are_named(self):
+        data, shown = self.run_json("--engine", "dramhit-pipe,dlht,limit", "--workload", "get,insdel", "--keys", "5000", "--latency")
+        self.check_schema(data)
+        for r in data["results"]:
+            self.assertEqual(r["latency_ns"] is None, r["engine"] != "dlht", r)
+        self.assertIn("no figure of dramhit-pipe under insdel: it may carry out", shown)
+        self.assertIn("no latency of dramhit-pipe under get: it answers later", shown)
+        self.assertIn("no latency of limit under get, insdel: it stores nothing", shown)
+        self.assertEqual(shown.count("no figure of"), 1)
+        self.assertEqual(shown.count("no latency of"), 2)
+
+    def test_engines_spelled_as_in_cpp(self):
+        data, _ = self.run_json("--engine", "dramhit_tuples,dlht_default", "--workload", "get", "--keys", "1000", "--value-size", "32")
+        self.assertEqual([r["engine"] for r in data["results"]], ["dramhit-tuples", "dlht-default"])
 
     def test_lists_of_sizes(self):
         data, _ = self.run_json("--engine", "dlht,limit,cuckoo", "--workload", "get", "--keys", "1k,2k", "--threads", "1,2",
@@ -159,6 +175,18 @@ class Results(Folder):
             self.assertTrue(link.startswith("#"), link)
         self.assertEqual(os.listdir(page), ["index.html"])
 
+    def test_report_draws_no_empty_plot(self):
+        for engine, workload, keys, threads in (("limit", "populate", "1000", "2"), ("dlht,dramhit-pipe", "insdel", "1000", "2"),
+                                                ("std", "get", "1000", "1,2"), ("dlht", "get", "1000,1000", "2")):
+            with self.subTest(engine=engine, workload=workload):
+                page = self.folder / engine
+                done = cubby("bench", "--engine", engine, "--workload", workload, "--keys", keys, "--threads", threads,
+                             "--seconds", "0.01", "--rounds", "1", "--report", str(page))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                html = (page / "index.html").read_text()
+                self.assertEqual(html.count("<svg"), 1)
+                self.assertEqual("no figure of dramhit-pipe under insdel" in html, "pipe" in engine)
+
 
 class Refusals(Folder):
     def refused(self, *arguments, says, env=None):
@@ -190,6 +218,17 @@ class Refusals(Folder):
         self.refused("bench", "--key-size", "16", "--value-size", "16", says="--key-size")
         self.refused("bench", "--engine", "dlht,dlht-hashing", says="--value-size 32")
         self.refused("bench", "--engine", "partitioned", "--value-size", "16", says="--engine partitioned")
+
+    def test_runs_without_a_figure(self):
+        report = self.folder / "r"
+        for engine, workload, more, says in (
+                ("dramhit-pipe", "insdel", (), "another order"), ("limit,std", "get,resize", (), "one thread only"),
+                ("dramhit-pipe,partitioned", "ycsb-d", (), "partitioned may carry out"),
+                ("dramhit-pipe,limit", "get", ("--latency",), "--latency"),
+                ("dlht,tbb", "resize", ("--latency",), "a workload such as get")):
+            with self.subTest(engine=engine, workload=workload):
+                self.refused("bench", "--engine", engine, "--workload", workload, *more, "--threads", "2", "--report", str(report), says=says)
+                self.assertFalse(report.exists())
 
     def test_bad_files(self):
         empty = self.folder / "empty"

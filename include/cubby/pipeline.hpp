@@ -4,9 +4,11 @@
 // others. More throughput for more latency; `execute` keeps the order, and `find` answers at once.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <cubby/core/ring.hpp>
 #include <cubby/handle.hpp>
@@ -38,7 +40,13 @@ struct pipeline_options {
   std::size_t window = 64; ///< docs/performance.md has the figures for other sizes
 };
 
-/// One thread's pipeline into a table of an engine that claims `pipelined`, made of the map's `engine()`. While
+/// A map or a set, of which a pipeline takes the engine.
+template <class T>
+concept table_with_engine = requires(T& table) {
+  { table.engine() } -> std::same_as<typename T::engine_type&>;
+};
+
+/// One thread's pipeline into a table of an engine that claims `pipelined`: `cubby::pipeline pending(map)`. While
 /// requests are pending, nothing that the table retires is freed. Every request that was taken is answered exactly
 /// once, at the latest by `drain`; what the destructor finds pending is carried out without an answer. Not movable.
 ///
@@ -46,7 +54,9 @@ struct pipeline_options {
 /// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
 /// answer, in the state in which its verb alone leaves the table (G.5); the others stay pending.
 template <class Engine> class pipeline {
-  static_assert(Engine::capabilities.pipelined, "this engine has no pipeline");
+  static_assert(!table_with_engine<Engine>, "write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)");
+  static_assert(Engine::capabilities.pipelined,
+                "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
   using codec_type = typename Engine::policy;
 
 public:
@@ -67,6 +77,9 @@ public:
                : window_ / 2 < most_asked_at_once ? window_ / 2
                                                   : most_asked_at_once),
         pending_(window_) {}
+  template <table_with_engine Table>
+    requires std::same_as<typename Table::engine_type, Engine>
+  explicit pipeline(Table& t, pipeline_options chosen = {}) : pipeline(t.engine(), chosen) {}
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline() {
@@ -290,5 +303,8 @@ private:
   std::size_t asked_ = 0; // number in `pending_` of the first whose memory has not been asked for
   ring<waiting> pending_;
 };
+
+template <table_with_engine Table>
+pipeline(Table&, pipeline_options = {}) -> pipeline<typename std::remove_const_t<Table>::engine_type>;
 
 } // namespace cubby::inline v0

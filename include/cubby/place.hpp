@@ -218,12 +218,17 @@ upserted assign_or_insert(site<Engine> s, const typename Engine::probe& p, const
   }
 }
 
-/// `make(const V&) -> V` if present; else a value of `args`, which is built once.
+/// `make(const V&) -> V` if present; else a value of `args`, which is built once: a constructor may take them to pieces, and
+/// an entry that comes and goes meanwhile makes another round.
 template <class Engine, class Q, class F, class... A>
 upserted update_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& make, A&&... args) {
   if constexpr (!Engine::policy::in_records) {
+    std::optional<word_of_value<Engine>> built;
     return change_or_insert([&] { return replace_value(s, p, key, make); },
-                            [&] { return place(s, p, key, std::forward<A>(args)...); });
+                            [&] {
+                              if (!built) built.emplace(s.codec().make(p, key, std::forward<A>(args)...).word);
+                              return s.engine.insert(s.at, p, *built).outcome;
+                            });
   }
   std::optional<fresh_word<Engine>> first;
   return change_or_insert([&] { return replace_value(s, p, key, make); },

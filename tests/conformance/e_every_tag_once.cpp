@@ -20,13 +20,16 @@ TYPED_TEST_SUITE(e_every_tag_once, pipelined_modes);
 
 template <class Mode>
 using pipe = cubby::pipeline<typename Mode::map::engine_type>;
+/// It is made of the map, and so is its type; `pipe_` below is.
+static_assert(std::is_same_v<decltype(cubby::pipeline(std::declval<word_mode<cubby::dramhit>::map&>())),
+                             pipe<word_mode<cubby::dramhit>>>);
+static_assert(!std::is_constructible_v<pipe<word_mode<cubby::dramhit>>, text_mode<cubby::dramhit>::map&>);
 
 /// Hands requests in, takes replies as they come, and remembers what each tag was answered.
 template <class Mode>
 class correspondent {
 public:
-  correspondent(typename Mode::map& m, std::size_t window, std::size_t room)
-      : pipe_(m.engine(), {window}), out_(room) {}
+  correspondent(typename Mode::map& m, std::size_t window, std::size_t room) : pipe_(m, {window}), out_(room) {}
 
   void send(const std::vector<typename pipe<Mode>::request_type>& all) {
     std::span<const typename pipe<Mode>::request_type> rest(all);

@@ -4,13 +4,16 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <cxxabi.h>
 #include <random>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include <cubby/platform/barrier.hpp>
 
 #include "support/random.hpp"
+#include "support/typed_tests.hpp"
 
 namespace cubby_test {
 
@@ -31,6 +34,18 @@ std::uint64_t scaled(std::uint64_t count) {
     return asked == 0 ? 1 : asked;
   }();
   return count * factor;
+}
+
+bool register_tests(const char* suite, const char* test, const char* file, int line, std::span<const typed_test> all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string name = std::string(suite) + "/" + std::to_string(i);
+    int failed = 0;
+    char* const type = abi::__cxa_demangle(all[i].type->name(), nullptr, nullptr, &failed);
+    ::testing::RegisterTest(name.c_str(), test, failed == 0 ? type : all[i].type->name(), nullptr, file, line,
+                            all[i].make);
+    std::free(type);
+  }
+  return true;
 }
 
 } // namespace cubby_test

@@ -18,15 +18,15 @@ namespace cubby_test {
 namespace {
 
 constexpr std::uint64_t bins = 1 << 14;
-constexpr std::uint64_t keys = bins * 2;
+constexpr std::uint64_t spread_keys = bins * 2;
 
 /// Chi-square of the bin counts against an even spread, in standard deviations from what chance gives.
 double crowding(const std::function<std::uint64_t(std::uint64_t)>& hash_of_nth) {
   std::vector<std::uint32_t> count(bins, 0);
-  for (std::uint64_t n = 0; n < keys; ++n) {
+  for (std::uint64_t n = 0; n < spread_keys; ++n) {
     ++count[cubby::engines::dlht::map_hash<cubby::bin_mapping::fastrange>(hash_of_nth(n), bins)];
   }
-  const double mean = static_cast<double>(keys) / static_cast<double>(bins);
+  const double mean = static_cast<double>(spread_keys) / static_cast<double>(bins);
   double sum = 0;
   for (const auto c : count) sum += (c - mean) * (c - mean) / mean;
   const double freedom = static_cast<double>(bins - 1);

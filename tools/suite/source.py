@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The parts that read the source: house rules, format, clang-tidy, and what the headers cost and need on their own.
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -65,6 +66,22 @@ def alone(shell):
                                                      check=False)
 
     return in_parallel(shell, "each header alone", [(c, h) for c in COMPILERS for h in headers()], one)
+
+
+def messages(shell):
+    """What does not compile says what to write instead: the first error of both compilers is the one that the file names."""
+    need(*COMPILERS)
+
+    def one(job):
+        compiler, name = job
+        wanted = re.search(r"^// says: (.+)$", (ROOT / name).read_text(), re.MULTILINE).group(1)
+        done = subprocess.run([compiler, *FLAGS, "-fsyntax-only", name], cwd=ROOT, capture_output=True, text=True, check=False)
+        first = next((line for line in done.stderr.split("\n") if "error:" in line), "it compiles")
+        good = done.returncode != 0 and wanted in first
+        return f"{compiler} {name}", subprocess.CompletedProcess(done.args, 0 if good else 1, f"wanted: {wanted}\n", f"{first}\n")
+
+    files = [name for name in cpp_files() if name.startswith("tests/compile/")]
+    return in_parallel(shell, "what must not compile", [(c, f) for c in COMPILERS for f in files], one)
 
 
 def bare(shell):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything built with both compilers: all without optimisation, file by file (the builds of the test command join test
-# files into one unit, and a missing #include or a shadowed name can hide there), the programs with g++ as users build them, and all
-# tests for AArch64. The latter two are run: the other tests run optimised and under the sanitizers of both compilers.
+# files into one unit and precompile headers, and a missing #include or a shadowed name can hide there), the programs with g++ as
+# users build them, the tests optimised with clang, and all of them for AArch64. The latter three are run.
 from suite import source, tests
 from suite.shell import need
 
-TITLE = "everything built file by file with g++ and clang, clang-tidy; the programs with g++, optimised; all tests for AArch64"
+TITLE = "everything built file by file with g++ and clang, clang-tidy; the programs with g++ and the tests with clang, optimised; all tests for AArch64"
 
 
 def run(shell):
@@ -15,6 +15,10 @@ def run(shell):
         shell.build(preset)
     shell.configure("release")
     shell.build("release")
-    programs = tests.ctest(shell, "release", "-R", "^cubby_(bench|kmer)")
+    shell.configure("clang-release")
+    shell.build("clang-release", "cubby_tests", "cubby_tests_hooked")
+    optimised = tests.ctest(shell, "clang-release", "-R", "^cubby_tests")
+    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|kmer)|example)")
     tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
-    return f"built without a warning; clang-tidy: {tidy}; programs: {programs}; AArch64: " + tests.cross(shell, "cubby_tests")
+    cross = tests.cross(shell, "cubby_tests")
+    return f"built without a warning; clang-tidy: {tidy}; programs and examples: {programs}; optimised: {optimised}; AArch64: {cross}"

@@ -3,6 +3,7 @@
 // and not answered. README.md beside this file has the drawing, what we changed and why, and what is not proved.
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include <cubby/engine/dramhit/partition_walk.hpp>
@@ -92,10 +93,17 @@ private:
   bool ok_ = true;
 };
 
+/// What a table of the usual face would be: nothing, and a message.
+template <class Policy> struct partitioned_without_its_face {
+  static_assert(!std::same_as<Policy, Policy>,
+                "cubby::map<K, V, cubby::partitioned> needs #include <cubby/delegated_map.hpp>; there is no set of it");
+};
+
 /// Engine tag: DRAMHiT-P. Its face is delegated_map.hpp, because its writes have no answers; it is no engine for the others.
 struct partitioned {
   static constexpr const char* name = "partitioned";
   template <class Policy> using delegating_engine = partitioned_engine<Policy>;
+  template <class Policy> using engine = partitioned_without_its_face<Policy>;
 };
 
 } // namespace cubby::inline v0

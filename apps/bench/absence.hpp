@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which engine has no figure for which workload, and why: said beside the figures, and a reason to refuse a run that
+// would come to none.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options.hpp"
+
+namespace bench {
+
+// Why an engine has no figure for a workload or, with `latency`, no times of its single operations; empty when it has.
+std::string_view why_absent(engine_id e, const workload& w, bool latency);
+
+// Throws bad_request when a workload, or the latency that was asked for, would have no figure at all.
+void check_figures(const run_spec& run);
+
+// One line for each engine and reason, where others have the figure.
+std::vector<std::string> absences(const run_spec& run);
+
+} // namespace bench

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// says: write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/map.hpp>
+#include <cubby/pipeline.hpp>
+
+using words = cubby::map<int, int, cubby::dramhit>;
+void ask(words& all) { cubby::pipeline<words> pending(all); }
