@@ -157,8 +157,8 @@ int main(int count, char** words) {
   p.buckets = std::bit_ceil(number(count, words, 5, p.buckets));
   if (p.readers == 0 || p.rounds == 0 || p.entries == 0 || p.buckets < room::stripe_count) return 2;
   results all[] = {{"relativistic", measure<relativistic_table>, {}, {}, {}},
-                   {"ddds", measure<bench::ddds_table>, {}, {}, {}},
-                   {"rwlock", measure<bench::rwlock_table>, {}, {}, {}}};
+                   {"ddds", measure<bench::filled<bench::ddds_table>>, {}, {}, {}},
+                   {"rwlock", measure<bench::filled<bench::rwlock_table>>, {}, {}, {}}};
   std::uint64_t missed = 0;
   for (unsigned round = 0; round < p.rounds; ++round) {
     for (results& r : all) {

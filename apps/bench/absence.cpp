@@ -45,11 +45,12 @@ std::string_view why_absent(engine_id e, const workload& w, bool latency) {
   if (!keeps_order(e) && wants_order(w)) return "may carry out requests on one key in another order than they came";
   if (!keeps_order(e) && latency)
     return "answers later, while others are pending, so that no operation has a time of its own";
-  if (w.what == kind::resize && e == engine_id::std_map)
-    return "has one thread only, and one has to find while another inserts";
-  if (e == engine_id::limit && (latency || w.what == kind::resize)) return "stores nothing";
-  if (w.what == kind::resize && latency)
-    return "is asked by one thread while another inserts, and nothing is timed by itself";
+  if (updates_beside_finds(w) && e == engine_id::std_map)
+    return "has one thread only, and one has to find while another updates";
+  if (e == engine_id::limit && (latency || updates_beside_finds(w))) return "stores nothing";
+  if (w.what == kind::grow_shrink && !shrinks(e)) return "does not shrink by itself";
+  if (updates_beside_finds(w) && latency)
+    return "is asked by one thread while another updates, and nothing is timed by itself";
   return {};
 }
 
@@ -65,7 +66,7 @@ void check_figures(const run_spec& run) {
         fmt::format("--latency: no operation of this run can be timed by itself ({}); add {}, or leave "
                     "--latency out",
                     reasons(run, run.workloads.front(), true),
-                    run.workloads.front().what == kind::resize ? "a workload such as get" : "an engine such as dlht"));
+                    updates_beside_finds(run.workloads.front()) ? "a workload such as get" : "an engine such as dlht"));
 }
 
 std::vector<std::string> absences(const run_spec& run) {

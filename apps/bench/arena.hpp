@@ -12,7 +12,7 @@
 
 namespace bench {
 
-inline constexpr std::size_t arena_count = 24;
+inline constexpr std::size_t arena_count = 26;
 
 class arena {
 public:

@@ -130,6 +130,7 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
                    "before; a dip of the finds is what a resize costs its readers (paper, figure 8).",
                    resize,
                    {}});
+    all.push_back(resizes_both_ways(seed));
   }
   run_spec latency = base(seed, tables, {"get", "insdel"});
   latency.batch = {1};

@@ -46,6 +46,7 @@ public:
     cubby::options o;
     o.capacity = spec.capacity;
     o.seed = spec.seed;
+    if (spec.shrinks) o.shrink = cubby::shrink_policy::automatic;
     return o;
   }
 

@@ -133,7 +133,17 @@ void check_features(const run_spec& run) {
                     name_of(*first), feature_value_size, feature_value_size));
 }
 
+void check_chains(const run_spec& run) {
+  for (const engine_id e : run.engines)
+    if ((e == engine_id::ddds || e == engine_id::rwlock) &&
+        (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} ||
+         !run.keys_from.empty()))
+      throw bad_request(
+          fmt::format("--engine {}: holds 8-byte keys and values alone; leave it out of this run", name_of(e)));
+}
+
 void check_together(const run_spec& run) {
+  check_chains(run);
   const auto above_8 = [](std::size_t n) { return n > 8; };
   const bool keys = std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_8);
   const bool values = std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_8);
@@ -145,8 +155,9 @@ void check_together(const run_spec& run) {
   const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
   if (largest > 65536) throw bad_request(fmt::format("--batch {}: at most 65536", largest));
   for (const workload& w : run.workloads)
-    if (w.what == kind::resize && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
-      throw bad_request("--workload resize: one thread inserts while another finds; give --threads 2 or more");
+    if (updates_beside_finds(w) && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
+      throw bad_request(
+          fmt::format("--workload {}: one thread updates while another finds; give --threads 2 or more", name_of(w)));
   check_figures(run);
 }
 

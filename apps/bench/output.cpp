@@ -93,7 +93,8 @@ json json_of_result(const result& r, const std::string& chapter_title) {
     for (const sample& s : r.timeline)
       j["timeline"].push_back({{"ms", rounded(s.milliseconds)},
                                {"find_mops", rounded(s.find_mops)},
-                               {"insert_mops", rounded(s.insert_mops)}});
+                               {"insert_mops", rounded(s.insert_mops)},
+                               {"keys", s.keys}});
   }
   j["chapter"] = chapter_title;
   return j;

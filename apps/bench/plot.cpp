@@ -102,17 +102,30 @@ void add_skew(std::vector<plot>& all, const chapter& c) {
                         [](const result& r) { return r.what.hot_percent; }));
 }
 
+plot timeline(const std::vector<result>& results, const char* title, const char* label, double sample::* figure) {
+  plot p;
+  p.title = title;
+  p.x_label = "milliseconds from the first update";
+  p.y_label = label;
+  p.drawn = plot::form::curve;
+  for (const result& r : results)
+    for (const sample& s : r.timeline) series_of(p, r.engine).points.emplace_back(s.milliseconds, s.*figure);
+  return p;
+}
+
 void add_timelines(std::vector<plot>& all, const chapter& c) {
-  for (const bool finds : {true, false}) {
-    plot p;
-    p.title = finds ? "finds while the table grows" : "inserts that make it grow";
-    p.x_label = "milliseconds from the first insert";
-    p.y_label = finds ? "million finds per second" : "million inserts per second";
-    p.drawn = plot::form::curve;
-    for (const result& r : c.results)
-      for (const sample& s : r.timeline)
-        series_of(p, r.engine).points.emplace_back(s.milliseconds, finds ? s.find_mops : s.insert_mops);
+  const auto add = [&all](plot p) {
     if (!p.all.empty()) all.push_back(std::move(p));
+  };
+  for (const std::string& name : workloads_in(c.results)) {
+    const std::vector<result> some = with_workload(c.results, name);
+    if (some.front().what.what == kind::grow_shrink) {
+      add(timeline(some, "finds while the table grows and shrinks", "million finds per second", &sample::find_mops));
+      add(timeline(some, "keys in the table meanwhile", "keys", &sample::keys));
+    } else {
+      add(timeline(some, "finds while the table grows", "million finds per second", &sample::find_mops));
+      add(timeline(some, "inserts that make it grow", "million inserts per second", &sample::insert_mops));
+    }
   }
 }
 

@@ -84,16 +84,16 @@ private:
     return sum < 0.7 * static_cast<double>(memory_available());
   }
 
-  std::unique_ptr<table> fresh(engine_id engine, std::size_t capacity) const {
+  std::unique_ptr<table> fresh(engine_id engine, std::size_t capacity, bool shrinks = false) const {
     const std::size_t room = capacity / 100 * spec_.room + capacity % 100 * spec_.room / 100;
-    return make_table({engine, text(), key_size_, value_size_, room, limit_bytes_, spec_.seed});
+    return make_table({engine, text(), key_size_, value_size_, room, shrinks, limit_bytes_, spec_.seed});
   }
 
   // Makes a table and fills it with the first `count` keys; `memory` is what the process grew by.
-  std::unique_ptr<table> filled(engine_id engine, std::size_t count, resident& memory) {
+  std::unique_ptr<table> filled(engine_id engine, std::size_t count, resident& memory, bool shrinks = false) {
     shown_.step(fmt::format("filling {} with {} keys", name_of(engine), count));
     const resident before = resident_now();
-    std::unique_ptr<table> made = fresh(engine, count);
+    std::unique_ptr<table> made = fresh(engine, count, shrinks);
     made->fill(crew_, *keys_, count);
     memory = grown_since(before);
     return made;
@@ -127,7 +127,8 @@ private:
     shown_.step(fmt::format("{} on {}, {} threads, batch {}: {}", name_of(s.what), name_of(r.engine), r.threads,
                             s.batch,
                             latency ? std::string("latency") : fmt::format("round {} of {}", round + 1, spec_.rounds)));
-    job j{s.what, &streams_of(s, r.threads), r.threads, s.batch, spec_.seconds, latency};
+    const std::size_t filled = updates_beside_finds(s.what) ? keys_that_stay(s.what, keys_->count) : 0;
+    job j{s.what, &streams_of(s, r.threads), r.threads, s.batch, spec_.seconds, latency, filled};
     const outcome o = t.run(crew_, j);
     if (o.wrong != 0)
       throw std::runtime_error(
@@ -154,12 +155,13 @@ private:
 
   void run_fresh_once(const shape& s, std::size_t e, bool latency, std::size_t round) {
     const engine_id engine = spec_.engines[e];
-    const bool half_full = s.what.what == kind::resize;
+    const bool partly = updates_beside_finds(s.what);
     streams_of(s, results_[s.first + e].threads);
     const resident before = resident_now();
     resident filled_by;
-    std::unique_ptr<table> t = half_full || engine == engine_id::limit
-                                   ? filled(engine, half_full ? keys_->count / 2 : keys_->count, filled_by)
+    const std::size_t count = partly ? keys_that_stay(s.what, keys_->count) : keys_->count;
+    std::unique_ptr<table> t = partly || engine == engine_id::limit
+                                   ? filled(engine, count, filled_by, s.what.what == kind::grow_shrink)
                                    : fresh(engine, small_capacity);
     measure_one(s, e, *t, latency, round);
     note_memory(results_[s.first + e], grown_since(before), *t);

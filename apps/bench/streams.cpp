@@ -108,29 +108,36 @@ template <class K> struct maker {
     made.verbs.assign(to - from, verb::insert);
   }
 
-  // One half of the threads inserts the upper half of the keys; the other half finds keys of the lower one.
-  void growing() {
-    const std::size_t inserters = order.threads / 2;
-    const std::size_t half = keys.count / 2;
-    if (thread >= inserters) {
-      for (std::size_t i = 0; i < order.operations; ++i) made.keys.push_back(keys.present(random.below(half)));
+  // One half of the threads inserts its share of the keys that are not there at first, and erases it again if the table
+  // shall shrink; the other half finds keys that stay.
+  void beside_finds() {
+    const std::size_t updaters = order.threads / 2;
+    const std::size_t stay = keys_that_stay(order.of, keys.count);
+    if (thread >= updaters) {
+      for (std::size_t i = 0; i < order.operations; ++i) made.keys.push_back(keys.present(random.below(stay)));
       return;
     }
-    const std::size_t to = half + (keys.count - half) * (thread + 1) / inserters;
-    for (std::size_t i = half + (keys.count - half) * thread / inserters; i < to; ++i)
-      made.keys.push_back(keys.present(i));
-    made.verbs.assign(made.keys.size(), verb::insert);
+    const std::size_t from = stay + (keys.count - stay) * thread / updaters;
+    const std::size_t to = stay + (keys.count - stay) * (thread + 1) / updaters;
+    add_all(from, to, verb::insert);
+    if (order.of.what == kind::grow_shrink) add_all(from, to, verb::erase);
+  }
+
+  void add_all(std::size_t from, std::size_t to, verb what) {
+    for (std::size_t i = from; i < to; ++i) made.keys.push_back(keys.present(i));
+    made.verbs.insert(made.verbs.end(), to - from, what);
   }
 
   void make() {
-    if (order.of.what != kind::populate && order.of.what != kind::resize) made.keys.reserve(order.operations);
+    if (!wants_fresh_table(order.of)) made.keys.reserve(order.operations);
     switch (order.of.what) {
     case kind::insdel: return pairs();
     case kind::put: return alternate();
     case kind::add: return adds();
     case kind::add_zipf: return skewed_adds(zipf(keys.count, skewed_theta));
     case kind::populate: return everything();
-    case kind::resize: return growing();
+    case kind::resize:
+    case kind::grow_shrink: return beside_finds();
     case kind::ycsb_d: return latest(zipf(keys.count));
     case kind::ycsb_a:
     case kind::ycsb_b:

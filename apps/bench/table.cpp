@@ -2,6 +2,7 @@
 // Chooses the engine, and samples the counters of a table that grows.
 #include "table.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "clock.hpp"
@@ -25,29 +26,47 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::std_map: return make_std(spec);
   case engine_id::limit: return make_limit(spec);
   case engine_id::relativistic: return make_relativistic(spec);
+  case engine_id::ddds: return make_ddds(spec);
+  case engine_id::rwlock: return make_rwlock(spec);
   }
   return nullptr;
 }
 
+namespace {
+
+// The keys that an updater has left in the table after so many updates.
+std::uint64_t left_by(std::uint64_t updates, std::uint64_t share) {
+  if (share == 0) return 0;
+  const std::uint64_t in_round = updates % (2 * share);
+  return std::min(in_round, 2 * share - in_round);
+}
+
+} // namespace
+
 std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vector<progress_count>& counts,
-                                 std::size_t inserters) {
+                                 const update_plan& plan) {
   std::vector<sample> samples;
   const double begin = seconds_now();
   double last = begin;
-  std::uint64_t inserted = 0;
+  std::uint64_t updated = 0;
   std::uint64_t found = 0;
   while (!stop) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const double now = seconds_now();
-    std::uint64_t inserts = 0;
+    std::uint64_t updates = 0;
     std::uint64_t finds = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      (i < inserters ? inserts : finds) += counts[i].done.load(std::memory_order_relaxed); // only a figure
+    std::uint64_t keys = plan.filled;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const std::uint64_t done = counts[i].done.load(std::memory_order_relaxed); // only a figure
+      const bool update = i < plan.shares.size();
+      (update ? updates : finds) += done;
+      if (update) keys += left_by(done, plan.shares[i]);
+    }
     const double scale = 1e-6 / (now - last);
     samples.push_back({(now - begin) * 1e3, static_cast<double>(finds - found) * scale,
-                       static_cast<double>(inserts - inserted) * scale});
+                       static_cast<double>(updates - updated) * scale, static_cast<double>(keys)});
     last = now;
-    inserted = inserts;
+    updated = updates;
     found = finds;
   }
   // The last one reaches beyond the end of the work.

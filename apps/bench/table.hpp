@@ -21,6 +21,7 @@ struct table_spec {
   std::size_t key_size = 8;
   std::size_t value_size = 8;
   std::size_t capacity = 0;    // entries to make room for at the start
+  bool shrinks = false;        // when erases have left it nearly empty
   std::size_t limit_bytes = 0; // what `limit` walks over
   std::uint64_t seed = 0;
 };
@@ -31,13 +32,15 @@ struct job {
   std::size_t threads = 1;
   std::size_t batch = 1;
   double seconds = 1;
-  bool latency = false; // time each operation by itself instead of all together
+  bool latency = false;   // time each operation by itself instead of all together
+  std::size_t filled = 0; // keys that the table was filled with
 };
 
 struct sample {
   double milliseconds = 0;
   double find_mops = 0;
-  double insert_mops = 0;
+  double insert_mops = 0; // inserts, and erases where there are some
+  double keys = 0;        // in the table, without what the last slices have done
 };
 
 struct outcome {
@@ -79,6 +82,8 @@ std::unique_ptr<table> make_lfht(const table_spec& spec);
 std::unique_ptr<table> make_std(const table_spec& spec);
 std::unique_ptr<table> make_limit(const table_spec& spec);
 std::unique_ptr<table> make_relativistic(const table_spec& spec);
+std::unique_ptr<table> make_ddds(const table_spec& spec);
+std::unique_ptr<table> make_rwlock(const table_spec& spec);
 
 std::unique_ptr<table> make_table(const table_spec& spec);
 

@@ -19,9 +19,16 @@ struct alignas(64) progress_count {
   std::atomic<std::uint64_t> done{0};
 };
 
-// Samples the counters every 5 ms until told to stop; the first `inserters` of them count inserts.
+// What the counters of a table that is resized mean. The first of them, one for each entry of `shares`, count updates: so
+// many inserts, then as many erases, and so on. The others count finds.
+struct update_plan {
+  std::size_t filled = 0; // keys that are there all the time
+  std::vector<std::size_t> shares;
+};
+
+// Samples the counters every 5 ms until told to stop.
 std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vector<progress_count>& counts,
-                                 std::size_t inserters);
+                                 const update_plan& plan);
 
 template <class Adapter> class table_of final : public table {
 public:
@@ -51,7 +58,7 @@ public:
   }
 
   outcome run(crew& workers, const job& j) override {
-    if (j.of.what == kind::resize && !j.latency) return grow(workers, j);
+    if (updates_beside_finds(j.of) && !j.latency) return beside_finds(workers, j);
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
     std::vector<tally> tallies(j.threads);
     std::vector<std::unique_ptr<histogram>> times(j.threads);
@@ -94,49 +101,73 @@ private:
     return all;
   }
 
-  // The first half of the workers inserts its stream once; the others find until it is done.
-  outcome grow(crew& workers, const job& j) {
+  // The first half of the workers updates: one round of its stream, or until the time is over. The others find until then.
+  outcome beside_finds(crew& workers, const job& j) {
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
-    const std::size_t inserters = j.threads / 2;
+    const std::size_t updaters = j.threads / 2;
     std::vector<progress_count> counts(j.threads);
     std::vector<tally> tallies(j.threads);
-    std::atomic<std::size_t> busy{inserters};
+    std::atomic<std::size_t> busy{updaters};
     std::atomic<bool> stop{false};
     outcome all;
-    std::thread sampler([&] { all.timeline = sample_until(stop, counts, inserters); });
+    const update_plan plan = plan_of(j, streams, updaters);
+    std::thread sampler([&] { all.timeline = sample_until(stop, counts, plan); });
     workers.run(j.threads, [&](std::size_t worker, const crew::starter& start) {
       seat at(adapter_);
       loops<Adapter> loop(at, streams.threads[worker], j.batch);
+      slices mine{loop, streams.threads[worker].keys.size(), counts[worker]};
       start();
-      tallies[worker] = slices(loop, streams.threads[worker].keys.size(), counts[worker], busy, worker < inserters);
+      if (worker >= updaters) tallies[worker] = mine.until([&] { return busy.load() == 0; });
+      else if (j.of.what == kind::resize) tallies[worker] = mine.once();
+      else tallies[worker] = mine.until([end = seconds_now() + j.seconds] { return seconds_now() >= end; });
+      if (worker < updaters) --busy;
     });
     stop = true;
     sampler.join();
     for (std::size_t i = 0; i < j.threads; ++i) {
       all.wrong += tallies[i].operations - tallies[i].succeeded;
-      all.mops += i < inserters ? 0 : tallies[i].mops();
-      all.operations += i < inserters ? 0 : tallies[i].operations;
+      all.mops += i < updaters ? 0 : tallies[i].mops();
+      all.operations += i < updaters ? 0 : tallies[i].operations;
     }
     return all;
   }
 
-  static tally slices(loops<Adapter>& loop, std::size_t size, progress_count& count, std::atomic<std::size_t>& busy,
-                      bool inserting) {
-    constexpr std::size_t slice = 512;
-    tally t;
-    const double begin = seconds_now();
-    std::size_t at = 0;
-    while (inserting ? at < size : busy.load() != 0) {
-      const std::size_t to = std::min(size, at + slice);
-      t.succeeded += loop.pass(at, to);
-      t.operations += to - at;
-      count.done.store(t.operations, std::memory_order_relaxed); // a figure for the sampler, which orders nothing by it
-      at = !inserting && to == size ? 0 : to;
+  static update_plan plan_of(const job& j, const typed_streams<key>& streams, std::size_t updaters) {
+    update_plan plan{j.filled, {}};
+    for (std::size_t i = 0; i < updaters; ++i) {
+      const std::size_t size = streams.threads[i].keys.size();
+      plan.shares.push_back(j.of.what == kind::resize ? size : size / 2);
     }
-    if (inserting) --busy;
-    t.seconds = seconds_now() - begin;
-    return t;
+    return plan;
   }
+
+  // A stream in pieces, after each of which the sampler may see how far it is.
+  struct slices {
+    loops<Adapter>& loop;
+    std::size_t size;
+    progress_count& count;
+
+    tally once() {
+      return until([this] { return at == size; });
+    }
+    template <class F> tally until(F over) {
+      constexpr std::size_t slice = 512;
+      tally t;
+      const double begin = seconds_now();
+      while (!over()) {
+        if (at == size) at = 0;
+        const std::size_t to = std::min(size, at + slice);
+        t.succeeded += loop.pass(at, to);
+        t.operations += to - at;
+        count.done.store(t.operations,
+                         std::memory_order_relaxed); // a figure for the sampler, which orders nothing by it
+        at = to;
+      }
+      t.seconds = seconds_now() - begin;
+      return t;
+    }
+    std::size_t at = 0;
+  };
 
   Adapter adapter_;
 };

@@ -12,15 +12,15 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht",   "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",
-    "cuckoo", "lfht",    "std",          "limit",          "relativistic"};
+    "dlht",   "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
+    "cuckoo", "lfht",    "std",          "limit",          "relativistic", "ddds",      "rwlock"};
 
 struct named {
   std::string_view name;
   kind what;
 };
 
-constexpr std::array<named, 14> workloads = {{{"get", kind::get},
+constexpr std::array<named, 15> workloads = {{{"get", kind::get},
                                               {"miss", kind::miss},
                                               {"insdel", kind::insdel},
                                               {"put", kind::put},
@@ -28,6 +28,7 @@ constexpr std::array<named, 14> workloads = {{{"get", kind::get},
                                               {"add-zipf", kind::add_zipf},
                                               {"populate", kind::populate},
                                               {"resize", kind::resize},
+                                              {"grow-shrink", kind::grow_shrink},
                                               {"ycsb-a", kind::ycsb_a},
                                               {"ycsb-b", kind::ycsb_b},
                                               {"ycsb-c", kind::ycsb_c},
@@ -48,6 +49,18 @@ std::string name_of(const workload& w) {
     if (n.what == w.what)
       return w.what == kind::skew ? std::string(n.name) + "-" + std::to_string(w.hot_percent) : std::string(n.name);
   return {};
+}
+
+bool shrinks(engine_id e) {
+  switch (e) {
+  case engine_id::dlht:
+  case engine_id::dramhit:
+  case engine_id::dramhit_tuples:
+  case engine_id::relativistic:
+  case engine_id::ddds:
+  case engine_id::rwlock: return true;
+  default: return false;
+  }
 }
 
 std::string engine_names() {

@@ -2,6 +2,7 @@
 // The names of engines and workloads, and what a workload asks of a table.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,9 +25,11 @@ enum class engine_id : std::uint8_t {
   lfht,
   std_map,
   limit,
-  relativistic
+  relativistic,
+  ddds,
+  rwlock
 };
-inline constexpr std::size_t named_engine_count = 12;
+inline constexpr std::size_t named_engine_count = 14;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -39,6 +42,7 @@ enum class kind : std::uint8_t {
   add_zipf,
   populate,
   resize,
+  grow_shrink,
   ycsb_a,
   ycsb_b,
   ycsb_c,
@@ -65,15 +69,24 @@ std::vector<engine_id> engines_named(std::string_view name);
 // One name may stand for several workloads (`skew`); none for an unknown name.
 std::vector<workload> workloads_named(std::string_view name);
 
+// Workloads in which one half of the threads updates while the other finds.
+inline bool updates_beside_finds(const workload& w) { return w.what == kind::resize || w.what == kind::grow_shrink; }
+// Of them: keys, the first ones, that are there before and stay.
+inline std::size_t keys_that_stay(const workload& w, std::size_t keys) {
+  return std::max<std::size_t>(1, w.what == kind::resize ? keys / 2 : keys / 32);
+}
+
 inline bool is_rival(engine_id e) { return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht; }
 // Not engines whose requests on one key may take effect in another order than they came, or later than a find that follows:
 // no pair of them can be asked for.
 inline bool keeps_order(engine_id e) { return e != engine_id::dramhit_pipe && e != engine_id::partitioned; }
 inline bool wants_order(const workload& w) {
-  return w.what == kind::insdel || w.what == kind::ycsb_d || w.what == kind::resize;
+  return w.what == kind::insdel || w.what == kind::ycsb_d || updates_beside_finds(w);
 }
+// Engines that give room back without being asked.
+bool shrinks(engine_id e);
 // Workloads that start from an empty table of their own.
-inline bool wants_fresh_table(const workload& w) { return w.what == kind::populate || w.what == kind::resize; }
+inline bool wants_fresh_table(const workload& w) { return w.what == kind::populate || updates_beside_finds(w); }
 // Workloads that only ask for keys; they run through find_batch.
 inline bool only_finds(const workload& w) {
   return w.what == kind::get || w.what == kind::miss || w.what == kind::skew || w.what == kind::ycsb_c;

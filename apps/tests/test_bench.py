@@ -77,13 +77,37 @@ class Results(Folder):
         self.assertEqual(done, set(workloads), "its pairs of writes have no answers that could be checked")
 
     def test_growing_workloads(self):
-        data, _ = self.run_json("--engine", ENGINES, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
+        data, _ = self.run_json("--engine", ENGINES + ",ddds,rwlock", "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
         self.check_schema(data)
         grown = [r for r in data["results"] if r["workload"] == "resize"]
-        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "cuckoo", "lfht", "relativistic"})
+        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "cuckoo", "lfht", "relativistic", "ddds", "rwlock"})
         for r in grown:
             self.assertTrue(r["timeline"])
-            self.assertEqual(set(r["timeline"][0]), {"ms", "find_mops", "insert_mops"})
+            self.assertEqual(set(r["timeline"][0]), {"ms", "find_mops", "insert_mops", "keys"})
+
+    def test_tables_that_grow_and_shrink(self):
+        page, out = self.folder / "page", self.folder / "out.json"
+        done = cubby("bench", "--engine", "relativistic,dlht,dramhit,ddds,rwlock,tbb", "--workload", "grow-shrink", "--keys", "6400",
+                     "--threads", "2,4", "--batch", "1", "--seconds", "0.1", "--rounds", "1", "--json", str(out), "--report", str(page))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = json.loads(out.read_text())
+        grown = {"relativistic", "dlht", "dramhit", "ddds", "rwlock"}
+        self.assertEqual({(r["engine"], r["threads"]) for r in data["results"]}, {(e, n) for e in grown for n in (2, 4)})
+        for r in data["results"]:
+            keys = [t["keys"] for t in r["timeline"]]
+            self.assertTrue(keys)
+            self.assertGreaterEqual(min(keys), 6400 / 32, r["engine"])
+            self.assertLessEqual(max(keys), 6400, r["engine"])
+        self.assertIn("no figure of tbb under grow-shrink: it does not shrink by itself", done.stdout)
+        html = (page / "index.html").read_text()
+        self.assertIn("finds while the table grows and shrinks", html)
+        self.assertIn("keys in the table meanwhile", html)
+
+    def test_rivals_of_the_relativistic_table(self):
+        data, _ = self.run_json("--engine", "ddds,rwlock", "--workload", "get,miss,insdel,put,ycsb-d,ycsb-f,populate", "--keys",
+                                "5000", "--threads", "2")
+        self.check_schema(data)
+        self.assertEqual(len(data["results"]), 2 * 7)
 
     def test_latency(self):
         data, shown = self.run_json("--engine", "dlht,tbb", "--workload", "get,populate", "--keys", "5000", "--latency")
@@ -189,6 +213,8 @@ class Refusals(Folder):
 
     def test_bad_combinations(self):
         self.refused("bench", "--workload", "resize", "--threads", "1", says="resize")
+        self.refused("bench", "--workload", "grow-shrink", "--threads", "1", says="grow-shrink")
+        self.refused("bench", "--engine", "dlht,rwlock", "--value-size", "16", says="--engine rwlock")
         self.refused("bench", "--key-size", "16", "--value-size", "16", says="--key-size")
         self.refused("bench", "--engine", "dlht,dlht-hashing", says="--value-size 32")
         self.refused("bench", "--engine", "partitioned", "--value-size", "16", says="--engine partitioned")

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's operator new (see the .cpp file) places what is as small as a node in cells of 32 bytes in huge pages, so
+// that tables whose nodes come from there are measured on the same ground.
+#pragma once
+
+#include <cstddef>
+
+namespace bench {
+
+inline constexpr std::size_t cell_bytes = 32;
+
+/// From now on small objects come from malloc, as they would without this file.
+void use_malloc() noexcept;
+
+} // namespace bench
