@@ -55,13 +55,13 @@ template <class Find> double time_of_finds(const plan& p, std::uint64_t first, b
   std::uint64_t count = 0;
   const auto begin = clock_type::now();
   const auto end = begin + std::chrono::milliseconds(p.milliseconds / 4);
-  while (clock_type::now() < end) {
+  do {
     for (unsigned i = 0; i < 1024; ++i) {
       const cubby::seat_pin inside(mine);
       wrong += find(first + next_random(state) % p.entries) != expected ? 1 : 0;
     }
     count += 1024;
-  }
+  } while (clock_type::now() < end);
   const double seconds = seconds_since(begin);
   if (wrong != 0) std::abort();
   return seconds * 1e9 / static_cast<double>(count);
