@@ -23,7 +23,7 @@ struct resize_costs {
   std::uint64_t peak_bytes = 0; // of heads
 };
 
-inline void wait_for(const cubby::rcu::grace_period& readers) {
+inline void wait_for(cubby::rcu::grace_period readers) {
   for (cubby::rcu::patience wait; !readers.elapsed(); wait.pause()) {
   }
 }
