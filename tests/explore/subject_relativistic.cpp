@@ -67,13 +67,14 @@ std::string name_in_relativistic(const Table& t, const void* address) {
   const room::bucket_array* const first = resizes ? t.work.from : t.root.load(cubby::sync::relaxed);
   const std::uint64_t begun = t.growths.load(cubby::sync::relaxed) + t.shrinks.load(cubby::sync::relaxed);
   const auto letter = static_cast<char>('A' + (begun - (resizes ? 1 : 0)) % 26);
-  if (std::string name = name_in_buckets(*first, address); !name.empty()) return std::string(1, letter) + "." + name;
+  if (std::string name = first != nullptr ? name_in_buckets(*first, address) : ""; !name.empty())
+    return std::string(1, letter) + "." + name;
   if (resizes) {
     const std::string name = name_in_buckets(*t.work.to, address);
     if (!name.empty()) return std::string(1, static_cast<char>(letter == 'Z' ? 'A' : letter + 1)) + "." + name;
     if (std::string node = name_in_chains(*t.work.to, address); !node.empty()) return node;
   }
-  return name_in_chains(*first, address);
+  return first != nullptr ? name_in_chains(*first, address) : std::string(); // null: freed before the cuts
 }
 
 /// Families below the first one of each stripe have no keys in any scenario that passes by itself. They are done as one
