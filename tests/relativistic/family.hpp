@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <cubby/core/codec.hpp>
@@ -101,6 +102,21 @@ public:
       EXPECT_TRUE(shown == key || shown == key + assigned) << shown << " under " << key;
     }
     return got.found;
+  }
+
+  /// What a lookup of the key shows that has come as far as this link; 0: nothing. Inside a pin.
+  [[nodiscard]] std::uint64_t shown_from(std::uint64_t link, std::uint64_t key) const {
+    const room::sighting hit = room::search(t.policy, link, probe(key));
+    return hit.where == nullptr ? 0 : number_of(hit.value);
+  }
+  /// What a walk shows of the key, all of it added up, and how often.
+  [[nodiscard]] std::pair<std::uint64_t, unsigned> walked(std::uint64_t key) const {
+    std::pair<std::uint64_t, unsigned> met{0, 0};
+    auto f = [&](std::uint64_t k, std::uint64_t value) {
+      if (k == key) met = {met.first + number_of(value), met.second + 1};
+    };
+    room::for_each(t, f);
+    return met;
   }
 
   /// The keys on the path of a bucket of the newest array that is shown.

@@ -32,6 +32,14 @@ struct sighting {
   unsigned steps = 0; // nodes that were passed on the way
 };
 
+/// The node that a replaced one's link leads to has the entry's next value, and had it when the replaced one was reached
+/// or later: no assign follows before the paths have left the replaced one (replace_node). So one step is enough.
+CUBBY_NEVER_INLINE inline sighting replacement(std::uint64_t link, unsigned steps) noexcept {
+  node* const made = node_at(link);
+  // [read-value] acquire: pairs with [write-value]
+  return {made, made->value.load(sync::acquire), false, steps};
+}
+
 /// Searches from `link` for the probe's key. Only inside a pin, which keeps alive what it meets, dead nodes included.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE sighting search(const Policy& policy, std::uint64_t link, const Probe& probe) noexcept {
@@ -45,10 +53,14 @@ CUBBY_ALWAYS_INLINE sighting search(const Policy& policy, std::uint64_t link, co
     // [read-value] acquire: pairs with [write-value], and with [bury]
     const std::uint64_t value = n->value.load(sync::acquire);
     // Linearization point of a find: this load of a link without marks. The value was the entry's a moment before, when
-    // the node was not dead either. A miss is right when the chain was entered, or when the node was removed since.
-    // [follow] acquire: pairs with [put-link], and with [mark-dead]
+    // the node was not dead either. A miss is right when the chain was entered, or when the node was removed since; what
+    // a replaced node leads to, when that was reached, or when it was replaced since.
+    // [follow] acquire: pairs with [put-link], with [mark-dead] and with [mark-replaced]
     link = n->next.load(sync::acquire);
-    if ((link & mark::dead) == 0 && policy.matches(probe, value)) return {n, value, (link & mark::hidden) != 0, steps};
+    if ((link & mark::dead) != 0 || !policy.matches(probe, value)) continue;
+    if (Policy::unique_words && (link & mark::replaced) != 0) [[unlikely]]
+      return replacement(link, steps);
+    return {n, value, (link & mark::hidden) != 0, steps};
   }
   return {.steps = steps};
 }

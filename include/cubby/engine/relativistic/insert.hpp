@@ -21,7 +21,7 @@ CUBBY_NEVER_INLINE bool too_many_share(const table<Policy>& t, std::uint64_t has
     const std::uint64_t value = n->value.load(sync::acquire);
     // [follow] acquire: pairs with [put-link], and with [mark-dead]
     link = n->next.load(sync::acquire);
-    if ((link & mark::dead) == 0 && t.policy.hash_of(n->key, value) == hash) ++count;
+    if ((link & mark::gone) == 0 && t.policy.hash_of(n->key, value) == hash) ++count;
   }
   return count >= most_of_one_hash;
 }

@@ -7,7 +7,7 @@
 //       be, too, while a larger array is being unzipped. The same from every link that a reader may stand on.
 //   N2  A link changes only under the lock of its node's stripe; a dead node's link does not change any more.
 //   N3  A node is marked dead before it is unlinked from every link that leads to it, and unlinked before it is retired.
-//       A replaced one need not be marked first: a reader that stands on it may show what was there when it came.
+//       A replaced one (of a record) leads to the node that has its key now, before any link that led to it does.
 //   N4  A link leads to a node that does not come before its own in the order of hashes that `comes_before` says, and the
 //       head of a bucket to no node that comes before the bucket's own. So a reader that has passed the nodes of its
 //       bucket needs nothing more of its chain, and one that has not is on no node of an earlier bucket.
@@ -30,10 +30,9 @@ inline constexpr std::uint64_t stripe_count = 64;
 inline constexpr std::uint64_t most_buckets = std::uint64_t{1} << 40;
 
 namespace mark {
-inline constexpr std::uint64_t dead = 1;   // removed: readers pass it by, and its value is not to be read
-inline constexpr std::uint64_t hidden = 2; // a reservation: readers pass it by, inserts of its key fail
-inline constexpr std::uint64_t replaced =
-    4; // of a record table: another node has taken its place; what it shows was true
+inline constexpr std::uint64_t dead = 1;     // removed: readers pass it by, and its value is not to be read
+inline constexpr std::uint64_t hidden = 2;   // a reservation: readers pass it by, inserts of its key fail
+inline constexpr std::uint64_t replaced = 4; // of a record table: the link leads to the node that has taken its place
 inline constexpr std::uint64_t gone = dead | replaced; // unlinked: nothing is changed in it any more
 inline constexpr std::uint64_t all = 7;
 } // namespace mark

@@ -41,16 +41,15 @@ template <class Policy> void remove_node(table<Policy>& t, std::uint64_t hash, n
   give_place(t);
 }
 
-/// Puts the node of a record in the place of another, under the lock of their stripe. It leads where the old one led; the
-/// bucket's own readers come by it from the one link on their path.
+/// Puts the node of a record in the place of another, under the lock of their stripe. The old one leads to it, and so do then
+/// all paths that have led to the old one; from its link on every reader sees the new record, whichever path it is on.
 template <class Policy> void replace_node(table<Policy>& t, std::uint64_t hash, node& old,
                                           std::uint64_t value) noexcept {
   // relaxed: under the stripe's lock
   const std::uint64_t after = old.next.load(sync::relaxed);
   const node& made = *make_node<Policy>(old.key, value, after);
-  // Only writers ask for the mark, under the lock. [put-link] release: pairs with [follow]
-  old.next.store(after | mark::replaced, sync::release);
-  // Linearization point of an assign in a record table: the link on the bucket's own path. Its order is put_link's.
+  // Linearization point of an assign in a record table. [mark-replaced] release: pairs with [follow]
+  old.next.store(link_to(made) | mark::replaced, sync::release);
   detach_everywhere(t, hash, old, link_to(made));
 }
 

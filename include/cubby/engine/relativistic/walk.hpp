@@ -15,7 +15,8 @@ void show_path(const Policy& policy, std::uint64_t link, std::uint64_t mask, std
     const std::uint64_t value = n->value.load(sync::acquire);
     // [follow] acquire: pairs with [put-link], and with [mark-dead]
     link = n->next.load(sync::acquire);
-    if ((link & (mark::dead | mark::hidden)) == 0 && (policy.hash_of(n->key, value) & mask) == low) f(n->key, value);
+    // what has replaced a record comes next
+    if ((link & (mark::gone | mark::hidden)) == 0 && (policy.hash_of(n->key, value) & mask) == low) f(n->key, value);
   }
 }
 
