@@ -33,16 +33,18 @@ private:
 class grace_period {
 public:
   grace_period() noexcept = default; ///< has elapsed
+  /// A system call, which interrupts every running thread of the program.
   [[nodiscard]] static grace_period begin() noexcept {
     grace_period now;
     now.tag_ = registry::advance();
+    barrier::heavy(); // once: see oldest_shown
     return now;
   }
   /// Whether all of them have ended. What the caller wrote before `begin` is then seen by every section that is open,
-  /// and what they did inside happened before the answer. A system call until it is true; never blocks. It stays true:
+  /// and what they did inside happened before the answer. Looks at every seat until it is true; never blocks. It stays true:
   /// a section that takes the number of its epoch before `begin` and shows it late is not asked about again.
   [[nodiscard]] bool elapsed() noexcept {
-    if (tag_ != 0 && registry::oldest() >= tag_) tag_ = 0;
+    if (tag_ != 0 && registry::oldest_shown() >= tag_) tag_ = 0;
     return tag_ == 0;
   }
 

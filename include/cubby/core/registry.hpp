@@ -84,9 +84,15 @@ public:
     return clock().fetch_add(1, sync::acq_rel) + 1;
   }
 
-  /// The oldest epoch that any seat is still in; the largest number when nobody is inside. A system call.
+  /// The oldest epoch that any seat is still in; the largest number when nobody is inside. A system call, which interrupts
+  /// every running thread of the program.
   static std::uint64_t oldest() noexcept {
     barrier::heavy();
+    return oldest_shown();
+  }
+  /// The same without the call, for who has made it since the unlinking that he asks about: a seat that did not show then what
+  /// its reader had entered with belongs to a reader that sees the unlinking.
+  static std::uint64_t oldest_shown() noexcept {
     std::uint64_t least = ~std::uint64_t{0};
     // [walk-seats] acquire: pairs with [push-seat]
     for (seat* s = list().load(sync::acquire); s; s = s->next_) {

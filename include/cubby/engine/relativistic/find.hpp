@@ -24,6 +24,15 @@ CUBBY_ALWAYS_INLINE std::uint64_t first_link(const table<Policy>& t, std::uint64
   }
 }
 
+CUBBY_NEVER_INLINE inline node* node_past_marks(std::uint64_t link) noexcept { return node_at(link); }
+/// The node that a link leads to, whose marks are rare: a branch that is foreseen, where taking them away would add to the
+/// latency of each node on a chain.
+CUBBY_ALWAYS_INLINE node* follow(std::uint64_t link) noexcept {
+  if ((link & mark::all) != 0) [[unlikely]]
+    return node_past_marks(link);
+  return std::bit_cast<node*>(static_cast<std::uintptr_t>(link));
+}
+
 /// A node that a search met; it was in the table when its link was read.
 struct sighting {
   node* where = nullptr;
@@ -44,7 +53,7 @@ CUBBY_NEVER_INLINE inline sighting replacement(std::uint64_t link, unsigned step
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE sighting search(const Policy& policy, std::uint64_t link, const Probe& probe) noexcept {
   unsigned steps = 0;
-  for (node* n = node_at(link); n != nullptr; n = node_at(link), ++steps) {
+  for (node* n = follow(link); n != nullptr; n = follow(link), ++steps) {
     if (n->key != probe.word) {
       // [follow] acquire: pairs with [put-link]
       link = n->next.load(sync::acquire);

@@ -7,7 +7,7 @@
 
 namespace cubby::inline v0::engines::relativistic {
 
-/// While readers are waited for, one writer in so many asks whether they have gone: that is a system call.
+/// While readers are waited for, one writer in so many asks whether they have gone: that is a look at every seat.
 inline constexpr std::uint64_t writers_a_look = 32;
 /// How long a call waits for the readers of one resize, in microseconds of naps; then it is left to writers and the worker.
 inline constexpr std::uint64_t longest_wait = 1000000;
