@@ -123,10 +123,11 @@ template <class Figures, class Table> Figures figures_of(const Table& t) noexcep
     const auto& a = *first_array(t);
     out.capacity = a.slot_count();
     out.bins = a.lines;
-    for (const auto* one = &a; one != nullptr; one = next_array(*one)) pages.add(one->pages);
+    std::size_t chained = 0;
+    for (const auto* one = &a; one != nullptr; one = next_array(*one), ++chained) pages.add(one->pages);
+    out.migrating = chained > 1;
     out.bytes = pages.bytes() + t.retired.bytes();
     out.retired = t.retired.count();
-    out.migrating = next_array(a) != nullptr;
   }
   out.huge_bytes = pages.huge_bytes(); // reads a file: not under the lock
   out.size = live_entries(t);
