@@ -51,9 +51,12 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, 
   const std::uint64_t now = t.buckets.load(sync::relaxed);
   const std::uint64_t share = now / stripe_count;
   if (live > share && live % (share / 16 + 1) == 0) [[unlikely]] {
-    const std::uint64_t all = live_entries(t);
     const bool may = t.settings.growth != growth_policy::fixed && now < most_buckets;
-    if (all > now && may) try_begin(t, grown_size(t.settings, now, all));
+    // relaxed: a hint; a resize that has just ended is seen by a later insert
+    if (may && t.busy.load(sync::relaxed) == business::none) {
+      const std::uint64_t all = live_entries(t);
+      if (all > now) try_begin(t, grown_size(t.settings, now, all));
+    }
   }
   chores(t);
 }
@@ -64,7 +67,8 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, s
   // relaxed: a recent figure
   const std::uint64_t now = t.buckets.load(sync::relaxed);
   const std::uint64_t share = now / stripe_count;
-  if (t.settings.shrink == shrink_policy::automatic && live * 8 <= share && live % (share / 64 + 1) == 0) [[unlikely]] {
+  if (t.settings.shrink == shrink_policy::automatic && now > t.floor_buckets && live * 8 <= share &&
+      live % (share / 64 + 1) == 0) [[unlikely]] {
     const std::uint64_t all = live_entries(t);
     std::uint64_t least = buckets_for(all * 2);
     if (least < t.floor_buckets) least = t.floor_buckets;
@@ -103,6 +107,8 @@ template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::ui
     if (t.buckets.load(sync::relaxed) >= buckets) return true;
     if (t.settings.growth == growth_policy::fixed || buckets > most_buckets) return false;
     lock_scope hold(t.resize_lock);
+    // Somebody else may have grown it since: then `begin_resize` would be asked for a smaller one, or for the same.
+    if (t.work.at == stage::idle && t.buckets.load(sync::relaxed) >= buckets) return true; // relaxed: under the lock
     if (t.wanted < buckets) t.wanted = buckets;
     if (t.work.at == stage::idle && !begin_resize(t, buckets)) {
       t.wanted = 0;

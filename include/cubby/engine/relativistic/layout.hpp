@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <new>
 
+#include <cubby/core/retired.hpp>
 #include <cubby/core/room.hpp>
 #include <cubby/platform/memory.hpp>
 #include <cubby/platform/sync.hpp>
@@ -108,7 +109,7 @@ struct node_policy {
   static void dispose(std::uint64_t word) noexcept { free_node(node_at(word)); }
 };
 
-/// The heads of a table of one size, behind it in the same pages. A bucket is chosen by the low bits of the hash.
+/// The heads of a table of one size. A bucket is chosen by the low bits of the hash.
 struct alignas(cpu::cache_line) bucket_array {
   sync::word<std::uint64_t>* heads = nullptr;
   std::uint64_t mask = 0; // buckets minus one
@@ -118,23 +119,23 @@ struct alignas(cpu::cache_line) bucket_array {
   memory::region pages;
 };
 
-/// `buckets` empty chains, or null without memory. Pages arrive at first use.
+/// `buckets` empty chains, or null without memory. Pages arrive at first use. A header in front of the heads would cost the
+/// smallest tables a page, and large ones a huge page.
 inline bucket_array* make_array(std::uint64_t buckets) noexcept {
   if (buckets > most_buckets) return nullptr;
-  memory::region pages = memory::allocate(sizeof(bucket_array) + buckets * sizeof(sync::word<std::uint64_t>));
-  if (pages.address == nullptr) return nullptr;
-  auto* const made = ::new (static_cast<void*>(pages.address)) bucket_array;
+  auto* const made = new (std::nothrow) bucket_array;
+  if (made == nullptr) return nullptr;
+  made->pages = memory::allocate(buckets * sizeof(sync::word<std::uint64_t>));
+  if (made->pages.address == nullptr) {
+    delete made;
+    return nullptr;
+  }
   // Zero bytes are an empty chain, so the mapping is used as it comes.
-  made->heads = reinterpret_cast<sync::word<std::uint64_t>*>(made + 1);
+  made->heads = reinterpret_cast<sync::word<std::uint64_t>*>(made->pages.address);
   made->mask = buckets - 1;
   // relaxed: not yet shared
   made->family_mask.store(made->mask, sync::relaxed);
-  made->pages = pages;
   return made;
-}
-inline void free_array(bucket_array* gone) noexcept {
-  memory::region pages = gone->pages;
-  memory::release(pages);
 }
 
 } // namespace cubby::inline v0::engines::relativistic

@@ -9,15 +9,18 @@
 
 namespace cubby::inline v0::engines::relativistic {
 
-/// Lets whatever leads to `gone` on the path that begins at `head` lead to `after` instead.
-inline void detach(sync::word<std::uint64_t>& head, const node& gone, std::uint64_t after) noexcept {
-  sync::word<std::uint64_t>* from = &head;
+/// Lets whatever leads to `gone` on the path of bucket `b` lead to `after` instead. A path has its bucket's nodes first (N4);
+/// links of the nodes behind them are met on the paths of their own buckets.
+template <class Policy>
+void detach(const Policy& policy, bucket_array& at, std::uint64_t b, const node& gone, std::uint64_t after) noexcept {
+  sync::word<std::uint64_t>* from = &at.heads[b];
   // relaxed: under the stripe's lock
   for (node* n = node_at(from->load(sync::relaxed)); n != nullptr; n = node_at(from->load(sync::relaxed))) {
     if (n == &gone) {
       put_link(*from, after);
       return;
     }
+    if ((hash_of(policy, *n) & at.mask) != b) return;
     from = &n->next;
   }
 }
@@ -27,7 +30,7 @@ template <class Policy>
 void detach_everywhere(table<Policy>& t, std::uint64_t hash, const node& gone, std::uint64_t after) noexcept {
   bucket_array& at = array_of(t, hash);
   const std::uint64_t family = at.family_mask.load(sync::relaxed); // relaxed: see end_resize
-  for (std::uint64_t b = hash & family; b <= at.mask; b += family + 1) detach(at.heads[b], gone, after);
+  for (std::uint64_t b = hash & family; b <= at.mask; b += family + 1) detach(t.policy, at, b, gone, after);
 }
 
 /// Removes a node, under the lock of its stripe. What leads to it then leads to where it led, be that another bucket's

@@ -62,7 +62,8 @@ public:
     engines::relativistic::prefetch_head(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
-    engines::relativistic::prefetch_record(table_.policy, engines::relativistic::first_link(table_, p.hash), p.word);
+    // The record lies behind its node; to look for it further down the chain would wait for what is asked for here.
+    prefetch_line(engines::relativistic::node_at(engines::relativistic::first_link(table_, p.hash)));
   }
   inserted_word insert(seat&, const probe& p, std::uint64_t word) noexcept {
     return engines::relativistic::insert(table_, p, word);

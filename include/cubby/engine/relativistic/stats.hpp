@@ -56,12 +56,16 @@ template <class Policy> table_stats stats(table<Policy>& t) noexcept {
   if (!Policy::unique_words) out.bytes += (out.size + t.node_bag.waiting()) * sizeof(node); // else they are records'
   out.growths = t.growths.load(sync::relaxed);                                              // relaxed: as above
   out.shrinks = t.shrinks.load(sync::relaxed);                                              // relaxed: as above
-  lock_scope hold(t.resize_lock);
-  out.migrating = t.work.at != stage::idle;
-  const bucket_array* const first = t.root.load(sync::relaxed); // relaxed: roots change under the lock
-  out.huge_bytes = memory::huge_bytes(first->pages);
-  const bucket_array* const other = first == t.work.from ? t.work.to : t.work.from;
-  if (other != nullptr) out.huge_bytes += memory::huge_bytes(other->pages);
+  memory::region_list pages;
+  {
+    lock_scope hold(t.resize_lock);
+    out.migrating = t.work.at != stage::idle;
+    const bucket_array* const first = t.root.load(sync::relaxed); // relaxed: roots change under the lock
+    pages.add(first->pages);
+    const bucket_array* const other = first == t.work.from ? t.work.to : t.work.from;
+    if (other != nullptr) pages.add(other->pages);
+  }
+  out.huge_bytes = pages.huge_bytes(); // reads a file: not under the lock
   return out;
 }
 
