@@ -86,10 +86,11 @@ template <class Policy, class Threads> table_stats stats(const table<Policy, Thr
     out.bins = at.bin_count;
     out.links = at.link_count;
     out.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
-    for (const index<Threads>* one = &at; one != nullptr; one = next_index(*one)) pages.add(one->pages);
+    std::size_t chained = 0;
+    for (const index<Threads>* one = &at; one != nullptr; one = next_index(*one), ++chained) pages.add(one->pages);
+    out.migrating = chained > 1;
     out.bytes = pages.bytes() + t.retired.bytes();
     out.retired += t.retired.count();
-    out.migrating = next_index(at) != nullptr;
   }
   out.huge_bytes = pages.huge_bytes(); // reads a file: not under the lock
   out.size = live_entries(t);
