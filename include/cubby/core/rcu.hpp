@@ -83,7 +83,8 @@ enum class waited : std::uint8_t {
 
 inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 
-/// Blocks until every section that is open now has ended, or about `limit` microseconds. Of the caller's own sections
+/// Blocks until every section that is open now has ended, or `limit` microseconds of naps: a first spin and
+/// late wake-ups come on top. Of the caller's own sections
 /// those on its thread's seat are noticed, and those on `mine` if that is given: a thread that holds the pin of a handle
 /// passes its seat, or a limit.
 [[nodiscard]] inline waited synchronize(const seat* mine = nullptr, std::uint64_t limit = for_ever) noexcept {
