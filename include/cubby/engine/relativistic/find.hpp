@@ -74,7 +74,8 @@ CUBBY_ALWAYS_INLINE sighting search(const Policy& policy, std::uint64_t link, co
   return {.steps = steps};
 }
 
-/// The value word under the probe's key. Wait-free; linearizable.
+/// The value word under the probe's key. Waits for nothing; a step more for each node that is linked ahead meanwhile.
+/// Linearizable.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const Probe& probe) noexcept {
   const sighting hit = search(t.policy, first_link(t, probe.hash), probe);

@@ -130,7 +130,7 @@ private:
   bool ok_ = false;
 };
 
-/// Engine tag for cubby::map and cubby::set: wait-free lookups, which a resize does not disturb; updates lock.
+/// Engine tag for cubby::map and cubby::set: lookups that wait for nothing and try nothing again, also beside a resize; updates lock.
 struct relativistic {
   template <class Codec> using engine = relativistic_engine<Codec>;
 };
