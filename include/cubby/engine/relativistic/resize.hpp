@@ -78,14 +78,22 @@ template <class Policy> void end_pass(table<Policy>& t) noexcept {
   t.busy.store(business::readers_to_wait_for, sync::relaxed); // relaxed: a hint
 }
 
-/// Nobody is in the old array any more. After a shrink that was all; else the pass of cuts begins.
+/// Nobody is in the old array any more: gives a slice of it back, so that no writer works for long. True: the last one.
+template <class Policy> bool release_old(table<Policy>& t) noexcept {
+  memory::region& pages = t.work.from->pages;
+  const std::size_t before = pages.bytes;
+  memory::release(pages, release_slice);
+  // relaxed: a figure
+  t.array_bytes.fetch_add(std::uint64_t{0} - (before - pages.bytes), sync::relaxed);
+  return pages.bytes == 0;
+}
+
+/// The old array has gone. After a shrink that was all; else the pass of cuts begins.
 template <class Policy> void begin_cuts(table<Policy>& t) noexcept {
   resize_work& w = t.work;
   bucket_array* const old = std::exchange(w.from, nullptr);
   const bool shrunk = w.to->mask < old->mask;
-  // relaxed: a figure
-  t.array_bytes.fetch_add(~std::uint64_t{0} - old->pages.bytes + 1, sync::relaxed);
-  free_array(old);
+  delete old;
   if (shrunk) {
     end_resize(t);
     return;
@@ -104,6 +112,7 @@ template <class Policy> progress work_on(table<Policy>& t, std::uint64_t familie
   resize_work& w = t.work;
   if (w.waiting) {
     if (!alone && !w.readers.elapsed()) return progress::blocked;
+    if (!release_old(t)) return progress::more;
     begin_cuts(t);
   }
   for (; families > 0 && w.at != stage::idle && !w.waiting; --families) {
