@@ -17,9 +17,11 @@ namespace cubby::inline v0 {
 /// Who moves the entries when a table grows or shrinks.
 enum class growth_policy : std::uint8_t {
   cooperative, ///< whoever needs the room moves chunks until none is left (DLHT section 3.2.5)
-  incremental, ///< each insert moves at most `move_bins` bins, then goes on; bounded work per call
-  background,  ///< one thread of the table moves everything; callers move only the bin that they need
-  fixed        ///< never grows: `try_insert` answers `full`
+  /// Each insert and erase (`dlht`), or each write, moves at most `move_bins` bins, then goes on; bounded work per call. A
+  /// move stands still while nobody writes, and lookups may meanwhile have to look at both sides of it: `reserve(0)` ends it.
+  incremental,
+  background, ///< one thread of the table moves everything; callers move only the bin that they need
+  fixed       ///< never grows: `try_insert` answers `full`
 };
 
 /// When a table gives memory back.

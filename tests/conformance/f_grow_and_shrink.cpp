@@ -74,6 +74,15 @@ TYPED_TEST(f_grow_and_shrink, capacity_is_what_fits_and_reserve_keeps_its_word) 
   }
 }
 
+TYPED_TEST(f_grow_and_shrink, reserve_ends_a_move_that_writes_have_begun) {
+  typename TypeParam::map m(tiny_options());
+  std::uint64_t n = 0;
+  for (; n < 600 && !m.stats().migrating; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+  ASSERT_TRUE(m.reserve(0));
+  EXPECT_FALSE(m.stats().migrating);
+  expect_exactly<TypeParam>(m, 0, n);
+}
+
 TYPED_TEST(f_grow_and_shrink, shrink_gives_room_back_and_keeps_every_entry) {
   typename TypeParam::map m(tiny_options());
   for (std::uint64_t n = 0; n < 4000; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));

@@ -75,6 +75,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, 
                                       std::size_t first, std::size_t last, Make& make, Take& take) {
   std::size_t later[group];
   std::size_t waiting = 0;
+  const index<Threads>* const next = next_index(at); // for prefetches alone
   for (std::size_t i = first; i < last; ++i) {
     const in_flight<Threads> r = requests[i];
     if constexpr (!Policy::unique_words) {
@@ -85,6 +86,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, 
       }
     }
     prefetch_behind(policy, at, *r.b, r.word);
+    if (next != nullptr) [[unlikely]] // where it goes on if its bin has moved
+      prefetch_line(&bin_of<Policy>(*next, make(i)));
     later[waiting++] = i;
   }
   for (std::size_t k = 0; k < waiting; ++k) {

@@ -64,7 +64,10 @@ public:
 
   CUBBY_ALWAYS_INLINE found_word find(seat&, const probe& p) const noexcept { return engines::dlht::find(table_, p); }
   CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {
-    prefetch_line(engines::dlht::locate(table_, p).b);
+    const auto here = engines::dlht::locate(table_, p);
+    prefetch_line(here.b);
+    if (const auto* const next = engines::dlht::next_index(*here.at)) [[unlikely]] // where a moved bin is
+      prefetch_line(&engines::dlht::bin_of<Policy>(*next, p));
   }
   CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
     const auto here = engines::dlht::locate(table_, p);

@@ -47,6 +47,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
                                       std::size_t first, std::size_t last, Make& make, Take& take) {
   std::size_t later[group];
   std::size_t waiting = 0;
+  const array<Threads>* const next = next_array(a); // for prefetches alone
   const slot<Threads>* const end = a.slots + a.slot_count();
   for (std::size_t i = first; i < last; ++i) {
     in_flight<Threads>& r = requests[i];
@@ -68,6 +69,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
     } else if (r.line != nullptr) {
       prefetch_record(policy, r.line, r.word);
     }
+    if (next != nullptr) [[unlikely]] // see find_while_moving
+      prefetch_line(home_line<Policy>(*next, make(i).hash));
     later[waiting++] = i;
   }
   for (std::size_t k = 0; k < waiting; ++k) {

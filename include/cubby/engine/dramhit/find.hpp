@@ -77,6 +77,17 @@ CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const array<Thre
   return {};
 }
 
+/// The same while the table moves. Most keys live in their home line of one of two arrays, and that one in `a` has not
+/// shown this key: the other one's is asked before a search goes through both. A hit there needs no look at `a`: it was
+/// current when it was read (J2, J3).
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const array<Threads>& a,
+                                                const Probe& p) noexcept {
+  std::uint64_t value = 0;
+  if (look_at(policy, home_line<Policy>(*next_array(a), p.hash), p, value) == glance::hit) return {true, value};
+  return find_slowly(policy, &a, p);
+}
+
 /// From `line`, the home of the probe's key in `a` or a line behind it, on.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threads>& a, const slot<Threads>* line,
@@ -86,13 +97,11 @@ CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threa
     std::uint64_t value = 0;
     const glance saw = look_at(policy, line, p, value);
     if (saw == glance::hit) return {true, value};
-    // Linearization point of a miss: the read of the first empty slot. If nothing has a successor to move to by now, no
+    if (next_array(a) != nullptr) [[unlikely]]
+      return find_while_moving(policy, a, p);
+    // Linearization point of a miss: the read of the first empty slot. As nothing has a successor to move to by now, no
     // slot that was read had moved.
-    if (saw == glance::miss) {
-      if (next_array(a) == nullptr) [[likely]]
-        return {};
-      break;
-    }
+    if (saw == glance::miss) return {};
     line = line + slots_in_line == end ? a.slots : line + slots_in_line;
   }
   return find_slowly(policy, &a, p);

@@ -14,6 +14,7 @@ template <class Threads> struct course {
   const slot<Threads>* line = nullptr;
   std::uint32_t lines_left = 0; ///< before the search gives up overlapping: chains that long are rare
   bool record_asked = false;
+  bool in_next = false; ///< a find: `line` is of the array behind `in`
 };
 inline constexpr std::uint32_t longest_course = 16;
 
@@ -23,7 +24,7 @@ enum class turn : std::uint8_t { ready, again };
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE course<Threads> aim(const table<Policy, Threads>& t, const word_probe& p) noexcept {
   const array<Threads>& a = *first_array(t);
-  return {&a, home_line<Policy>(a, p.hash), longest_course, false};
+  return {&a, home_line<Policy>(a, p.hash), longest_course, false, false};
 }
 /// Asks memory for the line where it begins.
 template <class Threads> CUBBY_ALWAYS_INLINE void ask(const course<Threads>& c) noexcept { prefetch_line(c.line); }
@@ -67,6 +68,18 @@ CUBBY_ALWAYS_INLINE turn advance(const Policy& policy, course<Threads>& c, const
   return last != empty ? go_to_next_line(c) : go_to_next_array<Policy>(c, p);
 }
 
+/// A find's next step while the table moves, as in find_while_moving: the line behind is for the search that follows
+/// if the next array does not answer.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE turn look_in_next_array(course<Threads>& c, const array<Threads>& next, const word_probe& p,
+                                           glance saw) noexcept {
+  if (saw == glance::further) (void)go_to_next_line(c);
+  c.in_next = true;
+  c.line = home_line<Policy>(next, p.hash);
+  prefetch_line(c.line);
+  return turn::again;
+}
+
 /// A find among entries that are their own words: answered on the way, without a second search.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE turn find_along(const Policy& policy, course<Threads>& c, const Probe& p,
@@ -78,9 +91,11 @@ CUBBY_ALWAYS_INLINE turn find_along(const Policy& policy, course<Threads>& c, co
       out = {true, value};
       return turn::ready;
     }
-    if (saw == glance::further) return go_to_next_line(c);
-    if (next_array(*c.in) == nullptr) { // as in find_from
-      out = {};
+    if (!c.in_next) {
+      if (const array<Threads>* const next = next_array(*c.in)) [[unlikely]]
+        return look_in_next_array<Policy>(c, *next, p, saw);
+      if (saw == glance::further) return go_to_next_line(c);
+      out = {}; // linearization point of a miss: as in find_from
       return turn::ready;
     }
   }

@@ -24,15 +24,19 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
     ask(next, at_most(next + group));
     std::size_t later[group];
     std::size_t waiting = 0;
+    const auto* const next_one = next_array(a); // most keys of a table that moves are in one of two home lines
     for (std::size_t i = first; i < next; ++i) {
       const auto p = make(i);
       auto* const home = home_of(a, p.hash);
-      if (glance_at(home, tag_of_hash(p.hash)) == glance::further) {
-        prefetch_line(behind(a, home + a.in_line - 1));
-        later[waiting++] = i;
-      } else {
+      const glance saw = glance_at(home, tag_of_hash(p.hash));
+      if (saw == glance::near || (saw == glance::end && next_one == nullptr)) {
         take(i, find(t, p));
+        continue;
       }
+      if (saw == glance::further) prefetch_line(behind(a, home + a.in_line - 1));
+      if (next_one != nullptr) [[unlikely]]
+        prefetch_line(home_of(*next_one, p.hash));
+      later[waiting++] = i;
     }
     for (std::size_t k = 0; k < waiting; ++k) take(later[k], find(t, make(later[k])));
   }
