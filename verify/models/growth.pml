@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growth in a chain, A to B to C, and the collection of what was left: two threads whose inserts find no room, move the
  * bin that they need, sweep, and free; a straggler that looks up keys, however late. Two units an index, one key each.
- * Line for line:
- *   resize.hpp make_next, move_unit, sweep, sweep_all, count_done, is_complete, advance_root, release_indexes;
+ * Line for line: resize.hpp make_next, move_unit, sweep, sweep_all, count_done, is_complete, advance_root, release_indexes;
  *   retired.hpp add, release; grow.hpp make_room; table.hpp first_index, next_index, pass_on;
  *   registry.hpp enter, leave, advance, oldest.
  * Holds: nobody touches an index that has been freed; a key that is there throughout is found by every look, at any
