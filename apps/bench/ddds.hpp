@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t lot = 1024; // a look at the readers is a system call
+  static constexpr std::size_t lot = 1024; // to begin a grace period is a system call
   static void free(std::vector<plain_node*>& nodes) {
     for (plain_node* n : nodes) delete n;
     nodes.clear();

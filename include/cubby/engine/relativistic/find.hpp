@@ -33,7 +33,7 @@ CUBBY_ALWAYS_INLINE node* follow(std::uint64_t link) noexcept {
   return std::bit_cast<node*>(static_cast<std::uintptr_t>(link));
 }
 
-/// A node that a search met; it was in the table when its link was read.
+/// A node that a search met; it was in the table at some moment of the search.
 struct sighting {
   node* where = nullptr;
   std::uint64_t value = 0;
