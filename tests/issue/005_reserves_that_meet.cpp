@@ -47,5 +47,22 @@ TEST(issue_005_reserves, that_meet_leave_the_larger_table) {
   }
 }
 
+/// A shrink counts the entries, and then takes the lock: those that come between the two need their buckets.
+TEST(issue_005_reserves, a_shrink_leaves_room_for_entries_that_came_before_it_began) {
+  for (const unsigned number : {0u, 1u}) { // when it looks for a resize under way, and when it begins one
+    cubby::map<std::uint64_t, std::uint64_t, cubby::relativistic> m;
+    auto one = m.handle(), other = m.handle();
+    {
+      const before_a_lock meet(number, [&] {
+        for (std::uint64_t key = 0; key < 4096; ++key) EXPECT_TRUE(other.insert(key, key));
+        EXPECT_TRUE(other.reserve(4096));
+      });
+      EXPECT_TRUE(one.shrink_to_fit());
+    }
+    EXPECT_EQ(m.size(), 4096u) << "or the other did not come";
+    EXPECT_EQ(m.capacity(), 4096u) << "before lock " << number;
+  }
+}
+
 } // namespace
 } // namespace cubby_test

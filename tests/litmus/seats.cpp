@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cubby/core/lock.hpp>
+#include <cubby/core/rcu.hpp>
 #include <cubby/core/registry.hpp>
 
 #include "litmus/two_threads.hpp"
@@ -55,6 +56,56 @@ TEST(litmus, a_pin_or_the_scan_sees_the_other) {
         spin_until([&] { return registry::oldest() >= tag; });
         l.old_one[i].number = 0; // stands for freeing it
       });
+}
+
+/// A reader that does not leave before the other has decided, so that the two answers can be compared, and the gap need
+/// not be hit by a third access.
+struct decisions {
+  static constexpr std::size_t size = 256;
+  sync::word<std::uint64_t> unlinked[size];
+  std::atomic<unsigned> here[size] = {};
+  std::atomic<bool> decided[size] = {};
+  bool none_inside[size] = {};
+
+  /// Both go on at about the same time, one of them a little later.
+  void meet_at(std::size_t i, random_source& random) {
+    here[i].fetch_add(1);
+    spin_until([&] { return here[i].load() == 2; });
+    for (std::uint64_t n = random.below(256); n != 0; --n) asm volatile("" ::: "memory");
+  }
+};
+
+/// `look() -> bool`: nobody is inside who entered before what is behind the writer. Seen by neither side: an error.
+template <class Look>
+void compare_a_pin_with(Look look) {
+  const two_seats seats;
+  random_source reader(1), writer(2);
+  meet<decisions>(
+      100,
+      [&](decisions& d, std::size_t i) {
+        d.meet_at(i, reader);
+        const cubby::seat_pin stay(*seats.at[0]);
+        const bool saw_it_linked = d.unlinked[i].load(sync::acquire) == 0;
+        spin_until([&] { return d.decided[i].load(); });
+        ASSERT_FALSE(saw_it_linked && d.none_inside[i]);
+      },
+      [&](decisions& d, std::size_t i) {
+        d.meet_at(i, writer);
+        d.unlinked[i].store(1, sync::release);
+        d.none_inside[i] = look();
+        d.decided[i].store(true);
+      });
+}
+
+TEST(litmus, a_pin_that_stays_or_one_scan_sees_the_other) {
+  compare_a_pin_with([] {
+    const std::uint64_t tag = registry::advance();
+    return registry::oldest() >= tag;
+  });
+}
+/// The barrier is in `begin`; the look that decides has none.
+TEST(litmus, a_pin_that_stays_or_a_grace_period_sees_the_other) {
+  compare_a_pin_with([] { return cubby::rcu::grace_period::begin().elapsed(); });
 }
 
 struct tags {

@@ -123,12 +123,13 @@ template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::ui
 template <class Policy> bool shrink_to_fit(table<Policy>& t, const seat& mine) noexcept {
   for (std::uint64_t last = ~std::uint64_t{0};;) {
     if (!finish_resize(t, mine)) return true;
-    std::uint64_t least = buckets_for(live_entries(t));
-    if (least < t.floor_buckets) least = t.floor_buckets;
     lock_scope hold(t.resize_lock);
     // relaxed: under the lock
     const std::uint64_t now = t.buckets.load(sync::relaxed);
     if (t.work.at != stage::idle) continue;
+    // Counted under the lock: what has made the table grow since is among them.
+    std::uint64_t least = buckets_for(live_entries(t));
+    if (least < t.floor_buckets) least = t.floor_buckets;
     if (now >= last || least >= now) return true;
     last = now;
     if (!begin_resize(t, least)) return false;
