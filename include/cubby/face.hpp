@@ -97,7 +97,7 @@ public:
       detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
     });
   }
-  /// `clear`, then gives room back down to `options.capacity`. False: no memory for the smaller index.
+  /// `clear`, then `shrink_to_fit`, and its answer.
   bool clear_and_release() {
     clear();
     return shrink_to_fit();
@@ -126,12 +126,17 @@ public:
   {
     return here().engine.histogram();
   }
-  /// Makes room for this many entries. False: no memory, or the table is `fixed`.
+  /// Makes room for this many entries, so that they need no further growth. False: there is no memory for it, or the table is
+  /// `fixed` and smaller; it works on. True: the room is there. But an engine that waits for readers (`relativistic`)
+  /// may answer true when its growth has begun and a reader holds it up: the table is whole, has the room when the
+  /// growth has ended (`stats().migrating`), and the engine says how long it waits and who goes on.
   bool reserve(std::size_t entries) {
     const auto s = here();
     return s.engine.reserve(s.at, entries);
   }
-  /// Gives room back that the entries do not need, down to `options.capacity`. False: no memory for the new index.
+  /// Gives room back that the entries do not need, down to `options.capacity`; some may stay, as engines have sizes of
+  /// their own. Nothing, and true, if the table shrinks `never`. False: no memory for the new index. True may mean that
+  /// it goes on later, as in `reserve`.
   bool shrink_to_fit() {
     const auto s = here();
     return s.engine.shrink_to_fit(s.at);

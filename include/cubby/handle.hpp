@@ -97,15 +97,10 @@ public:
   ~handle() { unpin(); }
 
   /// The value's place in its record, or null; good until `unpin`, although others may replace or erase the entry
-  /// meanwhile. The first call pins the handle: from then on nothing that this table retires is freed.
-  [[nodiscard]] const typename codec_type::mapped_type* find_ref(const key_type& k)
-    requires(codec_type::in_records && codec_type::has_values)
-  {
-    return ref_of(k);
-  }
-  template <lookup_key<codec_type> Q>
-    requires(codec_type::in_records && codec_type::has_values)
-  [[nodiscard]] const typename codec_type::mapped_type* find_ref(const Q& k) {
+  /// meanwhile. The first call pins the handle: from then on nothing that this table retires is freed. Of maps in record
+  /// mode (`mode`); with others it does not compile.
+  [[nodiscard]] const typename codec_type::mapped_type* find_ref(const key_type& k) { return ref_of(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] const typename codec_type::mapped_type* find_ref(const Q& k) {
     return ref_of(k);
   }
   /// Ends what `find_ref` began; its references are void. No effect when not pinned.
@@ -116,11 +111,18 @@ public:
   [[nodiscard]] seat* own_seat() const noexcept { return seat_.own(); }
 
 private:
+  // Asserted and not demanded by a constraint, which a compiler would explain overload by overload.
   template <class Q> const typename codec_type::mapped_type* ref_of(const Q& k) {
-    const auto s = site();
-    pin_.hold(s.engine, s.at);
-    const auto seen = s.engine.find(s.at, s.codec().probe_of(k));
-    return seen.found ? &s.codec().value(seen.word) : nullptr;
+    constexpr bool has_place = codec_type::in_records && codec_type::has_values;
+    static_assert(has_place, "find_ref needs a map in record mode: values in the table itself have no address to keep; "
+                             "use find or visit");
+    if constexpr (has_place) {
+      const auto s = site();
+      pin_.hold(s.engine, s.at);
+      const auto seen = s.engine.find(s.at, s.codec().probe_of(k));
+      return seen.found ? &s.codec().value(seen.word) : nullptr;
+    }
+    return nullptr;
   }
   /// Pins nest: the seat is pinned here before it is let go there.
   void take_pin(handle& other) noexcept {

@@ -46,6 +46,23 @@ concept table_with_engine = requires(T& table) {
   { table.engine() } -> std::same_as<typename T::engine_type&>;
 };
 
+/// An engine that lets requests wait.
+template <class E>
+concept pipelined_engine = requires {
+  typename E::course;
+  requires E::capabilities.pipelined;
+};
+
+/// Of whatever is no such engine, and of a map's own type: says so, and has nothing that could say more.
+template <class Engine> class pipeline {
+  static_assert(!table_with_engine<Engine>, "write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)");
+  static_assert(table_with_engine<Engine>, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
+
+public:
+  explicit pipeline(Engine&, pipeline_options = {}) {}
+  template <table_with_engine Table> explicit pipeline(Table&, pipeline_options = {}) {}
+};
+
 /// One thread's pipeline into a table of an engine that claims `pipelined`: `cubby::pipeline pending(map)`. While
 /// requests are pending, nothing that the table retires is freed. Every request that was taken is answered exactly
 /// once, at the latest by `drain`; what the destructor finds pending is carried out without an answer. Not movable.
@@ -53,10 +70,7 @@ concept table_with_engine = requires(T& table) {
 /// What a user's code throws (a hash, a constructor, a sum, a sink) passes through the call in which it happens, and that
 /// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
 /// answer, in the state in which its verb alone leaves the table (G.5); the others stay pending.
-template <class Engine> class pipeline {
-  static_assert(!table_with_engine<Engine>, "write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)");
-  static_assert(Engine::capabilities.pipelined,
-                "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
+template <pipelined_engine Engine> class pipeline<Engine> {
   using codec_type = typename Engine::policy;
 
 public:

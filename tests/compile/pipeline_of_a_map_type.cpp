@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says: write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)
+// says alone: write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says: this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do
+// says alone: this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 

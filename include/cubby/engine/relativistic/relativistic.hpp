@@ -106,7 +106,11 @@ public:
     return static_cast<std::size_t>(table_.buckets.load(sync::relaxed));
   }
   [[nodiscard]] table_stats stats() const noexcept { return engines::relativistic::stats(table_); }
-  /// Waits for readers, at most about a second for each resize, and not at all inside a pin of `s` or of the calling thread.
+  /// Waits for readers, at most about a second for each resize, and not at all inside a pin of `s` or of the calling thread's own
+  /// seat. Then it answers true, and what has begun goes on with later updates, another such call, or the thread of a
+  /// `background` table. Readers are all pins of the program. Of the caller's own handles only the one that is asked is seen:
+  /// `map.reserve(n)` beside a reference that one's own handle keeps waits in vain until the time is over;
+  /// `unpin` first, or ask the handle, which returns at once.
   bool reserve(seat& s, std::size_t entries) noexcept {
     const bool done = engines::relativistic::reserve(table_, s, entries);
     wake_worker();
@@ -131,6 +135,9 @@ private:
 };
 
 /// Engine tag for cubby::map and cubby::set: lookups that wait for nothing and try nothing again, also beside a resize; updates lock.
+/// A `fixed` table takes `options.capacity` entries, reservations included, rounded up to a power of two and at least to 64.
+/// The lowest bits of the hash choose the bucket, the lowest six the lock: a hash that is taken as it is (`is_avalanching`, or
+/// `is_modulo`) must differ there. If all keys agree in the lowest b bits, chains are 2^b times as long.
 struct relativistic {
   template <class Codec> using engine = relativistic_engine<Codec>;
 };

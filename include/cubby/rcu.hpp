@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front door to read-copy-update alone, for structures of one's own: read sections, `synchronize`, grace periods, and the bag
+// into which a writer retires what it has unlinked.
+#pragma once
+
+#include <cubby/core/epoch.hpp>
+#include <cubby/core/rcu.hpp>
