@@ -66,7 +66,7 @@ std::string engine_names();
 std::string workload_names();
 // One name may stand for several engines (`dlht-features`); none for an unknown name. `_` may stand for `-`, as in C++.
 std::vector<engine_id> engines_named(std::string_view name);
-// One name may stand for several workloads (`skew`); none for an unknown name.
+// One name may stand for several workloads (`skew`); none for an unknown name. `_` may stand for `-` here too.
 std::vector<workload> workloads_named(std::string_view name);
 
 // Workloads in which one half of the threads updates while the other finds.

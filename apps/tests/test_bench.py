@@ -133,6 +133,10 @@ class Results(Folder):
         data, _ = self.run_json("--engine", "dramhit_tuples,dlht_default", "--workload", "get", "--keys", "1000", "--value-size", "32")
         self.assertEqual([r["engine"] for r in data["results"]], ["dramhit-tuples", "dlht-default"])
 
+    def test_workloads_spelled_with_underscores(self):
+        data, _ = self.run_json("--engine", "dlht", "--workload", "add_zipf,ycsb_a,skew_90", "--keys", "1000")
+        self.assertEqual([r["workload"] for r in data["results"]], ["add-zipf", "ycsb-a", "skew-90"])
+
     def test_lists_of_sizes(self):
         data, _ = self.run_json("--engine", "dlht,limit,cuckoo", "--workload", "get", "--keys", "1k,2k", "--threads", "1,2",
                                 "--batch", "1,8")
@@ -202,7 +206,8 @@ class Refusals(Folder):
 
     def test_bad_values(self):
         for flag, value, says in (
-                ("--engine", "dlht,folly", "folly"), ("--engine", "dlht,", "unknown engine"), ("--workload", "scan", "scan"),
+                ("--engine", "dlht,folly", "folly"), ("--engine", "dlht,", "empty entry"), ("--workload", "scan", "scan"),
+                ("--workload", ",get", "empty entry"), ("--keys", "1k,,2k", "empty entry"),
                 ("--batch", "0", "--batch 0"), ("--batch", "70000", "65536"), ("--threads", "0", "--threads 0"),
                 ("--threads", "9999", "512"), ("--keys", "0", "--keys 0"), ("--keys", "many", "many"),
                 ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"), ("--rounds", "3,5", "takes no list"),
