@@ -219,6 +219,9 @@ class Refusals(Folder):
     def test_bad_combinations(self):
         self.refused("bench", "--workload", "resize", "--threads", "1", says="resize")
         self.refused("bench", "--workload", "grow-shrink", "--threads", "1", says="grow-shrink")
+        for workload in ("grow-shrink", "resize"):
+            for keys in ("1", "1023", "1M,100"):
+                self.refused("bench", "--workload", workload, "--keys", keys, "--threads", "2", says="give 1024 or more")
         self.refused("bench", "--engine", "dlht,rwlock", "--value-size", "16", says="--engine rwlock")
         self.refused("bench", "--key-size", "16", "--value-size", "16", says="--key-size")
         self.refused("bench", "--engine", "dlht,dlht-hashing", says="--value-size 32")
@@ -242,6 +245,9 @@ class Refusals(Folder):
         self.refused("bench", "--keys-from", str(self.folder / "none"), says="cannot be read")
         self.refused("bench", "--keys-from", str(self.folder), says="is a folder")
         self.refused("bench", "--keys-from", str(empty), "--key-size", "16", says="--keys-from")
+        few = self.folder / "few"
+        few.write_text("one\ntwo\n" * 1000)
+        self.refused("bench", "--keys-from", str(few), "--workload", "resize", "--threads", "2", says="so few keys (2)")
         self.refused("bench", "--json", str(self.folder / "no" / "out.json"), says="--json")
         self.refused("bench", "--report", str(empty / "below"), says="--report")
 
