@@ -84,6 +84,14 @@ class Results(Folder):
             self.assertTrue(r["timeline"])
             self.assertEqual(set(r["timeline"][0]), {"ms", "find_mops", "insert_mops", "keys"})
 
+    def test_resizes_grow_the_table(self):
+        for engine in ("dlht", "dramhit"):
+            with self.subTest(engine=engine):
+                data, _ = self.run_json("--engine", engine, "--workload", "get", "--keys", "10000", "--threads", "2")
+                made_for_a_quarter = data["results"][0]["own_bytes_per_key"] * 10000
+                data, _ = self.run_json("--engine", engine, "--workload", "resize", "--keys", "40000", "--threads", "2")
+                self.assertGreater(data["results"][0]["own_bytes_per_key"] * 40000, 1.5 * made_for_a_quarter)
+
     def test_finds_beside_few_inserts(self):
         # On one core the inserts would be over before the finders have their turn.
         cores = os.sched_getaffinity(0)
