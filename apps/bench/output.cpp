@@ -78,7 +78,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["spread"] = rounded(r.spread);
   j["times_limit"] = optional_number(r.times_limit);
   j["times_best_rival"] = optional_number(r.times_best_rival);
-  j["bytes_per_key"] = rounded(r.bytes_per_key);
+  j["bytes_per_key"] = optional_number(r.bytes_per_key);
   j["own_bytes_per_key"] = r.own_bytes_per_key > 0 ? rounded(r.own_bytes_per_key) : json(nullptr);
   j["huge_pages_percent"] = rounded(r.huge_pages_percent);
   j["latency_ns"] = nullptr;
@@ -135,7 +135,8 @@ void print_results(const std::vector<result>& results) {
     fmt::print("{:<26} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point,
                shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
                r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
-               times(r.times_best_rival), figure(r.bytes_per_key), fmt::format("{:.0f}", r.huge_pages_percent));
+               times(r.times_best_rival), figure(r.bytes_per_key.value_or(0)),
+               fmt::format("{:.0f}", r.huge_pages_percent));
     last = point;
   }
   print_latencies(results);

@@ -199,7 +199,7 @@ plot memory(const chapter& c) {
   p.y_label = "bytes of resident memory per key";
   for (series& s : p.all) s.points.clear();
   for (const result& r : c.results)
-    if (r.engine != engine_id::limit) series_of(p, r.engine).points.emplace_back(0, r.bytes_per_key);
+    if (r.engine != engine_id::limit) series_of(p, r.engine).points.emplace_back(0, r.bytes_per_key.value_or(0));
   p.all.erase(std::remove_if(p.all.begin(), p.all.end(), [](const series& s) { return s.points.empty(); }),
               p.all.end());
   return p;

@@ -25,8 +25,8 @@ struct result {
   double median_mops = 0;
   double spread = 0; // (largest - smallest round) / median
   std::optional<double> times_limit, times_best_rival;
-  double bytes_per_key = 0;     // growth of the process's resident memory
-  double own_bytes_per_key = 0; // what the engine says, 0 when it does not
+  std::optional<double> bytes_per_key; // growth of the process's resident memory, over the keys in the table
+  double own_bytes_per_key = 0;        // what the engine says, 0 when it does not
   double huge_pages_percent = 0;
   std::optional<latency_figures> latency;
   std::vector<sample> timeline;

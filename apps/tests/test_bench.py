@@ -82,6 +82,7 @@ class Results(Folder):
         self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "cuckoo", "lfht", "relativistic", "ddds", "rwlock"})
         for r in grown:
             self.assertTrue(r["timeline"])
+            self.assertIsNotNone(r["bytes_per_key"])
             self.assertEqual(set(r["timeline"][0]), {"ms", "find_mops", "insert_mops", "keys"})
 
     def test_resizes_grow_the_table(self):
@@ -116,6 +117,8 @@ class Results(Folder):
             self.assertTrue(keys)
             self.assertGreaterEqual(min(keys), 6400 / 32, r["engine"])
             self.assertLessEqual(max(keys), 6400, r["engine"])
+            self.assertIsNone(r["bytes_per_key"], "there is no one number of keys to divide by")
+            self.assertIsNone(r["own_bytes_per_key"])
         self.assertIn("no figure of tbb under grow-shrink: it does not shrink by itself", done.stdout)
         html = (page / "index.html").read_text()
         self.assertIn("finds while the table grows and shrinks", html)
