@@ -87,7 +87,7 @@ std::string chapter_html(const chapter& c, std::size_t number) {
   for (const plot& p : plots_of(c))
     html += fmt::format("<figure role=\"img\" aria-label=\"{}\">{}</figure>\n", escaped(p.title), svg_of(p));
   html += "</div>\n";
-  for (const std::string& line : absences(c.run)) html += fmt::format("<p>{}</p>\n", escaped(line));
+  for (const std::string& line : absences(c)) html += fmt::format("<p>{}</p>\n", escaped(line));
   html += fmt::format("<p>Measure and draw it again:</p>\n<pre>{} --report DIR</pre>\n", escaped(command_of(c.run)));
   return html + fmt::format("<details{}><summary>All figures</summary>\n{}</details>\n",
                             c.results.size() <= 30 ? " open" : "", table_of_results(c));

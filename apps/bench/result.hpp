@@ -40,6 +40,18 @@ struct chapter {
   std::vector<result> results;
 };
 
+// Whether two results are of the same workload at the same sizes, of whatever engine.
+bool same_point(const result& a, const result& b);
+
+// Two points are the least that make a line.
+inline bool has_timeline(const result& r) { return r.timeline.size() > 1; }
+
+// A size that a run may vary.
+using size_field = std::size_t result::*;
+bool differs(const std::vector<result>& among, size_field size);
+// The sizes that differ among the results, as `r` has them: " keys=10M batch=8". Without the one named last.
+std::string sizes_of(const result& r, const std::vector<result>& among, size_field left_out = nullptr);
+
 double median_of(std::vector<double> values);
 // Fills in median and spread, then the ratios among results of the same combination.
 void finish(std::vector<result>& results);

@@ -200,6 +200,19 @@ class Results(Folder):
             self.assertTrue(link.startswith("#"), link)
         self.assertEqual(os.listdir(page), ["index.html"])
 
+    def test_timeline_without_a_line(self):
+        page, out = self.folder / "page", self.folder / "out.json"
+        done = cubby("bench", "--engine", "dlht", "--workload", "resize", "--keys", "1024", "--threads", "2", "--rounds", "1", "--json",
+                     str(out), "--report", str(page))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        html = (page / "index.html").read_text()
+        drawn = len(json.loads(out.read_text())["results"][0].get("timeline", [])) > 1
+        # Its inserts take far less than 10 ms, unless the machine is very busy.
+        self.assertEqual("finds while the table grows" in html, drawn)
+        for text in (html, done.stdout):
+            self.assertEqual("no timeline of dlht under resize: the round was over" in text, not drawn)
+        self.assertIn("<svg", html)
+
     def test_report_draws_no_empty_plot(self):
         for engine, workload, keys, threads in (("limit", "populate", "1000", "2"), ("dlht,dramhit-pipe", "insdel", "1000", "2"),
                                                 ("std", "get", "1000", "1,2"), ("dlht", "get", "1000,1000", "2")):
