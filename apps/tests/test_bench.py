@@ -200,6 +200,53 @@ class Results(Folder):
             self.assertTrue(link.startswith("#"), link)
         self.assertEqual(os.listdir(page), ["index.html"])
 
+    # Title to legend, in the page that the arguments draw.
+    def legends(self, *arguments):
+        page = self.folder / "page"
+        done = cubby("bench", *arguments, "--rounds", "1", "--report", str(page))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        figures = re.findall(r'<figure role="img" aria-label="([^"]*)">(.*?)</figure>', (page / "index.html").read_text(), re.DOTALL)
+        self.assertEqual(len({title for title, _ in figures}), len(figures))
+        return {title: self.legend(svg) for title, svg in figures}
+
+    def legend(self, svg):
+        texts = [re.sub(r"<[^>]*>", "", text).strip() for text in re.findall(r"<text>(.*?)</text>", svg, re.DOTALL)]
+        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|alone|with those before it)(?: \w+=\w+)*")
+        names = [text for text in texts if engines.fullmatch(text)]
+        self.assertEqual(len(re.findall(r'<g id="gnuplot_plot_\d+', svg)), len(names), "each line is named")
+        return sorted(names)
+
+    def test_a_line_for_each_combination(self):
+        drawn = self.legends("--engine", "dlht,limit", "--workload", "get,skew", "--keys", "1k,2k", "--batch", "1,8", "--latency",
+                             "--threads", "2", "--seconds", "0.01")
+        both = ("keys=1k batch=1", "keys=1k batch=8", "keys=2k batch=1", "keys=2k batch=8")
+        self.assertEqual(drawn["get by batch size"], [f"{e} keys={k}" for e in ("dlht", "limit") for k in ("1k", "2k")])
+        self.assertEqual(drawn["get by index size"], [f"{e} batch={b}" for e in ("dlht", "limit") for b in (1, 8)])
+        self.assertEqual(drawn["finds with 1000 hot keys"], [f"{e} {sizes}" for e in ("dlht", "limit") for sizes in both])
+        self.assertEqual(drawn["latency of get"], [f"dlht {sizes}" for sizes in both])
+        self.assertNotIn("throughput", drawn)
+
+    def test_a_timeline_for_each_combination(self):
+        drawn = self.legends("--engine", "dlht,dramhit", "--workload", "grow-shrink", "--keys", "4k,8k", "--threads", "2,4", "--batch", "1",
+                             "--seconds", "0.2")
+        names = [f"{e} keys={k} threads={n}" for e in ("dlht", "dramhit") for k in ("4k", "8k") for n in (2, 4)]
+        for title in ("finds while the table grows and shrinks", "keys in the table meanwhile"):
+            self.assertEqual(drawn[title], names)
+
+    def test_bars_for_each_combination_of_features(self):
+        drawn = self.legends("--engine", "dlht-features", "--workload", "get", "--keys", "1k,2k", "--value-size", "32", "--threads", "2",
+                             "--seconds", "0.01")
+        self.assertEqual(drawn["get by features of dlht"], [f"{which} keys={k}" for which in ("alone", "with those before it") for k in ("1k", "2k")])
+
+    def test_one_engine_without_threads(self):
+        drawn = self.legends("--engine", "dlht,std", "--workload", "get", "--keys", "1k,2k", "--threads", "1,2", "--seconds", "0.01")
+        self.assertEqual(drawn["get by index size"], ["dlht threads=1", "dlht threads=2", "std threads=1"])
+
+    def test_workload_beside_a_timeline(self):
+        drawn = self.legends("--engine", "dlht,limit", "--workload", "get,grow-shrink", "--keys", "4k", "--threads", "2", "--seconds", "0.2")
+        self.assertEqual(drawn, {"finds while the table grows and shrinks": ["dlht"], "keys in the table meanwhile": ["dlht"],
+                                 "throughput": ["dlht", "limit"]})
+
     def test_timeline_without_a_line(self):
         page, out = self.folder / "page", self.folder / "out.json"
         done = cubby("bench", "--engine", "dlht", "--workload", "resize", "--keys", "1024", "--threads", "2", "--rounds", "1", "--json",
