@@ -39,6 +39,22 @@ void add_absences(std::vector<std::string>& all, const run_spec& run, engine_id 
   }
 }
 
+// "no timeline of dlht, tbb under resize keys=2k: ...", once for each workload and combination of sizes.
+void add_missing_timelines(std::vector<std::string>& all, const std::vector<result>& results) {
+  std::vector<std::pair<result, std::vector<std::string_view>>> points;
+  for (const result& r : results) {
+    if (!updates_beside_finds(r.what) || has_timeline(r)) continue;
+    auto at = std::find_if(points.begin(), points.end(), [&](const auto& p) { return same_point(p.first, r); });
+    if (at == points.end()) at = points.insert(at, {r, {}});
+    at->second.push_back(name_of(r.engine));
+  }
+  for (const auto& [r, engines] : points)
+    all.push_back(fmt::format("no timeline of {} under {}{}: the round was over before a second sample, 5 ms after the "
+                              "first; give {}",
+                              fmt::join(engines, ", "), name_of(r.what), sizes_of(r, results),
+                              r.what.what == kind::grow_shrink ? "more --seconds" : "more keys"));
+}
+
 } // namespace
 
 std::string_view why_absent(engine_id e, const workload& w, bool latency) {
@@ -69,12 +85,13 @@ void check_figures(const run_spec& run) {
                     updates_beside_finds(run.workloads.front()) ? "a workload such as get" : "an engine such as dlht"));
 }
 
-std::vector<std::string> absences(const run_spec& run) {
+std::vector<std::string> absences(const chapter& c) {
   std::vector<std::string> all;
-  for (const engine_id e : run.engines) {
-    add_absences(all, run, e, false);
-    if (run.latency) add_absences(all, run, e, true);
+  for (const engine_id e : c.run.engines) {
+    add_absences(all, c.run, e, false);
+    if (c.run.latency) add_absences(all, c.run, e, true);
   }
+  add_missing_timelines(all, c.results);
   return all;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which engine has no figure for which workload, and why: said beside the figures, and a reason to refuse a run that
-// would come to none.
+// Which engine has no figure for which workload, or no timeline, and why: said beside the figures, and a reason to refuse a
+// run that would come to none.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "options.hpp"
+#include "result.hpp"
 
 namespace bench {
 
@@ -17,7 +17,7 @@ std::string_view why_absent(engine_id e, const workload& w, bool latency);
 // Throws bad_request when a workload, or the latency that was asked for, would have no figure at all.
 void check_figures(const run_spec& run);
 
-// One line for each engine and reason, where others have the figure.
-std::vector<std::string> absences(const run_spec& run);
+// One line for each engine and reason, where others have the figure; one for timelines that came to no line.
+std::vector<std::string> absences(const chapter& c);
 
 } // namespace bench

@@ -36,7 +36,7 @@ void run_all(const bench_options& options) {
     c.results = measured.run(c.run);
     fmt::print("\n{}\n{}\n\n", c.title, command_of(c.run));
     print_results(c.results);
-    print_absences(c.run);
+    print_absences(c);
   }
   std::optional<exhibit> kmers;
   if (options.default_run && !options.report.empty()) {

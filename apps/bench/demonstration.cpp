@@ -127,8 +127,8 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
     run_spec resize = base(seed, tables, {"resize"});
     resize.keys = {3'000'000};
     all.push_back({"Finds while the table grows",
-                   "One half of the threads doubles the number of keys, the other half finds keys that were there "
-                   "before; a dip of the finds is what a resize costs its readers (paper, figure 8).",
+                   "One half of the threads brings the table to four times its keys, the other half finds keys that "
+                   "were there before; a dip of the finds is what a resize costs its readers (paper, figure 8).",
                    resize,
                    {}});
     all.push_back(resizes_both_ways(seed));

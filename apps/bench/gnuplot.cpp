@@ -28,11 +28,29 @@ constexpr std::array<int, named_engine_count> marks = {7, 6, 8, 10, 3, 2, 5, 9, 
 // Engines beyond the named ones take turns with the same colours.
 std::size_t style_number(engine_id engine) { return static_cast<std::size_t>(engine) % named_engine_count; }
 
-std::string style_of(const series& s, bool marked) {
-  const auto e = style_number(s.engine);
-  const std::string line = fmt::format("{} lc rgb '{}' lw {} dt {}", marked ? "linespoints" : "lines", colours[e],
-                                       s.engine == engine_id::dlht ? 3 : 2, s.dashed ? 2 : 1);
-  return marked ? line + fmt::format(" pt {} ps 0.7", marks[e]) : line;
+// The colour of its engine, the lighter the later its combination comes.
+std::string colour_of(const plot& p, const series& s) {
+  std::size_t last = 0;
+  for (const series& other : p.all) last = std::max(last, other.combination);
+  const double white = last == 0 ? 0 : 0.5 * static_cast<double>(s.combination) / static_cast<double>(last);
+  const unsigned long base = std::strtoul(colours[style_number(s.engine)] + 1, nullptr, 16);
+  std::string text = "#";
+  for (const unsigned shift : {16U, 8U, 0U}) {
+    const auto part = static_cast<double>(base >> shift & 255U);
+    text += fmt::format("{:02x}", static_cast<unsigned>(part + (255 - part) * white));
+  }
+  return text;
+}
+
+// Without 2, which stands for `dashed`.
+constexpr std::array<int, 4> dashes = {1, 4, 5, 3};
+
+std::string style_of(const plot& p, const series& s) {
+  const bool marked = p.drawn == plot::form::lines;
+  const std::string line =
+      fmt::format("{} lc rgb '{}' lw {} dt {}", marked ? "linespoints" : "lines", colour_of(p, s),
+                  s.engine == engine_id::dlht ? 3 : 2, s.dashed ? 2 : dashes[s.combination % dashes.size()]);
+  return marked ? line + fmt::format(" pt {} ps 0.7", marks[style_number(s.engine)]) : line;
 }
 
 // A percent sign would begin a format in the label of a tick.
@@ -75,9 +93,18 @@ std::string measured_axis(const plot& p) {
                      p.log_x ? high * beside : high + beside);
 }
 
+// As large as the legend wants beside a plot of the usual size.
+std::string canvas_of(const plot& p) {
+  std::size_t longest = 0;
+  for (const series& s : p.all) longest = std::max(longest, s.name.size());
+  const std::size_t width = 640 + 7 * (std::max<std::size_t>(longest, 20) - 20);
+  const std::size_t height = std::max<std::size_t>(360, 60 + 18 * p.all.size());
+  return fmt::format("set terminal svg size {},{} dynamic font 'sans-serif,12' background '#ffffff'\n", width, height);
+}
+
 std::string head_of(const plot& p) {
   std::string text =
-      "set terminal svg size 640,360 dynamic font 'sans-serif,12' background '#ffffff'\n"
+      canvas_of(p) +
       "set encoding utf8\nset key outside right top reverse Left samplen 2\nset grid ytics lc rgb '#dddddd'\n"
       "set border 3\nset tics nomirror\n";
   text += fmt::format("set title '{}'\nset xlabel '{}'\nset ylabel '{}'\n", p.title, p.x_label, p.y_label);
@@ -105,9 +132,8 @@ std::string script_of(const plot& p) {
     draw += i == 0 ? "" : ", ";
     if (p.drawn == plot::form::bars)
       draw += fmt::format("$data{} using 1:2:3 with boxes fs solid 0.85 noborder lc rgb '{}' title '{}'", i,
-                          colours[style_number(s.engine)], s.name);
-    else
-      draw += fmt::format("$data{} using 1:2 with {} title '{}'", i, style_of(s, p.drawn == plot::form::lines), s.name);
+                          colour_of(p, s), s.name);
+    else draw += fmt::format("$data{} using 1:2 with {} title '{}'", i, style_of(p, s), s.name);
   }
   return text + draw + "\n";
 }

@@ -50,6 +50,26 @@ void check_file(const std::string& path) {
   throw bad_request(fmt::format("--keys-from '{}': has no line that could be a key; give a file of lines", path));
 }
 
+// With fewer, a small table may have room for all of them.
+constexpr std::size_t fewest_resized_keys = 1024;
+
+// Fewer than `enough` only if the run has no more anywhere.
+std::size_t fewest_keys(const run_spec& run, std::size_t enough) {
+  const std::size_t asked = *std::min_element(run.keys.begin(), run.keys.end());
+  if (run.keys_from.empty()) return asked;
+  return lines_of(run.keys_from, asked == 0 ? enough : std::min(asked, enough)).size(); // 0: all lines
+}
+
+void check_growth(const run_spec& run) {
+  const auto w = std::find_if(run.workloads.begin(), run.workloads.end(), updates_beside_finds);
+  if (w == run.workloads.end()) return;
+  const std::size_t keys = fewest_keys(run, fewest_resized_keys);
+  if (keys < fewest_resized_keys)
+    throw bad_request(fmt::format("--workload {}: with so few keys ({}) a table need not change its size; give {} or "
+                                  "more",
+                                  name_of(*w), keys, fewest_resized_keys));
+}
+
 } // namespace
 
 std::vector<std::string> lines_of(const std::string& path, std::size_t most) {
@@ -92,6 +112,7 @@ double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, 
 }
 
 void check_run(const run_spec& run) {
+  check_growth(run);
   if (!run.keys_from.empty()) {
     check_file(run.keys_from);
     return;

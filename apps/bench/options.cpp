@@ -17,12 +17,16 @@ namespace bench {
 
 namespace {
 
-std::vector<std::string> pieces(const std::string& text) {
+std::vector<std::string> pieces(const std::string& flag, const std::string& text) {
   std::vector<std::string> all;
   std::size_t from = 0;
   while (true) {
     const std::size_t comma = text.find(',', from);
     all.push_back(text.substr(from, comma - from));
+    if (all.back().empty())
+      throw bad_request(fmt::format("{} '{}': the list has an empty entry; give one comma between two entries, and "
+                                    "none before the first or behind the last",
+                                    flag, text));
     if (comma == std::string::npos) return all;
     from = comma + 1;
   }
@@ -44,7 +48,7 @@ std::size_t count_in(const std::string& flag, const std::string& text) {
 
 std::vector<std::size_t> counts_in(const std::string& flag, const std::string& text, const std::string& why) {
   std::vector<std::size_t> all;
-  for (const std::string& piece : pieces(text)) {
+  for (const std::string& piece : pieces(flag, text)) {
     all.push_back(count_in(flag, piece));
     if (all.back() == 0) throw bad_request(fmt::format("{} 0: {}", flag, why));
   }
@@ -61,7 +65,7 @@ template <class Sizes> void check_sizes(const std::string& flag, const std::vect
 
 std::vector<engine_id> engines_in(const std::string& text) {
   std::vector<engine_id> all;
-  for (const std::string& name : pieces(text)) {
+  for (const std::string& name : pieces("--engine", text)) {
     const auto found = engines_named(name);
     if (found.empty())
       throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
@@ -73,7 +77,7 @@ std::vector<engine_id> engines_in(const std::string& text) {
 
 std::vector<workload> workloads_in(const std::string& text) {
   std::vector<workload> all;
-  for (const std::string& name : pieces(text)) {
+  for (const std::string& name : pieces("--workload", text)) {
     const auto found = workloads_named(name);
     if (found.empty())
       throw bad_request(fmt::format("--workload '{}': unknown workload; give some of {}", name, workload_names()));

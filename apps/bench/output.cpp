@@ -24,10 +24,6 @@ std::string figure(double value, const char* absent = "-") {
   return value > 0 ? fmt::format("{:.1f}", value) : std::string(absent);
 }
 
-template <class F> bool varies(const std::vector<result>& results, F&& of) {
-  return std::any_of(results.begin(), results.end(), [&](const result& r) { return of(r) != of(results.front()); });
-}
-
 std::string duration(double nanoseconds) {
   if (nanoseconds >= 1e6) return fmt::format("{:.2f} ms", nanoseconds * 1e-6);
   if (nanoseconds >= 1e4) return fmt::format("{:.1f} us", nanoseconds * 1e-3);
@@ -78,7 +74,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["spread"] = rounded(r.spread);
   j["times_limit"] = optional_number(r.times_limit);
   j["times_best_rival"] = optional_number(r.times_best_rival);
-  j["bytes_per_key"] = rounded(r.bytes_per_key);
+  j["bytes_per_key"] = optional_number(r.bytes_per_key);
   j["own_bytes_per_key"] = r.own_bytes_per_key > 0 ? rounded(r.own_bytes_per_key) : json(nullptr);
   j["huge_pages_percent"] = rounded(r.huge_pages_percent);
   j["latency_ns"] = nullptr;
@@ -102,20 +98,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
 
 } // namespace
 
-std::string point_of(const result& r, const std::vector<result>& among) {
-  std::string text = name_of(r.what);
-  if (varies(among, [](const result& x) { return x.keys; })) text += fmt::format(" keys={}", r.keys);
-  const auto threads = [](const result& x) { return x.engine == engine_id::std_map ? 0 : x.threads; };
-  std::vector<std::size_t> seen;
-  for (const result& x : among)
-    if (threads(x) != 0) seen.push_back(threads(x));
-  if (!seen.empty() && std::any_of(seen.begin(), seen.end(), [&](std::size_t n) { return n != seen.front(); }))
-    text += fmt::format(" threads={}", r.threads);
-  if (varies(among, [](const result& x) { return x.batch; })) text += fmt::format(" batch={}", r.batch);
-  if (varies(among, [](const result& x) { return x.key_size; })) text += fmt::format(" key={}", r.key_size);
-  if (varies(among, [](const result& x) { return x.value_size; })) text += fmt::format(" value={}", r.value_size);
-  return text;
-}
+std::string point_of(const result& r, const std::vector<result>& among) { return name_of(r.what) + sizes_of(r, among); }
 
 void print_machine(const machine_info& m) {
   fmt::print("{}, {} cores, {:.1f} GB memory, {:.0f} MB L3, {}, huge pages: {}, compiler {}\n", m.cpu, m.cores,
@@ -135,15 +118,16 @@ void print_results(const std::vector<result>& results) {
     fmt::print("{:<26} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point,
                shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
                r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
-               times(r.times_best_rival), figure(r.bytes_per_key), fmt::format("{:.0f}", r.huge_pages_percent));
+               times(r.times_best_rival), figure(r.bytes_per_key.value_or(0)),
+               fmt::format("{:.0f}", r.huge_pages_percent));
     last = point;
   }
   print_latencies(results);
   std::fflush(stdout);
 }
 
-void print_absences(const run_spec& run) {
-  for (const std::string& line : absences(run)) fmt::print("{}\n", line);
+void print_absences(const chapter& c) {
+  for (const std::string& line : absences(c)) fmt::print("{}\n", line);
   std::fflush(stdout);
 }
 

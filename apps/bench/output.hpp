@@ -13,8 +13,8 @@ namespace bench {
 
 void print_machine(const machine_info& machine);
 void print_results(const std::vector<result>& results);
-// A line for each engine that takes no part in something; nothing where all do.
-void print_absences(const run_spec& run);
+// A line for each engine that takes no part in something or has no timeline; nothing where all do.
+void print_absences(const chapter& c);
 std::string json_of(const machine_info& machine, std::uint64_t seed, const std::vector<chapter>& chapters);
 
 // Throws bad_request when `path` cannot be written, leaving a file that was there as it was.

@@ -28,77 +28,101 @@ std::vector<std::string> workloads_in(const std::vector<result>& results) {
   return names;
 }
 
-series& series_of(plot& p, engine_id engine) {
-  for (series& s : p.all)
-    if (s.engine == engine) return s;
-  p.all.push_back({std::string(name_of(engine)), engine, engine == engine_id::limit, {}});
-  return p.all.back();
+// What was measured twice is drawn once: `std` has one thread at any number of threads, and a file may have fewer lines
+// than each of two sizes.
+std::vector<result> distinct(const std::vector<result>& results) {
+  std::vector<result> some;
+  for (const result& r : results)
+    if (std::none_of(some.begin(), some.end(),
+                     [&](const result& x) { return x.engine == r.engine && same_point(x, r); }))
+      some.push_back(r);
+  return some;
 }
 
-plot along(const std::vector<result>& results, const std::string& title, const std::string& x_label, bool log_x,
+// Finds the line of a result in a plot: one for each engine and combination of the sizes that differ among the results
+// of the plot, but the one along x.
+class legend {
+public:
+  legend(plot& p, const std::vector<result>& among, size_field x = nullptr) : plot_(p), among_(among), x_(x) {}
+
+  series& line_of(const result& r) {
+    return line_of(r, std::string(name_of(r.engine)), r.engine, r.engine == engine_id::limit);
+  }
+  // The same with another name and colour than the engine's.
+  series& line_of(const result& r, const std::string& what, engine_id colour, bool dashed = false) {
+    const std::string sizes = sizes_of(r, among_, x_);
+    const std::string name = what + sizes;
+    for (series& s : plot_.all)
+      if (s.name == name) return s;
+    plot_.all.push_back({name, colour, dashed, {}, combination(sizes)});
+    return plot_.all.back();
+  }
+
+private:
+  std::size_t combination(const std::string& sizes) {
+    const auto at = std::find(combinations_.begin(), combinations_.end(), sizes);
+    const auto number = static_cast<std::size_t>(at - combinations_.begin());
+    if (at == combinations_.end()) combinations_.push_back(sizes);
+    return number;
+  }
+
+  plot& plot_;
+  const std::vector<result>& among_;
+  size_field x_;
+  std::vector<std::string> combinations_;
+};
+
+// `size`: the one along x, if x is one.
+plot along(const std::vector<result>& results, const std::string& title, const std::string& x_label, size_field size,
            const axis_value& x) {
   plot p;
   p.title = title;
   p.x_label = x_label;
   p.y_label = "million operations per second";
-  p.log_x = log_x;
-  for (const result& r : results) series_of(p, r.engine).points.emplace_back(x(r), r.median_mops);
+  legend names(p, results, size);
+  for (const result& r : results) names.line_of(r).points.emplace_back(x(r), r.median_mops);
+  for (series& s : p.all) std::sort(s.points.begin(), s.points.end());
   return p;
 }
 
 struct dimension {
   const char* label;
   const char* name;
-  const std::vector<std::size_t> run_spec::* list;
-  std::size_t result::* of;
+  size_field of;
   bool log_x;
 };
 
 const dimension dimensions[] = {
-    {"threads", "threads", &run_spec::threads, &result::threads, false},
-    {"operations in a batch", "batch size", &run_spec::batch, &result::batch, true},
-    {"bytes of a value", "value size", &run_spec::value_sizes, &result::value_size, true},
-    {"bytes of a key", "key size", &run_spec::key_sizes, &result::key_size, true},
-    {"keys in the table", "index size", &run_spec::keys, &result::keys, true},
+    {"threads", "threads", &result::threads, false},
+    {"operations in a batch", "batch size", &result::batch, true},
+    {"bytes of a value", "value size", &result::value_size, true},
+    {"bytes of a key", "key size", &result::key_size, true},
+    {"keys in the table", "index size", &result::keys, true},
 };
 
-// Where several lists vary, a plot along one of them holds the others at their last entry.
-std::vector<result> others_held(const run_spec& run, const std::vector<result>& results, const dimension& kept) {
-  std::vector<result> some;
-  for (const result& r : results) {
-    bool fits = true;
-    for (const dimension& d : dimensions)
-      if (d.list != kept.list && (run.*d.list).size() > 1 && r.engine != engine_id::std_map)
-        fits = fits && r.*d.of == (run.*d.list).back();
-    if (fits) some.push_back(r);
-  }
-  return some;
-}
-
-// Whether anything was measured at two places: `std` has one thread whatever was asked for.
-bool has_course(const plot& p) {
-  return std::any_of(p.all.begin(), p.all.end(), [&](const series& s) {
-    return std::any_of(s.points.begin(), s.points.end(),
-                       [&](const auto& at) { return at.first != p.all.front().points.front().first; });
-  });
-}
-
-void add_sweeps(std::vector<plot>& all, const chapter& c) {
+void add_sweeps(std::vector<plot>& all, const std::vector<result>& results) {
   for (const dimension& d : dimensions)
-    for (const std::string& name : workloads_in(c.results)) {
-      plot p = along(others_held(c.run, with_workload(c.results, name), d), fmt::format("{} by {}", name, d.name),
-                     d.label, d.log_x, [&](const result& r) { return static_cast<double>(r.*d.of); });
-      if ((c.run.*d.list).size() > 1 && has_course(p)) all.push_back(std::move(p));
+    for (const std::string& name : workloads_in(results)) {
+      const std::vector<result> some = with_workload(results, name);
+      if (!differs(some, d.of)) continue;
+      all.push_back(along(some, fmt::format("{} by {}", name, d.name), d.label, d.of,
+                          [&](const result& r) { return static_cast<double>(r.*d.of); }));
+      all.back().log_x = d.log_x;
     }
 }
 
-void add_skew(std::vector<plot>& all, const chapter& c) {
-  std::vector<result> skewed;
-  for (const result& r : c.results)
-    if (r.what.what == kind::skew) skewed.push_back(r);
-  if (workloads_in(skewed).size() > 1)
-    all.push_back(along(skewed, fmt::format("finds with {} hot keys", hot_keys),
-                        "percent of the finds that ask for a hot key", false,
+std::vector<result> skewed(const std::vector<result>& results) {
+  std::vector<result> some;
+  for (const result& r : results)
+    if (r.what.what == kind::skew) some.push_back(r);
+  return some;
+}
+
+void add_skew(std::vector<plot>& all, const std::vector<result>& results) {
+  const std::vector<result> some = skewed(results);
+  if (workloads_in(some).size() > 1)
+    all.push_back(along(some, fmt::format("finds with {} hot keys", hot_keys),
+                        "percent of the finds that ask for a hot key", nullptr,
                         [](const result& r) { return r.what.hot_percent; }));
 }
 
@@ -108,17 +132,19 @@ plot timeline(const std::vector<result>& results, const char* title, const char*
   p.x_label = "milliseconds from the first update";
   p.y_label = label;
   p.drawn = plot::form::curve;
+  legend names(p, results);
   for (const result& r : results)
-    for (const sample& s : r.timeline) series_of(p, r.engine).points.emplace_back(s.milliseconds, s.*figure);
+    if (has_timeline(r))
+      for (const sample& s : r.timeline) names.line_of(r).points.emplace_back(s.milliseconds, s.*figure);
   return p;
 }
 
-void add_timelines(std::vector<plot>& all, const chapter& c) {
+void add_timelines(std::vector<plot>& all, const std::vector<result>& results) {
   const auto add = [&all](plot p) {
     if (!p.all.empty()) all.push_back(std::move(p));
   };
-  for (const std::string& name : workloads_in(c.results)) {
-    const std::vector<result> some = with_workload(c.results, name);
+  for (const std::string& name : workloads_in(results)) {
+    const std::vector<result> some = with_workload(results, name);
     if (some.front().what.what == kind::grow_shrink) {
       add(timeline(some, "finds while the table grows and shrinks", "million finds per second", &sample::find_mops));
       add(timeline(some, "keys in the table meanwhile", "keys", &sample::keys));
@@ -129,21 +155,23 @@ void add_timelines(std::vector<plot>& all, const chapter& c) {
   }
 }
 
-void add_latencies(std::vector<plot>& all, const chapter& c) {
-  for (const std::string& name : workloads_in(c.results)) {
+void add_latencies(std::vector<plot>& all, const std::vector<result>& results) {
+  for (const std::string& name : workloads_in(results)) {
     plot p;
     p.title = fmt::format("latency of {}", name == "populate" ? "an insert while the table grows" : name);
     p.x_label = "share of the operations that took no longer";
     p.y_label = "nanoseconds";
     p.log_y = true;
     p.x_names = {{"50 %", 0}, {"99 %", 1}, {"99.9 %", 2}, {"99.99 %", 3}, {"all", 4}};
-    for (const result& r : with_workload(c.results, name))
+    const std::vector<result> some = with_workload(results, name);
+    legend names(p, some);
+    for (const result& r : some)
       if (r.latency)
-        series_of(p, r.engine).points = {{0, r.latency->p50},
-                                         {1, r.latency->p99},
-                                         {2, r.latency->p999},
-                                         {3, r.latency->p9999},
-                                         {4, r.latency->longest}};
+        names.line_of(r).points = {{0, r.latency->p50},
+                                   {1, r.latency->p99},
+                                   {2, r.latency->p999},
+                                   {3, r.latency->p9999},
+                                   {4, r.latency->longest}};
     if (!p.all.empty()) all.push_back(std::move(p));
   }
 }
@@ -155,72 +183,85 @@ double place_of(plot& p, std::string_view label) {
   return p.x_names.back().second;
 }
 
-void add_feature(plot& p, const feature_engine& e, double mops) {
+void add_feature(plot& p, legend& names, const result& r) {
+  const feature_engine& e = feature_engine_of(r.engine);
   const double at = place_of(p, e.label);
   const bool first = e.features <= resizing; // nothing before it: the same alone and stacked
-  if (!e.stacked() || first) p.all[0].points.emplace_back(at, mops);
-  if (e.stacked() || first) p.all[1].points.emplace_back(at, mops);
-}
-
-plot bars(const chapter& c) {
-  plot p;
-  p.title = "throughput";
-  p.x_label = "workload";
-  p.y_label = "million operations per second";
-  p.drawn = plot::form::bars;
-  const std::vector<std::string> names = workloads_in(c.results);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    p.x_names.emplace_back(names[i], static_cast<double>(i));
-    for (const result& r : with_workload(c.results, names[i]))
-      series_of(p, r.engine).points.emplace_back(static_cast<double>(i), r.median_mops);
-  }
-  return p;
+  // Two colours that no bar of another engine shares here.
+  if (!e.stacked() || first) names.line_of(r, "alone", engine_id::reference).points.emplace_back(at, r.median_mops);
+  if (e.stacked() || first)
+    names.line_of(r, "with those before it", engine_id::dlht).points.emplace_back(at, r.median_mops);
 }
 
 // The paper's figure 14: for each feature a bar with it alone, and one with all before it as well.
-void add_features(std::vector<plot>& all, const chapter& c) {
-  for (const std::string& name : workloads_in(c.results)) {
+void add_features(std::vector<plot>& all, const std::vector<result>& results) {
+  for (const std::string& name : workloads_in(results)) {
     plot p;
     p.title = fmt::format("{} by features of dlht", name);
     p.x_label = "feature switched on (values, keys: of any size)";
     p.y_label = "million operations per second";
     p.drawn = plot::form::bars;
-    // Two colours that no bar of another engine shares here.
-    p.all = {{"alone", engine_id::reference, false, {}}, {"with those before it", engine_id::dlht, false, {}}};
-    for (const result& r : with_workload(c.results, name))
-      if (is_feature_engine(r.engine)) add_feature(p, feature_engine_of(r.engine), r.median_mops);
+    const std::vector<result> some = with_workload(results, name);
+    legend names(p, some);
+    for (const result& r : some)
+      if (is_feature_engine(r.engine)) add_feature(p, names, r);
     if (!p.x_names.empty()) all.push_back(std::move(p));
   }
 }
 
-plot memory(const chapter& c) {
-  plot p = bars(c);
-  p.title = "memory after the last insert";
-  p.y_label = "bytes of resident memory per key";
-  for (series& s : p.all) s.points.clear();
-  for (const result& r : c.results)
-    if (r.engine != engine_id::limit) series_of(p, r.engine).points.emplace_back(0, r.bytes_per_key);
-  p.all.erase(std::remove_if(p.all.begin(), p.all.end(), [](const series& s) { return s.points.empty(); }),
-              p.all.end());
+// Whether one of the plots above shows the result.
+bool is_drawn(const result& r, const std::vector<result>& results) {
+  const std::vector<result> same = with_workload(results, name_of(r.what));
+  const bool swept = std::any_of(std::begin(dimensions), std::end(dimensions),
+                                 [&](const dimension& d) { return differs(same, d.of); });
+  const bool by_share = r.what.what == kind::skew && workloads_in(skewed(results)).size() > 1;
+  return swept || by_share || has_timeline(r) || r.latency || is_feature_engine(r.engine);
+}
+
+std::vector<result> left_for_bars(const std::vector<result>& results) {
+  std::vector<result> left;
+  for (const std::string& name : workloads_in(results)) {
+    const std::vector<result> some = with_workload(results, name);
+    if (!std::all_of(some.begin(), some.end(), [&](const result& r) { return is_drawn(r, results); }))
+      left.insert(left.end(), some.begin(), some.end());
+  }
+  return left;
+}
+
+plot bars(const std::vector<result>& results, const char* title, const char* label, const axis_value& figure) {
+  plot p;
+  p.title = title;
+  p.x_label = "workload";
+  p.y_label = label;
+  p.drawn = plot::form::bars;
+  legend names(p, results);
+  for (const result& r : results) names.line_of(r).points.emplace_back(place_of(p, name_of(r.what)), figure(r));
   return p;
+}
+
+void add_bars(std::vector<plot>& all, std::vector<result> left) {
+  if (left.empty()) return;
+  all.push_back(
+      bars(left, "throughput", "million operations per second", [](const result& r) { return r.median_mops; }));
+  if (workloads_in(left) != std::vector<std::string>{"populate"}) return;
+  // It stores nothing.
+  std::erase_if(left, [](const result& r) { return r.engine == engine_id::limit; });
+  if (!left.empty())
+    all.push_back(bars(left, "memory after the last insert", "bytes of resident memory per key",
+                       [](const result& r) { return r.bytes_per_key.value_or(0); }));
 }
 
 } // namespace
 
 std::vector<plot> plots_of(const chapter& c) {
   std::vector<plot> all;
-  if (c.results.empty()) return all;
-  add_timelines(all, c);
-  add_sweeps(all, c);
-  add_skew(all, c);
-  add_features(all, c);
-  if (all.empty() && !c.run.latency) {
-    all.push_back(bars(c));
-    if (workloads_in(c.results) == std::vector<std::string>{"populate"}) all.push_back(memory(c));
-  }
-  add_latencies(all, c);
-  // `limit` stores nothing, so alone it has no memory to show.
-  std::erase_if(all, [](const plot& one) { return one.all.empty(); });
+  const std::vector<result> results = distinct(c.results);
+  add_timelines(all, results);
+  add_sweeps(all, results);
+  add_skew(all, results);
+  add_features(all, results);
+  add_bars(all, left_for_bars(results));
+  add_latencies(all, results);
   return all;
 }
 

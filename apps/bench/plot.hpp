@@ -2,6 +2,7 @@
 // A plot as data, and its drawing: gnuplot, run as a child process, turns it into SVG.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ struct series {
   engine_id engine = engine_id::dlht; // chooses the colour, the same on every plot
   bool dashed = false;
   std::vector<std::pair<double, double>> points;
+  std::size_t combination = 0; // of sizes: chooses the shade and, of a line, the dashes
 };
 
 struct plot {
@@ -26,7 +28,8 @@ struct plot {
   std::vector<series> all;
 };
 
-// The plots that a chapter deserves: one for each list that varies, timelines, percentiles, or bars.
+// The plots that a chapter deserves: one for each list that varies, timelines, percentiles, and bars of what none of them
+// shows. Each engine has a line for each combination of what differs and is not the x axis.
 std::vector<plot> plots_of(const chapter& c);
 
 bool gnuplot_found();

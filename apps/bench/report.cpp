@@ -54,10 +54,11 @@ std::string time_cell(double nanoseconds) {
 std::string row_of(const result& r, const std::string& point, bool first, bool with_latency) {
   const std::string classes = std::string(first ? "first " : "") + (r.engine == engine_id::dlht ? "dlht" : "");
   std::string row = fmt::format("<tr class=\"{}\"><td>{}</td><td>{}</td><td>{:.2f}</td><td>{}</td><td>{}</td>"
-                                "<td>{}</td><td>{:.1f}</td><td>{:.0f} %</td>",
+                                "<td>{}</td><td>{}</td><td>{:.0f} %</td>",
                                 classes, first ? escaped(point) : "", name_of(r.engine), r.median_mops,
                                 r.rounds_mops.size() > 1 ? fmt::format("{:.0f} %", r.spread * 100) : "–",
-                                ratio(r.times_limit), ratio(r.times_best_rival), r.bytes_per_key, r.huge_pages_percent);
+                                ratio(r.times_limit), ratio(r.times_best_rival),
+                                r.bytes_per_key ? fmt::format("{:.1f}", *r.bytes_per_key) : "–", r.huge_pages_percent);
   if (with_latency) {
     const latency_figures f = r.latency.value_or(latency_figures{});
     for (const double ns : {f.p50, f.p99, f.p999, f.p9999, f.longest})
@@ -86,7 +87,7 @@ std::string chapter_html(const chapter& c, std::size_t number) {
   for (const plot& p : plots_of(c))
     html += fmt::format("<figure role=\"img\" aria-label=\"{}\">{}</figure>\n", escaped(p.title), svg_of(p));
   html += "</div>\n";
-  for (const std::string& line : absences(c.run)) html += fmt::format("<p>{}</p>\n", escaped(line));
+  for (const std::string& line : absences(c)) html += fmt::format("<p>{}</p>\n", escaped(line));
   html += fmt::format("<p>Measure and draw it again:</p>\n<pre>{} --report DIR</pre>\n", escaped(command_of(c.run)));
   return html + fmt::format("<details{}><summary>All figures</summary>\n{}</details>\n",
                             c.results.size() <= 30 ? " open" : "", table_of_results(c));

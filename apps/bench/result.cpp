@@ -3,10 +3,30 @@
 #include "result.hpp"
 
 #include <algorithm>
+#include <fmt/core.h>
 
 namespace bench {
 
 namespace {
+
+struct named_size {
+  size_field of;
+  const char* name;
+};
+
+constexpr named_size named_sizes[] = {{&result::keys, "keys"},
+                                      {&result::threads, "threads"},
+                                      {&result::batch, "batch"},
+                                      {&result::key_size, "key"},
+                                      {&result::value_size, "value"}};
+
+// As a flag would take it.
+std::string count_text(std::size_t n) {
+  if (n == 0 || n % 1000 != 0) return fmt::format("{}", n);
+  return n % 1'000'000 == 0 ? fmt::format("{}M", n / 1'000'000) : fmt::format("{}k", n / 1000);
+}
+
+} // namespace
 
 bool same_point(const result& a, const result& b) {
   return a.what.what == b.what.what && a.what.hot_percent == b.what.hot_percent && a.keys == b.keys &&
@@ -14,7 +34,23 @@ bool same_point(const result& a, const result& b) {
          a.threads == b.threads;
 }
 
-} // namespace
+bool differs(const std::vector<result>& among, size_field size) {
+  const result* first = nullptr;
+  for (const result& r : among) {
+    if (size == &result::threads && r.engine == engine_id::std_map) continue; // has one, whatever was asked for
+    if (first == nullptr) first = &r;
+    if (r.*size != first->*size) return true;
+  }
+  return false;
+}
+
+std::string sizes_of(const result& r, const std::vector<result>& among, size_field left_out) {
+  std::string text;
+  for (const named_size& size : named_sizes)
+    if (size.of != left_out && differs(among, size.of))
+      text += fmt::format(" {}={}", size.name, count_text(r.*size.of));
+  return text;
+}
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 0;

@@ -25,8 +25,8 @@ struct result {
   double median_mops = 0;
   double spread = 0; // (largest - smallest round) / median
   std::optional<double> times_limit, times_best_rival;
-  double bytes_per_key = 0;     // growth of the process's resident memory
-  double own_bytes_per_key = 0; // what the engine says, 0 when it does not
+  std::optional<double> bytes_per_key; // growth of the process's resident memory, over the keys in the table
+  double own_bytes_per_key = 0;        // what the engine says, 0 when it does not
   double huge_pages_percent = 0;
   std::optional<latency_figures> latency;
   std::vector<sample> timeline;
@@ -39,6 +39,18 @@ struct chapter {
   run_spec run;
   std::vector<result> results;
 };
+
+// Whether two results are of the same workload at the same sizes, of whatever engine.
+bool same_point(const result& a, const result& b);
+
+// Two points are the least that make a line.
+inline bool has_timeline(const result& r) { return r.timeline.size() > 1; }
+
+// A size that a run may vary.
+using size_field = std::size_t result::*;
+bool differs(const std::vector<result>& among, size_field size);
+// The sizes that differ among the results, as `r` has them: " keys=10M batch=8". Without the one named last.
+std::string sizes_of(const result& r, const std::vector<result>& among, size_field left_out = nullptr);
 
 double median_of(std::vector<double> values);
 // Fills in median and spread, then the ratios among results of the same combination.

@@ -106,9 +106,12 @@ private:
   }
 
   void note_memory(result& r, const resident& memory, const table& t) const {
-    const auto count = static_cast<double>(keys_->count);
-    r.bytes_per_key = static_cast<double>(memory.bytes) / count;
-    r.own_bytes_per_key = static_cast<double>(t.own_bytes()) / count;
+    // The keys of grow-shrink come and go until the time is over: there is no number of them to divide by.
+    if (r.what.what != kind::grow_shrink) {
+      const auto count = static_cast<double>(keys_->count);
+      r.bytes_per_key = static_cast<double>(memory.bytes) / count;
+      r.own_bytes_per_key = static_cast<double>(t.own_bytes()) / count;
+    }
     if (memory.bytes != 0)
       r.huge_pages_percent = 100.0 * static_cast<double>(memory.huge_bytes) / static_cast<double>(memory.bytes);
   }

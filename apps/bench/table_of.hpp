@@ -3,6 +3,7 @@
 // adapter's types by the sizes that the run asks for.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -101,7 +102,8 @@ private:
     return all;
   }
 
-  // The first half of the workers updates: one round of its stream, or until the time is over. The others find until then.
+  // The first half of the workers updates: one round of its stream, or until the time is over. The others find from before
+  // the first update until then.
   outcome beside_finds(crew& workers, const job& j) {
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
     const std::size_t updaters = j.threads / 2;
@@ -117,6 +119,7 @@ private:
       loops<Adapter> loop(at, streams.threads[worker], j.batch);
       slices mine{loop, streams.threads[worker].keys.size(), counts[worker]};
       start();
+      if (worker < updaters) await_finds(counts, updaters);
       if (worker >= updaters) tallies[worker] = mine.until([&] { return busy.load() == 0; });
       else if (j.of.what == kind::resize) tallies[worker] = mine.once();
       else tallies[worker] = mine.until([end = seconds_now() + j.seconds] { return seconds_now() >= end; });
@@ -130,6 +133,14 @@ private:
       all.operations += i < updaters ? 0 : tallies[i].operations;
     }
     return all;
+  }
+
+  // The updates of a small table would be over before the last of the finders has woken up.
+  static void await_finds(const std::vector<progress_count>& counts, std::size_t updaters) {
+    // relaxed: nothing is read that hangs on it
+    const auto finds = [](const progress_count& c) { return c.done.load(std::memory_order_relaxed) != 0; };
+    const auto finders = counts.begin() + static_cast<std::ptrdiff_t>(updaters);
+    while (!std::all_of(finders, counts.end(), finds)) std::this_thread::yield();
   }
 
   static update_plan plan_of(const job& j, const typed_streams<key>& streams, std::size_t updaters) {

@@ -38,6 +38,12 @@ constexpr std::array<named, 15> workloads = {{{"get", kind::get},
 
 constexpr std::array<int, 6> hot_shares = {0, 25, 50, 75, 90, 100};
 
+std::string with_dashes(std::string_view name) {
+  std::string spelled(name);
+  std::replace(spelled.begin(), spelled.end(), '_', '-');
+  return spelled;
+}
+
 } // namespace
 
 std::string_view name_of(engine_id engine) {
@@ -76,8 +82,7 @@ std::string workload_names() {
 }
 
 std::vector<engine_id> engines_named(std::string_view name) {
-  std::string spelled(name);
-  std::replace(spelled.begin(), spelled.end(), '_', '-');
+  const std::string spelled = with_dashes(name);
   std::vector<engine_id> found;
   for (std::size_t i = 0; i < engine_count; ++i) {
     const auto engine = static_cast<engine_id>(i);
@@ -88,11 +93,12 @@ std::vector<engine_id> engines_named(std::string_view name) {
 }
 
 std::vector<workload> workloads_named(std::string_view name) {
+  const std::string spelled = with_dashes(name);
   std::vector<workload> found;
   for (const named& n : workloads) {
-    if (n.name == name && n.what != kind::skew) found.push_back({n.what, 0});
+    if (n.name == spelled && n.what != kind::skew) found.push_back({n.what, 0});
     for (const int share : hot_shares)
-      if (n.what == kind::skew && (n.name == name || name == std::string(n.name) + "-" + std::to_string(share)))
+      if (n.what == kind::skew && (n.name == spelled || spelled == std::string(n.name) + "-" + std::to_string(share)))
         found.push_back({n.what, share});
   }
   return found;

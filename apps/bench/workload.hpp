@@ -2,7 +2,6 @@
 // The names of engines and workloads, and what a workload asks of a table.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -66,14 +65,15 @@ std::string engine_names();
 std::string workload_names();
 // One name may stand for several engines (`dlht-features`); none for an unknown name. `_` may stand for `-`, as in C++.
 std::vector<engine_id> engines_named(std::string_view name);
-// One name may stand for several workloads (`skew`); none for an unknown name.
+// One name may stand for several workloads (`skew`); none for an unknown name. `_` may stand for `-` here too.
 std::vector<workload> workloads_named(std::string_view name);
 
 // Workloads in which one half of the threads updates while the other finds.
 inline bool updates_beside_finds(const workload& w) { return w.what == kind::resize || w.what == kind::grow_shrink; }
-// Of them: keys, the first ones, that are there before and stay.
+// Of them: keys, the first ones, that are there before and stay. So few that each engine has to grow: `dlht` made for half
+// of the keys takes all of them into its link buckets.
 inline std::size_t keys_that_stay(const workload& w, std::size_t keys) {
-  return std::max<std::size_t>(1, w.what == kind::resize ? keys / 2 : keys / 32);
+  return w.what == kind::resize ? keys / 4 : keys / 32;
 }
 
 inline bool is_rival(engine_id e) { return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht; }
