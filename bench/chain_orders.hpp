@@ -72,6 +72,12 @@ protected:
     wait_for(table_.work.readers);
     ++costs_.waits;
   }
+  /// Frees the old array, which nobody reads any more.
+  void leave_old() {
+    while (!room::release_old(table_)) {
+    }
+    room::begin_cuts(table_);
+  }
 
   room::table<integers> table_;
   resize_costs costs_;
@@ -117,14 +123,14 @@ public:
     move_chains(buckets);
     room::resize_work& w = table_.work;
     if (w.to->mask < w.from->mask) {
-      room::begin_cuts(table_); // which frees the old array and ends a shrink
+      leave_old(); // which ends a shrink
       return;
     }
     while (cut_once(*w.from, *w.to)) {
       wait_for(cubby::rcu::grace_period::begin());
       ++costs_.waits;
     }
-    room::begin_cuts(table_);
+    leave_old();
     room::end_resize(table_);
   }
 

@@ -124,7 +124,7 @@ void add_features(std::vector<chapter>& all, std::uint64_t seed) {
 
 void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
   if (describe_machine().cores >= 2) {
-    run_spec resize = base(seed, tables, {"resize"});
+    run_spec resize = base(seed, {dlht, dramhit, tbb, lfht}, {"resize"}); // without cuckoo, as under populate
     resize.keys = {3'000'000};
     all.push_back({"Finds while the table grows",
                    "One half of the threads brings the table to four times its keys, the other half finds keys that "
