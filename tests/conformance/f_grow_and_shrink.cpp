@@ -78,9 +78,25 @@ TYPED_TEST(f_grow_and_shrink, reserve_ends_a_move_that_writes_have_begun) {
   typename TypeParam::map m(tiny_options());
   std::uint64_t n = 0;
   for (; n < 600 && !m.stats().migrating; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+  EXPECT_TRUE(n < 600 || !claims<TypeParam>(&cubby::capability_set::grows_without_blocking)) << "nothing has moved";
   ASSERT_TRUE(m.reserve(0));
   EXPECT_FALSE(m.stats().migrating);
   expect_exactly<TypeParam>(m, 0, n);
+}
+
+TYPED_TEST(f_grow_and_shrink, reserve_ends_a_rebuild_of_a_fixed_table) {
+  cubby::options o = tiny_options(cubby::growth_policy::fixed);
+  o.capacity = 300;
+  typename TypeParam::map m(o);
+  std::uint64_t n = 0;
+  for (; n < 2000 && !m.stats().migrating; ++n) {
+    ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
+    ASSERT_TRUE(m.erase(TypeParam::key(n)));
+  }
+  EXPECT_TRUE(n < 2000 || claims<TypeParam>(&cubby::capability_set::slots_freed_at_once)) << "nothing was rebuilt";
+  ASSERT_TRUE(m.reserve(0));
+  EXPECT_FALSE(m.stats().migrating);
+  expect_exactly<TypeParam>(m, 0, 0);
 }
 
 TYPED_TEST(f_grow_and_shrink, shrink_gives_room_back_and_keeps_every_entry) {

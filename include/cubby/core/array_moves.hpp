@@ -153,8 +153,8 @@ template <class Table> bool reserve(Table& t, std::size_t entries) noexcept {
   lock_scope alone(t.shape_lock);
   const std::uint64_t wanted = lines_for(t, entries);
   if (wanted > most_lines) return false;
-  if (t.settings.growth == Table::growth::fixed) return wanted <= t.floor_lines;
   finish_moves(t);
+  if (t.settings.growth == Table::growth::fixed) return wanted <= t.floor_lines;
   const auto is_small = [wanted](std::uint64_t lines) { return lines < wanted; };
   while (is_small(first_array(t)->lines))
     if (!settle_in(t, wanted, is_small)) return false; // others may have grown it further meanwhile
