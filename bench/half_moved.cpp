@@ -4,6 +4,7 @@
 // engine take turns.
 //   bench_half_moved [entries] [lookups] [rounds]
 #include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 
@@ -113,5 +114,6 @@ int main(int count, char** words) {
   p.lookups = bench::number(count, words, 2, p.lookups);
   p.rounds = bench::number(count, words, 3, p.rounds);
   measure<cubby::dramhit>("dramhit", p);
+  measure<cubby::dramhit_tuples>("tuples", p);
   measure<cubby::dlht>("dlht", p);
 }

@@ -24,7 +24,7 @@ CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Pol
   return out;
 }
 
-/// What a look at one line says of a key: there is a tuple with its tag, or the chain ends, or neither.
+/// What a look at one line says of a key: there is a tuple with its tag that has not moved on, or the chain ends, or neither.
 enum class glance : std::uint8_t { near, end, further };
 
 /// A hint; the verb looks for itself.
@@ -32,8 +32,9 @@ template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE glance glance_at(const tuple<Policy, Threads>* line, std::uint64_t tag) noexcept {
   for (std::size_t i = 0; i < array<Policy, Threads>::in_line; ++i) {
     const std::uint64_t h = line[i].header.load(sync::relaxed); // relaxed: a hint
-    if (h == empty_header) return glance::end;
-    if (tag_of(h) == tag) return glance::near;
+    const state now = state_of(h);
+    if (h == empty_header || now == state::sealed) return glance::end;
+    if (tag_of(h) == tag && now != state::moved && now != state::dead) return glance::near;
   }
   return glance::further;
 }
