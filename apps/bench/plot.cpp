@@ -129,7 +129,7 @@ void add_skew(std::vector<plot>& all, const std::vector<result>& results) {
 plot timeline(const std::vector<result>& results, const char* title, const char* label, double sample::* figure) {
   plot p;
   p.title = title;
-  p.x_label = "milliseconds from the first update";
+  p.x_label = "milliseconds";
   p.y_label = label;
   p.drawn = plot::form::curve;
   legend names(p, results);

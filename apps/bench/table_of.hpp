@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <thread>
@@ -111,22 +112,30 @@ private:
     std::vector<tally> tallies(j.threads);
     std::atomic<std::size_t> busy{updaters};
     std::atomic<bool> stop{false};
+    std::atomic<bool> failed{false}; // a worker has thrown: nobody waits for it
     outcome all;
     const update_plan plan = plan_of(j, streams, updaters);
     std::thread sampler([&] { all.timeline = sample_until(stop, counts, plan); });
-    workers.run(j.threads, [&](std::size_t worker, const crew::starter& start) {
+    const auto work = [&](std::size_t worker, const crew::starter& start) {
       seat at(adapter_);
       loops<Adapter> loop(at, streams.threads[worker], j.batch);
       slices mine{loop, streams.threads[worker].keys.size(), counts[worker]};
       start();
-      if (worker < updaters) await_finds(counts, updaters);
-      if (worker >= updaters) tallies[worker] = mine.until([&] { return busy.load() == 0; });
+      if (worker < updaters) await_finds(counts, updaters, failed);
+      if (worker >= updaters) tallies[worker] = mine.until([&] { return busy.load() == 0 || failed.load(); });
       else if (j.of.what == kind::resize) tallies[worker] = mine.once();
       else tallies[worker] = mine.until([end = seconds_now() + j.seconds] { return seconds_now() >= end; });
       if (worker < updaters) --busy;
-    });
+    };
+    std::exception_ptr failure;
+    try {
+      workers.run(j.threads, telling(failed, work));
+    } catch (...) {
+      failure = std::current_exception();
+    }
     stop = true;
     sampler.join();
+    if (failure) std::rethrow_exception(failure);
     for (std::size_t i = 0; i < j.threads; ++i) {
       all.wrong += tallies[i].operations - tallies[i].succeeded;
       all.mops += i < updaters ? 0 : tallies[i].mops();
@@ -136,11 +145,23 @@ private:
   }
 
   // The updates of a small table would be over before the last of the finders has woken up.
-  static void await_finds(const std::vector<progress_count>& counts, std::size_t updaters) {
+  static void await_finds(const std::vector<progress_count>& counts, std::size_t updaters,
+                          const std::atomic<bool>& failed) {
     // relaxed: nothing is read that hangs on it
     const auto finds = [](const progress_count& c) { return c.done.load(std::memory_order_relaxed) != 0; };
     const auto finders = counts.begin() + static_cast<std::ptrdiff_t>(updaters);
-    while (!std::all_of(finders, counts.end(), finds)) std::this_thread::yield();
+    while (!failed.load() && !std::all_of(finders, counts.end(), finds)) std::this_thread::yield();
+  }
+  // The same work; `failed` if it throws.
+  template <class Work> static auto telling(std::atomic<bool>& failed, const Work& work) {
+    return [&](std::size_t worker, const crew::starter& start) {
+      try {
+        work(worker, start);
+      } catch (...) {
+        failed = true;
+        throw;
+      }
+    };
   }
 
   static update_plan plan_of(const job& j, const typed_streams<key>& streams, std::size_t updaters) {
