@@ -28,7 +28,7 @@ cubby::options crowded_options() {
   return o;
 }
 
-/// How many keys were found with their own value; 0 or less if an absent one was found.
+/// How many keys were found with their own value; another number than `crowd` if an absent one was found.
 template <class Mode>
 std::uint64_t in_a_batch(typename Mode::map& m) {
   std::vector<typename Mode::key_type> keys;

@@ -4,7 +4,7 @@
 # Programs of one thread, as the explorer with its fibers is, have nothing to show to ThreadSanitizer.
 from suite import tests
 
-TITLE = "all tests under g++'s AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
+TITLE = "all tests under g++'s AddressSanitizer and UndefinedBehaviorSanitizer, those with threads under ThreadSanitizer"
 THREADED = ("cubby_tests", "cubby_tests_hooked")
 
 
