@@ -13,7 +13,7 @@ namespace cubby::inline v0::engines::dlht {
 /// 64 TiB of bins: more than there is memory for, and products of sizes below it do not wrap.
 inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 40;
 
-/// A zeroed index, or null when there is no memory. Touches only what it must: pages arrive at first use.
+/// A zeroed index, or null when there is no memory. Touches only what it must: pages of a large one arrive at first use.
 template <class Threads>
 index<Threads>* make_index(std::uint64_t bin_count, std::uint64_t link_count) noexcept {
   constexpr std::uint64_t most_links = low_half - 2; // link numbers plus one fit 32 bits

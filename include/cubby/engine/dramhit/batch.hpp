@@ -81,7 +81,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
 }
 
 /// `take(i, found_word)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make`
-/// is pure and may be called twice.
+/// is pure and may be called three times.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   flight<Threads> requests;

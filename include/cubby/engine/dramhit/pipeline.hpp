@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's part of a pipeline (section 3.1): a pending request is taken from line to line, each asked for one turn
 // before it is read, until the line that decides it is here. Then its verb runs as any other and meets no line that was
-// not asked for.
+// not asked for; while the table moves, that holds for lines where chains begin, and for finds of records in one array.
 #pragma once
 
 #include <cubby/engine/dramhit/find.hpp>

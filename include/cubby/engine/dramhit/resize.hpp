@@ -20,7 +20,7 @@ template <class Policy> constexpr std::uint64_t side_lines_for(std::uint64_t lin
   return 1 + (share < due / 2 ? due / 2 : share);
 }
 
-/// An array with every slot empty, or null when there is no memory. Pages arrive at first use.
+/// An array with every slot empty, or null when there is no memory.
 template <class Policy, class Threads>
 array<Threads>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noexcept {
   using cell = sync::word<std::uint64_t, Threads>;

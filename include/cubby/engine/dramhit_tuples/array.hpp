@@ -12,7 +12,7 @@ namespace cubby::inline v0::engines::dramhit_tuples {
 /// No array is smaller, so that a few threads that overlook each other's inserts do not fill one up.
 inline constexpr std::uint64_t fewest_tuples = 64;
 
-/// An array with every tuple empty, or null when there is no memory. Pages arrive at first use, and are zero: empty.
+/// An array with every tuple empty, or null when there is no memory. Pages of a large one arrive at first use, and are zero: empty.
 template <class Policy, class Threads> array<Policy, Threads>* make_array(std::uint64_t lines) noexcept {
   if (lines > arrays::most_lines) return nullptr;
   auto* const made = new (std::nothrow) array<Policy, Threads>;

@@ -119,7 +119,7 @@ struct alignas(cpu::cache_line) bucket_array {
   memory::region pages;
 };
 
-/// `buckets` empty chains, or null without memory. Pages arrive at first use. A header in front of the heads would cost the
+/// `buckets` empty chains, or null without memory. A header in front of the heads would cost the
 /// smallest tables a page, and large ones a huge page.
 inline bucket_array* make_array(std::uint64_t buckets) noexcept {
   if (buckets > most_buckets) return nullptr;
