@@ -13,6 +13,10 @@
 
 namespace cubby::inline v0 {
 
+/// What has been retired of one structure; many threads add to it, each through its own seat (`registry::local()`). `Threads` is
+/// `sync::shared`. A policy names its words: `unique_words`, true if `add` is called at all; `retire_link(word)`, a reference to
+/// 64 bits inside what the word stands for, of which nobody else makes use once it is retired; `dispose(word)`, which frees it.
+/// examples/config.cpp has one.
 template <class Policy, class Threads> class retire_bag {
 public:
   explicit retire_bag(const Policy& policy) noexcept : policy_(policy) {}
