@@ -93,12 +93,14 @@ std::string measured_axis(const plot& p) {
                      p.log_x ? high * beside : high + beside);
 }
 
-// As large as the legend wants beside a plot of the usual size.
+// As large as the legend wants beside a plot of the usual size: gnuplot sets it in two columns where it finds no room for one, and
+// squeezes the plot. And as wide as the names along x want.
 std::string canvas_of(const plot& p) {
   std::size_t longest = 0;
   for (const series& s : p.all) longest = std::max(longest, s.name.size());
-  const std::size_t width = 640 + 7 * (std::max<std::size_t>(longest, 20) - 20);
-  const std::size_t height = std::max<std::size_t>(360, 60 + 18 * p.all.size());
+  const std::size_t beyond = std::max<std::size_t>(p.x_names.size(), 8) - 8;
+  const std::size_t width = 640 + 7 * (std::max<std::size_t>(longest, 20) - 20) + 60 * beyond;
+  const std::size_t height = std::max<std::size_t>(360, 120 + 18 * p.all.size());
   return fmt::format("set terminal svg size {},{} dynamic font 'sans-serif,12' background '#ffffff'\n", width, height);
 }
 

@@ -156,6 +156,7 @@ void check_together(const run_spec& run) {
   if (keys && values) throw bad_request("--key-size and --value-size: one of the two stays 8; give two runs");
   const std::size_t most = *std::max_element(run.threads.begin(), run.threads.end());
   if (most > 512) throw bad_request(fmt::format("--threads {}: at most 512", most));
+  if (run.rounds > 1000) throw bad_request(fmt::format("--rounds {}: at most 1000", run.rounds));
   const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
   if (largest > 65536) throw bad_request(fmt::format("--batch {}: at most 65536", largest));
   for (const workload& w : run.workloads)

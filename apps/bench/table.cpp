@@ -46,7 +46,7 @@ std::uint64_t left_by(std::uint64_t updates, std::uint64_t share) {
 std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vector<progress_count>& counts,
                                  const update_plan& plan) {
   std::vector<sample> samples;
-  const double begin = seconds_now();
+  double begin = seconds_now(); // with the first slice of work that is seen: before it the workers get ready
   double last = begin;
   std::uint64_t updated = 0;
   std::uint64_t found = 0;
@@ -61,6 +61,10 @@ std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vecto
       const bool update = i < plan.shares.size();
       (update ? updates : finds) += done;
       if (update) keys += left_by(done, plan.shares[i]);
+    }
+    if (finds + updates == 0) {
+      begin = last = now;
+      continue;
     }
     const double scale = 1e-6 / (now - last);
     samples.push_back({(now - begin) * 1e3, static_cast<double>(finds - found) * scale,

@@ -205,6 +205,7 @@ class Results(Folder):
         page = self.folder / "page"
         done = cubby("bench", *arguments, "--rounds", "1", "--report", str(page))
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("too small", done.stderr, "gnuplot has room for the plot beside its legend")
         figures = re.findall(r'<figure role="img" aria-label="([^"]*)">(.*?)</figure>', (page / "index.html").read_text(), re.DOTALL)
         self.assertEqual(len({title for title, _ in figures}), len(figures))
         return {title: self.legend(svg) for title, svg in figures}
@@ -225,6 +226,11 @@ class Results(Folder):
         self.assertEqual(drawn["finds with 1000 hot keys"], [f"{e} {sizes}" for e in ("dlht", "limit") for sizes in both])
         self.assertEqual(drawn["latency of get"], [f"dlht {sizes}" for sizes in both])
         self.assertNotIn("throughput", drawn)
+
+    def test_many_lines_leave_room_for_the_plot(self):
+        drawn = self.legends("--engine", "dlht,dramhit", "--workload", "get", "--keys", "1k,2k,4k,8k,16k", "--batch", "1,8", "--threads",
+                             "1,2", "--seconds", "0.001")
+        self.assertEqual(len(drawn["get by threads"]), 20)
 
     def test_a_timeline_for_each_combination(self):
         drawn = self.legends("--engine", "dlht,dramhit", "--workload", "grow-shrink", "--keys", "4k,8k", "--threads", "2,4", "--batch", "1",
@@ -292,6 +298,7 @@ class Refusals(Folder):
                 ("--batch", "0", "--batch 0"), ("--batch", "70000", "65536"), ("--threads", "0", "--threads 0"),
                 ("--threads", "9999", "512"), ("--keys", "0", "--keys 0"), ("--keys", "many", "many"),
                 ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"), ("--rounds", "3,5", "takes no list"),
+                ("--rounds", "1001", "at most 1000"),
                 ("--seconds", "0", "--seconds"), ("--seconds", "x", "--seconds"), ("--value-size", "24", "--value-size 24"),
                 ("--value-size", "0", "--value-size 0"), ("--key-size", "12", "--key-size 12"), ("--seed", "x", "--seed")):
             with self.subTest(flag=flag, value=value):
