@@ -56,10 +56,8 @@ private:
 class patience {
 public:
   void pause() noexcept {
-    if (turns_++ < 128) {
-      spin_.pause();
-      return;
-    }
+    spin_.pause(); // before a nap, too: where threads take turns on one core the reader needs one
+    if (turns_++ < 128) return;
     nap(span_);
     napped_ += span_;
     if (span_ < 1000) span_ *= 2;
