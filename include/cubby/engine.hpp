@@ -38,11 +38,11 @@ struct options {
   shrink_policy shrink = shrink_policy::manual;
   std::uint64_t seed = 0;          ///< of the mixer; `random_seed()` makes one that an attacker cannot know
   std::uint32_t bins_per_link = 2; ///< DLHT: link buckets are bins divided by this; the paper has 8
-  std::size_t chunk_bins =
-      16384;                 ///< bins taken at a time under `cooperative` (but not `relativistic`) and `background`
+  /// Bins taken at a time under `background`, and under `cooperative` but in `relativistic`.
+  std::size_t chunk_bins = 16384;
   std::size_t move_bins = 8; ///< bins (`relativistic`: families of buckets) that one write moves under `incremental`
-  std::uint32_t growth_factor =
-      0;                      ///< 0: `relativistic` 2, others 8, 4 or 2 by size; else 2 to 64 (but for DRAMHiT: 2^n)
+  /// 0: 2 in `relativistic`, 8, 4 or 2 by size in others; else 2 to 64, rounded up to a power of two but for DRAMHiT.
+  std::uint32_t growth_factor = 0;
   std::size_t partitions = 0; ///< `partitioned`: 0 chooses 16, or one for each of `owners` if they are more
   std::size_t owners = 0;     ///< `partitioned`: threads of the table that carry out what handles send
 };
