@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an insert and the erase of the same key cost in the cache, and how much of it is their locked instructions alone:
-// two swaps of 8 bytes and two of 16 on one line. The second figure bounds the first from below.
+// two swaps of 8 bytes and two of 16 on one line. The second figure bounds the first from below. Then what two threads
+// lose by adding to one word instead of each to its own: what a reader-writer lock does to its readers.
 //   bench_locks
 #include <cubby/map.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -42,6 +45,33 @@ void four_locked(line& b) {
   (void)b.slots[0].compare_exchange({9, 5}, {0, 5});
 }
 
+struct alignas(128) counter {
+  std::atomic<std::uint64_t> sum{0};
+};
+
+// Million additions a second of two threads together, the most of five rounds, `at(i)` being where thread i adds.
+template <class F> double two_adding(F at) {
+  constexpr std::uint64_t each = 10'000'000;
+  double most = 0;
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> here{0};
+    const auto add = [&](std::size_t i) {
+      for (++here; here.load() != 2;) continue;
+      const auto begin = std::chrono::steady_clock::now();
+      for (std::uint64_t n = 0; n < each; ++n)
+        at(i).sum.fetch_add(1, std::memory_order_relaxed); // its cost alone matters
+      const std::chrono::duration<double, std::micro> all = std::chrono::steady_clock::now() - begin;
+      return static_cast<double>(each) / all.count();
+    };
+    double other = 0;
+    std::thread second([&] { other = add(1); });
+    const double mine = add(0);
+    second.join();
+    most = std::max(most, mine + other);
+  }
+  return most;
+}
+
 } // namespace
 
 int main() {
@@ -56,5 +86,9 @@ int main() {
     h.erase(key);
   });
   std::printf("insert and erase of one key: %.1f ns, its four locked instructions alone: %.1f ns\n", pair, locked);
+  std::vector<counter> words(2);
+  const double apart = two_adding([&](std::size_t i) -> counter& { return words[i]; });
+  const double together = two_adding([&](std::size_t) -> counter& { return words[0]; });
+  std::printf("two threads adding: each to a word of its own %.0f Mops/s, both to one %.0f\n", apart, together);
   return 0;
 }
