@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookups while the table is resized without pause between two sizes, beside the same at each size at rest (figures 3 to 7 of
 // the relativistic paper): the relativistic room, DDDS and a reader-writer lock, same nodes, same hash, turns in every round.
-//   bench_resizes [readers] [milliseconds] [rounds] [entries] [buckets]
+//   bench_resizes [readers] [milliseconds] [rounds] [entries] [buckets] [microseconds of sleep after each resize]
 #include "resizes.hpp"
 
 #include <algorithm>
@@ -25,6 +25,7 @@ struct plan {
   unsigned rounds = 3;
   std::uint64_t entries = 65536;
   std::uint64_t buckets = 8192; // and twice as many
+  std::chrono::microseconds pause{0};
 };
 
 /// The room's table, resized by hand: its policy would not let chains be as long as the paper's.
@@ -121,8 +122,12 @@ template <class Table> figure measure(const plan& p, std::uint64_t buckets, bool
   const auto begin = clock_type::now();
   const auto end = begin + std::chrono::milliseconds(p.milliseconds);
   while (clock_type::now() < end) {
-    if (!resizing) std::this_thread::sleep_until(end);
-    else table.resize(resizes++ % 2 == 0 ? buckets * 2 : buckets);
+    if (!resizing) {
+      std::this_thread::sleep_until(end);
+      break;
+    }
+    table.resize(resizes++ % 2 == 0 ? buckets * 2 : buckets);
+    if (p.pause.count() != 0) std::this_thread::sleep_for(p.pause);
   }
   stop = true;
   for (std::thread& t : threads) t.join();
@@ -155,6 +160,7 @@ int main(int count, char** words) {
   p.rounds = static_cast<unsigned>(number(count, words, 3, p.rounds));
   p.entries = number(count, words, 4, p.entries);
   p.buckets = std::bit_ceil(number(count, words, 5, p.buckets));
+  p.pause = std::chrono::microseconds(number(count, words, 6, 0));
   if (p.readers == 0 || p.rounds == 0 || p.entries == 0 || p.buckets < room::stripe_count) return 2;
   results all[] = {{"relativistic", measure<relativistic_table>, {}, {}, {}},
                    {"ddds", measure<bench::filled<bench::ddds_table>>, {}, {}, {}},

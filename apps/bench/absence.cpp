@@ -63,7 +63,7 @@ std::string_view why_absent(engine_id e, const workload& w, bool latency) {
     return "answers later, while others are pending, so that no operation has a time of its own";
   if (updates_beside_finds(w) && e == engine_id::std_map)
     return "has one thread only, and one has to find while another updates";
-  if (e == engine_id::limit && (latency || updates_beside_finds(w))) return "stores nothing";
+  if (is_limit(e) && (latency || updates_beside_finds(w))) return "stores nothing";
   if (w.what == kind::grow_shrink && !shrinks(e)) return "does not shrink by itself";
   if (updates_beside_finds(w) && latency)
     return "is asked by one thread while another updates, and nothing is timed by itself";

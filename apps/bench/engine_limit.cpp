@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the machine can do: for each operation one 8-byte load from a random 64-byte line, chosen by the same hash of
-// the same key, over as many bytes as the table under test has, prefetched a batch at a time. No key is compared and
-// nothing is written, whatever the workload.
+// the same key, over as many bytes as the table under test has, prefetched a batch at a time. No key is compared; nothing
+// is written, whatever the workload, by `limit`, and each line by one 16-byte compare-and-swap for each update by
+// `limit-swap`.
+#include <cubby/platform/word16.hpp>
+
 #include "arena.hpp"
 #include "table_of.hpp"
 
@@ -10,11 +13,17 @@ namespace bench {
 namespace {
 
 struct alignas(64) line {
-  std::uint64_t word;
-  std::uint64_t rest[7];
+  cubby::sync::word16<cubby::sync::shared> pair;
+  std::uint64_t rest[6];
+  // relaxed, here and below: no other memory hangs on what these words say
+  std::uint64_t word() const { return pair.first.load(cubby::sync::relaxed); }
+  std::uint64_t swap() {
+    const std::uint64_t second = pair.second.load(cubby::sync::relaxed);
+    return pair.compare_exchange({word(), second}, {word(), second + 1}) ? 1 : 0; // another thread's was as good
+  }
 };
 
-template <class K, class V> class limit_adapter {
+template <bool Swaps, class K, class V> class limit_adapter {
 public:
   using key = K;
   using value = V;
@@ -33,7 +42,7 @@ public:
   // Writes to each line of this worker's share, so that every page is there.
   void touch(std::size_t worker, std::size_t threads) {
     const std::size_t to = count_ * (worker + 1) / threads;
-    for (std::size_t i = count_ * worker / threads; i < to; ++i) lines_[i].word = i;
+    for (std::size_t i = count_ * worker / threads; i < to; ++i) lines_[i].pair.first.store(i, cubby::sync::relaxed);
   }
 
   class seat {
@@ -55,8 +64,8 @@ public:
         const std::size_t m = std::min(window, n - at);
         for (std::size_t i = 0; i < m; ++i) __builtin_prefetch(where_[i] = line_of(hash_(keys[at + i])));
         for (std::size_t i = 0; i < m; ++i) {
-          if constexpr (sizeof(V) == 8) values[at + i] = where_[i]->word;
-          else values[at + i].words[0] = where_[i]->word;
+          if constexpr (sizeof(V) == 8) values[at + i] = where_[i]->word();
+          else values[at + i].words[0] = where_[i]->word();
           found[at + i] = true;
         }
       }
@@ -71,7 +80,8 @@ public:
           __builtin_prefetch(where_[i] = line_of(verbs[at + i] == verb::erase ? ~h : h));
         }
         std::uint64_t sum = 0;
-        for (std::size_t i = 0; i < m; ++i) sum += where_[i]->word;
+        for (std::size_t i = 0; i < m; ++i)
+          sum += Swaps && verbs[at + i] != verb::find ? where_[i]->swap() : where_[i]->word();
         keep(sum);
       }
       return n;
@@ -81,19 +91,19 @@ public:
     // Larger batches are fetched in windows of this many lines.
     static constexpr std::size_t window = 1024;
 
-    const line* line_of(std::size_t hash) const {
+    line* line_of(std::size_t hash) const {
       return lines_ + static_cast<std::size_t>((static_cast<unsigned __int128>(hash) * count_) >> 64);
     }
-    V load(std::size_t hash) const { return from_word<V>(line_of(hash)->word); }
+    V load(std::size_t hash) const { return from_word<V>(line_of(hash)->word()); }
     bool fetch(std::size_t hash) {
-      keep(line_of(hash)->word + 1);
+      keep(Swaps ? line_of(hash)->swap() : line_of(hash)->word());
       return true;
     }
 
-    const line* lines_;
+    line* lines_;
     std::size_t count_;
     key_hash<K> hash_;
-    const line* where_[window];
+    line* where_[window];
   };
 
 private:
@@ -102,8 +112,13 @@ private:
   key_hash<K> hash_;
 };
 
+template <class K, class V> using reads = limit_adapter<false, K, V>;
+template <class K, class V> using swaps = limit_adapter<true, K, V>;
+
 } // namespace
 
-std::unique_ptr<table> make_limit(const table_spec& spec) { return build<limit_adapter>(spec); }
+std::unique_ptr<table> make_limit(const table_spec& spec) {
+  return spec.engine == engine_id::limit_swap ? build<swaps>(spec) : build<reads>(spec);
+}
 
 } // namespace bench

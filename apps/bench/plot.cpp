@@ -45,9 +45,7 @@ class legend {
 public:
   legend(plot& p, const std::vector<result>& among, size_field x = nullptr) : plot_(p), among_(among), x_(x) {}
 
-  series& line_of(const result& r) {
-    return line_of(r, std::string(name_of(r.engine)), r.engine, r.engine == engine_id::limit);
-  }
+  series& line_of(const result& r) { return line_of(r, std::string(name_of(r.engine)), r.engine, is_limit(r.engine)); }
   // The same with another name and colour than the engine's.
   series& line_of(const result& r, const std::string& what, engine_id colour, bool dashed = false) {
     const std::string sizes = sizes_of(r, among_, x_);
@@ -245,7 +243,7 @@ void add_bars(std::vector<plot>& all, std::vector<result> left) {
       bars(left, "throughput", "million operations per second", [](const result& r) { return r.median_mops; }));
   if (workloads_in(left) != std::vector<std::string>{"populate"}) return;
   // It stores nothing.
-  std::erase_if(left, [](const result& r) { return r.engine == engine_id::limit; });
+  std::erase_if(left, [](const result& r) { return is_limit(r.engine); });
   if (!left.empty())
     all.push_back(bars(left, "memory after the last insert", "bytes of resident memory per key",
                        [](const result& r) { return r.bytes_per_key.value_or(0); }));

@@ -163,7 +163,7 @@ private:
     const resident before = resident_now();
     resident filled_by;
     const std::size_t count = partly ? keys_that_stay(s.what, keys_->count) : keys_->count;
-    std::unique_ptr<table> t = partly || engine == engine_id::limit
+    std::unique_ptr<table> t = partly || is_limit(engine)
                                    ? filled(engine, count, filled_by, s.what.what == kind::grow_shrink)
                                    : fresh(engine, small_capacity);
     measure_one(s, e, *t, latency, round);

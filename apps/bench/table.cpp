@@ -24,7 +24,8 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::cuckoo: return make_cuckoo(spec);
   case engine_id::lfht: return make_lfht(spec);
   case engine_id::std_map: return make_std(spec);
-  case engine_id::limit: return make_limit(spec);
+  case engine_id::limit:
+  case engine_id::limit_swap: return make_limit(spec);
   case engine_id::relativistic: return make_relativistic(spec);
   case engine_id::ddds: return make_ddds(spec);
   case engine_id::rwlock: return make_rwlock(spec);

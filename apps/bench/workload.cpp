@@ -12,8 +12,8 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht",   "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
-    "cuckoo", "lfht",    "std",          "limit",          "relativistic", "ddds",      "rwlock"};
+    "dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",       "cuckoo",
+    "lfht", "std",     "limit",        "relativistic",   "ddds",        "rwlock",    "limit-swap"};
 
 struct named {
   std::string_view name;

@@ -26,9 +26,10 @@ enum class engine_id : std::uint8_t {
   limit,
   relativistic,
   ddds,
-  rwlock
+  rwlock,
+  limit_swap
 };
-inline constexpr std::size_t named_engine_count = 14;
+inline constexpr std::size_t named_engine_count = 15;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -76,6 +77,8 @@ inline std::size_t keys_that_stay(const workload& w, std::size_t keys) {
   return w.what == kind::resize ? keys / 4 : keys / 32;
 }
 
+// Not tables but the machine.
+inline bool is_limit(engine_id e) { return e == engine_id::limit || e == engine_id::limit_swap; }
 inline bool is_rival(engine_id e) { return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht; }
 // Not engines whose requests on one key may take effect in another order than they came, or later than a find that follows:
 // no pair of them can be asked for.

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 PROGRAM = ""
-ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,relativistic"
+ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic"
 FIELDS = {
     "engine", "workload", "keys", "threads", "batch", "key_size", "value_size", "rounds_mops", "median_mops", "spread",
     "times_limit", "times_best_rival", "bytes_per_key", "own_bytes_per_key", "huge_pages_percent", "latency_ns",
@@ -54,7 +54,7 @@ class Results(Folder):
                                     "ycsb-f,skew", "--keys", "5000", "--threads", "2", "--seed", "9")
         self.check_schema(data)
         self.assertEqual(data["seed"], 9)
-        self.assertEqual(len(data["results"]), 8 * (9 + 6))
+        self.assertEqual(len(data["results"]), 9 * (9 + 6))
         self.assertTrue(all(len(r["rounds_mops"]) == 2 for r in data["results"]))
         for r in data["results"]:
             if r["engine"] == "limit":
