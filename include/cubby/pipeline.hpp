@@ -267,8 +267,49 @@ private:
         return true;
       }
     }
+    if constexpr (changes_along) {
+      if (w.asked.what != pipeline_verb::insert) return change_along(s, w, p, answer);
+    }
     if (!s.engine.advance(w.at, p)) return false;
     answer.result = carry_out(s, p, w.asked, answer.value);
+    return true;
+  }
+
+  struct any_change {
+    decision operator()(std::uint64_t) const { return {}; }
+  };
+  /// The engine changes entries that are their own words on the way to them, without a second search.
+  static constexpr bool changes_along = requires(Engine& e, course& c, const probe& p, any_change& f, mutated& out,
+                                                 detail::site<Engine> s) { e.mutate_along(s.at, c, p, f, out); };
+  static constexpr bool adds = requires(const mapped_type& v) { static_cast<mapped_type>(v + v); };
+
+  /// What the request does to an entry that is there.
+  static decision change_of(detail::site<Engine> s, const probe& p, const request_type& asked, std::uint64_t word) {
+    if (asked.what == pipeline_verb::erase) return {verdict::erase};
+    if constexpr (adds) {
+      if (asked.what == pipeline_verb::insert_or_add) {
+        const mapped_type old = s.codec().value(word);
+        return {verdict::replace, s.codec().make(p, asked.key, static_cast<mapped_type>(old + asked.value)).word};
+      }
+    }
+    return {verdict::replace, s.codec().make(p, asked.key, asked.value).word};
+  }
+  /// False: it wants another turn. What needs an entry that is not there goes on as any other.
+  CUBBY_ALWAYS_INLINE bool change_along(detail::site<Engine> s, waiting& w, const probe& p, reply_type& answer) {
+    if constexpr (!adds) {
+      if (w.asked.what == pipeline_verb::insert_or_add) return true; // not_executed
+    }
+    const auto change = [&](std::uint64_t word) { return change_of(s, p, w.asked, word); };
+    mutated done;
+    if (!s.engine.mutate_along(s.at, w.at, p, change, done)) return false;
+    if (done.found) {
+      answer.result = outcome::done;
+      if (w.asked.what == pipeline_verb::erase) answer.value.emplace(s.codec().value(done.before));
+    } else if (w.asked.what == pipeline_verb::erase || w.asked.what == pipeline_verb::assign) {
+      answer.result = outcome::absent;
+    } else {
+      answer.result = carry_out(s, p, w.asked, answer.value);
+    }
     return true;
   }
 

@@ -83,6 +83,15 @@ public:
   CUBBY_ALWAYS_INLINE bool find_along(course& c, const probe& p, found_word& out) const noexcept {
     return engines::dramhit::find_along(table_.policy, c, p, out) == engines::dramhit::turn::ready;
   }
+  /// The same for a mutate.
+  template <class F>
+  CUBBY_ALWAYS_INLINE bool mutate_along(seat& s, course& c, const probe& p, F& f, mutated& out)
+    requires(!Policy::unique_words)
+  {
+    if (engines::dramhit::mutate_along(table_, s, c, p, f, out) == engines::dramhit::turn::again) return false;
+    if (out.found && out.done == verdict::erase) arrays::after_erase(table_);
+    return true;
+  }
 
   template <class F> void for_each(seat&, F f) { engines::dramhit::for_each(table_, f); }
   template <class Make, class Take>

@@ -85,22 +85,28 @@ CUBBY_ALWAYS_INLINE bool carry_out(table<Policy, Threads>& t, const seat& who, s
   return true;
 }
 
-/// The entry is its own words and lies in its home line, as most do: no search. False: look further.
+/// The entry is its own words, and `line` is of its chain. False: look further; `ends` if the chain does here.
 template <class Policy, class Threads, class F>
-CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& who, const word_probe& p, F& f,
-                                        mutated& out) {
-  if (is_reserved(p.word)) [[unlikely]]
-    return false;
-  slot<Threads>* const line = home_line<Policy>(*first_array(t), p.hash);
+CUBBY_ALWAYS_INLINE bool mutate_in_line(table<Policy, Threads>& t, const seat& who, slot<Threads>* line,
+                                        std::uint64_t word, F& f, mutated& out, bool& ends) {
   // [look] acquire: pairs with [entry]
   const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
-  const unsigned number = number_in_line(line, p.word, last);
+  const unsigned number = number_in_line(line, word, last);
+  ends = number >= slots_in_line && last == empty;
   if (number >= slots_in_line) return false;
   // [look-value] acquire: pairs with [entry]
   const std::uint64_t value = line[number].second.load(sync::acquire);
   const decision wanted = f(value);
   out = {true, wanted.what, value};
-  return carry_out(t, who, line[number], p.word, value, wanted);
+  return carry_out(t, who, line[number], word, value, wanted);
+}
+/// It lies in its home line, as most do: no search.
+template <class Policy, class Threads, class F>
+CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& who, const word_probe& p, F& f,
+                                        mutated& out) {
+  bool ends = false;
+  return !is_reserved(p.word) &&
+         mutate_in_line(t, who, home_line<Policy>(*first_array(t), p.hash), p.word, f, out, ends);
 }
 
 /// Finds the entry, asks `f(value_word)`, and carries out its decision if the word is still there; else asks again.

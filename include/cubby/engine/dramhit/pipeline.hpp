@@ -2,16 +2,17 @@
 // The engine's part of a pipeline (section 3.1): a pending request is taken from line to line, each asked for one turn
 // before it is read, until the line that decides it is here. Then its verb runs as any other and meets no line that was
 // not asked for; while the table moves, that holds for lines where chains begin, and for finds of records in one array.
+// Entries that are their own words are found and changed on the way, where the line shows them.
 #pragma once
 
-#include <cubby/engine/dramhit/find.hpp>
+#include <cubby/engine/dramhit/insert.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
 /// Where a pending request stands. Good inside the pin in which it was made.
 template <class Threads> struct course {
   const array<Threads>* in = nullptr;
-  const slot<Threads>* line = nullptr;
+  slot<Threads>* line = nullptr;
   std::uint32_t lines_left = 0; ///< before the search gives up overlapping: chains that long are rare
   bool record_asked = false;
   bool in_next = false; ///< a find: `line` is of the array behind `in`
@@ -100,6 +101,22 @@ CUBBY_ALWAYS_INLINE turn find_along(const Policy& policy, course<Threads>& c, co
     }
   }
   out = find_slowly(policy, c.in, p);
+  return turn::ready;
+}
+
+/// The slot of the line that shows the key is changed as mutate would, which is what is left for keys that no line on the
+/// way has shown, or when somebody was faster.
+template <class Policy, class Threads, class F>
+CUBBY_ALWAYS_INLINE turn mutate_along(table<Policy, Threads>& t, const seat& who, course<Threads>& c,
+                                      const word_probe& p, F& f, mutated& out) {
+  if (!is_reserved(p.word) && --c.lines_left != 0) [[likely]] {
+    bool ends = false;
+    if (mutate_in_line(t, who, c.line, p.word, f, out, ends)) [[likely]]
+      return turn::ready;
+    if (!ends) return go_to_next_line(c);
+    if (go_to_next_array<Policy>(c, p) == turn::again) return turn::again;
+  }
+  out = mutate(t, who, p, f);
   return turn::ready;
 }
 
