@@ -61,18 +61,24 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, 
   chores(t);
 }
 
-/// After an erase: an automatic table that is left with an eighth of an entry a bucket shrinks to between a quarter and a
-/// half, so that it takes a twofold change either way to move again.
+/// The buckets that an automatic table with `all` entries in `now` buckets is to have: `now`, or if no more than an eighth of
+/// an entry a bucket is left, between a quarter and a half, so that it takes a twofold change either way to move again.
+template <class Policy>
+std::uint64_t shrunk_size(const table<Policy>& t, std::uint64_t now, std::uint64_t all) noexcept {
+  std::uint64_t least = buckets_for(all * 2);
+  if (least < t.floor_buckets) least = t.floor_buckets;
+  return all * 8 <= now && least < now ? least : now;
+}
+
+/// After an erase that left `live` entries in its stripe: an automatic table begins to shrink when it is nearly empty.
 template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, std::uint64_t live) noexcept {
   // relaxed: a recent figure
   const std::uint64_t now = t.buckets.load(sync::relaxed);
   const std::uint64_t share = now / stripe_count;
   if (t.settings.shrink == shrink_policy::automatic && now > t.floor_buckets && live * 8 <= share &&
       live % (share / 64 + 1) == 0) [[unlikely]] {
-    const std::uint64_t all = live_entries(t);
-    std::uint64_t least = buckets_for(all * 2);
-    if (least < t.floor_buckets) least = t.floor_buckets;
-    if (all * 8 <= now && least < now) try_begin(t, least);
+    const std::uint64_t least = shrunk_size(t, now, live_entries(t));
+    if (least < now) try_begin(t, least);
   }
   chores(t);
 }
@@ -136,7 +142,20 @@ template <class Policy> bool shrink_to_fit(table<Policy>& t, const seat& mine) n
   }
 }
 
-/// What the background thread does when it is woken.
+/// Begins what inserts, or erases beside a shrink, would have begun had no resize been under way; under `resize_lock`, when
+/// there is none any more. Nobody else might come by for it. A growth is not followed by a shrink here: the room may be
+/// what `reserve` has asked for.
+template <class Policy> bool begin_what_is_left(table<Policy>& t, bool has_shrunk) noexcept {
+  // relaxed: under the lock
+  const std::uint64_t now = t.buckets.load(sync::relaxed);
+  const std::uint64_t all = live_entries(t);
+  if (all > now) return now < most_buckets && begin_resize(t, grown_size(t.settings, now, all));
+  if (!has_shrunk || t.settings.shrink != shrink_policy::automatic) return false;
+  const std::uint64_t least = shrunk_size(t, now, all);
+  return least < now && begin_resize(t, least);
+}
+
+/// What the background thread does when it is woken: what is under way, and what that has kept from beginning.
 template <class Policy> void background_work(void* argument) {
   auto& t = *static_cast<table<Policy>*>(argument);
   rcu::patience wait;
@@ -144,7 +163,9 @@ template <class Policy> void background_work(void* argument) {
     progress how;
     {
       lock_scope hold(t.resize_lock);
+      const bool shrinks = t.work.from != nullptr && t.work.to->mask < t.work.from->mask;
       how = work_on(t, t.settings.chunk_bins);
+      if (how == progress::idle && begin_what_is_left(t, shrinks)) how = progress::more;
     }
     if (how == progress::idle) return;
     if (how == progress::blocked) wait.pause();
