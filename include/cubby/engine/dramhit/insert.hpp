@@ -85,28 +85,29 @@ CUBBY_ALWAYS_INLINE bool carry_out(table<Policy, Threads>& t, const seat& who, s
   return true;
 }
 
-/// The entry is its own words, and `line` is of its chain. False: look further; `ends` if the chain does here.
+/// What became of a change that looked at one line of the chain.
+enum class in_line : std::uint8_t { done, contended, further, end };
+
+/// The entry is its own words, and the line is of its chain.
 template <class Policy, class Threads, class F>
-CUBBY_ALWAYS_INLINE bool mutate_in_line(table<Policy, Threads>& t, const seat& who, slot<Threads>* line,
-                                        std::uint64_t word, F& f, mutated& out, bool& ends) {
+CUBBY_ALWAYS_INLINE in_line mutate_in_line(table<Policy, Threads>& t, const seat& who, slot<Threads>* line,
+                                           std::uint64_t word, F& f, mutated& out) {
   // [look] acquire: pairs with [entry]
   const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
   const unsigned number = number_in_line(line, word, last);
-  ends = number >= slots_in_line && last == empty;
-  if (number >= slots_in_line) return false;
+  if (number >= slots_in_line) return last == empty ? in_line::end : in_line::further;
   // [look-value] acquire: pairs with [entry]
   const std::uint64_t value = line[number].second.load(sync::acquire);
   const decision wanted = f(value);
   out = {true, wanted.what, value};
-  return carry_out(t, who, line[number], word, value, wanted);
+  return carry_out(t, who, line[number], word, value, wanted) ? in_line::done : in_line::contended;
 }
 /// It lies in its home line, as most do: no search.
 template <class Policy, class Threads, class F>
 CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& who, const word_probe& p, F& f,
                                         mutated& out) {
-  bool ends = false;
   return !is_reserved(p.word) &&
-         mutate_in_line(t, who, home_line<Policy>(*first_array(t), p.hash), p.word, f, out, ends);
+         mutate_in_line(t, who, home_line<Policy>(*first_array(t), p.hash), p.word, f, out) == in_line::done;
 }
 
 /// Finds the entry, asks `f(value_word)`, and carries out its decision if the word is still there; else asks again.

@@ -110,11 +110,11 @@ template <class Policy, class Threads, class F>
 CUBBY_ALWAYS_INLINE turn mutate_along(table<Policy, Threads>& t, const seat& who, course<Threads>& c,
                                       const word_probe& p, F& f, mutated& out) {
   if (!is_reserved(p.word) && --c.lines_left != 0) [[likely]] {
-    bool ends = false;
-    if (mutate_in_line(t, who, c.line, p.word, f, out, ends)) [[likely]]
+    const in_line how = mutate_in_line(t, who, c.line, p.word, f, out);
+    if (how == in_line::done) [[likely]]
       return turn::ready;
-    if (!ends) return go_to_next_line(c);
-    if (go_to_next_array<Policy>(c, p) == turn::again) return turn::again;
+    if (how == in_line::further) return go_to_next_line(c);
+    if (how == in_line::end && go_to_next_array<Policy>(c, p) == turn::again) return turn::again;
   }
   out = mutate(t, who, p, f);
   return turn::ready;
