@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Additions through a pipeline, of which each takes place once, whoever changes, erases or moves the entry meanwhile: the
+// pipeline stands still at any of its steps, and the other verb runs from its beginning to its end or stands still as well.
+#include <cubby/pipeline.hpp>
+
+#include "engines.hpp"
+#include "linearizability/client.hpp"
+#include "support/scheduler.hpp"
+
+namespace cubby_test {
+namespace {
+
+using map = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit, clustered_hash>;
+constexpr std::uint64_t crowd = 6; // keys before the one that is added to: it lies behind its home line
+
+enum class other { adds, takes_out, moves };
+
+class changes : public ::testing::TestWithParam<other> {
+protected:
+  static void add_in_a_pipeline(map& m) {
+    cubby::pipeline pending(m);
+    std::size_t done = 0;
+    const auto count = [&](const auto& r) { done += r.result == cubby::outcome::done ? 1 : 0; };
+    for (const std::uint64_t more : {std::uint64_t{100}, std::uint64_t{10000}}) {
+      pending.submit({cubby::pipeline_verb::insert_or_add, more, key, more}, count);
+      pending.drain(count);
+    }
+    EXPECT_EQ(done, 2U);
+  }
+  static void run(other what, map& m, std::uint64_t& taken) {
+    switch (what) {
+    case other::adds: EXPECT_FALSE(m.insert_or_add(key, 1000000)); return;
+    case other::takes_out: taken += m.extract(key).value_or(0); return;
+    case other::moves: EXPECT_TRUE(m.reserve(200)); return;
+    }
+  }
+  static constexpr std::uint64_t key = 4 + crowd;
+};
+
+INSTANTIATE_TEST_SUITE_P(dramhit, changes, ::testing::Values(other::adds, other::takes_out, other::moves));
+
+TEST_P(changes, of_an_entry_in_a_pipeline_take_place_once_whatever_happens_to_it_meanwhile) {
+  const std::uint64_t wanted = 5 + 100 + 10000 + (GetParam() == other::adds ? 1000000 : 0);
+  for (std::uint64_t i = 0;; ++i) {
+    bool adder_ended = false;
+    for (std::uint64_t j = 0;; j += (GetParam() == other::moves ? 7 : 1) + cubby::cpu::thread_sanitizer * 16) {
+      map m(tiny_options());
+      for (std::uint64_t k = 4; k < key; ++k) ASSERT_TRUE(m.insert(k, k));
+      ASSERT_TRUE(m.insert(key, 5));
+      std::uint64_t taken = 0;
+      scheduler turns;
+      const auto adder = turns.start([&] { add_in_a_pipeline(m); });
+      const auto second = turns.start([&] { run(GetParam(), m, taken); });
+      adder_ended = turns.run(adder, i) == scheduler::stopped::finished;
+      const bool other_ended = turns.run(second, j) == scheduler::stopped::finished;
+      ASSERT_TRUE(turns.finish_all());
+      ASSERT_EQ(taken + m.find(key).value_or(0), wanted) << "stopped at " << i << " and " << j;
+      ASSERT_EQ(m.size(), crowd + (m.contains(key) ? 1 : 0));
+      if (other_ended) break;
+    }
+    if (adder_ended) return;
+  }
+}
+
+} // namespace
+} // namespace cubby_test
