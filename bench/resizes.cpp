@@ -89,6 +89,18 @@ struct figure {
   std::uint64_t missed = 0;
 };
 
+/// Back and forth between so many buckets and twice as many; how often.
+template <class Table>
+std::uint64_t resize_until(clock_type::time_point end, Table& table, std::uint64_t buckets,
+                           std::chrono::microseconds pause) {
+  std::uint64_t resizes = 0;
+  while (clock_type::now() < end) {
+    table.resize(resizes++ % 2 == 0 ? buckets * 2 : buckets);
+    if (pause.count() != 0) std::this_thread::sleep_for(pause);
+  }
+  return resizes;
+}
+
 /// Readers look up keys that are there, at random, for the time of the plan; a further thread may resize.
 template <class Table> figure measure(const plan& p, std::uint64_t buckets, bool resizing) {
   Table table(buckets, p.entries);
@@ -117,18 +129,11 @@ template <class Table> figure measure(const plan& p, std::uint64_t buckets, bool
       missed += misses;
     });
   }
-  std::uint64_t resizes = 0;
   go = true;
   const auto begin = clock_type::now();
   const auto end = begin + std::chrono::milliseconds(p.milliseconds);
-  while (clock_type::now() < end) {
-    if (!resizing) {
-      std::this_thread::sleep_until(end);
-      break;
-    }
-    table.resize(resizes++ % 2 == 0 ? buckets * 2 : buckets);
-    if (p.pause.count() != 0) std::this_thread::sleep_for(p.pause);
-  }
+  const std::uint64_t resizes = resizing ? resize_until(end, table, buckets, p.pause) : 0;
+  std::this_thread::sleep_until(end);
   stop = true;
   for (std::thread& t : threads) t.join();
   const double seconds = std::chrono::duration<double>(clock_type::now() - begin).count();

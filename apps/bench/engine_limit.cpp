@@ -3,7 +3,7 @@
 // the same key, over as many bytes as the table under test has, prefetched a batch at a time. No key is compared; nothing
 // is written, whatever the workload, by `limit`, and each line by one 16-byte compare-and-swap for each update by
 // `limit-swap`.
-#include <cubby/platform/word16.hpp>
+#include <cubby/map.hpp>
 
 #include "arena.hpp"
 #include "table_of.hpp"
