@@ -10,9 +10,11 @@
 #include <new>
 #include <vector>
 
+#include "workload.hpp"
+
 namespace bench {
 
-inline constexpr std::size_t arena_count = 26;
+inline constexpr std::size_t arena_count = engine_count;
 
 class arena {
 public:
