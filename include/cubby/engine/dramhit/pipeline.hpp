@@ -15,7 +15,7 @@ template <class Threads> struct course {
   slot<Threads>* line = nullptr;
   std::uint32_t lines_left = 0; ///< before the search gives up overlapping: chains that long are rare
   bool record_asked = false;
-  bool in_next = false; ///< a find: `line` is of the array behind `in`
+  bool in_next = false; ///< a find: `line` is of the array behind `in`; a change: `in` is not where it began
 };
 inline constexpr std::uint32_t longest_course = 16;
 
@@ -104,17 +104,21 @@ CUBBY_ALWAYS_INLINE turn find_along(const Policy& policy, course<Threads>& c, co
   return turn::ready;
 }
 
-/// The slot of the line that shows the key is changed as mutate would, which is what is left for keys that no line on the
-/// way has shown, or when somebody was faster.
+/// The slot of the line that shows the key is changed as mutate would, which is what is left for keys that no line of this
+/// array has shown, or when somebody was faster. Only in the array that was the first when the request was aimed: an
+/// entry of a later one may not change until its old slot is done with, for which mutate waits.
 template <class Policy, class Threads, class F>
 CUBBY_ALWAYS_INLINE turn mutate_along(table<Policy, Threads>& t, const seat& who, course<Threads>& c,
                                       const word_probe& p, F& f, mutated& out) {
-  if (!is_reserved(p.word) && --c.lines_left != 0) [[likely]] {
+  if (!is_reserved(p.word) && !c.in_next && --c.lines_left != 0) [[likely]] {
     const in_line how = mutate_in_line(t, who, c.line, p.word, f, out);
     if (how == in_line::done) [[likely]]
       return turn::ready;
     if (how == in_line::further) return go_to_next_line(c);
-    if (how == in_line::end && go_to_next_array<Policy>(c, p) == turn::again) return turn::again;
+    if (how == in_line::end && go_to_next_array<Policy>(c, p) == turn::again) {
+      c.in_next = true;
+      return turn::again;
+    }
   }
   out = mutate(t, who, p, f);
   return turn::ready;
