@@ -66,7 +66,7 @@ def without_address_randomisation():
 
 def tsan(shell):
     """With clang, in half of g++'s time, and the tests whose threads run freely. In the hooked ones a schedule lets one
-    thread run at a time, and shows the sanitizer little. g++ in `make verify`."""
+    thread run at a time, and shows the sanitizer little: they and g++ in `make verify`."""
     need("clang++-19")
     free = ("-R", "^cubby_tests(_without_membarrier)?$")
     return build_and_run(shell, "clang-tsan", "cubby_tests", prefix=without_address_randomisation(), only=free)

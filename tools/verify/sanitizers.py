@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests under g++'s sanitizers, optimised, in every mode, with no combination left out for the sake of time under
 # AddressSanitizer. What clang's have to say the test command has heard, over those of the tests whose threads run freely.
-# Programs of one thread, as the explorer with its fibers is, have nothing to show to ThreadSanitizer, and the tests with hooks
-# little: a schedule lets one of their threads run at a time, and orders all that they do.
+# Programs of one thread, as the explorer with its fibers is, have nothing to show to ThreadSanitizer.
 from suite import tests
 
-TITLE = "all tests under g++'s AddressSanitizer and UndefinedBehaviorSanitizer, those whose threads run freely under ThreadSanitizer"
-FREE = ("-R", "^cubby_tests(_without_membarrier)?$")
+TITLE = "all tests under g++'s AddressSanitizer and UndefinedBehaviorSanitizer, those with threads under ThreadSanitizer"
+THREADED = ("cubby_tests", "cubby_tests_hooked")
 
 
 def run(shell):
@@ -14,6 +13,6 @@ def run(shell):
     return "; ".join(
         (
             "asan: " + tests.build_and_run(shell, "asan"),
-            "tsan: " + tests.build_and_run(shell, "tsan", "cubby_tests", prefix=prefix, only=FREE),
+            "tsan: " + tests.build_and_run(shell, "tsan", *THREADED, prefix=prefix, only=("-R", "^cubby_tests")),
         )
     )
