@@ -341,7 +341,7 @@ private:
       return detail::outcome_of(detail::place(s, p, asked.key, std::move(asked.value)));
     if (asked.what == pipeline_verb::insert_or_assign)
       return settled(detail::assign_or_insert(s, p, asked.key, std::move(asked.value)));
-    if constexpr (requires(const mapped_type& v) { static_cast<mapped_type>(v + v); }) {
+    if constexpr (adds) {
       const auto more = [&](const mapped_type& v) { return static_cast<mapped_type>(v + asked.value); };
       return settled(detail::update_or_insert(s, p, asked.key, more, asked.value));
     }

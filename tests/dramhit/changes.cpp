@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additions through a pipeline, of which each takes place once, whoever changes, erases or moves the entry meanwhile: the
-// pipeline stands still at any of its steps, and the other verb runs from its beginning to its end or stands still as well.
+// Changes through a pipeline: each takes place once, whoever changes, erases or moves the entry meanwhile, the pipeline and the
+// other verb standing still at any of their steps; and once answered, they are seen.
 #include <optional>
 
 #include <cubby/pipeline.hpp>
