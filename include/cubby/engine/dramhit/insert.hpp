@@ -110,6 +110,18 @@ CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& w
          mutate_in_line(t, who, home_line<Policy>(*first_array(t), p.hash), p.word, f, out) == in_line::done;
 }
 
+/// J6: for whoever is about to change an entry of `a` that it has not met in the arrays from `older` on. After its searches
+/// there an insert may still have taken the free slot that it had read before, and the entry may be on its way from it.
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE void wait_for_older_places(const Policy& policy, const array<Threads>* older,
+                                              const array<Threads>* a, const Probe& p, std::uint64_t word) noexcept {
+  for (; older != a; older = next_array(*older)) {
+    const auto seen = search(*older, chain_of<Policy>(*older, p), word,
+                             [&](std::uint64_t found) { return policy.matches(p, found); });
+    if (seen.how == stop::carried) wait_for_move(*seen.where);
+  }
+}
+
 /// Finds the entry, asks `f(value_word)`, and carries out its decision if the word is still there; else asks again.
 /// Waits only while its own key is being moved.
 template <class Policy, class Threads, class Probe, class F>
@@ -118,7 +130,8 @@ mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& p, F& f)
     if (mutated out; mutate_at_home(t, who, p, f, out)) return out;
   }
   const std::uint64_t word = stored_word(p.word);
-  for (array<Threads>* a = first_array(t); a != nullptr;) {
+  array<Threads>* const first = first_array(t);
+  for (array<Threads>* a = first; a != nullptr;) {
     const auto seen =
         search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
     if (seen.how == stop::carried) {
@@ -130,6 +143,8 @@ mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& p, F& f)
       a = beyond(*a, seen); // linearization point of a miss: see find.hpp
       continue;
     }
+    if (a != first) [[unlikely]]
+      wait_for_older_places(t.policy, first, a, p, word);
     const decision wanted = f(seen.value);
     if (!carry_out(t, who, *seen.where, word, seen.value, wanted)) continue;
     if (is_in_shared_side<Policy>(p) && wanted.what == verdict::erase) leave_side(*a);

@@ -13,6 +13,8 @@
 // J4  Whoever goes on to the next array, to insert, has met a sealed slot, has sealed the free one that ends the chain,
 //     or has met no empty slot at all: nobody can insert the key behind it.
 // J5  Of the side region of a table of records `side_due` slots are never taken by inserts: what moves there has room.
+// J6  An entry changes in an array only when its slots in the older ones are moved: until then they show what it was. Whoever
+//     has met it behind other arrays looks into those once more.
 #pragma once
 
 #include <cstddef>

@@ -64,13 +64,26 @@ bool bury(table<Policy, Threads>& t, const seat& who, tuple<Policy, Threads>& s,
   return true;
 }
 
+/// T6: for whoever is about to change an entry of `a` that it has not met in the arrays from `older` on. After its searches
+/// there an insert may still have filled an empty tuple, and the entry may be on its way from it.
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE void wait_for_older_places(const array<Policy, Threads>* older, const array<Policy, Threads>* a,
+                                              const Probe& p) noexcept {
+  for (; older != a; older = next_array(*older)) {
+    typename Policy::stored_value unused; // asked for, so that inserts under way are passed by
+    const auto seen = search(*older, p, &unused);
+    if (seen.how == stop::carried) wait_while(*seen.where, state::moving);
+  }
+}
+
 /// Finds the entry, asks `f(words of the value)`, and carries out its decision if the value is still that one; else asks
 /// again. Waits while the entry is being written or moved.
 template <class Policy, class Threads, class Probe, class F>
 mutated_as<typename Policy::stored_value> mutate(table<Policy, Threads>& t, const seat& who, const Probe& p, F& f) {
   using stored_value = typename Policy::stored_value;
   stored_value value;
-  for (auto* a = first_array(t); a != nullptr;) {
+  auto* const first = first_array(t);
+  for (auto* a = first; a != nullptr;) {
     const auto seen = search(*a, p, &value);
     if (seen.how == stop::carried) {
       wait_while(*seen.where, state::moving);
@@ -81,6 +94,8 @@ mutated_as<typename Policy::stored_value> mutate(table<Policy, Threads>& t, cons
       a = beyond(*a, seen);
       continue;
     }
+    if (a != first) [[unlikely]]
+      wait_for_older_places(first, a, p);
     const decision_as<stored_value> wanted = f(value);
     bool done = true;
     if (wanted.what == verdict::erase) done = bury(t, who, *seen.where, seen.header);

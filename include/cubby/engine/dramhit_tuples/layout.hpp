@@ -16,6 +16,8 @@
 // T4  Whoever goes on to the next array, to insert, has met a sealed tuple, has sealed the empty one that ends the chain, or
 //     has met no empty one at all: nobody can insert the key behind it.
 // T5  Due: a mover that meets a tuple in somebody's hand leaves it to that thread to move, or to take back, and goes on.
+// T6  An entry changes in an array only when its tuples in the older ones are moved: until then they show what it was. Whoever
+//     has met it behind other arrays looks into those once more.
 #pragma once
 
 #include <cstddef>
