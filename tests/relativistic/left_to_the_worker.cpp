@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread of a `background` table does not stop at the resize for which it was woken: what inserts and erases could not begin
 // meanwhile it begins itself, and nobody has to write for it.
+#include <bit>
+
 #include <cubby/core/rcu.hpp>
 
 #include "engines.hpp"
@@ -52,6 +54,23 @@ TYPED_TEST(left_to_the_worker, a_shrink_that_erases_have_outrun_goes_on) {
   }
   this->expect_to_end_at(m, 64);
   for (std::uint64_t k = 0; k < 5; ++k) ASSERT_TRUE(m.contains(k));
+}
+
+TYPED_TEST(left_to_the_worker, room_that_is_asked_for_while_it_shrinks_stays) {
+  for (const std::size_t asked : {900u, 4000u}) { // what is left after the shrink, and more
+    typename TestFixture::map m(this->settings());
+    ASSERT_TRUE(m.reserve(4096));
+    for (std::uint64_t k = 0; k < 4000; ++k) ASSERT_TRUE(m.insert(k, TypeParam{}));
+    {
+      const cubby::rcu::read_section reader; // under which the shrink cannot end
+      for (std::uint64_t k = 5; k < 4000; ++k) ASSERT_TRUE(m.erase(k));
+      ASSERT_TRUE(eventually([&] { return m.capacity() == 1024; }));
+      ASSERT_TRUE(m.reserve(asked));
+    }
+    this->expect_to_end_at(m, std::bit_ceil(asked));
+    ASSERT_TRUE(m.reserve(0)); // ends what is under way
+    ASSERT_EQ(m.capacity(), std::bit_ceil(asked));
+  }
 }
 
 } // namespace

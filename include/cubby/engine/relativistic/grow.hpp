@@ -109,14 +109,14 @@ template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::ui
   const std::uint64_t buckets = buckets_for(entries);
   for (;;) {
     const bool ended = finish_resize(t, mine);
-    // relaxed: a recent figure
-    if (t.buckets.load(sync::relaxed) >= buckets) return true;
-    if (t.settings.growth == growth_policy::fixed || buckets > most_buckets) return false;
     lock_scope hold(t.resize_lock);
-    // Somebody else may have grown it since: then `begin_resize` would be asked for a smaller one, or for the same.
-    if (t.work.at == stage::idle && t.buckets.load(sync::relaxed) >= buckets) return true; // relaxed: under the lock
+    const bool idle = t.work.at == stage::idle;
+    // relaxed: under the lock
+    const bool enough = (idle ? t.buckets.load(sync::relaxed) : t.work.to->mask + 1) >= buckets;
+    if (idle && enough) return true;
+    if (!enough && (t.settings.growth == growth_policy::fixed || buckets > most_buckets)) return false;
     if (t.wanted < buckets) t.wanted = buckets;
-    if (t.work.at == stage::idle && !begin_resize(t, buckets)) {
+    if (idle && !begin_resize(t, buckets)) {
       t.wanted = 0;
       return false;
     }
@@ -163,7 +163,8 @@ template <class Policy> void background_work(void* argument) {
     progress how;
     {
       lock_scope hold(t.resize_lock);
-      const bool shrinks = t.work.from != nullptr && t.work.to->mask < t.work.from->mask;
+      // Not when `reserve` has asked for room meanwhile: what is left of it after this shrink stays.
+      const bool shrinks = t.work.from != nullptr && t.work.to->mask < t.work.from->mask && t.wanted == 0;
       how = work_on(t, t.settings.chunk_bins);
       if (how == progress::idle && begin_what_is_left(t, shrinks)) how = progress::more;
     }
