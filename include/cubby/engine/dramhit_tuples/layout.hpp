@@ -10,7 +10,8 @@
 //   live V+1       -> live V+2                                 | live V+1 + due, by a mover -> moving (store of the writer)
 //   moving         -> moved (store), final: the key lives further on
 // T1  A tuple that has left `empty` is never empty again, and the key that it has got never changes, nor does its tag.
-// T2  A key is live or moving in at most one tuple of all arrays, and where one search finds it every search comes by.
+// T2  A key is live in at most one tuple of all arrays, and where one search finds it every search comes by. Its tuple in an
+//     older array may be moving then, and shows the same value (T6).
 // T3  The value's words are written only between V and V+1; who reads them between two looks at one even header has
 //     read one value. In state moving nobody writes them: it can be read, and is the key's, until it is moved.
 // T4  Whoever goes on to the next array, to insert, has met a sealed tuple, has sealed the empty one that ends the chain, or
