@@ -133,6 +133,7 @@ ending conductor::rest() {
 ending conductor::go(unsigned count, chooser& who) {
   chooser_ = &who;
   rounds_ = 0;
+  last_step_ = steps_ + most_steps;
   how_ = ending::finished;
   alive_ = static_cast<std::uint8_t>((1u << count) - 1);
   if (has_mover()) alive_ |= bit(mover);
@@ -165,7 +166,7 @@ void conductor::before(step kind, const void* address) {
   thread& t = threads_[running_];
   settle(t);
   ++t.steps;
-  if (++steps_ > most_steps) return stop(ending::endless);
+  if (++steps_ > last_step_) return stop(ending::endless);
   const bool waits = kind == step::wait;
   if (waits && falls_asleep(t)) asleep_ |= bit(running_);
   const std::uint8_t me = running_;

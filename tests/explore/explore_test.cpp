@@ -148,6 +148,23 @@ TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   EXPECT_EQ(c.run(2, body, across), ending::livelock);
 }
 
+/// A reader that never leaves keeps a table's thread waiting for good. What remains of such a run must not hold up the next ones:
+/// those that shorten the schedule, and those of other scenarios.
+TEST(explore_control, a_thread_that_waits_for_good_is_reported_and_the_next_table_goes_on) {
+  std::vector<scenario> all = relativistic_background();
+  std::erase_if(all, [](const scenario& s) { return s.table != table_kind::relativistic_records || s.ends; });
+  ASSERT_FALSE(all.empty());
+  scenario stuck = all.front();
+  stuck.threads = {{{act::hold, stuck.before.front().key}}, {{act::find, stuck.before.front().key}}};
+  explorer e(stuck);
+  EXPECT_FALSE(e.search(0, no_end));
+  ASSERT_TRUE(e.failed());
+  EXPECT_NE(e.failed()->text.find("endless"), std::string::npos) << e.failed()->text;
+  EXPECT_TRUE(e.failed()->where.ends_with("@")) << "no departure is needed: " << e.failed()->where;
+  explorer next(all.front());
+  EXPECT_TRUE(next.search(0, no_end)) << (next.failed() ? next.failed()->text : std::string());
+}
+
 TEST(explore, pairs_of_verbs) { explore_group("pairs of verbs", pairs_of_verbs(), 8); }
 TEST(explore, pairs_on_two_keys) { explore_group("pairs on two keys", pairs_on_two_keys(), 6); }
 TEST(explore, erase_and_reuse) { explore_group("erase and reuse", erase_and_reuse(), 6); }

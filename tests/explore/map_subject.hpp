@@ -34,20 +34,10 @@ public:
     lanes.resize(s.threads.size() + 1);
     for (std::size_t i = 0; i < lanes.size(); ++i) handles_.push_back(map_->handle());
     held_.resize(lanes.size());
-    let_mover_finish();
-    for (const auto& [key, number] : still_) map_->insert(key, Coding::encode(number));
-    for (std::size_t i = 0; i < s.before.size(); ++i) {
-      let_mover_finish();
-      perform(0, s.before[i]);
-    }
-    for (std::uint64_t n = 0; n < s.gone; ++n) {
-      map_->insert(key_at(0, first_gone + n), Coding::encode(n));
-      map_->erase(key_at(0, first_gone + n));
-    }
-    if (!s.under_way) let_mover_finish();
-    if (s.under_way && !map_->stats().migrating) complain("no migration was left to the mover");
-    resizes_before_ = all_resizes();
+    ready_ = prepare(s);
+    if (ready_) resizes_before_ = all_resizes();
   }
+  [[nodiscard]] bool is_ready() const override { return ready_; }
 
   void perform(unsigned at, const call& c) override {
     event e;
@@ -69,11 +59,15 @@ public:
     map_.reset();
   }
 
+  void abandon() override {
+    for (auto& h : handles_) leave_for_good(*h.own_seat());
+  }
+
   void inspect() override {
     if (!map_) return; // what it left behind is looked at elsewhere
     if (own_mover_ && !may_refuse_ && map_->stats().migrating) complain("the mover sleeps, and there is more to move");
     std::vector<entry> there;
-    for (const std::uint64_t key : touched_keys()) {
+    for (const std::uint64_t key : touched_keys(lanes)) {
       perform(0, {act::find, key});
       if (lanes[0].back().r.ok) there.emplace_back(key, lanes[0].back().r.result);
     }
@@ -83,9 +77,8 @@ public:
         complain("key " + std::to_string(key) + ", untouched, is not as it was");
     }
     const std::size_t size = there.size() + still_.size();
-    if (map_->size() != size) {
+    if (map_->size() != size)
       complain("size() is " + std::to_string(map_->size()) + "; " + std::to_string(size) + " keys are found");
-    }
     auto shown = walk(0);
     std::sort(shown.begin(), shown.end());
     std::sort(there.begin(), there.end());
@@ -108,8 +101,26 @@ private:
     const auto now = map_->stats();
     return now.growths + now.shrinks + now.rebuilds;
   }
-  void let_mover_finish() {
-    if (conductor::instance().rest() != ending::finished) complain("the mover does not come to rest");
+  /// False: its mover has stopped inside it for ever, and no verb may be called any more.
+  bool prepare(const scenario& s) {
+    if (!let_mover_finish()) return false;
+    for (const auto& [key, number] : still_) map_->insert(key, Coding::encode(number));
+    for (std::size_t i = 0; i < s.before.size(); ++i) {
+      if (!let_mover_finish()) return false;
+      perform(0, s.before[i]);
+    }
+    for (std::uint64_t n = 0; n < s.gone; ++n) {
+      map_->insert(key_at(0, first_gone + n), Coding::encode(n));
+      map_->erase(key_at(0, first_gone + n));
+    }
+    if (!s.under_way && !let_mover_finish()) return false;
+    if (s.under_way && !map_->stats().migrating) complain("no migration was left to the mover");
+    return true;
+  }
+  bool let_mover_finish() {
+    if (conductor::instance().rest() == ending::finished) return true;
+    complain("the mover does not come to rest");
+    return false;
   }
   static std::uint64_t now() { return conductor::instance().stamp(); }
   void done(unsigned at, event& e, verb what, bool ok) {
@@ -366,19 +377,10 @@ private:
     }
   }
 
-  std::vector<std::uint64_t> touched_keys() {
-    std::vector<std::uint64_t> keys;
-    for (const lane& l : lanes) {
-      for (const event& e : l) {
-        if (!e.is_snapshot && std::find(keys.begin(), keys.end(), e.r.key) == keys.end()) keys.push_back(e.r.key);
-      }
-    }
-    return keys;
-  }
-
   std::vector<entry> still_;
   bool may_refuse_;
   bool own_mover_;
+  bool ready_ = false;
   std::uint64_t resizes_before_ = 0;
   std::uint64_t resizes_at_end_ = 0;
   std::unique_ptr<map> map_;

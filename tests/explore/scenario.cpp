@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explore/scenario.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include <cubby/engine/dramhit/dramhit.hpp>
@@ -88,6 +89,16 @@ std::string describe(const call& c) {
   if (c.value != 0) text += "=" + std::to_string(c.value);
   for (const call& one : c.inner) text += " [" + describe(one) + "]";
   return text;
+}
+
+std::vector<std::uint64_t> touched_keys(const std::vector<lane>& lanes) {
+  std::vector<std::uint64_t> keys;
+  for (const lane& l : lanes) {
+    for (const event& e : l) {
+      if (!e.is_snapshot && std::find(keys.begin(), keys.end(), e.r.key) == keys.end()) keys.push_back(e.r.key);
+    }
+  }
+  return keys;
 }
 
 } // namespace cubby_test

@@ -79,16 +79,22 @@ struct event {
   std::vector<entry> shown{};
 };
 using lane = std::vector<event>;
+/// The keys that calls were about.
+std::vector<std::uint64_t> touched_keys(const std::vector<lane>& lanes);
 
 /// A table under test for one run. Lane 0 is the thread that prepares and looks at the end.
 class subject {
 public:
   virtual ~subject() = default;
+  /// False: its thread has stopped inside it for ever before a script began, and no verb may be called.
+  [[nodiscard]] virtual bool is_ready() const { return true; }
   virtual void perform(unsigned lane_number, const call& c) = 0;
   /// Destroys the table.
   virtual void close() { complain("this table cannot be destroyed early"); }
   /// Everything that must hold at the end beside the history; what does not, is complained of.
   virtual void inspect() = 0;
+  /// When a schedule turned out to have no end: its fibers stay inside, and nothing of the table may be touched again.
+  virtual void abandon() {}
   /// Migrations that have begun since the threads were started.
   [[nodiscard]] virtual std::uint64_t resizes() const { return 0; }
   /// A name for a word of the table, for traces.

@@ -42,6 +42,7 @@ verdict explorer::run(chooser& who) {
   conductor& c = conductor::instance();
   c.new_history();
   run_state state = make_subject(scenario_);
+  if (!state.table->is_ready()) return not_begun(state);
   const crash_note note(scenario_.name);
   indexes_left = scenario_.indexes;
   cubby::memory::install_failure(&refuse_index);
@@ -69,8 +70,7 @@ verdict explorer::run(chooser& who) {
 
 std::string explorer::outcome_of(run_state& state, ending how) {
   if (how != ending::finished) {
-    (void)state.table.release(); // its fibers are still inside
-    new std::shared_ptr<void>(std::move(state.arena));
+    leave_behind(state);
     return how == ending::livelock ? "livelock: every thread waits, and no word changes any more"
                                    : "endless: a thread goes on and on without waiting for anybody";
   }
@@ -81,6 +81,20 @@ std::string explorer::outcome_of(run_state& state, ending how) {
   state.table.reset();
   if (complaint.empty() && state.settle != nullptr) complaint = state.settle(state.arena.get());
   return complaint;
+}
+
+void explorer::leave_behind(run_state& state) {
+  state.table->abandon();
+  leave_for_good(*cubby::registry::local()); // of all fibers
+  (void)state.table.release();
+  new std::shared_ptr<void>(std::move(state.arena));
+}
+
+verdict explorer::not_begun(run_state& state) {
+  verdict v;
+  v.complaint = state.table->complaint;
+  leave_behind(state);
+  return v;
 }
 
 bool explorer::search(unsigned bound, clock::time_point until) {

@@ -63,6 +63,9 @@ public:
 private:
   verdict run(chooser& who);
   std::string outcome_of(run_state& state, ending how);
+  static verdict not_begun(run_state& state);
+  /// A table with fibers that will never go on.
+  static void leave_behind(run_state& state);
   bool descend(schedule& taken, unsigned preemptions, unsigned bound, clock::time_point until);
   void fail(const verdict& v);
   schedule shortened(schedule s);

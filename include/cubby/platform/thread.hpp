@@ -11,12 +11,6 @@
 
 namespace cubby::inline v0 {
 
-/// Lets others run for at least so long, unless a signal comes. Below a second.
-inline void nap(unsigned microseconds) noexcept {
-  const timespec span{0, static_cast<long>(microseconds) * 1000};
-  (void)nanosleep(&span, nullptr);
-}
-
 #if CUBBY_SYNC_HOOKS
 /// Who runs workers instead of the system, so that a scheduler chooses when.
 struct worker_host {
@@ -31,6 +25,15 @@ inline const worker_host*& installed_worker_host() noexcept {
 /// Call it while there is no worker.
 inline void install_worker_host(const worker_host* host) noexcept { installed_worker_host() = host; }
 #endif
+
+/// Lets others run for at least so long, unless a signal comes. Below a second.
+inline void nap(unsigned microseconds) noexcept {
+#if CUBBY_SYNC_HOOKS
+  if (installed_worker_host() != nullptr) return; // whose scheduler hears of the pause before it
+#endif
+  const timespec span{0, static_cast<long>(microseconds) * 1000};
+  (void)nanosleep(&span, nullptr);
+}
 
 /// A thread that calls `work(argument)` once after each `notify` (several notifications may share a call).
 class background_worker {
