@@ -8,6 +8,7 @@ import argparse
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -30,11 +31,14 @@ def rows_of(program, reads):
     ours = [program, "kmer", "count", "--quiet", "-o", "ours.kc"]
     kmc = ["kmc", "-ci1", "-cs4294967295", "-t2"]
     jellyfish = ["jellyfish", "count", "-C", "-s", "100M", "-t", "2", "-g", "unpack", "-o", "theirs.jf"]
+    alone = shlex.join(map(str, [program, "kmer", "count", "--quiet", "-k", "21", "--threads", "1", reads]))
     return [
         Row("cubby-21", "", [*ours, "-k", "21", "--threads", "2", reads]),
         Row("kmc-21", "cubby-21", [*kmc, "-k21", "-m12", "-r", reads, "theirs", "kmc"]),
         Row("jellyfish-21", "cubby-21", [*jellyfish, "-m", "21"]),
         Row("cubby-21-alone", "cubby-21", [*ours, "-k", "21", "--threads", "1", reads]),
+        # Two of them side by side share nothing but the machine: how far this is above one alone, two threads cannot help.
+        Row("cubby-21-twice", "cubby-21-alone", ["sh", "-c", f"{alone} -o ours.kc & {alone} -o twice.kc && wait $!"]),
         Row("cubby-21-1G", "", [*ours, "-k", "21", "--threads", "2", "--memory", "1G", reads]),
         Row("kmc-21-disk", "cubby-21-1G", [*kmc, "-k21", "-m2", "-sm", reads, "theirs", "kmc"]),
         Row("cubby-31", "", [*ours, "-k", "31", "--threads", "2", reads]),
