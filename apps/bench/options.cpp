@@ -49,18 +49,22 @@ std::size_t count_in(const std::string& flag, const std::string& text) {
 std::vector<std::size_t> counts_in(const std::string& flag, const std::string& text, const std::string& why) {
   std::vector<std::size_t> all;
   for (const std::string& piece : pieces(flag, text)) {
-    all.push_back(count_in(flag, piece));
-    if (all.back() == 0) throw bad_request(fmt::format("{} 0: {}", flag, why));
+    const std::size_t count = count_in(flag, piece);
+    if (count == 0) throw bad_request(fmt::format("{} 0: {}", flag, why));
+    if (std::find(all.begin(), all.end(), count) == all.end()) all.push_back(count);
   }
   return all;
+}
+
+template <class Sizes> std::string size_list(const Sizes& known) {
+  return fmt::format("give one of {}", fmt::join(std::begin(known), std::end(known), ", "));
 }
 
 template <class Sizes> void check_sizes(const std::string& flag, const std::vector<std::size_t>& got,
                                         const Sizes& known) {
   for (const std::size_t size : got)
     if (std::find(std::begin(known), std::end(known), size) == std::end(known))
-      throw bad_request(fmt::format("{} {}: no engine is built for this size; give one of {}", flag, size,
-                                    fmt::join(std::begin(known), std::end(known), ", ")));
+      throw bad_request(fmt::format("{} {}: no engine is built for this size; {}", flag, size, size_list(known)));
 }
 
 std::vector<engine_id> engines_in(const std::string& text) {
@@ -81,7 +85,8 @@ std::vector<workload> workloads_in(const std::string& text) {
     const auto found = workloads_named(name);
     if (found.empty())
       throw bad_request(fmt::format("--workload '{}': unknown workload; give some of {}", name, workload_names()));
-    all.insert(all.end(), found.begin(), found.end());
+    for (const workload w : found)
+      if (std::find(all.begin(), all.end(), w) == all.end()) all.push_back(w);
   }
   return all;
 }
@@ -187,8 +192,8 @@ bench_options parse(const raw_options& raw) {
                                     : counts_in("--threads", raw.threads, "give the number of threads, 1 or more");
   run.batch = counts_in("--batch", or_else(raw.batch, "32"),
                         "a batch holds at least one operation; give 1 to run without batches");
-  run.value_sizes = counts_in("--value-size", or_else(raw.value_size, "8"), "give the bytes of a value");
-  run.key_sizes = counts_in("--key-size", or_else(raw.key_size, "8"), "give the bytes of a key");
+  run.value_sizes = counts_in("--value-size", or_else(raw.value_size, "8"), size_list(value_sizes));
+  run.key_sizes = counts_in("--key-size", or_else(raw.key_size, "8"), size_list(key_sizes));
   check_sizes("--value-size", run.value_sizes, value_sizes);
   check_sizes("--key-size", run.key_sizes, key_sizes);
   run.seconds = seconds_in(or_else(raw.seconds, "1"));

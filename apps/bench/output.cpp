@@ -42,17 +42,24 @@ std::size_t engine_width(const std::vector<result>& results) {
   return width;
 }
 
+std::size_t point_width(const std::vector<result>& results) {
+  std::size_t width = std::string_view("latency of one operation").size();
+  for (const result& r : results) width = std::max(width, point_of(r, results).size());
+  return width;
+}
+
 void print_latencies(const std::vector<result>& results) {
   if (std::none_of(results.begin(), results.end(), [](const result& r) { return r.latency.has_value(); })) return;
+  const std::size_t first = point_width(results);
   const std::size_t width = engine_width(results);
-  fmt::print("\n{:<26} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", "engine", width, "p50",
-             "p99", "p99.9", "p99.99", "longest");
-  print_rule(82 + width);
+  fmt::print("\n{:<{}} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", first, "engine", width,
+             "p50", "p99", "p99.9", "p99.99", "longest");
+  print_rule(56 + first + width);
   for (const result& r : results)
     if (r.latency)
-      fmt::print("{:<26} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", point_of(r, results), shown_name(r.engine),
-                 width, duration(r.latency->p50), duration(r.latency->p99), duration(r.latency->p999),
-                 duration(r.latency->p9999), duration(r.latency->longest));
+      fmt::print("{:<{}} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", point_of(r, results), first,
+                 shown_name(r.engine), width, duration(r.latency->p50), duration(r.latency->p99),
+                 duration(r.latency->p999), duration(r.latency->p9999), duration(r.latency->longest));
 }
 
 json rounded(double value) { return std::round(value * 1000) / 1000; }
@@ -108,14 +115,15 @@ void print_machine(const machine_info& m) {
 }
 
 void print_results(const std::vector<result>& results) {
+  const std::size_t first = point_width(results);
   const std::size_t width = engine_width(results);
-  fmt::print("{:<26} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", "workload", "engine", width, "Mops/s", "+-",
-             "x limit", "x best rival", "bytes/key", "huge %");
-  print_rule(86 + width);
+  fmt::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", "workload", first, "engine", width, "Mops/s",
+             "+-", "x limit", "x best rival", "bytes/key", "huge %");
+  print_rule(60 + first + width);
   std::string last;
   for (const result& r : results) {
     const std::string point = point_of(r, results);
-    fmt::print("{:<26} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point,
+    fmt::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point, first,
                shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
                r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
                times(r.times_best_rival), figure(r.bytes_per_key.value_or(0)),

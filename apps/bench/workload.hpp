@@ -54,6 +54,7 @@ enum class kind : std::uint8_t {
 struct workload {
   kind what = kind::get;
   int hot_percent = 0; // of `skew`: the share of finds that ask for one of the hot keys
+  bool operator==(const workload&) const = default;
 };
 
 inline constexpr std::size_t hot_keys = 1000;

@@ -168,6 +168,17 @@ class Results(Folder):
             self.assertEqual({r[field] for r in data["results"]}, {8, 16, 32, 64, 128, 256})
             self.check_schema(data)
 
+    def test_repeated_values_are_measured_once(self):
+        data, _ = self.run_json("--engine", "dlht,dlht", "--workload", "get,get", "--keys", "1000,1k", "--threads", "1,1")
+        self.assertEqual(len(data["results"]), 1)
+
+    def test_columns_stay_in_line(self):
+        _, shown = self.run_json("--engine", "dlht", "--workload", "get", "--keys", "1000,2000", "--threads", "1,2", "--batch", "1,16",
+                                 "--key-size", "8,16")
+        rows = [line for line in shown.splitlines() if " key=" in line]
+        self.assertEqual(len(rows), 16)
+        self.assertEqual(len({row.index(" dlht ") for row in rows}), 1, shown)
+
     def test_engine_for_each_feature(self):
         page = self.folder / "report"
         data, _ = self.run_json("--report", str(page), "--engine", "dlht-features,dlht", "--workload", "get,miss,insdel,put,ycsb-f,populate", "--keys",
@@ -300,7 +311,7 @@ class Refusals(Folder):
                 ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"), ("--rounds", "3,5", "takes no list"),
                 ("--rounds", "1001", "at most 1000"),
                 ("--seconds", "0", "--seconds"), ("--seconds", "x", "--seconds"), ("--value-size", "24", "--value-size 24"),
-                ("--value-size", "0", "--value-size 0"), ("--key-size", "12", "--key-size 12"), ("--seed", "x", "--seed")):
+                ("--value-size", "0", "--value-size 0: give one of 8, "), ("--key-size", "12", "--key-size 12"), ("--seed", "x", "--seed")):
             with self.subTest(flag=flag, value=value):
                 self.refused("bench", flag, value, says=says)
 
