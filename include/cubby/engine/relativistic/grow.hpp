@@ -104,7 +104,8 @@ template <class Policy> bool finish_resize(table<Policy>& t, const seat& mine) n
 }
 
 /// Room for `entries` without further growth. False: no memory, or a `fixed` table would have to grow. True also when
-/// readers hold up a growth that has begun: it goes on when they have gone.
+/// readers hold up a growth that has begun, which goes on when they have gone, or a shrink, behind which the growth comes if
+/// there is memory then.
 template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::uint64_t entries) noexcept {
   const std::uint64_t buckets = buckets_for(entries);
   for (;;) {
@@ -144,15 +145,19 @@ template <class Policy> bool shrink_to_fit(table<Policy>& t, const seat& mine) n
 
 /// Begins what inserts, or erases beside a shrink, would have begun had no resize been under way; under `resize_lock`, when
 /// there is none any more. Nobody else might come by for it. A growth is not followed by a shrink here: the room may be
-/// what `reserve` has asked for.
-template <class Policy> bool begin_what_is_left(table<Policy>& t, bool has_shrunk) noexcept {
+/// what `reserve` has asked for. Nor does a shrink go below the buckets that it has `asked` for meanwhile.
+template <class Policy>
+bool begin_what_is_left(table<Policy>& t, bool has_shrunk, std::uint64_t asked) noexcept {
   // relaxed: under the lock
   const std::uint64_t now = t.buckets.load(sync::relaxed);
   const std::uint64_t all = live_entries(t);
   if (all > now) return now < most_buckets && begin_resize(t, grown_size(t.settings, now, all));
   if (!has_shrunk || t.settings.shrink != shrink_policy::automatic) return false;
-  const std::uint64_t least = shrunk_size(t, now, all);
-  return least < now && begin_resize(t, least);
+  std::uint64_t least = shrunk_size(t, now, all);
+  if (least < asked) least = asked;
+  if (least >= now || !begin_resize(t, least)) return false;
+  t.wanted = asked; // for the shrink after this one
+  return true;
 }
 
 /// What the background thread does when it is woken: what is under way, and what that has kept from beginning.
@@ -163,10 +168,10 @@ template <class Policy> void background_work(void* argument) {
     progress how;
     {
       lock_scope hold(t.resize_lock);
-      // Not when `reserve` has asked for room meanwhile: what is left of it after this shrink stays.
-      const bool shrinks = t.work.from != nullptr && t.work.to->mask < t.work.from->mask && t.wanted == 0;
+      const bool shrinks = t.work.from != nullptr && t.work.to->mask < t.work.from->mask;
+      const std::uint64_t asked = t.wanted; // the end of a resize forgets it
       how = work_on(t, t.settings.chunk_bins);
-      if (how == progress::idle && begin_what_is_left(t, shrinks)) how = progress::more;
+      if (how == progress::idle && begin_what_is_left(t, shrinks, asked)) how = progress::more;
     }
     if (how == progress::idle) return;
     if (how == progress::blocked) wait.pause();
