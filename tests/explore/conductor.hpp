@@ -62,7 +62,10 @@ public:
     if (running_ != nobody) ++threads_[running_].stamps;
     return ++stamps_;
   }
-  void new_history() noexcept { stamps_ = 0; }
+  void new_history() noexcept {
+    stamps_ = 0;
+    points_.clear();
+  }
   void listen(listener to) { listener_ = std::move(to); }
 
 private:

@@ -32,7 +32,10 @@ public:
         map_(std::make_unique<map>(s.options, typename Coding::hash(), arena_allocator<std::byte>(&home))),
         named_(map_.get()), pipes_(*map_, s) {
     lanes.resize(s.threads.size() + 1);
-    for (std::size_t i = 0; i < lanes.size(); ++i) handles_.push_back(map_->handle());
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      handles_.push_back(map_->handle());
+      seats.push_back(handles_.back().own_seat());
+    }
     held_.resize(lanes.size());
     ready_ = prepare(s);
     if (ready_) resizes_before_ = all_resizes();
@@ -57,10 +60,6 @@ public:
     pipes_.clear();
     handles_.clear();
     map_.reset();
-  }
-
-  void abandon() override {
-    for (auto& h : handles_) leave_for_good(*h.own_seat());
   }
 
   void inspect() override {

@@ -93,14 +93,14 @@ public:
   virtual void close() { complain("this table cannot be destroyed early"); }
   /// Everything that must hold at the end beside the history; what does not, is complained of.
   virtual void inspect() = 0;
-  /// When a schedule turned out to have no end: its fibers stay inside, and nothing of the table may be touched again.
-  virtual void abandon() {}
   /// Migrations that have begun since the threads were started.
   [[nodiscard]] virtual std::uint64_t resizes() const { return 0; }
   /// A name for a word of the table, for traces.
   virtual std::string name_of(const void* address) = 0;
 
   std::vector<lane> lanes;
+  std::vector<cubby::seat*>
+      seats;             ///< of its handles: what they pin must not hold up the runs behind one without an end
   std::string complaint; ///< the first one
 
 protected:

@@ -72,7 +72,7 @@ std::string explorer::outcome_of(run_state& state, ending how) {
   if (how != ending::finished) {
     leave_behind(state);
     return how == ending::livelock ? "livelock: every thread waits, and no word changes any more"
-                                   : "endless: a thread goes on and on without waiting for anybody";
+                                   : "endless: some thread goes on and on";
   }
   state.table->inspect();
   covered_.resizes = std::max(covered_.resizes, state.table->resizes());
@@ -84,10 +84,10 @@ std::string explorer::outcome_of(run_state& state, ending how) {
 }
 
 void explorer::leave_behind(run_state& state) {
-  state.table->abandon();
+  for (cubby::seat* const one : state.table->seats) leave_for_good(*one);
   leave_for_good(*cubby::registry::local()); // of all fibers
-  (void)state.table.release();
-  new std::shared_ptr<void>(std::move(state.arena));
+  static std::vector<run_state> kept;        // for good, and seen by who looks for leaks
+  kept.push_back(std::move(state));
 }
 
 verdict explorer::not_begun(run_state& state) {
