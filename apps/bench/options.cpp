@@ -101,7 +101,7 @@ double seconds_in(const std::string& text) {
 
 std::size_t one_in(const std::string& flag, const std::string& text, const std::string& why) {
   const std::vector<std::size_t> all = counts_in(flag, text, why);
-  if (all.size() > 1) throw bad_request(fmt::format("{} '{}': takes no list; {}", flag, text, why));
+  if (pieces(flag, text).size() > 1) throw bad_request(fmt::format("{} '{}': takes no list; {}", flag, text, why));
   return all.front();
 }
 

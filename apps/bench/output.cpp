@@ -119,7 +119,7 @@ void print_results(const std::vector<result>& results) {
   const std::size_t width = engine_width(results);
   fmt::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", "workload", first, "engine", width, "Mops/s",
              "+-", "x limit", "x best rival", "bytes/key", "huge %");
-  print_rule(60 + first + width);
+  print_rule(61 + first + width);
   std::string last;
   for (const result& r : results) {
     const std::string point = point_of(r, results);

@@ -308,7 +308,7 @@ class Refusals(Folder):
                 ("--workload", ",get", "empty entry"), ("--keys", "1k,,2k", "empty entry"),
                 ("--batch", "0", "--batch 0"), ("--batch", "70000", "65536"), ("--threads", "0", "--threads 0"),
                 ("--threads", "9999", "512"), ("--keys", "0", "--keys 0"), ("--keys", "many", "many"),
-                ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"), ("--rounds", "3,5", "takes no list"),
+                ("--keys", "12Q", "12Q"), ("--keys", "900G", "GB"), ("--rounds", "0", "--rounds"), ("--rounds", "3,3", "takes no list"), ("--rounds", "3,5", "takes no list"),
                 ("--rounds", "1001", "at most 1000"),
                 ("--seconds", "0", "--seconds"), ("--seconds", "x", "--seconds"), ("--value-size", "24", "--value-size 24"),
                 ("--value-size", "0", "--value-size 0: give one of 8, "), ("--key-size", "12", "--key-size 12"), ("--seed", "x", "--seed")):
