@@ -131,6 +131,7 @@ struct capability_set {
   bool walks_once = false; ///< a walk meets no entry twice, whatever moves meanwhile
   bool snapshot = false;
   bool shadow_insert = false;
+  bool exclusive_modify = false; ///< `modify`: the caller's function once, while nobody else changes the entry
   bool one_thread_only = false;
   bool delegates = false; ///< writes are sent to who carries them out, and not answered: see delegated_map.hpp
 };

@@ -102,6 +102,20 @@ public:
   /// Replaces the value by `f(const V&) -> V` if the key is there; `f` may run again. Throws like `assign`.
   template <class F> bool update(const K& k, F&& f) { return renew(k, f); }
   template <lookup_key<codec_type> Q, class F> bool update(const Q& k, F&& f) { return renew(k, f); }
+  /// `f(V&)`, called exactly once if the key is there, on a copy that then takes the value's place. Blocks: whoever wants to change
+  /// or erase this entry waits until `f` has returned; lookups, and all that is about other entries, go on. `f` must not
+  /// ask for a change of this entry, or of one that another `modify` holds. What it throws leaves the entry as it was. Throws
+  /// like `assign`. Of engines that claim `exclusive_modify`: `relativistic`.
+  template <class F>
+    requires(Engine::capabilities.exclusive_modify && std::copy_constructible<V>)
+  bool modify(const K& k, F&& f) {
+    return alter(k, f);
+  }
+  template <lookup_key<codec_type> Q, class F>
+    requires(Engine::capabilities.exclusive_modify && std::copy_constructible<V>)
+  bool modify(const Q& k, F&& f) {
+    return alter(k, f);
+  }
   /// `update`, or inserts a value made of `args`. True: inserted.
   template <class F, class... A> bool insert_or_update(const K& k, F&& f, A&&... args) {
     return renew_anyway(k, f, std::forward<A>(args)...);
@@ -229,6 +243,9 @@ private:
   }
   template <class Q, class F> bool renew(const Q& k, F& f) {
     return settle(this->about(k, [&](const auto& s, const auto& p) { return detail::replace_value(s, p, k, f); }));
+  }
+  template <class Q, class F> bool alter(const Q& k, F& f) {
+    return settle(this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
   }
   template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& f, A&&... args) {
     return this->about_new(k, false, [&](const auto& s, const auto& p) {

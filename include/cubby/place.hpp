@@ -143,6 +143,33 @@ changed replace_value(site<Engine> s, const typename Engine::probe& p, const Q& 
   }
 }
 
+/// `f(V&)`, exactly once, on a copy that then takes the value's place, while nobody else changes the entry.
+template <class Engine, class Q, class F>
+changed modify_value(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& f) {
+  const auto& codec = s.codec();
+  if constexpr (!Engine::policy::in_records) {
+    const auto m = s.engine.modify(p, [&](const auto& word) {
+      value_of<Engine> value = codec.value(word);
+      f(value);
+      return decision_of<Engine>{verdict::replace, codec.make(p, key, value).word};
+    });
+    return m.found ? changed::done : changed::absent;
+  } else {
+    std::optional<fresh_word<Engine>> next;
+    const auto m = s.engine.modify(p, [&](std::uint64_t word) {
+      value_of<Engine> value(codec.value(word));
+      f(value);
+      next.emplace(s, p, codec.kept_key(word, key), std::move(value));
+      return next->ok() ? decision{verdict::replace, next->word()} : decision{};
+    });
+    if (!m.found) return changed::absent;
+    if (!next->ok()) return changed::no_memory;
+    next->published();
+    s.engine.retire(s.at, m.before);
+    return changed::done;
+  }
+}
+
 /// The given value if present. The value is moved from, or copied, only when the key is found.
 template <class Engine, class Q, class U>
 changed assign_value(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 
 #include <cubby/map.hpp>
@@ -46,6 +47,15 @@ inline verb verb_of(act what) {
   constexpr std::array same = {verb::find,    verb::insert,           verb::assign, verb::erase,
                                verb::extract, verb::insert_or_assign, verb::update};
   return same[static_cast<std::size_t>(what)];
+}
+
+/// `update` or `modify`.
+template <class Handle, class F>
+bool renew(Handle& handle, const call& c, const F& make) {
+  if (c.what != act::modify) return handle.update(c.key, make);
+  if constexpr (Handle::capabilities.exclusive_modify)
+    return handle.modify(c.key, [&](auto& value) { value = make(value); });
+  throw std::logic_error("this engine has no modify");
 }
 
 /// Carries out a script's part of a resize, or frees what may be freed. What there is to complain of; empty: nothing.

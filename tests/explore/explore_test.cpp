@@ -188,6 +188,7 @@ TEST(explore, dramhit_background) { explore_group("dramhit background", dramhit_
 TEST(explore, relativistic_resizes) { explore_group("relativistic resizes", relativistic_resizes(), 8); }
 TEST(explore, relativistic_casts) { explore_group("relativistic casts", relativistic_casts(), 5); }
 TEST(explore, relativistic_looks) { explore_group("relativistic looks", relativistic_looks(), 3); }
+TEST(explore, relativistic_modifies) { explore_group("relativistic modifies", relativistic_modifies(), 3); }
 TEST(explore, relativistic_thread) { explore_group("relativistic thread", relativistic_background(), 3); }
 TEST(explore, walks) { explore_group("walks", walks(), 2); }
 

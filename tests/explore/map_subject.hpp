@@ -139,7 +139,8 @@ private:
     case act::assign: return done(at, e, verb::assign, h.assign(c.key, given));
     case act::erase: return done(at, e, verb::erase, h.erase(c.key));
     case act::insert_or_assign: return done(at, e, verb::insert_or_assign, h.insert_or_assign(c.key, given));
-    case act::update: return update(at, c, e);
+    case act::update:
+    case act::modify: return update(at, c, e);
     case act::upsert: return upsert(at, c, e);
     case act::toggle: return toggle(at, c, e);
     case act::commit:
@@ -172,7 +173,7 @@ private:
     if (!may_refuse_) complain("an insert found no room");
   }
   void update(unsigned at, const call& c, event& e) {
-    const bool ok = handles_[at].update(c.key, [&](const value& v) {
+    const bool ok = renew(handles_[at], c, [&](const value& v) {
       e.r.result = Coding::decode(v);
       return Coding::encode(c.value);
     });

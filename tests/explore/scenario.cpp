@@ -77,15 +77,17 @@ constexpr const char* act_names[] = {"find",
                                      "look",
                                      "resize",
                                      "pass",
-                                     "collect"};
-static_assert(std::size(act_names) == static_cast<std::size_t>(act::collect) + 1);
+                                     "collect",
+                                     "modify"};
+static_assert(std::size(act_names) == static_cast<std::size_t>(act::modify) + 1);
 } // namespace
 
 std::string describe(const call& c) {
   std::string text = act_names[static_cast<std::size_t>(c.what)];
   const std::uint64_t place = c.key % 65536, id = c.key >> 16;
   if (place == 0 && id != 0) text += " k" + std::to_string(id);
-  else if (static_cast<std::size_t>(c.what) < keyed_acts) text += " key " + std::to_string(c.key);
+  else if (static_cast<std::size_t>(c.what) < keyed_acts || c.what == act::modify)
+    text += " key " + std::to_string(c.key);
   if (c.value != 0) text += "=" + std::to_string(c.value);
   for (const call& one : c.inner) text += " [" + describe(one) + "]";
   return text;

@@ -32,6 +32,7 @@ std::vector<scenario> dramhit_background();
 std::vector<scenario> relativistic_resizes();
 std::vector<scenario> relativistic_casts();
 std::vector<scenario> relativistic_looks();
+std::vector<scenario> relativistic_modifies();
 std::vector<scenario> relativistic_background();
 
 /// Scenarios over the published bin, one for each of its holes, in their order.

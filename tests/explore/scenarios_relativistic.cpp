@@ -197,6 +197,28 @@ std::vector<scenario> relativistic_looks() {
   return all;
 }
 
+/// A `modify` beside each verb about the same entry, its neighbour, and itself, at rest and beside each resize.
+std::vector<scenario> relativistic_modifies() {
+  std::vector<scenario> all;
+  for (const table_kind table : relativistic_tables) {
+    for (std::size_t v = 0; v < verbs_of_one_key; ++v) {
+      const std::vector<script> cast = {{{act::modify, b1, 8}, {act::find, b1}},
+                                        {verb_number(v, b1, 6), {act::find, b1}}};
+      scenario at_rest = tiny(table, inserted({a1, b1, a2}));
+      at_rest.threads = cast;
+      add(all, "modify", at_rest);
+      at_rest.threads.push_back({{act::modify, b1, 9}, {act::erase, a1}});
+      add(all, "modify", std::move(at_rest));
+      for (const shape& one : shapes()) {
+        scenario s = one.over(table);
+        s.threads = {cast[0], cast[1], s.threads[1]};
+        add(all, "modify, " + one.name, std::move(s));
+      }
+    }
+  }
+  return all;
+}
+
 std::vector<scenario> relativistic_background() {
   std::vector<scenario> all;
   for (const table_kind table : relativistic_tables) {

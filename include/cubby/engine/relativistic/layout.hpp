@@ -11,6 +11,7 @@
 //   N4  A link leads to a node that does not come before its own in the order of hashes that `comes_before` says, and the
 //       head of a bucket to no node that comes before the bucket's own. So a reader that has passed the nodes of its
 //       bucket needs nothing more of its chain, and one that has not is on no node of an earlier bucket.
+//   N5  A node that is in its stripe's list of held ones is changed, replaced and removed by its holder alone.
 #pragma once
 
 #include <bit>

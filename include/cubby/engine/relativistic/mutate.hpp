@@ -56,28 +56,53 @@ template <class Policy> void replace_node(table<Policy>& t, std::uint64_t hash, 
   detach_everywhere(t, hash, old, link_to(made));
 }
 
+/// Gives the entry of a linked node another value, under the lock of its stripe.
+template <class Policy> void put_value(table<Policy>& t, std::uint64_t hash, node& n, std::uint64_t word) noexcept {
+  if constexpr (Policy::unique_words) replace_node(t, hash, n, word);
+  // Linearization point of an assign in a word table. [write-value] release: pairs with [read-value]
+  else n.value.store(word, sync::release);
+}
+
+/// Whether a `modify` of this node is under way; under the lock of its stripe.
+inline bool is_held(const stripe& s, const node& n) noexcept {
+  for (const holding* h = s.held; h != nullptr; h = h->next) {
+    if (h->where == &n) return true;
+  }
+  return false;
+}
+/// Blocks while it is.
+CUBBY_NEVER_INLINE inline void wait_while_held(stripe& s, const node& n) noexcept {
+  for (sync::backoff wait;; wait.pause()) {
+    const lock_scope look(s.lock);
+    if (!is_held(s, n)) return;
+  }
+}
+
+enum class applied : std::uint8_t { done, outdated, held };
+
 /// Does what was decided about a sighting, if that is still true. `live` is written by an erase only.
 template <class Policy>
-bool apply(table<Policy>& t, std::uint64_t hash, const sighting& hit, const decision& wanted,
-           std::uint64_t& live) noexcept {
+applied apply(table<Policy>& t, std::uint64_t hash, const sighting& hit, const decision& wanted,
+              std::uint64_t& live) noexcept {
   stripe& s = stripe_of(t, hash);
   lock_scope hold(s.lock);
   node& n = *hit.where;
   // relaxed, both: written under the lock
-  if ((n.next.load(sync::relaxed) & mark::gone) != 0 || n.value.load(sync::relaxed) != hit.value) return false;
+  if ((n.next.load(sync::relaxed) & mark::gone) != 0 || n.value.load(sync::relaxed) != hit.value)
+    return applied::outdated;
+  if (is_held(s, n)) [[unlikely]]
+    return applied::held;
   if (wanted.what == verdict::replace) {
-    if constexpr (Policy::unique_words) replace_node(t, hash, n, wanted.word);
-    // Linearization point of an assign in a word table. [write-value] release: pairs with [read-value]
-    else n.value.store(wanted.word, sync::release);
-    return true;
+    put_value(t, hash, n, wanted.word);
+    return applied::done;
   }
   remove_node(t, hash, n);
   live = count_live(s, ~std::uint64_t{0});
-  return true;
+  return applied::done;
 }
 
 /// Shows `f(value word) -> decision` the entry and carries the decision out about exactly that value. `f` runs without a
-/// lock, and again when another thread was faster.
+/// lock, and again when another thread was faster. Waits only while a `modify` has this entry to itself.
 template <class Policy, class Probe, class F>
 mutated mutate(table<Policy>& t, seat& who, const Probe& probe, F& f) {
   for (;;) {
@@ -86,7 +111,9 @@ mutated mutate(table<Policy>& t, seat& who, const Probe& probe, F& f) {
     const decision wanted = f(hit.value);
     if (wanted.what == verdict::keep) return {true, verdict::keep, hit.value};
     std::uint64_t live = 0;
-    if (!apply(t, probe.hash, hit, wanted, live)) continue;
+    const applied how = apply(t, probe.hash, hit, wanted, live);
+    if (how == applied::held) wait_while_held(stripe_of(t, probe.hash), *hit.where);
+    if (how != applied::done) continue;
     if (wanted.what == verdict::erase) {
       if constexpr (!Policy::unique_words) t.node_bag.add(who, link_to(*hit.where)); // records are the caller's
       after_erase(t, live);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <cubby/engine/relativistic/batch.hpp>
+#include <cubby/engine/relativistic/modify.hpp>
 #include <cubby/engine/relativistic/shadow.hpp>
 #include <cubby/engine/relativistic/stats.hpp>
 #include <cubby/engine/relativistic/walk.hpp>
@@ -32,6 +33,7 @@ public:
       .walks_once = true,
       .snapshot = true,
       .shadow_insert = true,
+      .exclusive_modify = true,
   };
 
   /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
@@ -71,6 +73,8 @@ public:
   template <class F> mutated mutate(seat& s, const probe& p, F f) {
     return engines::relativistic::mutate(table_, s, p, f);
   }
+  /// The same with `f` called exactly once; others wait before they change this entry meanwhile.
+  template <class F> mutated modify(const probe& p, F f) { return engines::relativistic::modify(table_, p, f); }
   void retire(seat& s, std::uint64_t word) {
     if constexpr (policy::unique_words) table_.bag.add(s, word);
   }

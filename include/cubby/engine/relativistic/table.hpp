@@ -12,11 +12,18 @@
 
 namespace cubby::inline v0::engines::relativistic {
 
+/// A call of `modify` that has the entry of a node to itself: on its caller's stack, in the list of its stripe.
+struct holding {
+  const node* where = nullptr;
+  holding* next = nullptr;
+};
+
 /// What writers of the buckets whose numbers end in the same bits share.
 struct alignas(cpu::cache_line) stripe {
   small_lock<> lock;
   sync::word<std::uint64_t> inserts; // nodes ever linked: tells an insert whether its search is still true
   sync::word<std::uint64_t> live;    // nodes that are neither dead nor hidden; written under the lock
+  holding* held = nullptr;           // N5; only under the lock
 };
 
 enum class stage : std::uint8_t { idle, moving, unzipping };
