@@ -72,7 +72,8 @@ protected:
 using allocation_modes =
     ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>, word_mode<cubby::dlht>,
                      text_mode<cubby::dlht>, named_text_mode<cubby::dlht>, word_mode<cubby::dramhit>,
-                     text_mode<cubby::dramhit>, word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
+                     text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>,
+                     text_mode<cubby::relativistic>>;
 TYPED_TEST_SUITE(allocation, allocation_modes);
 
 TYPED_TEST(allocation, of_construction) {
