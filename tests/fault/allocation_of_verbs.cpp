@@ -16,8 +16,9 @@
 namespace cubby_test {
 namespace {
 
-// One thread is no race: under ThreadSanitizer, where allocations come dear, fewer fills do.
-constexpr std::uint64_t fill_step = cubby::cpu::thread_sanitizer ? 7 : 1;
+// One thread is no race: under ThreadSanitizer, where allocations come dear, fewer fills do. Among them is 53, after which the
+// first array of 64 slots or tuples counts as crowded.
+constexpr std::uint64_t fill_step = cubby::cpu::thread_sanitizer ? 5 : 1;
 
 /// What a verb said: that it was done, or that there was no memory.
 enum class said : std::uint8_t { done, no_memory };
@@ -28,7 +29,7 @@ protected:
   using map = typename Mode::map;
   using verb = std::function<said(map&)>;
   static constexpr std::uint64_t key = 7;
-  static constexpr std::uint64_t fresh = 100;
+  static constexpr std::uint64_t fresh = 101; // its place is crowded in some of the fills, in every engine
   static constexpr std::uint64_t number = 77;
 
   /// The growth policies' tables of this many entries are about to grow somewhere in the next insert or two.
@@ -93,8 +94,10 @@ protected:
   }
   static said of(bool) { return said::done; }
 };
-using verb_modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, text_mode<cubby::reference>,
-                                    text_mode<cubby::dlht_single>>;
+using verb_modes =
+    ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, text_mode<cubby::reference>,
+                     text_mode<cubby::dlht_single>, word_mode<cubby::dramhit>, text_mode<cubby::dramhit>,
+                     tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
 TYPED_TEST_SUITE(allocation_of_verbs, verb_modes);
 
 template <class Mode>
@@ -117,15 +120,17 @@ TYPED_TEST(allocation_of_verbs, that_insert) {
       "try_insert",
       [&](auto& m) { return m.try_insert(k, v) == cubby::insert_outcome::no_memory ? said::no_memory : said::done; },
       1);
-  this->each_fails(
-      "shadow_insert",
-      [&](auto& m) {
-        auto r = m.shadow_insert(k, v);
-        if (!r) return r.how() == cubby::insert_outcome::no_memory ? said::no_memory : said::done;
-        r.commit();
-        return said::done;
-      },
-      1);
+  if constexpr (claims<TypeParam>(&cubby::capability_set::shadow_insert)) {
+    this->each_fails(
+        "shadow_insert",
+        [&](auto& m) {
+          auto r = m.shadow_insert(k, v);
+          if (!r) return r.how() == cubby::insert_outcome::no_memory ? said::no_memory : said::done;
+          r.commit();
+          return said::done;
+        },
+        1);
+  }
 }
 
 TYPED_TEST(allocation_of_verbs, that_change) {
@@ -155,10 +160,11 @@ TYPED_TEST(allocation_of_verbs, in_batches) {
   using table = typename TypeParam::map;
   using request = typename table::request_type;
   const std::vector<request> requests = {
-      {cubby::verb::insert, TypeParam::key(101), TypeParam::value(1)},
+      {cubby::verb::insert, TypeParam::key(this->fresh), TypeParam::value(1)},
       {cubby::verb::assign, TypeParam::key(this->key), TypeParam::value(2)},
-      {cubby::verb::insert_or_assign, TypeParam::key(102), TypeParam::value(3)},
+      {cubby::verb::insert_or_assign, TypeParam::key(this->fresh + 1), TypeParam::value(3)},
   };
+  bool any = false;
   for (std::uint64_t entries = 8; entries < 60; entries += fill_step) {
     for (std::uint64_t refused = 1;; ++refused) {
       auto m = this->filled(entries);
@@ -180,9 +186,11 @@ TYPED_TEST(allocation_of_verbs, in_batches) {
         ASSERT_EQ(got && *got == requests[i].value, how == cubby::outcome::done)
             << "request " << i << ", allocation " << refused << " refused";
       }
+      any = any || struck;
       if (!struck) break;
     }
   }
+  EXPECT_TRUE(any) << "the test has found no allocation to refuse";
 }
 
 /// Sets, whose keys lie in their slots: an insert needs memory for room alone.
