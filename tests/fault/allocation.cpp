@@ -184,8 +184,9 @@ TYPED_TEST(allocation, leaks_nothing) {
 
 template <class Mode>
 class hunger : public ::testing::Test {};
-using hungry_modes = ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
-                                      word_mode<cubby::dramhit>, text_mode<cubby::dramhit>>;
+using hungry_modes =
+    ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
+                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
 TYPED_TEST_SUITE(hunger, hungry_modes);
 
 /// No memory for an index from some point on: what is there stays, is found, changed where that needs none, and erased.
