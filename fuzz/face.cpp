@@ -7,13 +7,15 @@
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cubby_fuzz;
-  static constexpr play_function engines[] = {&play_dlht, &play_single, &play_reference, &play_dramhit,
-                                              &play_relativistic};
+  static constexpr play_function engines[] = {&play_dlht,    &play_single,       &play_reference,
+                                              &play_dramhit, &play_relativistic, &play_tuples};
   input in(data, size);
   const unsigned table = in.byte();
   const choice chosen(in);
-  // The last engines came later: inputs that are kept still mean what they meant, as far as they can.
-  const unsigned engine = table < 160 ? table % 3 : table >= 208 && table < 240 ? 4 : 3;
+  // The last engines came later: inputs that are kept still mean what they meant, as far as they can. No kept one began
+  // with a byte from 171 to 185.
+  const bool is_tuples = table >= 171 && table <= 185;
+  const unsigned engine = table < 160 ? table % 3 : table >= 208 && table < 240 ? 4 : is_tuples ? 5 : 3;
   engines[engine](table / 3 % 3, chosen, in);
   return 0;
 }

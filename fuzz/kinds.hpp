@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables that are fuzzed: words in slots, strings in records, and a set of words with the modulo hash; and how a
-// number from the input becomes a key, a value, or the options of a table.
+// The tables that are fuzzed: words in slots, strings in records, keys and values that fill a line, and a set of words with
+// the modulo hash; and how a number from the input becomes a key, a value, or the options of a table.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,21 @@
 
 namespace cubby_fuzz {
 
+/// Two words, of which the first alone tells few keys apart; with a value of five, a tuple that fills its line.
+struct line_key {
+  std::uint64_t few = 0;
+  std::uint64_t number = 0;
+  bool operator==(const line_key&) const = default;
+};
+/// All words follow from the first, so a value of which some words belong to another one is equal to none.
+struct line_value {
+  std::uint64_t words[5] = {};
+  static line_value of(std::uint64_t n) { return {{n, ~n, n * 3, n * 5, n * 7}}; }
+  bool operator==(const line_value&) const = default;
+  line_value operator+(const line_value& more) const { return of(words[0] + more.words[0]); }
+};
+inline line_value changed(const line_value& old) { return line_value::of(old.words[0] * 3 + 1); }
+
 /// Mixed, and cut to the bits of `mask`: with few of them keys meet in one bin, and growth does not part them.
 struct masked_hash {
   using is_avalanching = void;
@@ -20,6 +37,7 @@ struct masked_hash {
   std::uint64_t mask = ~std::uint64_t{0};
   std::uint64_t operator()(std::uint64_t key) const { return cubby::mix(key) & mask; }
   std::uint64_t operator()(std::string_view key) const { return cubby::hash_bytes(key.data(), key.size()) & mask; }
+  std::uint64_t operator()(const line_key& key) const { return cubby::hash_bytes(&key, sizeof key) & mask; }
 };
 
 /// Small numbers (the engine keeps 0 to 3 apart), and from 0xff00 on the largest there are.
@@ -56,6 +74,17 @@ struct texts {
   template <class Engine> using table = cubby::map<key_type, value_type, Engine, hash>;
   static key_type key(std::uint16_t n) { return text_key(n); }
   static value_type value(std::uint16_t n) { return text_value(n); }
+};
+
+struct whole_lines {
+  static constexpr const char* name = "map of whole lines";
+  static constexpr bool has_values = true;
+  using hash = masked_hash;
+  using key_type = line_key;
+  using value_type = line_value;
+  template <class Engine> using table = cubby::map<key_type, value_type, Engine, hash>;
+  static key_type key(std::uint16_t n) { return {n % 3u, number_key(n)}; }
+  static value_type value(std::uint16_t n) { return line_value::of(number_key(n)); }
 };
 
 struct keys_alone {
@@ -97,3 +126,10 @@ struct choice {
 };
 
 } // namespace cubby_fuzz
+
+/// For the model.
+template <> struct std::hash<cubby_fuzz::line_key> {
+  std::size_t operator()(const cubby_fuzz::line_key& key) const noexcept {
+    return std::hash<std::uint64_t>()(key.number) + key.few;
+  }
+};

@@ -106,5 +106,6 @@ void play_dlht(unsigned kind, const choice& chosen, input& in);
 void play_single(unsigned kind, const choice& chosen, input& in);
 void play_dramhit(unsigned kind, const choice& chosen, input& in);
 void play_relativistic(unsigned kind, const choice& chosen, input& in);
+void play_tuples(unsigned kind, const choice& chosen, input& in);
 
 } // namespace cubby_fuzz
