@@ -11,10 +11,14 @@
 #include <type_traits>
 
 #include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/engine/reference/reference.hpp>
 #include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/pipeline.hpp>
 #include <cubby/set.hpp>
+
+#include "support/modes.hpp"
 
 namespace cubby_counting {
 namespace {
@@ -30,6 +34,7 @@ template <unsigned Shift> struct hash_of_groups {
   std::uint64_t operator()(std::string_view key) const noexcept {
     return (*this)(std::strtoull(key.data() + 4, nullptr, 10));
   }
+  std::uint64_t operator()(const cubby_test::tuple_key& key) const noexcept { return (*this)(key.number); }
 };
 constexpr std::uint64_t groups = 1 << 10;
 template <class Engine> using grouping_hash = hash_of_groups<std::is_same_v<Engine, cubby::relativistic> ? 0 : 54>;
@@ -51,6 +56,12 @@ template <class Engine> struct records {
   // longer than a slot's word, so that the record's key is compared, too
   static std::string key(std::uint64_t n) { return "key-" + std::to_string(1000000 + n); }
   static wide value(std::uint64_t n) { return {n, {}}; }
+};
+/// A tuple of 64 bytes: one a line. Those of words have 32, so two of them share a line.
+template <class Engine> struct lines {
+  using map = cubby::map<cubby_test::tuple_key, cubby_test::tuple_value, Engine, grouping_hash<Engine>>;
+  static cubby_test::tuple_key key(std::uint64_t n) { return {7, n}; }
+  static cubby_test::tuple_value value(std::uint64_t n) { return cubby_test::tuple_value::of(n); }
 };
 template <class Engine> struct keys_alone {
   using map = cubby::set<std::uint64_t, Engine, grouping_hash<Engine>>;
@@ -170,9 +181,9 @@ template <class Kind> void count_reservations(desk<Kind>& d) {
 }
 
 /// What lies beyond its home line, in the next one.
-template <class Kind> void count_overflow(desk<Kind>& d) {
-  const std::uint64_t five = d.bin(5);
-  const auto there = Kind::key(five + 4), absent = Kind::key(five + 50);
+template <class Kind> void count_overflow(desk<Kind>& d, unsigned in_line) {
+  const std::uint64_t first = d.bin(in_line + 1);
+  const auto there = Kind::key(first + in_line), absent = Kind::key(first + 50);
   d.count("find, in the next line", [&](auto& t) { return t.find(there).has_value(); });
   d.count("find, absent, line full", [&](auto& t) { return !t.find(absent).has_value(); });
   d.count("assign, in the next line", [&](auto& t) { return t.assign(there, Kind::value(7)); });
@@ -238,6 +249,29 @@ template <class Kind> void count_batches(desk<Kind>& d) {
   });
 }
 
+/// One verb for each of 32 bins, all pending together. The pipeline has a seat of its own, which counts as `index`.
+template <class Kind> void count_pipelined(desk<Kind>& d) {
+  using table_pipeline = cubby::pipeline<typename Kind::map::engine_type>;
+  using request = typename table_pipeline::request_type;
+  table_pipeline pending(d.table(), {.window = 32});
+  std::vector<typename table_pipeline::reply_type> replies(32);
+  const auto submit = [&](const char* name, cubby::pipeline_verb verb, unsigned entries) {
+    std::vector<request> asked;
+    for (std::uint64_t i = 0; i < 32; ++i)
+      asked.push_back({verb, i, Kind::key(d.bin(entries)), Kind::value(i + 1)}); // to add 0 changes nothing
+    d.count(name, [&](auto&) {
+      const auto went = pending.submit(std::span<const request>(asked), replies);
+      return went.taken == 32 && went.answered + pending.drain(std::span(replies).subspan(went.answered)) == 32;
+    });
+    for (const auto& r : replies) desk<Kind>::require(r.result == cubby::outcome::done);
+  };
+  submit("pipelined find, 32 bins", cubby::pipeline_verb::find, 1);
+  submit("pipelined insert, 32 bins", cubby::pipeline_verb::insert, 0);
+  submit("pipelined assign, 32 bins", cubby::pipeline_verb::assign, 1);
+  submit("pipelined insert_or_add, 32 bins", cubby::pipeline_verb::insert_or_add, 1);
+  submit("pipelined erase, 32 bins", cubby::pipeline_verb::erase, 1);
+}
+
 /// Verbs about a whole table, in one of its own with 8 entries.
 template <class Kind> void count_whole(std::string name, std::vector<row>& out) {
   desk<Kind> d(std::move(name), out, 1);
@@ -252,8 +286,10 @@ template <class Kind> void count_whole(std::string name, std::vector<row>& out) 
   d.count("size", [](auto& t) { return t.size() == 8; });
 }
 
-template <class Kind> void count_kind(const std::string& name, std::vector<row>& out) {
-  desk<Kind> d(name, out);
+/// `in_line`: entries of a line, of an engine in which others lie in the next line; 0: of no such engine. Tuples get the room
+/// in which the lines of a group reach no other group's.
+template <class Kind> void count_kind(const std::string& name, std::vector<row>& out, unsigned in_line = 0) {
+  desk<Kind> d(name, out, name.starts_with("tuple") ? 16 * groups : 4 * groups);
   const bool with_chains = name.starts_with("dlht");
   count_lookups(d, with_chains);
   count_inserts(d, with_chains);
@@ -262,7 +298,8 @@ template <class Kind> void count_kind(const std::string& name, std::vector<row>&
   if constexpr (requires { Kind::value(0); }) {
     count_changes(d, with_chains);
     count_batches(d);
-    if (name.starts_with("dramhit")) count_overflow(d);
+    if (in_line != 0) count_overflow(d, in_line);
+    if constexpr (Kind::map::capabilities.pipelined) count_pipelined(d);
   }
   count_whole<Kind>(name, out);
 }
@@ -284,17 +321,28 @@ void count_retirement(std::vector<row>& out) {
   d.count("assign, the 512th", times(1));
 }
 
+/// Pipelines take a seat beside the thread's. It is there from the start, so that whoever looks at all seats sees as many in
+/// each case and in each run.
+void claim_second_seat() {
+  words<cubby::dlht>::map table;
+  (void)table.contains(0); // claims the thread's
+  (void)table.handle();
+}
+
 } // namespace
 
 std::vector<row> count_all() {
+  claim_second_seat();
   std::vector<row> out;
   out.reserve(1000); // nothing is allocated for the rows while a case is counted
   count_kind<words<cubby::dlht>>("dlht words", out);
   count_kind<records<cubby::dlht>>("dlht records", out);
   count_retirement(out);
   count_kind<keys_alone<cubby::dlht>>("dlht set", out);
-  count_kind<words<cubby::dramhit>>("dramhit words", out);
-  count_kind<records<cubby::dramhit>>("dramhit records", out);
+  count_kind<words<cubby::dramhit>>("dramhit words", out, 4);
+  count_kind<records<cubby::dramhit>>("dramhit records", out, 4);
+  count_kind<words<cubby::dramhit_tuples>>("tuple words", out, 2);
+  count_kind<lines<cubby::dramhit_tuples>>("tuple lines", out, 1);
   count_kind<words<cubby::relativistic>>("relativistic words", out);
   count_kind<records<cubby::relativistic>>("relativistic records", out);
   count_kind<words<cubby::reference>>("reference words", out);

@@ -24,6 +24,9 @@ const tally& records(const std::string& verb) { return row_of(counted(), "dlht r
 const tally& in_dramhit(const std::string& verb) { return row_of(counted(), "dramhit words", verb).counts; }
 const tally& dramhit_records(const std::string& verb) { return row_of(counted(), "dramhit records", verb).counts; }
 
+const tally& in_tuples(const std::string& verb) { return row_of(counted(), "tuple words", verb).counts; }
+const tally& in_lines(const std::string& verb) { return row_of(counted(), "tuple lines", verb).counts; }
+
 const tally& chained(const std::string& verb) { return row_of(counted(), "relativistic words", verb).counts; }
 const tally& chained_records(const std::string& verb) { return row_of(counted(), "relativistic records", verb).counts; }
 
@@ -111,7 +114,8 @@ TEST(counting_gates, inline_tables_allocate_nothing_and_records_one_block) {
     if (r.verb == "snapshot of 8" || r.verb == "reserve 1000" || r.verb == "shrink_to_fit") continue;
     SCOPED_TRACE(r.table + ": " + r.verb);
     EXPECT_EQ(r.counts.mappings, 0u);
-    const bool is_inline = r.table == "dlht words" || r.table == "dlht set" || r.table == "dramhit words";
+    const bool is_inline = r.table == "dlht words" || r.table == "dlht set" || r.table == "dramhit words" ||
+                           r.table == "tuple words" || r.table == "tuple lines";
     EXPECT_TRUE(!is_inline || r.counts.allocations == 0);
   }
   for (const char* verb : {"insert", "assign", "update", "insert_or_assign, absent", "shadow_insert"}) {
@@ -167,6 +171,73 @@ TEST(counting_gates, a_change_in_dramhit_takes_one_line_and_one_swap_of_the_slot
   expect_costs(dramhit_records("insert"), {1, 0, 1});
   expect_costs(in_dramhit("assign, in the next line"), {2, 0, 1});
   expect_costs(in_dramhit("execute: find, insert, assign, erase"), {4, 0, 3});
+}
+
+// What waits in a pipeline costs what its verb costs alone, but for the pin: one for all of them, in the pipeline's seat.
+TEST(counting_gates, a_pipelined_request_costs_what_its_verb_costs) {
+  expect_costs(in_dramhit("pipelined find, 32 bins"), {32, 0, 0});
+  expect_costs(dramhit_records("pipelined find, 32 bins"), {32, 0, 0});
+  for (const tally& t : {in_dramhit("pipelined find, 32 bins"), in_tuples("pipelined find, 32 bins")})
+    EXPECT_EQ(t.stores, 2u) << "into the seat and out";
+  for (const char* verb : {"pipelined insert, 32 bins", "pipelined assign, 32 bins", "pipelined insert_or_add, 32 bins",
+                           "pipelined erase, 32 bins"}) {
+    SCOPED_TRACE(verb);
+    const bool erases = std::string(verb) == "pipelined erase, 32 bins";
+    expect_costs(in_dramhit(verb), {32, 0, 32});
+    for (const tally& t : {in_tuples(verb), in_lines(verb)}) expect_costs(t, {32, erases ? 32u : 64u, 0});
+  }
+  for (const tally& t : {in_tuples("pipelined find, 32 bins"), in_lines("pipelined find, 32 bins")})
+    expect_costs(t, {32, 0, 0});
+}
+
+// Tuples: two of words share a line, and one of 64 bytes fills it; the third in a group is in the second line, or the third. A
+// find looks at the header, the key's words, the value's, and the header again. A miss ends at an empty tuple.
+TEST(counting_gates, a_find_of_a_tuple_takes_the_lines_up_to_it_and_no_read_modify_write) {
+  for (const char* verb : {"find", "visit", "contains, first slot", "contains, absent, bin empty"}) {
+    SCOPED_TRACE(verb);
+    for (const tally& t : {in_tuples(verb), in_lines(verb)}) {
+      expect_costs(t, {1, 0, 0});
+      EXPECT_EQ(t.stores, t.seat * 2) << "into the seat and out";
+    }
+  }
+  EXPECT_EQ(in_tuples("find").loads, 6u) << "the clock, the root, the header twice, a word of key and one of value";
+  EXPECT_EQ(in_lines("find").loads, 10u) << "with two words of key and four of value";
+  expect_costs(in_tuples("find, absent"), {1, 0, 0});
+  expect_costs(in_lines("find, absent"), {2, 0, 0});
+  expect_costs(in_tuples("contains, third slot"), {2, 0, 0});
+  expect_costs(in_lines("contains, third slot"), {3, 0, 0});
+  expect_costs(in_tuples("find, absent, line full"), {2, 0, 0});
+  for (const tally& t : {in_tuples("find_batch, 32 bins"), in_lines("find_batch, 32 bins")})
+    expect_costs(t, {32, 0, 0});
+}
+
+// A tuple is taken and shown, and so is a new value: two swaps of the header, the second because it has to notice a mover (the
+// room's README, "What we changed", 3). An erase is one. Beside them the words are stored, and what is counted.
+TEST(counting_gates, a_change_of_a_tuple_swaps_its_header_twice_and_an_erase_once) {
+  for (const char* verb : {"insert", "insert_or_assign, absent"}) {
+    SCOPED_TRACE(verb);
+    for (const tally& t : {in_tuples(verb), in_lines(verb)}) expect_costs(t, {1, 2, 0});
+    EXPECT_EQ(in_tuples(verb).stores, 5u) << "the seat's two, the counter, and two words";
+    EXPECT_EQ(in_lines(verb).stores, 9u) << "six words";
+  }
+  for (const char* verb :
+       {"assign", "update", "insert_or_add, key is there", "insert_or_assign, key is there", "compute, replaces"}) {
+    SCOPED_TRACE(verb);
+    for (const tally& t : {in_tuples(verb), in_lines(verb)}) expect_costs(t, {1, 2, 0});
+    EXPECT_EQ(in_tuples(verb).stores, 3u) << "the seat's two, and the value's word";
+    EXPECT_EQ(in_lines(verb).stores, 6u) << "the value's four";
+  }
+  for (const char* verb : {"erase", "extract", "compute, erases"}) {
+    SCOPED_TRACE(verb);
+    for (const tally& t : {in_tuples(verb), in_lines(verb)}) expect_costs(t, {1, 1, 0});
+    EXPECT_EQ(in_lines(verb).stores, 3u) << "the seat's two, and the counter";
+  }
+  for (const char* verb : {"insert, key is there", "assign, absent", "erase, absent"}) {
+    SCOPED_TRACE(verb);
+    const unsigned in_lines_of_their_own = std::string(verb).ends_with("absent") ? 2 : 1;
+    expect_costs(in_tuples(verb), {1, 0, 0});
+    expect_costs(in_lines(verb), {in_lines_of_their_own, 0, 0});
+  }
 }
 
 // The relativistic room at rest: `lines` are those of the array of heads, `index` the nodes, each in a block of its own. A
