@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// A writer stands still before each of its steps, at rest and at each stage of a resize, its share of that included.
+// Meanwhile every key is looked up, and three keys of each stripe are inserted, assigned and erased. Every lookup ends. The
+// updates of a stripe wait exactly when its lock is held, and one lock is held at most. Of the other updates one may
+// wait: whoever comes in its share of a resize to the stripe that is held, after its own update. What is taken out is handed
+// over under another lock, which all with the same seat modulo 16 share.
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include "relativistic/manned_table.hpp"
+#include "support/scheduler.hpp"
+
+namespace cubby_test {
+namespace {
+
+/// Who has which seat: the writer, the reader, and the updates, of which some wait.
+constexpr std::size_t writers_seat = 0;
+constexpr std::size_t readers_seat = 1;
+constexpr std::size_t first_seat_of_updates = 2;
+
+/// Lets a thread run until it ends, false: until it waits. In slices, as the scheduler takes many steps for waiting.
+bool ends(scheduler& turns, std::size_t number) {
+  for (;;) {
+    const auto how = turns.run(number, 1000);
+    if (how != scheduler::stopped::before_step) return how == scheduler::stopped::finished;
+  }
+}
+
+/// The stripes whose locks are held, now that everybody stands.
+template <class Policy>
+std::vector<std::uint64_t> held_stripes(room::table<Policy>& t) {
+  std::vector<std::uint64_t> held;
+  for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
+    if (t.stripes[s].lock.try_lock()) t.stripes[s].lock.unlock();
+    else held.push_back(s);
+  }
+  return held;
+}
+/// Whether an update may do a piece of a resize, of one that goes on or that an update begins.
+template <class Policy>
+bool is_work_to_take(room::table<Policy>& t) {
+  if (t.settings.growth == cubby::growth_policy::fixed || !t.resize_lock.try_lock()) return false;
+  t.resize_lock.unlock();
+  return true;
+}
+
+/// Every key of every stripe, one by one and in a batch, in a thread that must not wait.
+template <class Value>
+void expect_lookups_to_end(manned_table<Value>& m, scheduler& turns) {
+  const auto reader = turns.start([&m] {
+    std::vector<std::uint64_t> keys, expected;
+    for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
+      for (const part which : {part::kept, part::assigned, part::erased, part::absent, part::inserted}) {
+        keys.push_back(key_of(s, which));
+        expected.push_back(which < part::absent ? keys.back() : 0);
+        EXPECT_EQ(m.find(readers_seat, keys.back()), expected.back());
+      }
+    }
+    EXPECT_EQ(m.find_batch(readers_seat, keys), expected);
+    // what the writer has in hand may be there or not
+    for (const part which : {part::writers_old, part::writers_new}) {
+      const std::uint64_t key = key_of(writers_stripe, which);
+      const std::uint64_t got = m.find(readers_seat, key);
+      EXPECT_TRUE(got == 0 || got == key || got == key + m.assigned) << got << " under " << key;
+    }
+  });
+  EXPECT_TRUE(ends(turns, reader)) << "a lookup waits";
+}
+
+constexpr std::uint64_t updates = 3 * room::stripe_count;
+constexpr std::uint64_t stripe_of_update(std::uint64_t number) { return number / 3; }
+constexpr part part_of_update(std::uint64_t number) {
+  constexpr part parts[] = {part::inserted, part::assigned, part::erased};
+  return parts[number % 3];
+}
+
+/// Three updates of each stripe, one after the other, in a thread that is left behind when it waits: then another goes on.
+/// Returns those that wait.
+template <class Value>
+std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, scheduler& turns) {
+  std::vector<std::uint64_t> waiting;
+  for (std::size_t who = first_seat_of_updates; m.next_update < updates; ++who) {
+    if (who == m.seats) {
+      ADD_FAILURE() << "more updates wait than there are seats for";
+      break;
+    }
+    const auto one = turns.start([&m, who] {
+      for (std::uint64_t n = m.next_update; n == m.next_update && n < updates; ++n) {
+        ++m.next_update;
+        constexpr change changes[] = {change::insert, change::assign, change::erase};
+        m.act(who, changes[n % 3], key_of(stripe_of_update(n), part_of_update(n)));
+      }
+    });
+    if (!ends(turns, one)) waiting.push_back(m.next_update - 1);
+  }
+  return waiting;
+}
+
+/// What stood in the way of whom, over all steps of a writer.
+struct tally {
+  std::uint64_t steps = 0;
+  std::set<std::uint64_t> held; // stripes
+  std::uint64_t bystanders = 0; // updates of other stripes than the one that was held then
+};
+
+/// What a lookup shows after the update.
+template <class Value>
+std::uint64_t shown_after(const manned_table<Value>& m, part which, std::uint64_t key) {
+  if (which == part::erased || which == part::absent) return 0;
+  return which == part::assigned ? key + m.assigned : key;
+}
+
+template <class Value>
+void look_round(manned_table<Value>& m, scheduler& turns, tally& seen) {
+  const auto held = held_stripes(m.t);
+  const bool work = is_work_to_take(m.t);
+  ASSERT_LE(held.size(), 1u) << "a writer holds the locks of two stripes";
+  expect_lookups_to_end(m, turns);
+  std::uint64_t here = 0, others = 0;
+  for (const std::uint64_t number : updates_that_wait(m, turns)) {
+    if (!held.empty() && stripe_of_update(number) == held[0]) {
+      ++here;
+      continue;
+    }
+    ++others;
+    const std::uint64_t key = key_of(stripe_of_update(number), part_of_update(number));
+    EXPECT_EQ(m.find(readers_seat, key), shown_after(m, part_of_update(number), key)) << "its own update has to wait";
+  }
+  EXPECT_EQ(here, held.empty() ? 0u : 3u) << "updates of the stripe whose lock is held";
+  // who waits with a piece of a resize in hand has the resize's lock: nobody else comes to that stripe with another
+  EXPECT_LE(others, !held.empty() && work ? 1u : 0u) << "updates wait whose stripe is free";
+  seen.held.insert(held.begin(), held.end());
+  seen.bystanders += others;
+}
+
+/// What is in the table when everybody has gone on, and that every chain is sorted and has its own bucket's nodes alone.
+template <class Value>
+void expect_all_done(manned_table<Value>& m, change what) {
+  m.end_resizes();
+  for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
+    for (const part which : {part::kept, part::assigned, part::erased, part::absent, part::inserted}) {
+      const std::uint64_t key = key_of(s, which);
+      EXPECT_EQ(m.find(readers_seat, key), shown_after(m, which, key));
+    }
+  }
+  const std::uint64_t before = key_of(writers_stripe, part::writers_old);
+  const std::uint64_t made = key_of(writers_stripe, part::writers_new);
+  const std::uint64_t changed = what == change::erase ? 0 : before + (what == change::assign ? m.assigned : 0);
+  EXPECT_EQ(m.find(readers_seat, before), changed);
+  const bool inserts = what == change::insert || what == change::commit;
+  EXPECT_EQ(m.find(readers_seat, made), inserts ? made : 0);
+  const std::uint64_t expected = 3 * room::stripe_count + (changed != 0 ? 1 : 0) + (inserts ? 1 : 0);
+  EXPECT_EQ(room::live_entries(m.t), expected);
+  std::uint64_t met = 0;
+  const std::uint64_t buckets = m.t.buckets.load(cubby::sync::relaxed);
+  for (std::uint64_t b = 0; b < buckets; ++b) {
+    std::vector<std::uint64_t> path;
+    for (auto* n = room::node_at(room::first_link(m.t, b)); n != nullptr;) {
+      path.push_back(n->key);
+      n = room::node_at(n->next.load(cubby::sync::relaxed));
+    }
+    EXPECT_TRUE(std::is_sorted(path.begin(), path.end(), room::comes_before)) << "bucket " << b;
+    for (const std::uint64_t key : path) EXPECT_EQ(key % buckets, b);
+    met += path.size();
+  }
+  EXPECT_EQ(met, expected);
+}
+
+/// A writer with this change before each of its steps, or one in `every`. A lock is held for more steps than three.
+template <class Value>
+tally stand_before_each_step(const post& p, change what, std::uint64_t every = cubby::cpu::thread_sanitizer ? 3 : 1) {
+  const bool new_key = what != change::assign && what != change::erase;
+  const std::uint64_t key = key_of(writers_stripe, new_key ? part::writers_new : part::writers_old);
+  tally seen;
+  for (std::uint64_t number = 0;; number += every) {
+    manned_table<Value> m(p);
+    scheduler turns;
+    const auto writer = turns.start([&] { m.act(writers_seat, what, key); });
+    const auto how = turns.run(writer, number);
+    EXPECT_NE(how, scheduler::stopped::waiting) << "of step " << number;
+    ++seen.steps;
+    look_round(m, turns, seen);
+    EXPECT_TRUE(turns.finish_all());
+    expect_all_done(m, what);
+    const bool failed = ::testing::Test::HasFailure();
+    if (failed) ADD_FAILURE() << "change " << static_cast<int>(what) << " before step " << number;
+    if (failed || how == scheduler::stopped::finished) return seen;
+  }
+}
+
+template <class Value>
+class parked_writer : public ::testing::Test {};
+using words_and_records = ::testing::Types<std::uint64_t, wide_value>;
+TYPED_TEST_SUITE(parked_writer, words_and_records);
+
+constexpr change every_change[] = {change::insert, change::assign, change::erase, change::commit, change::abort};
+
+TYPED_TEST(parked_writer, holds_up_updates_of_its_stripe_alone) {
+  for (const change what : every_change) {
+    const tally seen = stand_before_each_step<TypeParam>({.from = 128}, what);
+    EXPECT_EQ(seen.held, std::set<std::uint64_t>{writers_stripe});
+    EXPECT_EQ(seen.bystanders, 0u);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+/// One family of chains is the share of each writer; the writer's own may be that of its key, or another.
+TYPED_TEST(parked_writer, holds_up_one_update_more_while_each_does_a_share) {
+  constexpr auto each_a_share = cubby::growth_policy::incremental;
+  const post posts[] = {{64, 128, each_a_share, 0},
+                        {64, 256, each_a_share, writers_stripe},
+                        {256, 64, each_a_share, 0},
+                        {256, 64, each_a_share, writers_stripe},
+                        {64, 128, each_a_share, all_families},
+                        {256, 64, each_a_share, all_families}};
+  for (const post& p : posts) {
+    for (const change what : every_change) {
+      const tally seen = stand_before_each_step<TypeParam>(p, what);
+      EXPECT_EQ(seen.held.count(writers_stripe), 1u);
+      if (p.done != all_families) EXPECT_GT(seen.bystanders, 0u) << "nobody came to the stripe that is held";
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+/// The writer's share is all that can be done without waiting: it holds one lock after the other.
+TYPED_TEST(parked_writer, holds_up_one_stripe_at_a_time_while_it_does_all_of_a_pass) {
+  constexpr auto all_at_once = cubby::growth_policy::cooperative;
+  const post moves{64, 128, all_at_once, 0}, cuts{64, 128, all_at_once, all_families}, joins{256, 64, all_at_once, 0};
+  // under ThreadSanitizer a sample: a thousand steps, with a table and threads of their own for each
+  const std::uint64_t every = cubby::cpu::thread_sanitizer ? 17 : 3;
+  for (const post& p : {moves, cuts, joins}) {
+    const tally seen = stand_before_each_step<TypeParam>(p, change::insert, every);
+    if (::testing::Test::HasFailure()) return;
+    if (!cubby::cpu::thread_sanitizer)
+      EXPECT_EQ(seen.held.size(), room::stripe_count) << "not every family was in hand";
+  }
+}
+
+/// A writer takes something out; of two others who do that in other stripes one has a seat with the same lock for what waits
+/// to be freed. Returns at how many of the writer's steps that one waited.
+template <class Value>
+std::uint64_t steps_that_hold_up_the_twin(change what) {
+  std::uint64_t waited = 0;
+  for (std::uint64_t number = 0;; ++number) {
+    manned_table<Value> m({.from = 128});
+    scheduler turns;
+    const auto writer = turns.start([&] { m.act(writers_seat, what, key_of(writers_stripe, part::writers_old)); });
+    const bool last = turns.run(writer, number) == scheduler::stopped::finished;
+    const bool in_a_stripe = !held_stripes(m.t).empty();
+    const auto twin = turns.start([&] { m.act(m.twin_of_writer, what, key_of(writers_stripe + 1, part::kept)); });
+    const auto other = turns.start([&] { m.act(first_seat_of_updates, what, key_of(writers_stripe + 2, part::kept)); });
+    const bool waits = !ends(turns, twin);
+    EXPECT_FALSE(waits && in_a_stripe);
+    waited += waits ? 1 : 0;
+    EXPECT_TRUE(ends(turns, other)) << "before step " << number;
+    EXPECT_TRUE(turns.finish_all());
+    if (last || ::testing::Test::HasFailure()) return waited;
+  }
+}
+
+TYPED_TEST(parked_writer, holds_up_who_retires_under_the_same_lock) {
+  EXPECT_GT(steps_that_hold_up_the_twin<TypeParam>(change::erase), 0u);
+  const bool records = manned_table<TypeParam>::codec::in_records; // words are assigned in place
+  EXPECT_EQ(steps_that_hold_up_the_twin<TypeParam>(change::assign) > 0, records);
+}
+
+} // namespace
+} // namespace cubby_test
