@@ -100,7 +100,6 @@ std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, scheduler& 
 
 /// What stood in the way of whom, over all steps of a writer.
 struct tally {
-  std::uint64_t steps = 0;
   std::set<std::uint64_t> held; // stripes
   std::uint64_t bystanders = 0; // updates of other stripes than the one that was held then
 };
@@ -180,7 +179,6 @@ tally stand_before_each_step(const post& p, change what, std::uint64_t every = c
     const auto writer = turns.start([&] { m.act(writers_seat, what, key); });
     const auto how = turns.run(writer, number);
     EXPECT_NE(how, scheduler::stopped::waiting) << "of step " << number;
-    ++seen.steps;
     look_round(m, turns, seen);
     EXPECT_TRUE(turns.finish_all());
     expect_all_done(m, what);
@@ -219,7 +217,7 @@ TYPED_TEST(parked_writer, holds_up_one_update_more_while_each_does_a_share) {
     for (const change what : every_change) {
       const tally seen = stand_before_each_step<TypeParam>(p, what);
       EXPECT_EQ(seen.held.count(writers_stripe), 1u);
-      if (p.done != all_families) EXPECT_GT(seen.bystanders, 0u) << "nobody came to the stripe that is held";
+      EXPECT_TRUE(seen.bystanders > 0 || p.done == all_families) << "nobody came to the stripe that is held";
       if (::testing::Test::HasFailure()) return;
     }
   }
@@ -234,8 +232,8 @@ TYPED_TEST(parked_writer, holds_up_one_stripe_at_a_time_while_it_does_all_of_a_p
   for (const post& p : {moves, cuts, joins}) {
     const tally seen = stand_before_each_step<TypeParam>(p, change::insert, every);
     if (::testing::Test::HasFailure()) return;
-    if (!cubby::cpu::thread_sanitizer)
-      EXPECT_EQ(seen.held.size(), room::stripe_count) << "not every family was in hand";
+    EXPECT_TRUE(seen.held.size() == room::stripe_count || cubby::cpu::thread_sanitizer)
+        << "not every family was in hand";
   }
 }
 
