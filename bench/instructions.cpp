@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tools/suite/instructions.py` counts: `bench_instructions ENGINE VERB COUNT` fills a table, the same for every verb,
 // and then carries out the verb COUNT times. The difference of two counts is the verb's own; nothing here is timed.
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/pipeline.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
@@ -17,20 +22,41 @@ constexpr std::size_t batch = 32;
 // So that the order of the keys is not the order of the bins, and yet every run asks the same.
 constexpr std::uint64_t key_of(std::uint64_t i) { return (i * 40503) % keys; }
 
-template <class Engine> class bench {
+// More than a slot holds: with its key and its header 32 bytes, the smaller kind of tuple.
+struct two_words {
+  std::uint64_t number = 0;
+  std::uint64_t other = 0;
+};
+template <class Value> constexpr Value value_of(std::uint64_t number) {
+  if constexpr (std::same_as<Value, two_words>) return {number, ~number};
+  else return number;
+}
+template <class Value> constexpr std::uint64_t number_of(const Value& value) {
+  if constexpr (std::same_as<Value, two_words>) return value.number;
+  else return value;
+}
+
+template <class Engine, class Value = std::uint64_t> class bench {
+  using map_type = cubby::map<std::uint64_t, Value, Engine>;
+  static constexpr bool has_pipeline =
+      std::same_as<Value, std::uint64_t> && cubby::pipelined_engine<typename map_type::engine_type>;
+
+  // A verb with more calls than one is inlined elsewhere or not at all: an engine is asked for inserts and erases in pairs or
+  // one by one, as its figures began.
+  static constexpr bool in_pairs = std::same_as<Engine, cubby::dlht> || std::same_as<Engine, cubby::dlht_single>;
+
 public:
   bench() : map_(wanted()) {
-    for (std::uint64_t k = 0; k < keys; ++k) map_.insert(k, k);
+    for (std::uint64_t k = 0; k < keys; ++k) map_.insert(k, value_of<Value>(k));
   }
 
   /// The sum of what was found; false for a verb that there is not.
   bool run(std::string_view verb, std::uint64_t count) {
     if (verb == "find") find(count);
     else if (verb == "miss") miss(count);
-    else if (verb == "insert_erase") insert_erase(count);
     else if (verb == "assign") assign(count);
     else if (verb == "find_batch") find_batch(count);
-    else return false;
+    else return run_others(verb, count);
     return true;
   }
   [[nodiscard]] std::uint64_t sum() const { return sum_; }
@@ -42,24 +68,35 @@ private:
     return o;
   }
   [[gnu::noinline]] void find(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.find(key_of(i)).value_or(0);
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += number_of(map_.find(key_of(i)).value_or(Value{}));
   }
   [[gnu::noinline]] void miss(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.find(keys + key_of(i)).value_or(0);
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += number_of(map_.find(keys + key_of(i)).value_or(Value{}));
   }
   [[gnu::noinline]] void insert_erase(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
-      sum_ += map_.insert(keys + key_of(i), i) ? 1u : 0u;
+      sum_ += map_.insert(keys + key_of(i), value_of<Value>(i)) ? 1u : 0u;
       sum_ += map_.erase(keys + key_of(i)) ? 1u : 0u;
     }
   }
   [[gnu::noinline]] void assign(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.assign(key_of(i), i) ? 1u : 0u;
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.assign(key_of(i), value_of<Value>(i)) ? 1u : 0u;
+  }
+  /// COUNT new keys up to twice as many as are there: the table holds them without growth.
+  [[gnu::noinline]] void insert(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t fresh = keys + (i * 40503) % (2 * keys);
+      sum_ += map_.insert(fresh, value_of<Value>(i)) ? 1u : 0u;
+    }
+  }
+  /// Up to all keys that are there.
+  [[gnu::noinline]] void erase(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.erase(key_of(i)) ? 1u : 0u;
   }
   /// COUNT keys, not batches; a multiple of `batch`.
   [[gnu::noinline]] void find_batch(std::uint64_t count) {
     std::array<std::uint64_t, batch> asked{};
-    std::array<std::uint64_t, batch> values{};
+    std::array<Value, batch> values{};
     std::array<bool, batch> found{};
     for (std::uint64_t i = 0; i < count; i += batch) {
       for (std::size_t j = 0; j < batch; ++j) asked[j] = key_of(i + j);
@@ -67,12 +104,44 @@ private:
     }
   }
 
-  cubby::map<std::uint64_t, std::uint64_t, Engine> map_;
+  bool run_others(std::string_view verb, std::uint64_t count) {
+    if constexpr (in_pairs) {
+      if (verb != "insert_erase") return false;
+      insert_erase(count);
+      return true;
+    } else {
+      if (verb == "insert") insert(count);
+      else if (verb == "erase") erase(count);
+      else return run_pipeline(verb, count);
+      return true;
+    }
+  }
+  bool run_pipeline(std::string_view verb, std::uint64_t count) {
+    if constexpr (has_pipeline) {
+      if (verb == "pipelined_find") pipelined(cubby::pipeline_verb::find, count);
+      else if (verb == "pipelined_add") pipelined(cubby::pipeline_verb::insert_or_add, count);
+      else return false;
+      return true;
+    }
+    return false;
+  }
+  /// Of keys that are there.
+  [[gnu::noinline]] void pipelined(cubby::pipeline_verb what, std::uint64_t count)
+    requires has_pipeline
+  {
+    cubby::pipeline pending(map_);
+    using reply = typename decltype(pending)::reply_type;
+    const auto add_up = [this](reply&& r) { sum_ += r.value.value_or(1); };
+    for (std::uint64_t i = 0; i < count; ++i) pending.submit({what, i, key_of(i), 1}, add_up);
+    pending.drain(add_up);
+  }
+
+  map_type map_;
   std::uint64_t sum_ = 0;
 };
 
-template <class Engine> int run(std::string_view verb, std::uint64_t count) {
-  bench<Engine> b;
+template <class Engine, class Value = std::uint64_t> int run(std::string_view verb, std::uint64_t count) {
+  bench<Engine, Value> b;
   if (!b.run(verb, count)) return 2;
   std::printf("%llu\n", static_cast<unsigned long long>(b.sum())); // what is used is not optimised away
   return 0;
@@ -82,12 +151,15 @@ template <class Engine> int run(std::string_view verb, std::uint64_t count) {
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fputs("usage: bench_instructions dlht|dlht_single find|miss|insert_erase|assign|find_batch COUNT\n", stderr);
+    std::fputs("usage: bench_instructions dlht|dlht_single|dramhit|dramhit_tuples|relativistic VERB COUNT\n", stderr);
     return 2;
   }
   const std::string_view engine = argv[1];
   const std::uint64_t count = std::strtoull(argv[3], nullptr, 10);
   if (engine == "dlht") return run<cubby::dlht>(argv[2], count);
   if (engine == "dlht_single") return run<cubby::dlht_single>(argv[2], count);
+  if (engine == "dramhit") return run<cubby::dramhit>(argv[2], count);
+  if (engine == "dramhit_tuples") return run<cubby::dramhit_tuples, two_words>(argv[2], count);
+  if (engine == "relativistic") return run<cubby::relativistic>(argv[2], count);
   return 2;
 }
