@@ -119,26 +119,42 @@ TEST(litmus, a_stored_value_carries_its_writer) {
   cubby::registry::release(mine);
 }
 
-/// The reader stands on the node, so no link that leads there tells it anything; nor does the value word, as the node is not
-/// retired.
+/// The reader stands on nodes that are removed and not retired, so no link that leads there tells it anything.
+struct removed_nodes : filled_chains {
+  relative::node* at[size] = {};
+  removed_nodes() {
+    for (std::size_t i = 0; i < size; ++i) at[i] = node_of(i);
+  }
+  ~removed_nodes() {
+    for (relative::node* const n : at) relative::free_node(n);
+  }
+};
+
 TEST(litmus, a_dead_node_carries_its_removal) {
-  struct standing : filled_chains {
-    relative::node* at[size] = {};
-    standing() {
-      for (std::size_t i = 0; i < size; ++i) at[i] = node_of(i);
-    }
-    ~standing() {
-      for (relative::node* const n : at) relative::free_node(n);
-    }
-  };
-  meet<standing>(
+  meet<removed_nodes>(
       100,
-      [](standing& c, std::size_t i) {
+      [](removed_nodes& c, std::size_t i) {
         c.passenger[i] = i + 1;
         relative::remove_node(c.table, i, *c.at[i]);
       },
-      [](standing& c, std::size_t i) {
+      [](removed_nodes& c, std::size_t i) {
         spin_until([&] { return c.seen_from(*c.at[i], i).where == nullptr; });
+        ASSERT_EQ(c.passenger[i], i + 1);
+      });
+}
+
+/// The passenger comes behind the mark, so the mark does not carry it.
+TEST(litmus, a_buried_value_comes_behind_the_mark) {
+  meet<removed_nodes>(
+      100,
+      [](removed_nodes& c, std::size_t i) {
+        relative::remove_node(c.table, i, *c.at[i]);
+        c.passenger[i] = i + 1;
+        relative::node_policy::retire_link(relative::link_to(*c.at[i])) = i + 50; // stands for the chain of the retired
+      },
+      [](removed_nodes& c, std::size_t i) {
+        spin_until([&] { return c.at[i]->value.load(sync::relaxed) == i + 50; });
+        ASSERT_EQ(c.seen_from(*c.at[i], i).where, nullptr);
         ASSERT_EQ(c.passenger[i], i + 1);
       });
 }
