@@ -98,6 +98,9 @@ file_figures combine(set_operation what, count_rule rule, const std::vector<std:
                                   first.canonical ? "" : " of one strand"));
     bounds.count_limit = std::min(bounds.count_limit, files.back()->header().count_limit);
   }
+  if (bounds.min_count > bounds.count_limit)
+    throw bad_input(
+        fmt::format("--min-count {}: counts of these files end at {}", bounds.min_count, bounds.count_limit));
   file_writer writer(output, files.front()->of(), bounds);
   with_word(files.front()->of().k, [&](auto word) { combine_all<decltype(word)>(what, rule, files, bounds, writer); });
   writer.finish();

@@ -19,6 +19,8 @@ inline constexpr std::array<char, 8> file_magic = {'c', 'u', 'b', 'b', 'y', 'k',
 inline constexpr std::array<char, 8> end_magic = {'c', 'u', 'b', 'b', 'y', 'e', 'n', 'd'};
 inline constexpr std::uint16_t file_version = 1;
 inline constexpr std::size_t block_kmers = 4096;
+// Of a distance of 128 bits and a count of 32, seven bits a byte.
+inline constexpr std::size_t longest_entry = 19 + 5;
 
 struct file_header {
   std::array<char, 8> magic = file_magic;
@@ -80,13 +82,15 @@ template <class Word> void put_varint(std::string& out, Word value) {
   out.push_back(static_cast<char>(value));
 }
 
-// Reads one value and moves `at`; false when it does not end before `end` or does not fit.
+// Reads one value and moves `at`; false when it does not end before `end`, does not fit or has another, shorter form.
 template <class Word> bool get_varint(const std::uint8_t*& at, const std::uint8_t* end, Word& value) {
   value = 0;
   for (unsigned shift = 0; at < end && shift < sizeof(Word) * 8; shift += 7) {
     const std::uint8_t byte = *at++;
-    value |= static_cast<Word>(byte & 0x7f) << shift;
-    if (byte < 0x80) return true;
+    const auto bits = static_cast<Word>(byte & 0x7f);
+    const auto part = static_cast<Word>(bits << shift);
+    value |= part;
+    if (byte < 0x80) return part >> shift == bits && (bits != 0 || shift == 0);
   }
   return false;
 }

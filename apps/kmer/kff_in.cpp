@@ -79,7 +79,7 @@ void kff_reader::read_variables() {
     else if (name == "max") most_ = value;
     else if (name == "data_size") data_bytes_ = value;
   }
-  if (k_ == 0) return;
+  if (k_ == 0 && shape_.k == 0) return;
   if (k_ > longest_k) refuse(fmt::format("has k-mers of {} bases; at most {} can be read", k_, longest_k));
   if (shape_.k != 0 && shape_.k != k_) refuse("has k-mers of several lengths");
   if (data_bytes_ > 8) refuse(fmt::format("has {} bytes of data for each k-mer; counts have at most 8", data_bytes_));
@@ -94,15 +94,19 @@ bool kff_reader::find_section() {
     case 'v': read_variables(); break;
     case 'r':
     case 'm': begin_data(type); return true;
-    case 'i':
-      for (std::uint64_t left = 9 * read_number(8) + 8; left != 0; --left) read_number(1);
-      break;
+    case 'i': skip_index(); break;
     case 'K':
       if (read_number(2) != 0x4646) refuse("is damaged: its end is not KFF");
       return false;
     default: refuse(fmt::format("is damaged: there is no section of type {}", static_cast<int>(type)));
     }
   }
+}
+
+void kff_reader::skip_index() {
+  const std::uint64_t sections = read_number(8);
+  if (sections > (UINT64_MAX - 8) / 9) refuse("is damaged: its index has more sections than a file can have");
+  for (std::uint64_t left = 9 * sections + 8; left != 0; --left) read_number(1);
 }
 
 void kff_reader::begin_data(char type) {

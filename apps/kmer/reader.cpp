@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing in the file is believed before its sum was checked.
+// Nothing in the file is believed before its sum was checked, and nothing that its other parts contradict.
 #include "reader.hpp"
 
 #include <cerrno>
@@ -26,10 +26,10 @@ kmer_file::kmer_file(const std::string& path) : path_(path) {
       refuse("is no k-mer file of cubby; `cubby kmer count` makes them");
     if (header_.version != file_version)
       refuse(fmt::format("has version {} of the format; this program reads version {}", header_.version, file_version));
-    if (header_.sum != checksum(0, &header_, offsetof(file_header, sum)) || header_.k == 0 || header_.k > longest_k)
-      refuse("is damaged: the sum of its header does not fit");
+    check_header();
     read_end();
     check_blocks();
+    check_counts();
   } catch (...) {
     ::close(fd_);
     throw;
@@ -41,7 +41,7 @@ kmer_file::~kmer_file() { ::close(fd_); }
 void kmer_file::refuse(const std::string& why) const { throw bad_input(fmt::format("{}: {}", path_, why)); }
 
 void kmer_file::refuse_block(std::size_t number) const {
-  refuse(fmt::format("is damaged: the sum of block {} of {} does not fit", number + 1, blocks_.size()));
+  refuse(fmt::format("is damaged: block {} of {} does not fit its sum or its place", number + 1, blocks_.size()));
 }
 
 void kmer_file::read_at(std::uint64_t offset, void* into, std::size_t count) const {
@@ -52,6 +52,15 @@ void kmer_file::read_at(std::uint64_t offset, void* into, std::size_t count) con
     if (got == 0) refuse("is truncated");
     have += static_cast<std::size_t>(got);
   }
+}
+
+void kmer_file::check_header() const {
+  if (header_.sum != checksum(0, &header_, offsetof(file_header, sum)) || header_.k == 0 || header_.k > longest_k)
+    refuse("is damaged: the sum of its header does not fit");
+  const file_header made = header_for(of(), header_.min_count, header_.count_limit);
+  if (std::memcmp(&made, &header_, sizeof made) != 0 || header_.min_count == 0 ||
+      header_.min_count > header_.count_limit)
+    refuse("is damaged: its header is none that goes with its k");
 }
 
 void kmer_file::read_end() {
@@ -79,11 +88,45 @@ void kmer_file::read_end() {
 
 void kmer_file::check_blocks() const {
   std::uint64_t offset = sizeof header_;
+  const block_entry* before = nullptr;
   for (const block_entry& b : blocks_) {
-    if (b.offset != offset || b.kmers == 0 || b.kmers > block_kmers) refuse("is damaged: its index has a gap");
+    if (b.offset != offset || b.kmers == 0 || b.kmers > block_kmers || b.bytes > b.kmers * longest_entry)
+      refuse("is damaged: its index has a gap");
+    if (first_of(b) > mask_of<wide_word>(header_.k) || b.partition >= partition_count)
+      refuse("is damaged: its index has a k-mer that is none");
+    if (before != nullptr && std::pair(b.partition, first_of(b)) <= std::pair(before->partition, first_of(*before)))
+      refuse("is damaged: its index is out of order");
+    if (before != nullptr && b.partition == before->partition && before->kmers != block_kmers)
+      refuse("is damaged: its index has a block that ends early");
     offset += b.bytes;
+    before = &b;
   }
   if (offset != footer_.index_offset) refuse("is damaged: its index has a gap");
+}
+
+void kmer_file::check_counts() const {
+  std::uint64_t distinct = 0;
+  for (const block_entry& b : blocks_) distinct += b.kmers;
+  std::uint64_t left = distinct;
+  std::uint64_t total = 0;
+  std::uint64_t saturated = 0;
+  std::uint64_t least = header_.min_count;
+  for (const histogram_entry& h : counts_) {
+    if (h.count < least || h.count > header_.count_limit || h.kmers == 0 || h.kmers > left)
+      refuse("is damaged: its histogram does not fit its k-mers");
+    least = h.count + 1;
+    left -= h.kmers;
+    total += h.count * h.kmers;
+    if (h.count == header_.count_limit) saturated = h.kmers;
+  }
+  if (left != 0 || distinct != footer_.distinct || total != footer_.total || saturated != footer_.saturated)
+    refuse("is damaged: its end does not fit its histogram");
+}
+
+// The largest k-mer that a block may hold: the next block's first one is above it.
+wide_word kmer_file::last_of(std::size_t number) const {
+  const bool goes_on = number + 1 < blocks_.size() && blocks_[number + 1].partition == blocks_[number].partition;
+  return goes_on ? first_of(blocks_[number + 1]) - 1 : mask_of<wide_word>(header_.k);
 }
 
 std::string kmer_file::read_bytes(const block_entry& b) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a k-mer file: front to back in its order, or one block for one k-mer. Whatever is not such a file, or has been
-// damaged, is refused with a bad_input that says so.
+// damaged, is refused with a bad_input that says so. The sums find damage; whoever makes a file on purpose makes its
+// sums too, so what a reader relies on is checked beside them.
 #pragma once
 
 #include <algorithm>
@@ -34,13 +35,16 @@ public:
     const std::string bytes = read_bytes(b);
     const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
     const std::uint8_t* const end = at + bytes.size();
-    Word word = static_cast<Word>(b.first_low);
-    if constexpr (sizeof(Word) > sizeof(std::uint64_t)) word |= static_cast<Word>(b.first_high) << 64;
+    auto word = static_cast<Word>(first_of(b));
+    auto room = static_cast<Word>(last_of(number) - word); // how far it is to the last k-mer that may stand here
     for (std::uint32_t i = 0; i < b.kmers; ++i) {
       Word distance = 0;
       std::uint32_t count = 0;
       if (!get_varint(at, end, distance) || !get_varint(at, end, count)) refuse_block(number);
+      if (distance > room || (distance == 0) != (i == 0) || count < header_.min_count || count > header_.count_limit)
+        refuse_block(number);
       word += distance;
+      room -= distance;
       into.push_back({word, count});
     }
     if (at != end) refuse_block(number);
@@ -49,8 +53,12 @@ public:
 private:
   void read_at(std::uint64_t offset, void* into, std::size_t count) const;
   std::string read_bytes(const block_entry& b) const;
+  void check_header() const;
   void read_end();
   void check_blocks() const;
+  void check_counts() const;
+  static wide_word first_of(const block_entry& b) { return join(b.first_high, b.first_low); }
+  wide_word last_of(std::size_t number) const;
   [[noreturn]] void refuse(const std::string& why) const;
   [[noreturn]] void refuse_block(std::size_t number) const;
 

@@ -72,21 +72,25 @@ private:
 };
 
 template <class Word> void check_order(const kmer_file& file) {
-  std::uint64_t distinct = 0;
-  std::uint64_t total = 0;
+  const shape s = file.of();
+  histogram counts;
   std::optional<std::pair<std::uint32_t, Word>> last;
   for (cursor<Word> c(file); !c.ended(); c.advance()) {
     const std::pair<std::uint32_t, Word> here(c.partition(), c.at().word);
-    if ((last && here <= *last) || partition_of(file.of(), c.at().word) != c.partition())
-      throw bad_input(
-          fmt::format("{}: is damaged: {} is out of order", file.path(), text_of(c.at().word, file.of().k)));
+    if ((last && here <= *last) || partition_of(s, c.at().word) != c.partition())
+      throw bad_input(fmt::format("{}: is damaged: {} is out of order", file.path(), text_of(c.at().word, s.k)));
+    if (s.canonical && c.at().word > reverse_complement(c.at().word, s.k))
+      throw bad_input(fmt::format("{}: is damaged: {} is not canonical", file.path(), text_of(c.at().word, s.k)));
     last = here;
-    ++distinct;
-    total += c.at().count;
+    counts.add(c.at().count);
   }
-  if (distinct != file.footer().distinct || total != file.footer().total)
-    throw bad_input(fmt::format("{}: is damaged: it holds {} k-mers and its end says {}", file.path(), distinct,
-                                file.footer().distinct));
+  auto row = file.counts().begin();
+  counts.visit([&](std::uint32_t count, std::uint64_t kmers) {
+    if (row == file.counts().end() || row->count != count || row->kmers != kmers)
+      throw bad_input(fmt::format("{}: is damaged: it holds {} k-mers with count {}, and its histogram says otherwise",
+                                  file.path(), kmers, count));
+    ++row;
+  });
 }
 
 } // namespace

@@ -27,6 +27,11 @@ void text_parser::refuse(const std::string& why) const {
   throw bad_input(fmt::format("{}: record {}: {}", name_, figures_.records, why));
 }
 
+void text_parser::refuse_return() {
+  ++figures_.records; // it is what the next record would begin with
+  refuse("a carriage return inside a line");
+}
+
 bool text_parser::refill() {
   at_ = 0;
   end_ = bytes_->read(buffer_);
@@ -40,9 +45,9 @@ text_parser::piece text_parser::take() {
   p.ends_line = line_end != nullptr;
   p.text = {begin, static_cast<std::size_t>((p.ends_line ? line_end : buffer_.data() + end_) - begin)};
   at_ += p.text.size() + (p.ends_line ? 1 : 0);
-  const bool was_held = held_return_;
+  p.after_return = held_return_ && !(p.ends_line && p.text.empty());
   held_return_ = false;
-  if (was_held && !(p.ends_line && p.text.empty()) && inside_sequence()) refuse("a carriage return inside a line");
+  if (p.after_return && inside_sequence()) refuse("a carriage return inside a line");
   if (!p.text.empty() && p.text.back() == '\r') {
     p.text.remove_suffix(1);
     held_return_ = !p.ends_line;
@@ -53,9 +58,12 @@ text_parser::piece text_parser::take() {
 
 void text_parser::begin_record(char first) {
   if (first == '\n' || first == '\r') {
-    take(); // an empty line between records
+    // An empty line between records. What follows a '\r' there would be lost with it.
+    const piece p = take();
+    if (!p.text.empty() || p.after_return) refuse_return();
     return;
   }
+  if (held_return_) refuse_return();
   ++figures_.records;
   if (first != '>' && first != '@')
     refuse(fmt::format("begins with {}, where FASTA has '>' and FASTQ '@'", shown(first)));
@@ -101,7 +109,7 @@ void text_parser::sequence_line(std::string& letters) {
 // The quality ends where it is as long as the sequence; lines that begin with '@' are no new record before.
 void text_parser::quality(std::string& letters) {
   const piece p = take();
-  quality_letters_ += p.text.size();
+  quality_letters_ += p.text.size() + (p.after_return ? 1 : 0);
   if (!p.ends_line) return;
   if (quality_letters_ == sequence_letters_) return end_record(letters);
   if (quality_letters_ > sequence_letters_ || sequence_lines_ <= 1)

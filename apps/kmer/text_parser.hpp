@@ -24,6 +24,7 @@ private:
   struct piece {
     std::string_view text; // without the line end
     bool ends_line = false;
+    bool after_return = false; // a '\r' came before `text`, in the same line, and ends no line
   };
 
   bool refill();
@@ -38,6 +39,7 @@ private:
   void end_record(std::string& letters);
   bool inside_sequence() const { return state_ == expects::fasta_line || state_ == expects::sequence_line; }
   [[noreturn]] void refuse(const std::string& why) const;
+  [[noreturn]] void refuse_return();
 
   std::unique_ptr<byte_source> bytes_;
   std::string name_;

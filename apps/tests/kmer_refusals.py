@@ -43,6 +43,14 @@ class Sequences(Folder):
             self.refuse(f">1\nACGT\n>2\nACGT{letter}ACGT\n>3\nACGT\n".encode("latin-1"), "record 2", shown, name="in.fa")
         self.refuse(">1\nACGT\rACGT\n", "record 1", "name.fa"[4:], name="in.fa")
 
+    def test_carriage_returns_that_end_no_line(self):
+        """The record behind one was once left out, and a quality's letter was counted or not as the buffer ended."""
+        self.refuse(FASTQ + "\r@r2\nACGT\n+\nIIII\n", "record 2", "carriage return")
+        self.refuse("\r>1\nACGT\n", "record 1", "carriage return", name="in.fa")
+        for before in range(65_520, 65_550):
+            head = f"@{'x' * before}\n"
+            self.refuse(head + "ACG\n+\nII\rI\n", "record 1", "the quality has 4 letters, the sequence 3")
+
     def test_letter_far_behind(self):
         text = ">1\n" + "ACGT" * 100_000 + "\n>2\n" + "ACGT" * 100_000 + "!\n"
         self.refuse(text, "record 2", "'!'", name="in.fa")

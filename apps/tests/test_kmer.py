@@ -8,6 +8,7 @@ import unittest
 import kmer_support
 from kmer_counts import *  # noqa: F403
 from kmer_files import *  # noqa: F403
+from kmer_hostile import *  # noqa: F403
 from kmer_refusals import *  # noqa: F403
 from kmer_support import load_tests  # noqa: F401
 
