@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the fuzzers: first over the kept corpus, then on for some seconds with a fixed seed. An input that fails is kept
-# in build/fuzz/found, and the message says how to run it again.
+# in build/fuzz/found, and the message says how to run it again. `face` plays bytes as verbs over a table; `kmers` gives
+# them to the readers of `cubby kmer` as a file: sequences, gzip, k-mer files, KFF.
 import os
 import re
 import shutil
@@ -8,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .shell import BUILD, Failure, ROOT, Shell, Skip, need, say
 
-TARGETS = {"face": "cubby_fuzz_face"}
+TARGETS = {"face": "cubby_fuzz_face", "kmers": "cubby_fuzz_kmers"}
 CORPUS = ROOT / "fuzz" / "corpus"
 SECONDS = 15
 SEED = 3
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"}
 LIMITS = ["-max_len=600", "-len_control=0", "-timeout=60", "-rss_limit_mb=3000"]
+# What a reader asks for at once, whatever a file of 600 bytes claims.
+MORE_LIMITS = {"kmers": ["-malloc_limit_mb=512"]}
 
 
 def has_fuzzer(shell):
@@ -49,7 +52,7 @@ def run_target(shell, name, seconds, seed=SEED):
     program = BUILD / "fuzz" / "fuzz" / TARGETS[name]
     say(f"{shell.part}: {name}: seed {seed}, {seconds} s, {inputs} kept inputs")
     command = [program, f"-seed={seed}", f"-max_total_time={seconds}", "-print_final_stats=1",
-               f"-artifact_prefix={found}{os.sep}", *LIMITS, fresh, kept]
+               f"-artifact_prefix={found}{os.sep}", *LIMITS, *MORE_LIMITS.get(name, []), fresh, kept]
     try:
         output = shell.run(f"fuzz {name}", command, env=SANITIZERS, limit=seconds + 600)
     except Failure as why:
