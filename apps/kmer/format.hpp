@@ -84,15 +84,21 @@ template <class Word> void put_varint(std::string& out, Word value) {
 
 // Reads one value and moves `at`; false when it does not end before `end`, does not fit or has another, shorter form.
 template <class Word> bool get_varint(const std::uint8_t*& at, const std::uint8_t* end, Word& value) {
-  value = 0;
-  for (unsigned shift = 0; at < end && shift < sizeof(Word) * 8; shift += 7) {
-    const std::uint8_t byte = *at++;
-    const auto bits = static_cast<Word>(byte & 0x7f);
-    const auto part = static_cast<Word>(bits << shift);
-    value |= part;
-    if (byte < 0x80) return part >> shift == bits && (bits != 0 || shift == 0);
+  if (at < end && *at < 0x80) { // nearly every count
+    value = *at++;
+    return true;
   }
-  return false;
+  value = 0;
+  unsigned shift = 0;
+  for (; at < end && shift + 7 < sizeof(Word) * 8; shift += 7) {
+    const std::uint8_t byte = *at++;
+    value |= static_cast<Word>(byte & 0x7f) << shift;
+    if (byte < 0x80) return byte != 0;
+  }
+  // The last byte there can be has room for a few bits.
+  if (at == end || *at == 0 || (*at >> (sizeof(Word) * 8 - shift)) != 0) return false;
+  value |= static_cast<Word>(*at++) << shift;
+  return true;
 }
 
 } // namespace kmer
