@@ -17,6 +17,7 @@ import time
 from typing import NamedTuple
 
 COVERAGE = 30
+PLAIN = "reads.fq"  # the same, unpacked
 NEEDED = ("art_illumina", "gzip", "jellyfish", "kmc")
 
 
@@ -34,10 +35,15 @@ def rows_of(program, reads):
     alone = shlex.join(map(str, [program, "kmer", "count", "--quiet", "-k", "21", "--threads", "1", reads]))
     return [
         Row("cubby-21", "", [*ours, "-k", "21", "--threads", "2", reads]),
+        Row("cubby-21-480M", "", [*ours, "-k", "21", "--threads", "2", "--memory", "480M", reads]),
+        Row("cubby-21-plain", "cubby-21", [*ours, "-k", "21", "--threads", "2", PLAIN]),
+        *[Row(f"cubby-21-{engine}", "cubby-21", [*ours, "-k", "21", "--threads", "2", "--engine", engine, reads])
+          for engine in ("dlht", "dramhit", "partitioned")],
         Row("kmc-21", "cubby-21", [*kmc, "-k21", "-m12", "-r", reads, "theirs", "kmc"]),
         Row("jellyfish-21", "cubby-21", [*jellyfish, "-m", "21"]),
         Row("cubby-21-alone", "cubby-21", [*ours, "-k", "21", "--threads", "1", reads]),
-        # Two of them side by side share nothing but the machine: how far this is above one alone, two threads cannot help.
+        # Two of them side by side share nothing but the machine. By as much as they take longer than one alone, two threads
+        # cannot be faster either.
         Row("cubby-21-twice", "cubby-21-alone", ["sh", "-c", f"{alone} -o ours.kc & {alone} -o twice.kc && wait $!"]),
         Row("cubby-21-1G", "", [*ours, "-k", "21", "--threads", "2", "--memory", "1G", reads]),
         Row("kmc-21-disk", "cubby-21-1G", [*kmc, "-k21", "-m2", "-sm", reads, "theirs", "kmc"]),
@@ -81,6 +87,11 @@ def measure(command, folder):
     return Cost(passed, used.ru_utime + used.ru_stime, used.ru_maxrss / 1000)
 
 
+def unpack(folder, reads):
+    with (folder / PLAIN).open("wb") as out:
+        subprocess.run(["gzip", "-dc", reads], cwd=folder, stdout=out, check=True)
+
+
 def median(costs):
     return Cost(*(statistics.median(column) for column in zip(*costs)))
 
@@ -100,7 +111,7 @@ def print_table(rows, costs):
 def main():
     parser = argparse.ArgumentParser(description="cubby kmer count beside KMC and Jellyfish, in turns.")
     parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("folder", type=pathlib.Path, help="for the reads and what the runs write: 8 GB")
+    parser.add_argument("folder", type=pathlib.Path, help="for the reads and what the runs write: 10 GB")
     parser.add_argument("--bases", type=int, default=33_000_000, help="length of the genome (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", help="names of rows, separated by commas")
@@ -115,6 +126,8 @@ def main():
     rows = rows_of(chosen.program.resolve(), reads)
     if chosen.only:
         rows = [row for row in rows if row.name in chosen.only.split(",")] or parser.error(f"no row is named {chosen.only}")
+    if any(row.name == "cubby-21-plain" for row in rows):
+        unpack(chosen.folder, reads)
     costs = {row.name: [] for row in rows}
     for turn in range(chosen.rounds):
         for row in rows:

@@ -92,7 +92,7 @@ void kmer_file::check_blocks() const {
   for (const block_entry& b : blocks_) {
     if (b.offset != offset || b.kmers == 0 || b.kmers > block_kmers || b.bytes > b.kmers * longest_entry)
       refuse("is damaged: its index has a gap");
-    if (first_of(b) > mask_of<wide_word>(header_.k) || b.partition >= partition_count)
+    if (first_of(b) > mask_of<wide_word>(header_.k) || (b.partition >> header_.partition_bits) != 0)
       refuse("is damaged: its index has a k-mer that is none");
     if (before != nullptr && std::pair(b.partition, first_of(b)) <= std::pair(before->partition, first_of(*before)))
       refuse("is damaged: its index is out of order");

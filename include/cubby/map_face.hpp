@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs of maps, beside those of face.hpp: what has to do with values. A function that is given a value gets
 // `const V&` that stays as it is until the function returns; it may call the table again. Functions that make a new
-// value out of the old one may run again when another thread was faster, so they should have no other effect.
+// value out of the old one may run again when another thread was faster, so they should have no other effect; that of `modify` runs once.
 // What a user's function or constructor throws passes through and leaves the table as it was.
 #pragma once
 
@@ -103,9 +103,10 @@ public:
   template <class F> bool update(const K& k, F&& f) { return renew(k, f); }
   template <lookup_key<codec_type> Q, class F> bool update(const Q& k, F&& f) { return renew(k, f); }
   /// `f(V&)`, called exactly once if the key is there, on a copy that then takes the value's place. Blocks: whoever wants to change
-  /// or erase this entry waits until `f` has returned; lookups, and all that is about other entries, go on. `f` must not
-  /// ask for a change of this entry, or of one that another `modify` holds. What it throws leaves the entry as it was. Throws
-  /// like `assign`. Of engines that claim `exclusive_modify`: `relativistic`.
+  /// or erase this entry waits until `f` has returned; lookups, and all that is about other entries, go on. `f` must not wait for
+  /// anybody who may want this entry: no change of it, no `clear` or `erase_if` over all, no change of an entry that another
+  /// `modify` or a reservation holds. What it throws leaves the entry as it was. Throws like `assign`. Of engines that claim
+  /// `exclusive_modify`: `relativistic`.
   template <class F>
     requires(Engine::capabilities.exclusive_modify && std::copy_constructible<V>)
   bool modify(const K& k, F&& f) {

@@ -2,6 +2,7 @@
 // The verbs on one key, written once for words and for records: lookups, inserts, changes, erases. Each runs inside a
 // pin that its caller holds. In record mode a value is built outside the engine and published by one compare of words,
 // so no lock is held and no bin is blocked while a user's code runs; a function given by the user may then run again.
+// The exception is `modify_value`, of engines that have it.
 #pragma once
 
 #include <cstdint>

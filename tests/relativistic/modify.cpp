@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // modify: the caller's function runs once, on an entry that nobody else changes meanwhile; and nobody waits for it but who
 // wants to change that entry.
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -90,18 +91,28 @@ bool ends_alone(scheduler& turns, std::size_t thread) {
   return false;
 }
 
+/// Who has to wait; the last four take the entry out.
+template <class Map, class Made> std::vector<std::function<void(Map&)>> changes_of_held(const Made& made) {
+  return {
+      [&](Map& m) { EXPECT_TRUE(m.assign(held, made(8))); },
+      [&](Map& m) { EXPECT_FALSE(m.insert_or_assign(held, made(8))); },
+      [&](Map& m) { EXPECT_TRUE(m.update(held, [&](const auto&) { return made(8); })); },
+      [&](Map& m) { EXPECT_TRUE(m.modify(held, [&](auto& v) { v = v == made(5) ? made(8) : v; })); },
+      [&](Map& m) { EXPECT_EQ(m.extract(held), made(5)); },
+      [&](Map& m) { EXPECT_TRUE(m.erase(held)); },
+      [&](Map& m) {
+        EXPECT_EQ(m.compute(held, [](const auto*) { return cubby::computed<typename Map::mapped_type>::erase(); }),
+                  cubby::change::erased);
+      },
+      [&](Map& m) { m.clear(); },
+  };
+}
+
 TYPED_TEST(modify, makes_those_wait_who_would_change_the_entry_and_nobody_else) {
   using map = typename TestFixture::map;
   const auto made = [](std::uint64_t n) { return TestFixture::made(n); };
-  const std::function<void(map&)> changes[] = {
-      [&](map& m) { EXPECT_TRUE(m.assign(held, made(8))); },
-      [&](map& m) { EXPECT_FALSE(m.insert_or_assign(held, made(8))); },
-      [&](map& m) { EXPECT_TRUE(m.update(held, [&](const auto&) { return made(8); })); },
-      [&](map& m) { EXPECT_TRUE(m.modify(held, [&](auto& v) { v = made(this->number(v) + 3); })); },
-      [&](map& m) { EXPECT_EQ(m.extract(held), made(5)); },
-      [&](map& m) { EXPECT_TRUE(m.erase(held)); },
-  };
-  for (std::size_t i = 0; i < std::size(changes); ++i) {
+  const auto changes = changes_of_held<map>(made);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
     map m(tiny_options());
     ASSERT_TRUE(m.insert(held, made(1)));
     bool inside = false;
@@ -121,7 +132,9 @@ TYPED_TEST(modify, makes_those_wait_who_would_change_the_entry_and_nobody_else) 
     EXPECT_EQ(turns.run_until(holder, scheduler::never), scheduler::stopped::finished);
     ASSERT_TRUE(turns.finish_all());
     EXPECT_EQ(m.contains(held), i < 4);
-    if (i < 4) EXPECT_EQ(*m.find(held), made(8));
+    if (i < 4) {
+      EXPECT_EQ(*m.find(held), made(8));
+    }
   }
 }
 
@@ -138,6 +151,28 @@ TYPED_TEST(modify, leaves_the_entry_as_it_was_when_its_function_throws) {
   EXPECT_TRUE(m.modify(held, [&](auto& v) { v = this->made(3); }));
   EXPECT_TRUE(m.assign(held, this->made(4))) << "nobody holds it any more";
   EXPECT_EQ(*m.find(held), this->made(4));
+}
+
+TYPED_TEST(modify, lets_those_who_wait_go_on_when_its_function_throws) {
+  typename TestFixture::map m(tiny_options());
+  ASSERT_TRUE(m.insert(held, this->made(1)));
+  bool inside = false;
+  scheduler turns;
+  const auto holder = turns.start([&] {
+    EXPECT_THROW(m.modify(held,
+                          [&](auto&) {
+                            inside = true;
+                            EXPECT_TRUE(m.contains(held)); // steps, before the first of which it stands
+                            throw 7;
+                          }),
+                 int);
+  });
+  const auto change = turns.start(
+      [&] { EXPECT_TRUE(m.update(held, [&](const auto& v) { return this->made(this->number(v) + 10); })); });
+  ASSERT_EQ(turns.run_until(holder, [&](step, const void*) { return inside; }), scheduler::stopped::before_step);
+  EXPECT_EQ(turns.run_until(change, scheduler::never), scheduler::stopped::waiting);
+  ASSERT_TRUE(turns.finish_all());
+  EXPECT_EQ(*m.find(held), this->made(11));
 }
 
 TYPED_TEST(modify, passes_reservations_by) {

@@ -44,6 +44,8 @@ private:
     while (*at != &mine_) at = &(*at)->next;
     *at = mine_.next;
     node_ = nullptr;
+    // relaxed, both: written under the lock; who sees it takes the lock
+    stripe_.releases.store(stripe_.releases.load(sync::relaxed) + 1, sync::relaxed);
   }
   stripe& stripe_;
   node* node_ = nullptr;

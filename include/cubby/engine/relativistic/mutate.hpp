@@ -70,11 +70,16 @@ inline bool is_held(const stripe& s, const node& n) noexcept {
   }
   return false;
 }
-/// Blocks while it is.
+/// Blocks while it is, and takes the lock only when some `modify` of the stripe has ended.
 CUBBY_NEVER_INLINE inline void wait_while_held(stripe& s, const node& n) noexcept {
-  for (sync::backoff wait;; wait.pause()) {
-    const lock_scope look(s.lock);
-    if (!is_held(s, n)) return;
+  for (sync::backoff wait;;) {
+    // relaxed, both: a reason to look again, under the lock
+    const std::uint64_t before = s.releases.load(sync::relaxed);
+    {
+      const lock_scope look(s.lock);
+      if (!is_held(s, n)) return;
+    }
+    while (s.releases.load(sync::relaxed) == before) wait.pause(); // relaxed: as above
   }
 }
 

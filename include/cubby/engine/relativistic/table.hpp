@@ -21,9 +21,10 @@ struct holding {
 /// What writers of the buckets whose numbers end in the same bits share.
 struct alignas(cpu::cache_line) stripe {
   small_lock<> lock;
-  sync::word<std::uint64_t> inserts; // nodes ever linked: tells an insert whether its search is still true
-  sync::word<std::uint64_t> live;    // nodes that are neither dead nor hidden; written under the lock
-  holding* held = nullptr;           // N5; only under the lock
+  sync::word<std::uint64_t> inserts;  // nodes ever linked: tells an insert whether its search is still true
+  sync::word<std::uint64_t> live;     // nodes that are neither dead nor hidden; written under the lock
+  holding* held = nullptr;            // N5; only under the lock
+  sync::word<std::uint64_t> releases; // of that list; written under the lock
 };
 
 enum class stage : std::uint8_t { idle, moving, unzipping };
