@@ -109,11 +109,11 @@ template <class Map, class Made> std::vector<std::function<void(Map&)>> changes_
 }
 
 TYPED_TEST(modify, makes_those_wait_who_would_change_the_entry_and_nobody_else) {
-  using map = typename TestFixture::map;
+  using table = typename TestFixture::map;
   const auto made = [](std::uint64_t n) { return TestFixture::made(n); };
-  const auto changes = changes_of_held<map>(made);
+  const auto changes = changes_of_held<table>(made);
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    map m(tiny_options());
+    table m(tiny_options());
     ASSERT_TRUE(m.insert(held, made(1)));
     bool inside = false;
     scheduler turns;
