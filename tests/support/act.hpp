@@ -42,8 +42,8 @@ enum class act : std::uint8_t {
   hold, ///< find_ref, which pins
   look, ///< is the reference still what it was? then unpin
   // About a resize that a script carries out itself, where the table lets it.
-  resize, ///< begins one
-  pass,   ///< does as many passes of it, with what has to be waited for before them
+  resize,  ///< begins one
+  pass,    ///< does as many passes of it, with what has to be waited for before them
   collect, ///< frees what may be freed, and waits for nothing
   modify   ///< `update` by a function that runs once, where the engine has that; about one key
 };
