@@ -43,19 +43,57 @@ private:
   std::function<void()> others_;
 };
 
-/// A table with words or, of `wide_value`, with records, a seat for the reader and one for everybody else.
+/// A table with words or, of `wide_value`, with records, which are made of numbers and turned back. `fixed` at first.
 template <class Value>
-class family {
+class coded_table {
 public:
   using codec = typename cubby::codec<std::uint64_t, Value, key_as_hash,
                                       std::allocator<std::byte>>::template with_front<sizeof(room::node)>;
   using table = room::table<codec>;
   static constexpr std::uint64_t assigned = std::uint64_t{1} << 40; // added to a key, what `assign` gives it
 
-  explicit family(std::uint64_t buckets)
-      : t(settings(buckets), codec(key_as_hash{}, std::allocator<std::byte>{}, 0)), reader(*cubby::registry::claim()),
-        writer(*cubby::registry::claim()) {
+  explicit coded_table(std::uint64_t buckets)
+      : t(settings(buckets), codec(key_as_hash{}, std::allocator<std::byte>{}, 0)) {
     EXPECT_TRUE(room::open(t));
+  }
+  [[nodiscard]] auto probe(std::uint64_t key) const { return t.policy.probe_of(key); }
+  [[nodiscard]] static Value value(std::uint64_t n) {
+    if constexpr (codec::in_records) return Value{n, ~n, n * 3};
+    else return n;
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t key, std::uint64_t n) const {
+    return t.policy.make(probe(key), key, value(n)).word;
+  }
+  [[nodiscard]] std::uint64_t number_of(std::uint64_t word) const {
+    const Value& v = t.policy.value(word);
+    if constexpr (codec::in_records) return v == value(v.number) ? v.number : torn;
+    else return v;
+  }
+
+  table t;
+
+private:
+  static cubby::options settings(std::uint64_t buckets) {
+    cubby::options o;
+    o.capacity = buckets;
+    o.growth = cubby::growth_policy::fixed; // which has no worker
+    return o;
+  }
+};
+
+/// With a seat for the reader and one for everybody else.
+template <class Value>
+class family : public coded_table<Value> {
+  using base = coded_table<Value>;
+  using base::number_of, base::probe, base::word;
+
+public:
+  using codec = typename base::codec;
+  using table = typename base::table;
+  using base::assigned, base::t;
+
+  explicit family(std::uint64_t buckets)
+      : base(buckets), reader(*cubby::registry::claim()), writer(*cubby::registry::claim()) {
     // From here on writers do nothing for a resize, and there is no worker: the test does it all.
     t.settings.growth = cubby::growth_policy::background;
     t.bound = ~std::uint64_t{0};
@@ -145,31 +183,11 @@ public:
     EXPECT_EQ(met, keys.size());
   }
 
-  table t;
   cubby::seat& reader;
   cubby::seat& writer;
   std::vector<std::uint64_t> keys;
 
 private:
-  static cubby::options settings(std::uint64_t buckets) {
-    cubby::options o;
-    o.capacity = buckets;
-    o.growth = cubby::growth_policy::fixed; // which has no worker
-    return o;
-  }
-  [[nodiscard]] auto probe(std::uint64_t key) const { return t.policy.probe_of(key); }
-  [[nodiscard]] static Value value(std::uint64_t n) {
-    if constexpr (codec::in_records) return Value{n, ~n, n * 3};
-    else return n;
-  }
-  [[nodiscard]] std::uint64_t word(std::uint64_t key, std::uint64_t n) const {
-    return t.policy.make(probe(key), key, value(n)).word;
-  }
-  [[nodiscard]] std::uint64_t number_of(std::uint64_t word) const {
-    const Value& v = t.policy.value(word);
-    if constexpr (codec::in_records) return v == value(v.number) ? v.number : torn;
-    else return v;
-  }
   /// What has left is freed at once unless the reader may stand on it: the sanitizers then see what was forgotten.
   void change(std::uint64_t key, cubby::decision wanted) {
     {

@@ -31,13 +31,15 @@ inline constexpr std::uint64_t all_families = ~std::uint64_t{0};
 
 /// A table of words or of records, with a seat for each of the threads that may stand in it at once.
 template <class Value>
-class manned_table {
-public:
-  using codec = typename family<Value>::codec;
-  static constexpr std::uint64_t assigned = std::uint64_t{1} << 40; // added to a key, what `assign` gives it
+class manned_table : public coded_table<Value> {
+  using base = coded_table<Value>;
+  using base::number_of, base::probe, base::word;
 
-  explicit manned_table(const post& p) : t(settings(p.from), codec(key_as_hash{}, std::allocator<std::byte>{}, 0)) {
-    EXPECT_TRUE(room::open(t));
+public:
+  using codec = typename base::codec;
+  using base::assigned, base::t;
+
+  explicit manned_table(const post& p) : base(p.from) {
     for (std::size_t i = 0; i < seats; ++i) seats_[i] = seat_of_bag(i);
     seats_[twin_of_writer] = seat_of_bag(0);
     t.bound = ~std::uint64_t{0};
@@ -92,31 +94,11 @@ public:
     }
   }
 
-  room::table<codec> t;
   std::uint64_t next_update = 0;                       // of those beside the writer
   static constexpr std::size_t seats = 8;              // that retire under different locks
   static constexpr std::size_t twin_of_writer = seats; // and one that shares the first one's
 
 private:
-  static cubby::options settings(std::uint64_t buckets) {
-    cubby::options o;
-    o.capacity = buckets;
-    o.growth = cubby::growth_policy::fixed; // until the table is filled
-    return o;
-  }
-  [[nodiscard]] auto probe(std::uint64_t key) const { return t.policy.probe_of(key); }
-  [[nodiscard]] static Value value(std::uint64_t n) {
-    if constexpr (codec::in_records) return Value{n, ~n, n * 3};
-    else return n;
-  }
-  [[nodiscard]] std::uint64_t word(std::uint64_t key, std::uint64_t n) const {
-    return t.policy.make(probe(key), key, value(n)).word;
-  }
-  [[nodiscard]] std::uint64_t number_of(std::uint64_t word) const {
-    const Value& v = t.policy.value(word);
-    if constexpr (codec::in_records) return v == value(v.number) ? v.number : torn;
-    else return v;
-  }
   void alter(cubby::seat& mine, std::uint64_t key, cubby::decision wanted) {
     auto f = [wanted](std::uint64_t) { return wanted; };
     const cubby::mutated m = room::mutate(t, mine, probe(key), f);
