@@ -3,7 +3,7 @@
 // about, and then every key is looked up, its place in a list being the tag. No call waits for memory.
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/map.hpp>
-#include <cubby/pipeline.hpp>
+#include <cubby/sink_pipeline.hpp>
 
 #include <array>
 #include <cstdint>
@@ -21,13 +21,11 @@ constexpr std::uint64_t events_of_each = 3;
 
 /// Answers come to a function ...
 void count_events(counts& all) {
-  cubby::pipeline pending(all);
-  const auto check = [](const line::reply_type& r) {
+  auto pending = all.handle().pipeline([](const line::reply_type& r) {
     if (r.result != cubby::outcome::done) std::puts("no room for a key");
-  };
-  for (std::uint64_t n = 0; n < keys * events_of_each; ++n)
-    pending.submit({cubby::pipeline_verb::insert_or_add, n, n % keys, 1}, check);
-  pending.drain(check);
+  });
+  for (std::uint64_t n = 0; n < keys * events_of_each; ++n) pending.insert_or_add(n % keys, 1, n);
+  pending.drain();
 }
 
 /// ... or into the caller's own room, as many as fit.

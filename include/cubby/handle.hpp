@@ -76,6 +76,9 @@ private:
 
 } // namespace detail
 
+struct pipeline_options;
+template <class Engine, class Sink> class sink_pipeline;
+
 /// Move-only; used by one thread at a time; must not outlive its table. Every verb of the table, and `find_ref`.
 /// A handle that lingers delays the freeing of memory only while it is pinned.
 template <template <class, class> class Face, class Engine> class handle : public Face<handle<Face, Engine>, Engine> {
@@ -106,6 +109,16 @@ public:
   /// Ends what `find_ref` began; its references are void. No effect when not pinned.
   void unpin() noexcept { pin_.drop(); }
   [[nodiscard]] bool pinned() const noexcept { return pin_.holds(); }
+
+  /// Requests that are answered later, each with its caller's tag, by `sink(tagged_reply<V>&&)`: `p.find(k, tag)`, ...,
+  /// `p.drain()`. Of engines that claim `pipelined`; include <cubby/sink_pipeline.hpp>.
+  template <class Sink> [[nodiscard]] sink_pipeline<Engine, Sink> pipeline(Sink sink) {
+    return sink_pipeline<Engine, Sink>(seat_.engine(), std::move(sink));
+  }
+  template <class Sink>
+  [[nodiscard]] sink_pipeline<Engine, Sink> pipeline(Sink sink, const pipeline_options& chosen) {
+    return sink_pipeline<Engine, Sink>(seat_.engine(), std::move(sink), chosen);
+  }
 
   [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
   [[nodiscard]] seat* own_seat() const noexcept { return seat_.own(); }

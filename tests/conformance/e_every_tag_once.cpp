@@ -2,6 +2,7 @@
 // Guarantee E: every request that a pipeline has taken is answered exactly once, with its own tag and the answer that the
 // verb has; whatever the window, the room for replies, and what the table does meanwhile.
 #include <cubby/pipeline.hpp>
+#include <cubby/sink_pipeline.hpp>
 
 #include <unordered_map>
 
@@ -137,6 +138,63 @@ TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
   }
   ASSERT_EQ(c.twice, 0u);
   ASSERT_EQ(m.size(), expected.size());
+}
+
+/// The verbs as calls, their answers to one function.
+TYPED_TEST(e_every_tag_once, calls_of_a_handles_pipeline_answer_to_its_sink) {
+  random_source random(301);
+  typename TypeParam::map m(tiny_options());
+  model expected;
+  std::unordered_map<std::uint64_t, wanted_answer> wanted;
+  const auto sink = [&](auto&& r) {
+    const auto at = wanted.find(r.tag);
+    ASSERT_NE(at, wanted.end()) << "no such tag, or answered before";
+    EXPECT_EQ(r.result, at->second.result);
+    ASSERT_EQ(r.value.has_value(), at->second.value.has_value());
+    if (r.value) {
+      EXPECT_EQ(TypeParam::number(*r.value), *at->second.value);
+    }
+    wanted.erase(at);
+  };
+  auto p = m.handle().pipeline(sink, {.window = 4});
+  std::uint64_t tag = 0;
+  for (unsigned round = 0; round < 200; ++round) {
+    for (std::uint64_t k = random.below(3); k < 60; k += 1 + random.below(5)) {
+      const auto what = static_cast<pipeline_verb>(random.below(6));
+      if (what == pipeline_verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
+      const std::uint64_t v = random.below(1000);
+      wanted[tag] = answer_of(expected, what, k, v);
+      const auto key = TypeParam::key(k);
+      const auto value = TypeParam::value(v);
+      switch (what) {
+      case pipeline_verb::find: p.find(key, tag++); break;
+      case pipeline_verb::insert: p.insert(key, value, tag++); break;
+      case pipeline_verb::assign: p.assign(key, value, tag++); break;
+      case pipeline_verb::insert_or_assign: p.insert_or_assign(key, value, tag++); break;
+      case pipeline_verb::insert_or_add: p.insert_or_add(key, value, tag++); break;
+      case pipeline_verb::erase: p.erase(key, tag++); break;
+      }
+    }
+    p.drain();
+    ASSERT_EQ(p.pending(), 0u);
+    ASSERT_TRUE(wanted.empty()) << "a request was not answered";
+  }
+  ASSERT_EQ(m.size(), expected.size());
+}
+
+TEST(e_every_tag_once_of_sets, calls_of_a_handles_pipeline_answer_to_its_sink) {
+  cubby::set<std::uint64_t, cubby::dramhit> s;
+  std::vector<outcome> answers(4, outcome::not_executed);
+  auto p = s.handle().pipeline([&](auto&& r) { answers[r.tag] = r.result; });
+  p.insert(7, 0);
+  p.drain();
+  p.find(7, 1);
+  p.find(8, 2);
+  p.drain();
+  p.erase(7, 3);
+  p.drain();
+  EXPECT_EQ(answers, (std::vector{outcome::done, outcome::done, outcome::absent, outcome::done}));
+  EXPECT_EQ(s.size(), 0u);
 }
 
 /// The window is longer than a pin lasts, and others make the table grow, shrink and free what it had.

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// says alone: this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do
+#include <cubby/map.hpp>
+#include <cubby/sink_pipeline.hpp>
+
+void ask(cubby::map<int, int>& all) {
+  auto pending = all.handle().pipeline([](auto&&) {});
+}
