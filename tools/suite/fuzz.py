@@ -7,11 +7,11 @@ import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
-from .shell import BUILD, Failure, ROOT, Shell, Skip, need, say
+from .shell import BUILD, Failure, JOBS, ROOT, Shell, Skip, need, say
 
 TARGETS = {"face": "cubby_fuzz_face", "kmers": "cubby_fuzz_kmers"}
 CORPUS = ROOT / "fuzz" / "corpus"
-SECONDS = 15
+SECONDS = 30
 SEED = 3
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"}
 LIMITS = ["-max_len=600", "-len_control=0", "-timeout=60", "-rss_limit_mb=3000"]
@@ -66,16 +66,19 @@ def run_target(shell, name, seconds, seed=SEED):
 
 
 def run_all(shell, seconds, processes=1):
-    """Each fuzzer for so many seconds of processor time; each process with a seed and a log of its own."""
+    """Each fuzzer for so many seconds of processor time in all, as many processes at a time as there are cores; each process
+    with a seed and a log of its own."""
     build(shell)
     seeds = range(SEED, SEED + processes)
+    share = -(-seconds // processes)
+    jobs = [(name, seed) for name in TARGETS for seed in seeds]
+    with ThreadPoolExecutor(int(JOBS)) as pool:
+        ran = list(pool.map(lambda job: run_target(Shell(f"{shell.part}.{job[0]}.{job[1]}"), job[0], share, job[1]), jobs))
     notes = []
     for name in TARGETS:
-        with ThreadPoolExecutor(processes) as pool:
-            share = -(-seconds // processes)
-            ran = list(pool.map(lambda seed, target=name: run_target(Shell(f"{shell.part}.{seed}"), target, share, seed), seeds))
-        runs, edges = sum(one[0] for one in ran), max(one[2] for one in ran)
-        notes.append(f"{name}: {runs} inputs ({ran[0][1]} kept), {edges} edges, seed {', '.join(map(str, seeds))}")
+        mine = [one for job, one in zip(jobs, ran) if job[0] == name]
+        runs, edges = sum(one[0] for one in mine), max(one[2] for one in mine)
+        notes.append(f"{name}: {runs} inputs ({mine[0][1]} kept), {edges} edges, seed {', '.join(map(str, seeds))}")
     return "; ".join(notes)
 
 
