@@ -37,7 +37,9 @@ template <class V = no_value> struct tagged_reply {
 
 /// Requests that wait while memory works for them.
 struct pipeline_options {
-  std::size_t window = 64; ///< docs/performance.md has the figures for other sizes
+  std::size_t window = 64; ///< requests that may be pending; docs/performance.md has the figures for other sizes
+  /// Requests whose memory is asked for together, at most the window; 0: half of the window, but no more than 32.
+  std::size_t batch = 0;
 };
 
 /// A map or a set, of which a pipeline takes the engine.
@@ -86,10 +88,7 @@ public:
 
   /// Throws std::bad_alloc without memory for the ring or a seat (without exceptions: `ok`).
   explicit pipeline(Engine& e, pipeline_options chosen = {})
-      : seat_(e), window_(chosen.window < 1 ? 1 : chosen.window),
-        group_(window_ < 2                        ? 1
-               : window_ / 2 < most_asked_at_once ? window_ / 2
-                                                  : most_asked_at_once),
+      : seat_(e), window_(chosen.window < 1 ? 1 : chosen.window), batch_(batch_of(chosen.batch, window_)),
         pending_(window_) {}
   template <table_with_engine Table>
     requires std::same_as<typename Table::engine_type, Engine>
@@ -205,7 +204,13 @@ private:
 
   [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
 
-  static constexpr std::size_t most_asked_at_once = 32;
+  /// docs/performance.md has the figures for other sizes.
+  static std::size_t batch_of(std::size_t chosen, std::size_t window) noexcept {
+    constexpr std::size_t most_unless_told = 32;
+    if (chosen != 0) return chosen < window ? chosen : window;
+    if (window < 2) return 1;
+    return window / 2 < most_unless_told ? window / 2 : most_unless_told;
+  }
   /// Requests between two ends of the pin: with the pin held for good, nothing retired would ever be freed.
   static constexpr std::uint32_t most_in_a_pin = 4096;
 
@@ -219,7 +224,7 @@ private:
     const probe p = s.codec().probe_of(r.key);
     pending_.put(s.engine.aim(p), pin_number_, kept(p), r);
     ++taken_in_pin_;
-    if (pending_.end_number() - asked_ >= group_) ask(s);
+    if (pending_.end_number() - asked_ >= batch_) ask(s);
   }
   /// Asks memory for the lines of all requests that came since the last time. Many at once: a prefetch that has to walk the
   /// page tables holds up what comes behind it, so those that follow each other closely walk together.
@@ -354,7 +359,7 @@ private:
   std::uint32_t pin_number_ = 0;
   progress latest_;
   std::size_t window_;
-  std::size_t group_;
+  std::size_t batch_;
   std::size_t asked_ = 0; // number in `pending_` of the first whose memory has not been asked for
   ring<waiting> pending_;
 };

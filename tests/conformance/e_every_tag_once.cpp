@@ -30,7 +30,7 @@ static_assert(!std::is_constructible_v<pipe<word_mode<cubby::dramhit>>, text_mod
 template <class Mode>
 class correspondent {
 public:
-  correspondent(typename Mode::map& m, std::size_t window, std::size_t room) : pipe_(m, {window}), out_(room) {}
+  correspondent(typename Mode::map& m, cubby::pipeline_options o, std::size_t room) : pipe_(m, o), out_(room) {}
 
   void send(const std::vector<typename pipe<Mode>::request_type>& all) {
     std::span<const typename pipe<Mode>::request_type> rest(all);
@@ -62,18 +62,19 @@ private:
   std::vector<typename pipe<Mode>::reply_type> out_;
 };
 
-TYPED_TEST(e_every_tag_once, at_any_window_and_room) {
-  for (const std::size_t window : {1u, 2u, 7u, 32u, 200u}) {
+TYPED_TEST(e_every_tag_once, at_any_window_batch_and_room) {
+  const std::vector<cubby::pipeline_options> all_options = {{1}, {2}, {7}, {32}, {200}, {7, 1}, {7, 7}, {32, 1000}};
+  for (const auto& options : all_options) {
     for (const std::size_t room : {1u, 3u, 64u, 1000u}) {
       typename TypeParam::map m(tiny_options());
-      correspondent<TypeParam> c(m, window, room);
+      correspondent<TypeParam> c(m, options, room);
       std::vector<typename pipe<TypeParam>::request_type> all;
       for (std::uint64_t n = 0; n < 500; ++n)
         all.push_back({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)});
       c.send(all);
       c.poll();
       c.drain();
-      ASSERT_EQ(c.answers.size(), 500u) << window << ' ' << room;
+      ASSERT_EQ(c.answers.size(), 500u) << options.window << ' ' << options.batch << ' ' << room;
       ASSERT_EQ(c.twice, 0u);
       for (const auto& [tag, r] : c.answers) ASSERT_EQ(r.result, outcome::done) << tag;
       ASSERT_EQ(m.size(), 500u);
@@ -112,7 +113,7 @@ TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
   random_source random(300);
   typename TypeParam::map m(tiny_options());
   model expected;
-  correspondent<TypeParam> c(m, 16, 5);
+  correspondent<TypeParam> c(m, {16}, 5);
   std::uint64_t tag = 0;
   for (unsigned round = 0; round < 400; ++round) {
     // Different keys in a round: requests on one key may overtake each other.
@@ -229,7 +230,7 @@ TYPED_TEST(e_every_tag_once, while_the_table_grows_and_shrinks) {
 TYPED_TEST(e_every_tag_once, a_full_table_is_an_answer) {
   cubby::options o = tiny_options(cubby::growth_policy::fixed);
   typename TypeParam::map m(o);
-  correspondent<TypeParam> c(m, 8, 8);
+  correspondent<TypeParam> c(m, {8}, 8);
   std::vector<typename pipe<TypeParam>::request_type> all;
   for (std::uint64_t n = 0; n < 300; ++n)
     all.push_back({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)});
