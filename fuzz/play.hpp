@@ -107,5 +107,6 @@ void play_single(unsigned kind, const choice& chosen, input& in);
 void play_dramhit(unsigned kind, const choice& chosen, input& in);
 void play_relativistic(unsigned kind, const choice& chosen, input& in);
 void play_tuples(unsigned kind, const choice& chosen, input& in);
+void play_partitioned(const choice& chosen, input& in); // words alone
 
 } // namespace cubby_fuzz
