@@ -17,7 +17,7 @@ public:
   [[nodiscard]] std::uint64_t changes() const { return of(step::rmw8) + of(step::rmw16); }
 
 private:
-  std::array<std::uint64_t, 5> counts_{};
+  std::array<std::uint64_t, static_cast<std::size_t>(step::fence) + 1> counts_{}; // the last kind is `fence`
 };
 
 constexpr std::uint64_t calls = 200;
