@@ -49,12 +49,20 @@ inline verb verb_of(act what) {
   return same[static_cast<std::size_t>(what)];
 }
 
-/// `update` or `modify`.
+/// `update`; or `modify`, whose function must have run once if it found the key, and not at all if not.
 template <class Handle, class F>
 bool renew(Handle& handle, const call& c, const F& make) {
   if (c.what != act::modify) return handle.update(c.key, make);
-  if constexpr (Handle::capabilities.exclusive_modify)
-    return handle.modify(c.key, [&](auto& value) { value = make(value); });
+  if constexpr (Handle::capabilities.exclusive_modify) {
+    unsigned runs = 0;
+    const bool found = handle.modify(c.key, [&](auto& value) {
+      ++runs;
+      value = make(value);
+    });
+    if (runs == (found ? 1u : 0u)) return found;
+    throw std::logic_error("modify ran its function " + std::to_string(runs) + " times and answered " +
+                           (found ? "true" : "false"));
+  }
   throw std::logic_error("this engine has no modify");
 }
 
