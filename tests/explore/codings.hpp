@@ -20,6 +20,7 @@ struct explored_words {
   using engine = Engine;
   using hash = placed_hash;
   using value = std::uint64_t;
+  static constexpr bool in_records = false;
   static constexpr bool walks_may_repeat = false; ///< F.1
   template <class Map>
   static std::string name(const Map&, const void*) {
@@ -33,6 +34,7 @@ struct explored_records {
   using engine = Engine;
   using hash = placed_hash;
   using value = wide_value;
+  static constexpr bool in_records = true;
   static constexpr bool walks_may_repeat = false; ///< F.1
   template <class Map>
   static std::string name(const Map&, const void*) {

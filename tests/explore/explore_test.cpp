@@ -134,6 +134,16 @@ TEST(explore_control, two_writers_of_a_chain_are_explored_to_the_end) {
   explore_to_the_end(pairs_of_verbs(), "pair lr:", 1);
 }
 
+TEST(explore_control, values_that_are_read_while_they_are_written_are_explored_to_the_end) {
+  explore_to_the_end(pairs_of_verbs(), "pair tw:", 1);
+  explore_to_the_end(pairs_of_verbs(), "pair tl:", 1);
+}
+
+TEST(explore_control, tuples_in_hand_that_a_mover_meets_are_explored_to_the_end) {
+  explore_to_the_end(tuples_moves(), "array, grow tw:", 1);
+  explore_to_the_end(tuples_in_hand(), "tuple, long chain tl:", 0);
+}
+
 /// Two threads that take two locks in opposite orders.
 TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   cubby::small_lock<> first, second;
@@ -185,6 +195,11 @@ TEST(explore, dramhit_moves) { explore_group("dramhit moves", dramhit_moves(), 8
 TEST(explore, dramhit_lookups) { explore_group("dramhit lookups", dramhit_lookups_and_walks(), 3); }
 TEST(explore, dramhit_pipelines) { explore_group("dramhit pipelines", dramhit_pipelines(), 4); }
 TEST(explore, dramhit_background) { explore_group("dramhit background", dramhit_background(), 4); }
+TEST(explore, tuples_moves) { explore_group("tuples moves", tuples_moves(), 7); }
+TEST(explore, tuples_in_hand) { explore_group("tuples in hand", tuples_in_hand(), 4); }
+TEST(explore, tuples_lookups) { explore_group("tuples lookups", tuples_lookups_and_walks(), 3); }
+TEST(explore, tuples_pipelines) { explore_group("tuples pipelines", tuples_pipelines(), 4); }
+TEST(explore, tuples_background) { explore_group("tuples background", tuples_background(), 4); }
 TEST(explore, relativistic_resizes) { explore_group("relativistic resizes", relativistic_resizes(), 8); }
 TEST(explore, relativistic_casts) { explore_group("relativistic casts", relativistic_casts(), 5); }
 TEST(explore, relativistic_looks) { explore_group("relativistic looks", relativistic_looks(), 3); }

@@ -24,7 +24,7 @@ class map_subject final : public subject {
   using request = typename map::request_type;
   using reply = typename map::reply_type;
   static constexpr std::uint64_t first_gone = 1000;
-  static constexpr bool in_records = !std::is_same_v<value, std::uint64_t>;
+  static constexpr bool in_records = Coding::in_records;
 
 public:
   map_subject(const scenario& s, arena& home)

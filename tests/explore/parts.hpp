@@ -9,20 +9,20 @@ namespace cubby_test {
 /// DLHT's: scenarios that know its bins and link buckets.
 inline constexpr table_kind our_tables[] = {table_kind::words, table_kind::records};
 inline constexpr table_kind dramhit_tables[] = {table_kind::dramhit_words, table_kind::dramhit_records};
+inline constexpr table_kind tuple_tables[] = {table_kind::tuple_words, table_kind::tuple_lines};
 inline constexpr table_kind relativistic_tables[] = {table_kind::relativistic_words, table_kind::relativistic_records};
 /// Where nothing moves, all rooms.
-inline constexpr table_kind shared_tables[] = {table_kind::words,
-                                               table_kind::records,
-                                               table_kind::dramhit_words,
-                                               table_kind::dramhit_records,
-                                               table_kind::relativistic_words,
-                                               table_kind::relativistic_records};
+inline constexpr table_kind shared_tables[] = {
+    table_kind::words,       table_kind::records,     table_kind::dramhit_words,      table_kind::dramhit_records,
+    table_kind::tuple_words, table_kind::tuple_lines, table_kind::relativistic_words, table_kind::relativistic_records};
 inline constexpr table_kind every_table[] = {table_kind::words,
                                              table_kind::records,
                                              table_kind::reference_words,
                                              table_kind::reference_records,
                                              table_kind::dramhit_words,
                                              table_kind::dramhit_records,
+                                             table_kind::tuple_words,
+                                             table_kind::tuple_lines,
                                              table_kind::relativistic_words,
                                              table_kind::relativistic_records};
 
@@ -68,7 +68,8 @@ inline std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
 }
 
 inline std::string short_name(table_kind table) {
-  static const char* const names[table_kinds] = {"w", "r", "rw", "rr", "dw", "dr", "lw", "lr", "p", "pl", "ph"};
+  static const char* const names[table_kinds] = {"w",  "r",  "rw", "rr", "dw", "dr", "tw",
+                                                 "tl", "lw", "lr", "p",  "pl", "ph"};
   return names[static_cast<std::size_t>(table)];
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/engine/reference/reference.hpp>
 #include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
@@ -23,6 +24,8 @@ cubby::capability_set capabilities_of(table_kind kind) {
   case table_kind::reference_records: return capabilities_in<cubby::reference>;
   case table_kind::dramhit_words:
   case table_kind::dramhit_records: return capabilities_in<cubby::dramhit>;
+  case table_kind::tuple_words:
+  case table_kind::tuple_lines: return capabilities_in<cubby::dramhit_tuples>;
   case table_kind::relativistic_words:
   case table_kind::relativistic_records: return capabilities_in<cubby::relativistic>;
   default: return {};
@@ -36,6 +39,8 @@ const char* name_of(table_kind kind) {
                                                  "reference records",
                                                  "dramhit words",
                                                  "dramhit records",
+                                                 "dramhit_tuples words",
+                                                 "dramhit_tuples lines",
                                                  "relativistic words",
                                                  "relativistic records",
                                                  "published bin",

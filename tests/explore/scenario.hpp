@@ -33,13 +33,15 @@ enum class table_kind : std::uint8_t {
   reference_records,
   dramhit_words,
   dramhit_records,
+  tuple_words,
+  tuple_lines,
   relativistic_words,
   relativistic_records,
   paper,
   paper_late,
   paper_hasty
 };
-inline constexpr std::size_t table_kinds = 11;
+inline constexpr std::size_t table_kinds = 13;
 
 /// A key that lives at `place`: the high bits of its hash, so that an index of 8 bins puts it into bin place / 0x2000, one
 /// of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
@@ -124,6 +126,8 @@ run_state make_reference_records(const scenario& s);
 run_state make_paper(const scenario& s);
 run_state make_dramhit_words(const scenario& s);
 run_state make_dramhit_records(const scenario& s);
+run_state make_tuple_words(const scenario& s);
+run_state make_tuple_lines(const scenario& s);
 run_state make_relativistic_words(const scenario& s);
 run_state make_relativistic_records(const scenario& s);
 inline run_state make_subject(const scenario& s) {
@@ -134,6 +138,8 @@ inline run_state make_subject(const scenario& s) {
   case table_kind::reference_records: return make_reference_records(s);
   case table_kind::dramhit_words: return make_dramhit_words(s);
   case table_kind::dramhit_records: return make_dramhit_records(s);
+  case table_kind::tuple_words: return make_tuple_words(s);
+  case table_kind::tuple_lines: return make_tuple_lines(s);
   case table_kind::relativistic_words: return make_relativistic_words(s);
   case table_kind::relativistic_records: return make_relativistic_records(s);
   default: return make_paper(s);
