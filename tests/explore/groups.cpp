@@ -21,7 +21,7 @@ using explorers = std::vector<std::unique_ptr<explorer>>;
 
 double budget_seconds() {
   if (const char* const given = std::getenv("CUBBY_EXPLORE_SECONDS")) return std::strtod(given, nullptr);
-  return cubby::cpu::thread_sanitizer ? 5 : 12; // one thread of the system: nothing for that tool to find
+  return cubby::cpu::thread_sanitizer ? 7 : 17; // one thread of the system: nothing for that tool to find
 }
 
 unsigned bound_asked_for() {
@@ -50,8 +50,13 @@ struct row {
 class table final : public ::testing::Environment {
 public:
   std::vector<row> rows;
+  unsigned shares = 0; ///< of the groups that ran
   void TearDown() override {
     if (rows.empty()) return;
+    const auto& run = *::testing::UnitTest::GetInstance();
+    if (run.test_to_run_count() == run.total_test_count()) {
+      EXPECT_EQ(shares, all_shares);
+    }
     const unsigned bound = bound_asked_for();
     std::printf(
         "\nscenarios of which every schedule of at most so many preemptions was run (`cut`: time was up before)\n");
@@ -159,14 +164,15 @@ void explore_group(const std::string& name, std::vector<scenario> scenarios, uns
     if (!replay(wanted, scenarios)) GTEST_SKIP() << "the schedule to replay is of another group";
     return;
   }
+  the_table().shares += share;
   if (const char* const wanted = std::getenv("CUBBY_EXPLORE_ONLY")) {
     std::erase_if(scenarios, [wanted](const scenario& s) { return s.name.find(wanted) == std::string::npos; });
     if (scenarios.empty()) GTEST_SKIP() << "no scenario of that name in this group";
-    share = 100;
+    share = all_shares;
   }
   explorers all;
   for (const scenario& s : scenarios) all.push_back(std::make_unique<explorer>(s));
-  const std::chrono::duration<double> mine(budget_seconds() * share / 100);
+  const std::chrono::duration<double> mine(budget_seconds() * share / all_shares);
   const auto whole = std::chrono::duration_cast<clock::duration>(mine);
   if (search_by_bounds(all, clock::now() + whole * 3 / 4)) {
     const auto at_random = [seed = run_seed()](explorer& e, clock::time_point until) mutable {
