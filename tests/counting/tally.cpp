@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include <cubby/platform/memory.hpp>
+#include <cubby/platform/prefetch.hpp>
 
 #include <pthread.h>
 
@@ -42,6 +43,21 @@ public:
 private:
   std::array<std::uintptr_t, 65536> lines_{};
   std::ptrdiff_t count_ = 0;
+};
+
+/// The lines of the last prefetches. What was asked for before them does not count: by then it may have left the cache.
+class asked_lines {
+public:
+  void clear() { lines_.fill(0); }
+  void add(const void* address) { lines_[next_++ % lines_.size()] = line_of(address); }
+  [[nodiscard]] bool holds(const void* address) const {
+    return std::find(lines_.begin(), lines_.end(), line_of(address)) != lines_.end();
+  }
+
+private:
+  static std::uintptr_t line_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address) / 64; }
+  std::array<std::uintptr_t, 512> lines_{};
+  std::size_t next_ = 0;
 };
 
 /// The blocks of `operator new` that live: what is shared and in none of them lies in memory from the kernel.
@@ -84,6 +100,8 @@ struct state {
   range process;
   tally now;
   touched_set<64> lines;
+  touched_set<64> unasked_lines;
+  asked_lines asked;
   touched_set<64> table_lines;
   touched_set<64> seat_lines;
   touched_set<8> process_words;
@@ -113,7 +131,10 @@ void count_line(state& s, const void* address) {
   else if (s.table.holds(address)) s.table_lines.add(address);
   else if (s.process.holds(address)) s.process_words.add(address);
   else if (const std::byte* const piece = blocks().piece_of(address)) s.index_pieces.add(piece);
-  else s.lines.add(address);
+  else {
+    s.lines.add(address);
+    if (!s.asked.holds(address)) s.unasked_lines.add(address);
+  }
 }
 
 void on_step(step kind, const void* address) {
@@ -132,6 +153,10 @@ void on_step(step kind, const void* address) {
   count_line(s, address);
 }
 
+void on_prefetch(const void* address) {
+  if (the_state().counting.load()) the_state().asked.add(address);
+}
+
 bool on_mapping(std::size_t) {
   if (the_state().counting.load()) ++the_state().now.mappings;
   return false;
@@ -139,7 +164,8 @@ bool on_mapping(std::size_t) {
 
 // Once, before any thread: the functions themselves are not atomic words.
 [[maybe_unused]] const bool installed =
-    (cubby::sync::install_hook(&on_step), cubby::memory::install_failure(&on_mapping), true);
+    (cubby::sync::install_hook(&on_step), cubby::install_prefetch_hook(&on_prefetch),
+     cubby::memory::install_failure(&on_mapping), true);
 
 } // namespace
 
@@ -150,7 +176,8 @@ void start(range table, range seat) {
   s.stack = own_stack();
   s.process = {&__data_start, static_cast<std::size_t>(&_end - &__data_start)};
   s.now = {};
-  for (auto* const set : {&s.lines, &s.table_lines, &s.seat_lines}) set->clear();
+  for (auto* const set : {&s.lines, &s.unasked_lines, &s.table_lines, &s.seat_lines}) set->clear();
+  s.asked.clear();
   s.index_pieces.clear();
   s.process_words.clear();
   s.counting.store(true);
@@ -160,6 +187,7 @@ tally stop() {
   state& s = the_state();
   s.counting.store(false);
   s.now.lines = s.lines.count();
+  s.now.unasked = s.unasked_lines.count();
   s.now.table = s.table_lines.count();
   s.now.seat = s.seat_lines.count();
   s.now.process = s.process_words.count();

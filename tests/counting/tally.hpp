@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts what one verb does at the seam: distinct 64-byte lines by whose memory they are, loads, stores, 8-byte and
-// 16-byte read-modify-writes, fences; and the memory that it asks for. Exact: every access to a shared word and every
-// fence passes the seam, every allocation passes `operator new` or platform/memory.hpp.
+// 16-byte read-modify-writes, fences; lines that were not prefetched; and the memory that it asks for. Exact: every access
+// to a shared word, every fence and every prefetch passes the seam, every allocation passes `operator new` or
+// platform/memory.hpp.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@ namespace cubby_counting {
 /// What one call did. `lines` are of bins and their link buckets; the others are fixed: the same few for every key.
 struct tally {
   unsigned lines = 0;   // bins and link buckets
+  unsigned unasked = 0; // of these, those that an access met which none of the last 512 prefetches had asked for
   unsigned table = 0;   // the table object: root, chores, the seat's counter cell, a lock
   unsigned seat = 0;    // the caller's seat
   unsigned process = 0; // words, not lines: the epoch clock, the list of seats; the linker may put them on one line

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's part of a pipeline (section 3.1): a pending request is taken from line to line, each asked for one turn
 // before it is read, until the line that decides it is here. Then its verb runs as any other and meets no line that was
-// not asked for; while the table moves, that holds for lines where chains begin, and for finds of records in one array.
+// not asked for (tests/counting/prefetches.cpp counts them), but behind the sixteenth and for reserved words; while the table
+// moves, that holds for lines where chains begin, and for finds of records in one array.
 // Entries that are their own words are found and changed on the way, where the line shows them.
 #pragma once
 
