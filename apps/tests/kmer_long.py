@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What takes minutes: a whole genome and simulated reads against both rivals, random lines, inputs cut anywhere.
+# What takes minutes: a whole genome and simulated reads against both rivals, random lines, inputs cut anywhere, and the real
+# and hostile inputs of kmer_counts.py against KMC with every k.
 # Usage: kmer_long.py PROGRAM; with CUBBY_TEST_SHARD=1/2 every other test, beginning with the first.
 import gzip
 import os
@@ -8,8 +9,17 @@ import subprocess
 import sys
 import unittest
 
+import kmer_counts
 import kmer_support
 from kmer_support import GENOME, READS, SIZES, Folder, cubby, lines_of, load_tests, oracle, random_bases  # noqa: F401
+
+
+class RealReads(kmer_counts.RealReads):
+    with_all = True
+
+
+class Hostile(kmer_counts.Hostile):
+    with_all = True
 
 
 class Long(Folder):
@@ -68,7 +78,9 @@ class Long(Folder):
 
     def test_one_random_line_of_five_megabases(self):
         path = self.write("line.fa", ">l\n" + random_bases(4, 5_000_000) + "\n")
-        self.check_rivals(path, 31, True, "-fm")
+        for k, canonical in ((15, True), (31, True), (55, False)):
+            with self.subTest(k=k, canonical=canonical):
+                self.check_rivals(path, k, canonical, "-fm")
 
     def test_reads_cut_anywhere(self):
         """A beginning of a file is counted as far as it is whole, or refused; never anything else."""

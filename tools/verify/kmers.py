@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cubby kmer` against jellyfish and KMC on a whole genome and on simulated reads: every count of every k-mer. Two processes,
-# each with every other test.
+# `cubby kmer` against jellyfish and KMC on a whole genome, on simulated and real reads and on hostile inputs: every count of
+# every k-mer. Two processes, each with every other test.
 import re
 from concurrent.futures import ThreadPoolExecutor
 
 from suite.shell import BUILD, ROOT, Failure, Shell, need
 
-TITLE = "k-mer counts of a genome and of simulated reads, against jellyfish and KMC"
+TITLE = "k-mer counts of a genome, of reads and of hostile inputs, against jellyfish and KMC"
 SHARES = 2
 
 
