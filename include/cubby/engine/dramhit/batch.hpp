@@ -8,6 +8,7 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
+/// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
 inline constexpr std::size_t group = 32;
 
 template <class Threads> struct in_flight {
