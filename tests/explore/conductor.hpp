@@ -13,8 +13,8 @@
 #include <cubby/core/registry.hpp>
 #include <cubby/platform/thread.hpp>
 
-#include "explore/fiber.hpp"
 #include "explore/schedule.hpp"
+#include "support/fiber.hpp"
 
 static_assert(CUBBY_SYNC_HOOKS, "the explorer is built with hooks");
 

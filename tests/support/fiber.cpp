@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switch between stacks, and what AddressSanitizer and ThreadSanitizer want to know of it.
-#include "explore/fiber.hpp"
+#include "support/fiber.hpp"
 
 #include <cstdint>
 #include <cstdlib>

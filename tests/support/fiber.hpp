@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of its own and a switch to it: what the explorer runs the threads of a scenario on, all in one thread of the
+// A stack of its own and a switch to it: what the explorer and `fiber_scheduler` run scripts on, all in one thread of the
 // system. On x86-64 a switch saves six registers; elsewhere <ucontext.h> does it. The sanitizers are told of each switch.
 #pragma once
 
