@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "relativistic/manned_table.hpp"
-#include "support/scheduler.hpp"
+#include "support/fiber_scheduler.hpp"
 
 namespace cubby_test {
 namespace {
@@ -20,14 +20,6 @@ namespace {
 constexpr std::size_t writers_seat = 0;
 constexpr std::size_t readers_seat = 1;
 constexpr std::size_t first_seat_of_updates = 2;
-
-/// Lets a thread run until it ends, false: until it waits. In slices, as the scheduler takes 4000 steps for waiting.
-bool ends(scheduler& turns, std::size_t number) {
-  for (;;) {
-    const auto how = turns.run(number, 3000);
-    if (how != scheduler::stopped::before_step) return how == scheduler::stopped::finished;
-  }
-}
 
 /// The stripes whose locks are held, now that everybody stands.
 template <class Policy>
@@ -49,7 +41,7 @@ bool is_work_to_take(room::table<Policy>& t) {
 
 /// Every key of every stripe, one by one and in a batch, in a thread that must not wait.
 template <class Value>
-void expect_lookups_to_end(manned_table<Value>& m, scheduler& turns) {
+void expect_lookups_to_end(manned_table<Value>& m, fiber_scheduler& turns) {
   const auto reader = turns.start([&m] {
     std::vector<std::uint64_t> keys, expected;
     for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
@@ -67,7 +59,7 @@ void expect_lookups_to_end(manned_table<Value>& m, scheduler& turns) {
       EXPECT_TRUE(got == 0 || got == key || got == key + m.assigned) << got << " under " << key;
     }
   });
-  EXPECT_TRUE(ends(turns, reader)) << "a lookup waits";
+  EXPECT_TRUE(turns.ends_alone(reader)) << "a lookup waits";
 }
 
 constexpr std::uint64_t updates = 3 * room::stripe_count;
@@ -80,7 +72,7 @@ constexpr part part_of_update(std::uint64_t number) {
 /// Three updates of each stripe, one after the other, in a thread that is left behind when it waits: then another goes on.
 /// Returns those that wait.
 template <class Value>
-std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, scheduler& turns) {
+std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, fiber_scheduler& turns) {
   std::vector<std::uint64_t> waiting;
   for (std::size_t who = first_seat_of_updates; m.next_update < updates; ++who) {
     if (who == m.seats) {
@@ -94,7 +86,7 @@ std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, scheduler& 
         m.act(who, changes[n % 3], key_of(stripe_of_update(n), part_of_update(n)));
       }
     });
-    if (!ends(turns, one)) waiting.push_back(m.next_update - 1);
+    if (!turns.ends_alone(one)) waiting.push_back(m.next_update - 1);
   }
   return waiting;
 }
@@ -113,7 +105,7 @@ std::uint64_t shown_after(const manned_table<Value>& m, part which, std::uint64_
 }
 
 template <class Value>
-void look_round(manned_table<Value>& m, scheduler& turns, tally& seen) {
+void look_round(manned_table<Value>& m, fiber_scheduler& turns, tally& seen) {
   const auto held = held_stripes(m.t);
   const bool work = is_work_to_take(m.t);
   ASSERT_LE(held.size(), 1u) << "a writer holds the locks of two stripes";
@@ -176,16 +168,16 @@ tally stand_before_each_step(const post& p, change what, std::uint64_t every = c
   tally seen;
   for (std::uint64_t number = 0;; number += every) {
     manned_table<Value> m(p);
-    scheduler turns;
+    fiber_scheduler turns;
     const auto writer = turns.start([&] { m.act(writers_seat, what, key); });
     const auto how = turns.run(writer, number);
-    EXPECT_NE(how, scheduler::stopped::waiting) << "of step " << number;
+    EXPECT_NE(how, fiber_scheduler::stopped::waiting) << "of step " << number;
     look_round(m, turns, seen);
     EXPECT_TRUE(turns.finish_all());
     expect_all_done(m, what);
     const bool failed = ::testing::Test::HasFailure();
     if (failed) ADD_FAILURE() << "change " << static_cast<int>(what) << " before step " << number;
-    if (failed || how == scheduler::stopped::finished) return seen;
+    if (failed || how == fiber_scheduler::stopped::finished) return seen;
   }
 }
 
@@ -251,16 +243,16 @@ std::uint64_t steps_that_hold_up_the_twin(change what) {
   std::uint64_t waited = 0;
   for (std::uint64_t number = 0;; ++number) {
     manned_table<Value> m({.from = 128});
-    scheduler turns;
+    fiber_scheduler turns;
     const auto writer = turns.start([&] { m.act(writers_seat, what, key_of(writers_stripe, part::writers_old)); });
-    const bool last = turns.run(writer, number) == scheduler::stopped::finished;
+    const bool last = turns.run(writer, number) == fiber_scheduler::stopped::finished;
     const bool in_a_stripe = !held_stripes(m.t).empty();
     const auto twin = turns.start([&] { m.act(m.twin_of_writer, what, key_of(writers_stripe + 1, part::kept)); });
     const auto other = turns.start([&] { m.act(first_seat_of_updates, what, key_of(writers_stripe + 2, part::kept)); });
-    const bool waits = !ends(turns, twin);
+    const bool waits = !turns.ends_alone(twin);
     EXPECT_FALSE(waits && in_a_stripe);
     waited += waits ? 1 : 0;
-    EXPECT_TRUE(ends(turns, other)) << "before step " << number;
+    EXPECT_TRUE(turns.ends_alone(other)) << "before step " << number;
     EXPECT_TRUE(turns.finish_all());
     if (last || ::testing::Test::HasFailure()) return waited;
   }

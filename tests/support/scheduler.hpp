@@ -6,15 +6,67 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <semaphore>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/hooks.hpp"
 
 namespace cubby_test {
 
-class scheduler {
+using step_function = std::function<void(step, const void*)>;
+
+/// Calls a function before each step of the thread that made it.
+class listener final : public watcher {
+public:
+  explicit listener(const step_function& told) : told_(told) {}
+  void before(step kind, const void* address) override { told_(kind, address); }
+
+private:
+  const step_function& told_;
+};
+
+/// A script in a thread of its own, which runs only while the test waits for it.
+class script_thread {
+public:
+  script_thread(std::function<void()> script, step_function told)
+      : script_(std::move(script)), told_(std::move(told)), thread_([this] { run(); }) {}
+  ~script_thread() { thread_.join(); }
+  script_thread(const script_thread&) = delete;
+  script_thread& operator=(const script_thread&) = delete;
+
+  /// For the test: returns when the script has given the turn back, or has ended.
+  void go_on() {
+    turn_.release();
+    back_.acquire();
+  }
+  /// For the script: returns at the next `go_on`.
+  void give_back() {
+    back_.release();
+    turn_.acquire();
+  }
+
+private:
+  void run() {
+    turn_.acquire();
+    {
+      const listener all(told_);
+      script_();
+    }
+    back_.release();
+  }
+  std::function<void()> script_;
+  step_function told_;
+  std::binary_semaphore turn_{0};
+  std::binary_semaphore back_{0};
+  std::thread thread_;
+};
+
+/// `Script`: what a script runs in, `script_thread` or another with the same face (fiber_scheduler.hpp).
+template <class Script>
+class scheduler_of {
 public:
   /// Stops the thread before a step for which it is true.
   using predicate = std::function<bool(step, const void*)>;
@@ -22,18 +74,12 @@ public:
 
   /// Starts a thread, which stands still before its first step. Returns its number.
   std::size_t start(std::function<void()> script) {
-    auto a = std::make_unique<actor>();
-    actor& mine = *a;
-    actors_.push_back(std::move(a));
-    mine.thread = std::thread([&mine, script = std::move(script)] {
-      mine.turn.acquire();
-      {
-        turns w(mine);
-        script();
-      }
+    actor& mine = *actors_.emplace_back(std::make_unique<actor>());
+    const auto whole = [&mine, script = std::move(script)] {
+      script();
       mine.how = stopped::finished;
-      mine.back.release();
-    });
+    };
+    mine.stage.emplace(whole, [&mine](step kind, const void* address) { mine.before(kind, address); });
     return actors_.size() - 1;
   }
 
@@ -42,13 +88,20 @@ public:
     actor& a = *actors_[number];
     if (a.how == stopped::finished) return a.how;
     a.stop = std::move(stop);
-    a.turn.release();
-    a.back.acquire();
+    a.steps = 0;
+    a.stage->go_on();
     return a.how;
   }
   /// At most `steps` steps.
   stopped run(std::size_t number, std::uint64_t steps) {
     return run_until(number, [left = steps](step, const void*) mutable { return left-- == 0; });
+  }
+  /// Lets the thread run until it ends, false: until it would wait. In slices, as many steps count as waiting.
+  [[nodiscard]] bool ends_alone(std::size_t number) {
+    for (;;) {
+      const stopped how = run(number, 3000);
+      if (how != stopped::before_step) return how == stopped::finished;
+    }
   }
   /// Lets one thread end, and the others run as far as it needs them to. False: nobody could go on.
   [[nodiscard]] bool finish(std::size_t number) {
@@ -65,47 +118,35 @@ public:
     bool all = true;
     for (std::size_t i = 0; i < actors_.size(); ++i) all = finish(i) && all;
     if (!all) std::abort(); // threads that cannot be joined: the message of the caller would never be seen
-    for (auto& a : actors_) {
-      if (a->thread.joinable()) a->thread.join();
-    }
+    for (auto& a : actors_) a->stage.reset();
     return all;
   }
-  ~scheduler() { (void)finish_all(); }
-  scheduler() = default;
-  scheduler(const scheduler&) = delete;
-  scheduler& operator=(const scheduler&) = delete;
+  ~scheduler_of() { (void)finish_all(); }
+  scheduler_of() = default;
+  scheduler_of(const scheduler_of&) = delete;
+  scheduler_of& operator=(const scheduler_of&) = delete;
 
   static bool never(step, const void*) { return false; }
   static bool before_swap(step kind, const void*) { return kind == step::rmw16; }
 
 private:
   struct actor {
-    std::binary_semaphore turn{0};
-    std::binary_semaphore back{0};
+    static constexpr std::uint64_t patience = 4000; // far beyond any verb on a tiny table that waits for nobody
+    void before(step kind, const void* address) {
+      const bool waits = kind == step::wait || ++steps == patience;
+      if (!waits && !stop(kind, address)) return;
+      how = waits ? stopped::waiting : stopped::before_step;
+      stage->give_back();
+    }
     predicate stop;
     stopped how = stopped::before_step;
-    std::thread thread;
-  };
-
-  class turns final : public watcher {
-  public:
-    explicit turns(actor& a) : actor_(a) {}
-    void before(step kind, const void* address) override {
-      const bool waits = kind == step::wait || ++steps_ == patience;
-      if (!waits && !actor_.stop(kind, address)) return;
-      actor_.how = waits ? stopped::waiting : stopped::before_step;
-      actor_.back.release();
-      actor_.turn.acquire();
-      steps_ = 0;
-    }
-
-  private:
-    static constexpr std::uint64_t patience = 4000; // far beyond any verb on a tiny table that waits for nobody
-    actor& actor_;
-    std::uint64_t steps_ = 0;
+    std::uint64_t steps = 0;
+    std::optional<Script> stage;
   };
 
   std::vector<std::unique_ptr<actor>> actors_;
 };
+
+using scheduler = scheduler_of<script_thread>;
 
 } // namespace cubby_test
