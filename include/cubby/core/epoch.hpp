@@ -30,19 +30,16 @@ public:
   retire_bag& operator=(const retire_bag&) = delete;
 
   /// Takes over `word`, already unlinked; it is disposed of after a grace period. Constant time but for every
-  /// `batch`-th call, which looks at all seats. May dispose of older words before it returns.
+  /// `batch`-th call, which looks at all seats. May dispose of older words before it returns. Waits for nobody unless so many
+  /// others as there are stripes stand in here.
   void add(const seat& s, std::uint64_t word) {
-    stripe& mine = stripes_[s.id() % stripe_count];
-    std::uint64_t ready = nothing;
-    bool full = false;
-    {
-      lock_scope hold(mine.lock);
-      policy_.retire_link(word) = mine.open;
-      mine.open = word;
-      ++mine.added;
-      full = ++mine.open_count % batch == 0;
-      if (full) ready = turn(mine);
-    }
+    stripe& mine = lock_one(s.id());
+    policy_.retire_link(word) = mine.open;
+    mine.open = word;
+    ++mine.added;
+    const bool full = ++mine.open_count % batch == 0;
+    const std::uint64_t ready = full ? turn(mine) : nothing;
+    mine.lock.unlock();
     dispose(ready);
     if (full) dispose(turn_idle());
   }
@@ -88,6 +85,16 @@ private:
     std::uint32_t seen = 0;  // `added` when turn_idle looked last
   };
 
+  /// A stripe whose lock was free, the seat's own first, and now is the caller's. Any one will do for any word.
+  stripe& lock_one(std::size_t number) noexcept {
+    sync::backoff wait;
+    for (std::size_t tried = 0;;) {
+      stripe& one = stripes_[(number + tried) % stripe_count];
+      if (one.lock.try_lock()) return one;
+      if (++tried % stripe_count == 0) wait.pause();
+    }
+  }
+
   /// Takes the sealed chain when its time has come, and seals the open one. Returns what may be disposed of.
   static std::uint64_t turn(stripe& one) noexcept {
     std::uint64_t ready = nothing;
@@ -108,10 +115,13 @@ private:
   std::uint64_t turn_idle() noexcept {
     // relaxed: shares out numbers only
     stripe& one = stripes_[looks_.fetch_add(1, sync::relaxed) % stripe_count];
-    lock_scope hold(one.lock);
+    if (!one.lock.try_lock()) return nothing; // it is in use
     const bool idle = one.added == one.seen;
     one.seen = one.added;
-    return idle && (one.open != nothing || one.sealed != nothing) ? turn(one) : nothing;
+    const bool waits = one.open != nothing || one.sealed != nothing;
+    const std::uint64_t ready = idle && waits ? turn(one) : nothing;
+    one.lock.unlock();
+    return ready;
   }
 
   void dispose(std::uint64_t chain) {
