@@ -67,8 +67,8 @@ public:
     for (;;) {
       const room::progress how = room::work_on(table_, ~std::uint64_t{0});
       if (how == room::progress::idle) return;
-      if (how == room::progress::blocked) wait.pause();
-      else wait = cubby::rcu::patience();
+      if (how == room::progress::more) wait = cubby::rcu::patience();
+      else wait.pause();
     }
   }
 

@@ -78,14 +78,16 @@ std::string name_in_relativistic(const Table& t, const void* address) {
 }
 
 /// Families below the first one of each stripe have no keys in any scenario that passes by itself. They are done as one
-/// step, but for the last family of a pass, which ends it.
+/// step, but for the last family of a pass, which ends it. False: somebody is in the stripe.
 template <class Table>
-void next_piece(Table& t) {
+bool next_piece(Table& t) {
   const room::resize_work& w = t.work;
   const std::uint64_t stop =
       std::min(w.families - 1, w.cursor / room::stripe_count * room::stripe_count + room::stripe_count);
-  if (w.waiting || w.cursor % room::stripe_count == 0 || w.cursor >= stop) (void)room::work_on(t, 1);
-  else conductor::instance().unseen([&] { (void)room::work_on(t, stop - w.cursor); });
+  auto how = room::progress::more;
+  if (w.waiting || w.cursor % room::stripe_count == 0 || w.cursor >= stop) how = room::work_on(t, 1);
+  else conductor::instance().unseen([&] { how = room::work_on(t, stop - w.cursor); });
+  return how != room::progress::shut_out;
 }
 
 /// For a coding: names, and resizes by hand, by way of the door of `Key`.
@@ -111,7 +113,9 @@ struct with_a_door {
       cubby::lock_scope hold(t.resize_lock);
       if (t.work.at == room::stage::idle) return false;
       if (t.work.waiting && room::work_on(t, 0) == room::progress::blocked) continue;
-      while (t.work.at != room::stage::idle && !t.work.waiting) next_piece(t);
+      while (t.work.at != room::stage::idle && !t.work.waiting) {
+        if (!next_piece(t)) wait.pause();
+      }
       return true;
     }
   }

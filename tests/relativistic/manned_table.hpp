@@ -88,11 +88,8 @@ public:
     room::find_many(t, keys.size(), make, take);
     return out;
   }
-  /// Ends what is under way, when nobody is inside.
-  void end_resizes() {
-    while (!room::finish_resize(t, *seats_[0])) {
-    }
-  }
+  /// As `reserve` does it. False: it has waited for others for long enough.
+  bool finish_resize(std::size_t who) { return room::finish_resize(t, *seats_[who]); }
 
   std::uint64_t next_update = 0;                       // of those beside the writer
   static constexpr std::size_t seats = 8;              // that retire under different locks

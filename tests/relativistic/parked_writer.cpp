@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A writer stands still before each of its steps, at rest and at each stage of a resize, its share of that included.
 // Meanwhile every key is looked up, and three keys of each stripe are inserted, assigned and erased. Every lookup ends. The
-// updates of a stripe wait exactly when its lock is held, and one lock is held at most. Of the other updates one may
-// wait: whoever comes in its share of a resize to the stripe that is held, after its own update. What is taken out is handed
-// over under another lock, one of 16, and whoever meets that one takes the next.
+// updates of a stripe wait exactly when its lock is held, and one lock is held at most. All other updates end: one whose share
+// of a resize comes to the stripe that is held leaves it there. What is taken out is handed over under another lock, one of
+// 16, and whoever meets that one takes the next.
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
@@ -31,12 +31,11 @@ std::vector<std::uint64_t> held_stripes(room::table<Policy>& t) {
   }
   return held;
 }
-/// Whether an update may do a piece of a resize, of one that goes on or that an update begins.
 template <class Policy>
-bool is_work_to_take(room::table<Policy>& t) {
-  if (t.settings.growth == cubby::growth_policy::fixed || !t.resize_lock.try_lock()) return false;
+bool is_resize_in_hand(room::table<Policy>& t) {
+  if (!t.resize_lock.try_lock()) return true;
   t.resize_lock.unlock();
-  return true;
+  return false;
 }
 
 /// Every key of every stripe, one by one and in a batch, in a thread that must not wait.
@@ -91,10 +90,10 @@ std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, fiber_sched
   return waiting;
 }
 
-/// What stood in the way of whom, over all steps of a writer.
+/// What was met over all steps of a writer.
 struct tally {
   std::set<std::uint64_t> held; // stripes
-  std::uint64_t bystanders = 0; // updates of other stripes than the one that was held then
+  std::uint64_t passed_by = 0;  // steps at which others came with a share of a resize to the stripe that was held
 };
 
 /// What a lookup shows after the update.
@@ -107,30 +106,24 @@ std::uint64_t shown_after(const manned_table<Value>& m, part which, std::uint64_
 template <class Value>
 void look_round(manned_table<Value>& m, fiber_scheduler& turns, tally& seen) {
   const auto held = held_stripes(m.t);
-  const bool work = is_work_to_take(m.t);
   ASSERT_LE(held.size(), 1u) << "a writer holds the locks of two stripes";
   expect_lookups_to_end(m, turns);
-  std::uint64_t here = 0, others = 0;
-  for (const std::uint64_t number : updates_that_wait(m, turns)) {
-    if (!held.empty() && stripe_of_update(number) == held[0]) {
-      ++here;
-      continue;
-    }
-    ++others;
-    const std::uint64_t key = key_of(stripe_of_update(number), part_of_update(number));
-    EXPECT_EQ(m.find(readers_seat, key), shown_after(m, part_of_update(number), key)) << "its own update has to wait";
+  const auto waiting = updates_that_wait(m, turns);
+  EXPECT_EQ(waiting.size(), held.empty() ? 0u : 3u) << "updates of the stripe whose lock is held";
+  for (const std::uint64_t number : waiting) {
+    EXPECT_TRUE(!held.empty() && stripe_of_update(number) == held[0]) << "waits whose stripe is free";
   }
-  EXPECT_EQ(here, held.empty() ? 0u : 3u) << "updates of the stripe whose lock is held";
-  // who waits with a piece of a resize in hand has the resize's lock: nobody else comes to that stripe with another
-  EXPECT_LE(others, !held.empty() && work ? 1u : 0u) << "updates wait whose stripe is free";
   seen.held.insert(held.begin(), held.end());
-  seen.bystanders += others;
+  const room::resize_work& w = m.t.work;
+  const bool stands =
+      w.at != room::stage::idle && !w.waiting && !held.empty() && w.cursor % room::stripe_count == held[0];
+  seen.passed_by += stands && !is_resize_in_hand(m.t) ? 1 : 0;
 }
 
 /// What is in the table when everybody has gone on, and that every chain is sorted and has its own bucket's nodes alone.
 template <class Value>
 void expect_all_done(manned_table<Value>& m, change what) {
-  m.end_resizes();
+  EXPECT_TRUE(m.finish_resize(readers_seat));
   for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
     for (const part which : {part::kept, part::assigned, part::erased, part::absent, part::inserted}) {
       const std::uint64_t key = key_of(s, which);
@@ -193,33 +186,55 @@ TYPED_TEST(parked_writer, holds_up_updates_of_its_stripe_alone) {
   for (const change what : every_change) {
     const tally seen = stand_before_each_step<TypeParam>({.from = 128}, what);
     EXPECT_EQ(seen.held, std::set<std::uint64_t>{writers_stripe});
-    EXPECT_EQ(seen.bystanders, 0u);
     if (::testing::Test::HasFailure()) return;
   }
 }
 
 /// One family of chains is the share of each writer; the writer's own may be that of its key, or another.
 template <class Value>
-void expect_one_bystander(const post& p, std::initializer_list<change> changes) {
+void expect_to_be_passed_by(const post& p, std::initializer_list<change> changes) {
   for (const change what : changes) {
     const tally seen = stand_before_each_step<Value>(p, what);
     EXPECT_EQ(seen.held.count(writers_stripe), 1u);
-    EXPECT_TRUE(seen.bystanders > 0 || p.done == all_families) << "nobody came to the stripe that is held";
+    EXPECT_TRUE(seen.passed_by > 0 || p.done == all_families) << "nobody came to the stripe that is held";
     if (::testing::Test::HasFailure()) return;
   }
 }
 constexpr auto each_a_share = cubby::growth_policy::incremental;
 
-TYPED_TEST(parked_writer, holds_up_one_update_more_while_a_table_grows) {
-  expect_one_bystander<TypeParam>({64, 128, each_a_share, 0}, every_change);
-  expect_one_bystander<TypeParam>({64, 256, each_a_share, writers_stripe}, {change::insert, change::erase});
-  expect_one_bystander<TypeParam>({64, 128, each_a_share, all_families}, {change::assign, change::erase});
+TYPED_TEST(parked_writer, is_passed_by_while_a_table_grows) {
+  expect_to_be_passed_by<TypeParam>({64, 128, each_a_share, 0}, every_change);
+  expect_to_be_passed_by<TypeParam>({64, 256, each_a_share, writers_stripe}, {change::insert, change::erase});
+  expect_to_be_passed_by<TypeParam>({64, 128, each_a_share, all_families}, {change::assign, change::erase});
 }
 
-TYPED_TEST(parked_writer, holds_up_one_update_more_while_a_table_shrinks) {
-  expect_one_bystander<TypeParam>({256, 64, each_a_share, 0}, {change::assign, change::erase});
-  expect_one_bystander<TypeParam>({256, 64, each_a_share, writers_stripe}, every_change);
-  expect_one_bystander<TypeParam>({256, 64, each_a_share, all_families}, {change::insert, change::commit});
+TYPED_TEST(parked_writer, is_passed_by_while_a_table_shrinks) {
+  expect_to_be_passed_by<TypeParam>({256, 64, each_a_share, 0}, {change::assign, change::erase});
+  expect_to_be_passed_by<TypeParam>({256, 64, each_a_share, writers_stripe}, every_change);
+  expect_to_be_passed_by<TypeParam>({256, 64, each_a_share, all_families}, {change::insert, change::commit});
+}
+
+/// Who is to see a resize to its end has no lock in hand while it waits for the writer.
+TYPED_TEST(parked_writer, holds_up_reserve_and_nobody_behind_it) {
+  std::uint64_t in_its_stripe = 0;
+  bool last = false;
+  for (std::uint64_t number = 0; !last; ++number) {
+    manned_table<TypeParam> m({64, 128, each_a_share, 0});
+    fiber_scheduler turns;
+    const auto writer =
+        turns.start([&] { m.act(writers_seat, change::insert, key_of(writers_stripe, part::writers_new)); });
+    last = turns.run(writer, number) == fiber_scheduler::stopped::finished;
+    const bool held = !held_stripes(m.t).empty();
+    const bool in_hand = is_resize_in_hand(m.t);
+    const auto resizer = turns.start([&] { EXPECT_TRUE(m.finish_resize(first_seat_of_updates)); });
+    EXPECT_FALSE(turns.ends_alone(resizer) && held) << "before step " << number;
+    const auto asker = turns.start([&] { (void)room::stats(m.t); });
+    EXPECT_NE(turns.ends_alone(asker), in_hand) << "before step " << number;
+    EXPECT_TRUE(turns.finish_all());
+    in_its_stripe += held && !in_hand ? 1 : 0;
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(in_its_stripe, 0u);
 }
 
 /// The writer's share is all that can be done without waiting: it holds one lock after the other.

@@ -9,10 +9,11 @@ namespace cubby::inline v0::engines::relativistic {
 
 /// While readers are waited for, one writer in so many asks whether they have gone: that is a look at every seat.
 inline constexpr std::uint64_t writers_a_look = 32;
-/// How long a call waits for the readers of one resize, in microseconds of naps; then it is left to writers and the worker.
+/// How long a call waits for others in one resize, in microseconds of naps; then it is left to writers and the worker.
 inline constexpr std::uint64_t longest_wait = 1000000;
 
-/// The share of a resize that a writer does before it returns. Never waits.
+/// The share of a resize that a writer does before it returns. Never waits: where another writer is in the way the share
+/// ends, and the next one begins there, be it that writer's own.
 template <class Policy> CUBBY_NEVER_INLINE void do_chores(table<Policy>& t) noexcept {
   if (t.settings.growth == growth_policy::background) return;
   // relaxed, both: a hint; rations, nothing else
@@ -83,8 +84,8 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, s
   chores(t);
 }
 
-/// Sees the resize that is under way to its end. False: readers were waited for long enough, or not at all because the
-/// caller is one.
+/// Sees the resize that is under way to its end. False: others were waited for long enough, or readers not at all because the
+/// caller is one. Waits without the lock.
 template <class Policy> bool finish_resize(table<Policy>& t, const seat& mine) noexcept {
   const bool inside = registry::inside() || registry::inside(mine);
   for (rcu::patience wait;;) {
@@ -98,13 +99,13 @@ template <class Policy> bool finish_resize(table<Policy>& t, const seat& mine) n
       wait = rcu::patience();
       continue;
     }
-    if (inside || wait.napped() >= longest_wait) return false;
+    if ((inside && how == progress::blocked) || wait.napped() >= longest_wait) return false;
     wait.pause();
   }
 }
 
 /// Room for `entries` without further growth. False: no memory, or a `fixed` table would have to grow. True also when
-/// readers hold up a growth that has begun, which goes on when they have gone, or a shrink, behind which the growth comes if
+/// others hold up a growth that has begun, which goes on when they have gone, or a shrink, behind which the growth comes if
 /// there is memory then.
 template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::uint64_t entries) noexcept {
   const std::uint64_t buckets = buckets_for(entries);
@@ -126,7 +127,7 @@ template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::ui
 }
 
 /// Gives back what the entries do not need, down to the floor. False: no memory for a smaller array. True also when
-/// readers hold up what has begun.
+/// others hold up what has begun.
 template <class Policy> bool shrink_to_fit(table<Policy>& t, const seat& mine) noexcept {
   for (std::uint64_t last = ~std::uint64_t{0};;) {
     if (!finish_resize(t, mine)) return true;
@@ -174,8 +175,8 @@ template <class Policy> void background_work(void* argument) {
       if (how == progress::idle && begin_what_is_left(t, shrinks, asked)) how = progress::more;
     }
     if (how == progress::idle) return;
-    if (how == progress::blocked) wait.pause();
-    else wait = rcu::patience();
+    if (how == progress::more) wait = rcu::patience();
+    else wait.pause();
   }
 }
 

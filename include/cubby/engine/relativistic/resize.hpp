@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A resize as a sequence of small pieces, done by whoever passes by or by the table's worker: chains move to the new array
 // family by family; then, after a wait for readers, a growth cuts them apart family by family.
-// No piece blocks: the wait is a grace period that the next piece asks for. So a resize may run inside its own thread's
-// pin, where a blocking wait would wait for itself; it then goes on when somebody else, or the same thread later, asks.
+// No piece blocks: the wait is a grace period that the next piece asks for, and a stripe that somebody is in is left for later.
+// So a resize may run inside its own thread's pin, where a blocking wait would wait for itself; it then goes on when somebody
+// else, or the same thread later, asks.
 #pragma once
 
 #include <cubby/engine/relativistic/zip.hpp>
@@ -50,16 +51,17 @@ template <class Policy> void end_resize(table<Policy>& t) noexcept {
   if (t.wanted <= done.to->mask + 1 || !begin_resize(t, t.wanted)) t.wanted = 0;
 }
 
-/// One family's share of the present pass.
-template <class Policy> void do_family(table<Policy>& t, std::uint64_t number) noexcept {
+/// One family's share of the present pass. False: somebody is in its stripe, and nothing has been done. Who waited here would
+/// hold up the resize's lock, and its own caller, for as long as a thread stands still there.
+template <class Policy> bool do_family(table<Policy>& t, std::uint64_t number) noexcept {
   resize_work& w = t.work;
-  lock_scope hold(t.stripes[number % stripe_count].lock);
-  if (w.at == stage::moving) {
-    if (w.to->mask > w.from->mask) share_chain(t.policy, *w.from, *w.to, number);
-    else join_chains(*w.from, *w.to, number);
-    return;
-  }
-  cut_chains(t.policy, *w.to, number);
+  auto& lock = t.stripes[number % stripe_count].lock;
+  if (!lock.try_lock()) return false;
+  if (w.at == stage::unzipping) cut_chains(t.policy, *w.to, number);
+  else if (w.to->mask > w.from->mask) share_chain(t.policy, *w.from, *w.to, number);
+  else join_chains(*w.from, *w.to, number);
+  lock.unlock();
+  return true;
 }
 
 /// All families have had their share: if they have moved, the readers of the old array must be waited for.
@@ -104,10 +106,10 @@ template <class Policy> void begin_cuts(table<Policy>& t) noexcept {
   t.busy.store(business::families_to_do, sync::relaxed); // relaxed: a hint
 }
 
-enum class progress : std::uint8_t { idle, more, blocked };
+/// `blocked`: readers have to leave first; `shut_out`: somebody is in the stripe of the family that comes next.
+enum class progress : std::uint8_t { idle, more, blocked, shut_out };
 
-/// Does the share of at most `families`; under `resize_lock`. `blocked`: nothing, because readers have to leave first.
-/// `alone`: there are no readers to wait for.
+/// Does the share of at most `families`; under `resize_lock`. `alone`: there are no readers to wait for.
 template <class Policy> progress work_on(table<Policy>& t, std::uint64_t families, bool alone = false) noexcept {
   resize_work& w = t.work;
   if (w.waiting) {
@@ -116,7 +118,7 @@ template <class Policy> progress work_on(table<Policy>& t, std::uint64_t familie
     begin_cuts(t);
   }
   for (; families > 0 && w.at != stage::idle && !w.waiting; --families) {
-    do_family(t, w.cursor);
+    if (!do_family(t, w.cursor)) return progress::shut_out;
     if (++w.cursor == w.families) end_pass(t);
   }
   return w.at == stage::idle ? progress::idle : progress::more;
