@@ -146,6 +146,8 @@ TYPED_TEST(allocation_of_verbs, that_change) {
   this->each_fails("insert_or_update", [&](auto& m) { return this->of(m.insert_or_update(k, same, v)); }, least);
   this->each_fails(
       "compute", [&](auto& m) { return this->of(m.compute(k, always) == cubby::change::replaced); }, least);
+  if constexpr (claims<TypeParam>(&cubby::capability_set::exclusive_modify))
+    this->each_fails("modify", [&](auto& m) { return this->of(m.modify(k, [&](mapped& old) { old = v; })); }, least);
 }
 
 TYPED_TEST(allocation_of_verbs, that_take_out) {

@@ -2,10 +2,15 @@
 // modify: the caller's function runs once, on an entry that nobody else changes meanwhile; and nobody waits for it but who
 // wants to change that entry.
 #include <functional>
+#include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <cubby/rcu.hpp>
+
 #include "engines.hpp"
+#include "support/failing_memory.hpp"
 #include "support/scheduler.hpp"
 
 namespace cubby_test {
@@ -83,21 +88,23 @@ template <class Map, class Made> void everything_else(Map& m, const Made& made) 
   ASSERT_EQ(met, 1u);
 }
 
-/// Lets a thread go on as long as it does not stand; a long script takes several turns. False: it waits for somebody.
-bool ends_alone(scheduler& turns, std::size_t thread) {
-  for (unsigned turn = 0; turn < 64; ++turn) {
-    if (turns.run_until(thread, scheduler::never) == scheduler::stopped::finished) return true;
-  }
-  return false;
+using cubby::verb;
+/// An ordered batch of requests, each of which is `done`.
+template <class Map> void carry_out(Map& m, const std::vector<typename Map::request_type>& requests) {
+  std::vector<typename Map::reply_type> replies(requests.size());
+  EXPECT_EQ(m.execute(requests, replies, cubby::batch_policy::run_all), requests.size());
+  for (const auto& r : replies) EXPECT_EQ(r.result, cubby::outcome::done) << "request " << &r - replies.data();
 }
 
-/// Who has to wait; the last four take the entry out.
+/// Who has to wait; the last five take the entry out.
 template <class Map, class Made> std::vector<std::function<void(Map&)>> changes_of_held(const Made& made) {
   return {
       [&](Map& m) { EXPECT_TRUE(m.assign(held, made(8))); },
       [&](Map& m) { EXPECT_FALSE(m.insert_or_assign(held, made(8))); },
       [&](Map& m) { EXPECT_TRUE(m.update(held, [&](const auto&) { return made(8); })); },
       [&](Map& m) { EXPECT_TRUE(m.modify(held, [&](auto& v) { v = v == made(5) ? made(8) : v; })); },
+      [&](Map& m) { carry_out(m, {{verb::find, held}, {verb::assign, held, made(8)}}); },
+      [&](Map& m) { carry_out(m, {{verb::erase, held}}); },
       [&](Map& m) { EXPECT_EQ(m.extract(held), made(5)); },
       [&](Map& m) { EXPECT_TRUE(m.erase(held)); },
       [&](Map& m) {
@@ -128,13 +135,49 @@ TYPED_TEST(modify, makes_those_wait_who_would_change_the_entry_and_nobody_else) 
     const auto other = turns.start([&] { everything_else(m, made); });
     ASSERT_EQ(turns.run_until(holder, [&](step, const void*) { return inside; }), scheduler::stopped::before_step);
     EXPECT_EQ(turns.run_until(change, scheduler::never), scheduler::stopped::waiting) << "change " << i;
-    EXPECT_TRUE(ends_alone(turns, other)) << "beside change " << i;
+    EXPECT_TRUE(turns.ends_alone(other)) << "beside change " << i;
     EXPECT_EQ(turns.run_until(holder, scheduler::never), scheduler::stopped::finished);
     ASSERT_TRUE(turns.finish_all());
-    EXPECT_EQ(m.contains(held), i < 4);
-    if (i < 4) {
+    EXPECT_EQ(m.contains(held), i < 5);
+    if (i < 5) {
       EXPECT_EQ(*m.find(held), made(8));
     }
+  }
+}
+
+/// What comes before the request for the entry is done when the batch waits, and nothing of what comes behind it.
+TYPED_TEST(modify, makes_a_batch_wait_in_its_order) {
+  constexpr std::uint64_t first = held + 64, last = held + 128; // with the same lock
+  for (const verb what : {verb::assign, verb::insert_or_assign, verb::erase}) {
+    typename TestFixture::map m(tiny_options());
+    ASSERT_TRUE(m.insert(held, this->made(1)) && m.insert(first, this->made(1)));
+    bool inside = false;
+    scheduler turns;
+    const auto holder = turns.start([&] {
+      EXPECT_TRUE(m.modify(held, [&](auto& v) {
+        inside = true;
+        EXPECT_TRUE(m.contains(held)); // steps, before the first of which it stands
+        v = this->made(5);
+      }));
+    });
+    const auto batch = turns.start([&] {
+      const auto nothing = this->made(0);
+      carry_out(m, {{verb::find, held, nothing},
+                    {verb::assign, first, this->made(2)},
+                    {what, held, this->made(8)},
+                    {verb::insert, last, this->made(3)},
+                    {verb::erase, first, nothing}});
+    });
+    ASSERT_EQ(turns.run_until(holder, [&](step, const void*) { return inside; }), scheduler::stopped::before_step);
+    EXPECT_FALSE(turns.ends_alone(batch));
+    EXPECT_EQ(m.find(first), this->made(2));
+    EXPECT_EQ(m.find(held), this->made(1));
+    EXPECT_FALSE(m.contains(last));
+    ASSERT_TRUE(turns.finish_all());
+    EXPECT_FALSE(m.contains(first));
+    EXPECT_EQ(m.find(last), this->made(3));
+    EXPECT_EQ(m.contains(held), what != verb::erase);
+    EXPECT_TRUE(what == verb::erase || m.find(held) == this->made(8));
   }
 }
 
@@ -182,6 +225,117 @@ TYPED_TEST(modify, passes_reservations_by) {
   pending.commit();
   EXPECT_TRUE(m.modify(held, [&](auto& v) { v = this->made(2); }));
   EXPECT_EQ(*m.find(held), this->made(2));
+}
+
+/// All three are too long to lie in the string itself.
+const std::string text = text_value(60), longer = text + text, other_text = text_value(58);
+
+/// Seats are reused: holds every one that is free, so that the next to come needs memory for its own.
+class every_seat {
+public:
+  every_seat() {
+    while (cubby::seat* const free = claim_old()) taken_.push_back(free);
+  }
+  ~every_seat() {
+    for (cubby::seat* const s : taken_) cubby::registry::release(s);
+  }
+  every_seat(const every_seat&) = delete;
+  every_seat& operator=(const every_seat&) = delete;
+
+private:
+  static cubby::seat* claim_old() {
+    const memory_failure none_new(1);
+    return cubby::registry::claim();
+  }
+  std::vector<cubby::seat*> taken_;
+};
+
+/// Another thread, which has a seat, does to the entry what would wait if somebody still had it, or its lock.
+template <class Map> void expect_free_for_others(Map& m, const std::string& now) {
+  ASSERT_EQ(m.find(held), now);
+  auto h = m.handle();
+  scheduler turns;
+  const auto other = turns.start([&] {
+    EXPECT_TRUE(h.modify(held, [](std::string& v) { v += "1"; }));
+    EXPECT_EQ(h.find(held), now + "1");
+    EXPECT_TRUE(h.assign(held, other_text));
+    EXPECT_TRUE(h.insert(held + 64, text)); // the same lock
+    EXPECT_TRUE(h.erase(held + 64) && h.erase(held));
+    EXPECT_TRUE(h.insert(held, other_text));
+  });
+  EXPECT_TRUE(turns.ends_alone(other)) << "what a modify without memory has left is in the way";
+  ASSERT_TRUE(turns.finish_all());
+  EXPECT_EQ(m.find(held), other_text);
+  EXPECT_EQ(m.size(), 1u);
+}
+
+/// One `modify`, in a thread that has no seat yet, with its allocation `refused` refused. False: it was not reached.
+bool fails_once(std::uint64_t refused, unsigned& calls_of_the_refused) {
+  cubby::map<std::uint64_t, std::string, cubby::relativistic, own_number> m(tiny_options());
+  EXPECT_TRUE(m.insert(held, text));
+  unsigned calls = 0;
+  bool done = false, struck = false;
+  const auto change = [&](std::string& v) {
+    ++calls;
+    v += text;
+  };
+  {
+    const every_seat nobodys;
+    std::thread fresh([&] {
+      const memory_failure failure(refused);
+      try {
+        done = m.modify(held, change);
+      } catch (const std::bad_alloc&) {
+      }
+      struck = failure.struck();
+    });
+    fresh.join();
+  }
+  EXPECT_NE(done, struck);
+  EXPECT_LE(calls, 1u);
+  if (struck) calls_of_the_refused += calls;
+  else EXPECT_EQ(calls, 1u);
+  expect_free_for_others(m, done ? longer : text);
+  return struck;
+}
+
+/// In its order: the thread's seat, the copy that the function is given, what the function takes itself, the new record.
+TEST(modify_without_memory, leaves_the_entry_as_it_was_and_to_everybody) {
+  ASSERT_NE(cubby::registry::local(), nullptr);
+  cubby::registry::release(cubby::registry::claim()); // there is one to spare from here on
+  const auto blocks = living_blocks();
+  unsigned calls = 0;
+  std::uint64_t refused = 1;
+  while (fails_once(refused, calls)) ++refused;
+  EXPECT_GE(refused - 1, 4u) << "the test has not found every allocation";
+  EXPECT_GE(calls, 2u) << "refused in the function, and after it";
+  EXPECT_LT(calls, refused - 1) << "and before it";
+  const auto seats = static_cast<std::int64_t>(refused - 1); // one for each thread that was given one; they stay
+  EXPECT_EQ(living_blocks(), blocks + seats) << "something leaks";
+}
+
+/// Its share ends a growth, behind which another has been asked for: that needs an array and can do without.
+TYPED_TEST(modify, is_done_without_memory_for_the_next_array) {
+  for (std::uint64_t refused = 1; refused <= 3; ++refused) {
+    typename TestFixture::map m(tiny_options(cubby::growth_policy::cooperative)); // a share is all of a pass
+    ASSERT_TRUE(m.insert(held, this->made(1)));
+    {
+      const cubby::rcu::read_section reader; // inside which `reserve` does not wait
+      ASSERT_TRUE(m.reserve(100) && m.reserve(300) && m.stats().migrating);
+    }
+    bool struck = false;
+    {
+      const memory_failure failure(refused + (TestFixture::map::mode == cubby::storage_mode::records ? 1 : 0));
+      EXPECT_TRUE(m.modify(held, [&](auto& v) { v = this->made(5); }));
+      struck = failure.struck();
+    }
+    EXPECT_EQ(struck, refused <= 2) << "the array has a head and its pages";
+    EXPECT_EQ(m.find(held), this->made(5));
+    EXPECT_EQ(m.capacity(), struck ? 128u : 512u);
+    EXPECT_EQ(m.stats().migrating, !struck);
+    EXPECT_TRUE(m.reserve(300));
+    EXPECT_EQ(m.capacity(), 512u);
+  }
 }
 
 } // namespace
