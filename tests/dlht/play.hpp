@@ -12,7 +12,7 @@
 #include "linearizability/checker.hpp"
 #include "linearizability/client.hpp"
 #include "support/act.hpp"
-#include "support/scheduler.hpp"
+#include "support/fiber_scheduler.hpp"
 
 namespace cubby_test::scripted {
 
@@ -61,7 +61,7 @@ public:
     return check_history(history);
   }
   typename Coding::map map;
-  scheduler turns;
+  fiber_scheduler turns;
 
 private:
   trace& lane() {

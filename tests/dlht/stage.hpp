@@ -12,7 +12,7 @@
 #include "engines.hpp"
 #include "linearizability/checker.hpp"
 #include "linearizability/client.hpp"
-#include "support/scheduler.hpp"
+#include "support/fiber_scheduler.hpp"
 
 namespace cubby_test {
 
@@ -54,7 +54,7 @@ public:
     return found.what;
   }
 
-  scheduler turns;
+  fiber_scheduler turns;
   finding found;
 
 private:

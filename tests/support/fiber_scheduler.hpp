@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduler over fibers of the test's own thread: a turn is handed over by a switch of stacks, without the system. For
-// scripts that use seats and not handles of their own thread, which all scripts share here, and that have no watchers.
+// scripts that have no watchers, and use handles or seats of their own: the thread's seat is one for all of them here, so
+// no more than one of them may use that.
 #pragma once
 
 #include "support/fiber.hpp"

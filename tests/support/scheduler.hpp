@@ -64,14 +64,20 @@ private:
   std::thread thread_;
 };
 
-/// `Script`: what a script runs in, `script_thread` or another with the same face (fiber_scheduler.hpp).
-template <class Script>
-class scheduler_of {
-public:
+/// What schedulers of all kinds have in common.
+struct scheduler_words {
   /// Stops the thread before a step for which it is true.
   using predicate = std::function<bool(step, const void*)>;
   enum class stopped : std::uint8_t { before_step, waiting, finished };
 
+  static bool never(step, const void*) { return false; }
+  static bool before_swap(step kind, const void*) { return kind == step::rmw16; }
+};
+
+/// `Script`: what a script runs in, `script_thread` or another with the same face (fiber_scheduler.hpp).
+template <class Script>
+class scheduler_of : public scheduler_words {
+public:
   /// Starts a thread, which stands still before its first step. Returns its number.
   std::size_t start(std::function<void()> script) {
     actor& mine = *actors_.emplace_back(std::make_unique<actor>());
@@ -125,9 +131,6 @@ public:
   scheduler_of() = default;
   scheduler_of(const scheduler_of&) = delete;
   scheduler_of& operator=(const scheduler_of&) = delete;
-
-  static bool never(step, const void*) { return false; }
-  static bool before_swap(step kind, const void*) { return kind == step::rmw16; }
 
 private:
   struct actor {
