@@ -33,7 +33,10 @@ public:
   /// `batch`-th call, which looks at all seats. May dispose of older words before it returns. Waits for nobody unless so many
   /// others as there are stripes stand in here.
   void add(const seat& s, std::uint64_t word) {
-    stripe& mine = lock_one(s.id());
+    stripe* one = &stripes_[s.id() % stripe_count];
+    if (!one->lock.try_lock()) [[unlikely]]
+      one = &lock_another(s.id());
+    stripe& mine = *one;
     policy_.retire_link(word) = mine.open;
     mine.open = word;
     ++mine.added;
@@ -85,13 +88,13 @@ private:
     std::uint32_t seen = 0;  // `added` when turn_idle looked last
   };
 
-  /// A stripe whose lock was free, the seat's own first, and now is the caller's. Any one will do for any word.
-  stripe& lock_one(std::size_t number) noexcept {
+  /// A stripe whose lock was free, the next one first, and now is the caller's. Any one will do for any word.
+  CUBBY_NEVER_INLINE stripe& lock_another(std::size_t number) noexcept {
     sync::backoff wait;
-    for (std::size_t tried = 0;;) {
+    for (std::size_t tried = 1;; ++tried) {
       stripe& one = stripes_[(number + tried) % stripe_count];
       if (one.lock.try_lock()) return one;
-      if (++tried % stripe_count == 0) wait.pause();
+      if (tried % stripe_count == 0) wait.pause();
     }
   }
 
