@@ -4,51 +4,17 @@
 # themselves are never judged. Usage: test_bench.py PROGRAM
 import json
 import os
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 
-PROGRAM = ""
+import bench_support
+from bench_support import Folder, cubby
+
 ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic"
-FIELDS = {
-    "engine", "workload", "keys", "threads", "batch", "key_size", "value_size", "rounds_mops", "median_mops", "spread",
-    "times_limit", "times_best_rival", "bytes_per_key", "own_bytes_per_key", "huge_pages_percent", "latency_ns",
-    "chapter",
-}
-
-
-def cubby(*arguments, env=None):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, env=env, check=False)
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        kept = tempfile.TemporaryDirectory()
-        self.addCleanup(kept.cleanup)
-        self.folder = pathlib.Path(kept.name)
-
-    def run_json(self, *arguments):
-        out = self.folder / "out.json"
-        done = cubby("bench", *arguments, "--seconds", "0.01", "--rounds", "2", "--json", str(out))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(out.read_text()), done.stdout
 
 
 class Results(Folder):
-    def check_schema(self, data):
-        self.assertEqual(set(data), {"machine", "seed", "results"})
-        self.assertLessEqual({"cpu", "cores", "memory_bytes", "l3_bytes", "kernel", "huge_pages", "compiler"},
-                             set(data["machine"]))
-        for r in data["results"]:
-            self.assertLessEqual(FIELDS, set(r))
-            self.assertTrue(r["rounds_mops"])
-            self.assertTrue(all(m > 0 for m in r["rounds_mops"]), r)
-            self.assertLessEqual(min(r["rounds_mops"]), r["median_mops"])
-            self.assertGreaterEqual(max(r["rounds_mops"]), r["median_mops"])
-
     def test_every_engine_and_steady_workload(self):
         data, shown = self.run_json("--engine", ENGINES, "--workload", "get,miss,insdel,put,ycsb-a,ycsb-b,ycsb-c,ycsb-d,"
                                     "ycsb-f,skew", "--keys", "5000", "--threads", "2", "--seed", "9")
@@ -211,23 +177,6 @@ class Results(Folder):
             self.assertTrue(link.startswith("#"), link)
         self.assertEqual(os.listdir(page), ["index.html"])
 
-    # Title to legend, in the page that the arguments draw.
-    def legends(self, *arguments):
-        page = self.folder / "page"
-        done = cubby("bench", *arguments, "--rounds", "1", "--report", str(page))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("too small", done.stderr, "gnuplot has room for the plot beside its legend")
-        figures = re.findall(r'<figure role="img" aria-label="([^"]*)">(.*?)</figure>', (page / "index.html").read_text(), re.DOTALL)
-        self.assertEqual(len({title for title, _ in figures}), len(figures))
-        return {title: self.legend(svg) for title, svg in figures}
-
-    def legend(self, svg):
-        texts = [re.sub(r"<[^>]*>", "", text).strip() for text in re.findall(r"<text>(.*?)</text>", svg, re.DOTALL)]
-        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|alone|with those before it)(?: \w+=\w+)*")
-        names = [text for text in texts if engines.fullmatch(text)]
-        self.assertEqual(len(re.findall(r'<g id="gnuplot_plot_\d+', svg)), len(names), "each line is named")
-        return sorted(names)
-
     def test_a_line_for_each_combination(self):
         drawn = self.legends("--engine", "dlht,limit", "--workload", "get,skew", "--keys", "1k,2k", "--batch", "1,8", "--latency",
                              "--threads", "2", "--seconds", "0.01")
@@ -291,13 +240,6 @@ class Results(Folder):
 
 
 class Refusals(Folder):
-    def refused(self, *arguments, says, env=None):
-        done = cubby(*arguments, env=env)
-        self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertIn(says, done.stderr)
-
     def test_empty_values(self):
         for flag in ("--engine", "--workload", "--keys", "--json"):
             self.refused("bench", flag, "", says="the value is empty")
@@ -368,5 +310,5 @@ class Refusals(Folder):
 
 
 if __name__ == "__main__":
-    PROGRAM = sys.argv.pop(1)
+    bench_support.PROGRAM = sys.argv.pop(1)
     unittest.main(verbosity=2)
