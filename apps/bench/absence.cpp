@@ -58,6 +58,9 @@ void add_missing_timelines(std::vector<std::string>& all, const std::vector<resu
 } // namespace
 
 std::string_view why_absent(engine_id e, const workload& w, bool latency) {
+  if (is_section(w) && !has_sections(e)) return "has no read section that could be entered by itself";
+  if (is_section(w) && latency) return "takes less time than a look at the clock";
+  if (!is_section(w) && is_flavour(e)) return "has read sections alone, and holds no keys";
   if (!keeps_order(e) && wants_order(w)) return "may carry out requests on one key in another order than they came";
   if (!keeps_order(e) && latency)
     return "answers later, while others are pending, so that no operation has a time of its own";
@@ -74,8 +77,8 @@ void check_figures(const run_spec& run) {
   for (const workload& w : run.workloads)
     if (!has_figure(run, w, false))
       throw bad_request(fmt::format("--workload {}: no engine of this run takes part ({}); add one that does, such as "
-                                    "dlht, or leave {} out",
-                                    name_of(w), reasons(run, w, false), name_of(w)));
+                                    "{}, or leave {} out",
+                                    name_of(w), reasons(run, w, false), is_section(w) ? "rcu" : "dlht", name_of(w)));
   const auto is_timed = [&](const workload& w) { return has_figure(run, w, true); };
   if (run.latency && std::none_of(run.workloads.begin(), run.workloads.end(), is_timed))
     throw bad_request(

@@ -133,6 +133,7 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
                    {}});
     all.push_back(resizes_both_ways(seed));
   }
+  all.push_back(read_sections());
   run_spec latency = base(seed, tables, {"get", "insdel"});
   latency.batch = {1};
   latency.latency = true;

@@ -12,7 +12,8 @@ namespace bench {
 // `with_plots` adds the sweeps that only a report shows.
 std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots);
 
-// A chapter of it.
+// Chapters of it.
 chapter resizes_both_ways(std::uint64_t seed);
+chapter read_sections();
 
 } // namespace bench

@@ -151,8 +151,40 @@ void check_chains(const run_spec& run) {
           fmt::format("--engine {}: holds 8-byte keys and values alone; leave it out of this run", name_of(e)));
 }
 
-void check_together(const run_spec& run) {
+// What says something about tables, in a run without any.
+void check_table_flags(const raw_options& raw, const run_spec& run) {
+  if (!tables_of(run).workloads.empty()) return;
+  const std::pair<const char*, bool> given[] = {
+      {"--keys", !raw.keys.empty()},         {"--keys-from", !raw.keys_from.empty()},
+      {"--batch", !raw.batch.empty()},       {"--value-size", !raw.value_size.empty()},
+      {"--key-size", !raw.key_size.empty()}, {"--room", !raw.room.empty()},
+      {"--seed", !raw.seed.empty()},         {"--latency", raw.latency}};
+  for (const auto& [flag, is_given] : given)
+    if (is_given)
+      throw bad_request(
+          fmt::format("{}: says nothing about read-section, which has no table and is not timed one by one; "
+                      "leave it out, or add a workload such as get",
+                      flag));
+}
+
+// All tables but those that are asked for by name; or the read sections, where that is all there is to measure.
+std::string default_engines(const run_spec& run) {
+  const bool tables = !tables_of(run).workloads.empty();
+  const bool sections =
+      std::any_of(run.workloads.begin(), run.workloads.end(), [](const workload& w) { return is_section(w); });
+  return std::string(tables ? "dlht,dramhit,reference,tbb,cuckoo,lfht," : "") +
+         (sections ? "rcu,rcu-seat,urcu-memb,urcu-bp,urcu-qsbr," : "") + "limit";
+}
+
+void check_engines(const run_spec& run) {
+  check_features(run);
+  check_pipe(run);
+  check_tuples(run);
+  check_partitioned(run);
   check_chains(run);
+}
+
+void check_together(const run_spec& run) {
   const auto above_8 = [](std::size_t n) { return n > 8; };
   const bool keys = std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_8);
   const bool values = std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_8);
@@ -182,8 +214,8 @@ bench_options parse(const raw_options& raw) {
   all.default_run = raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
                     raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() && raw.seconds.empty() &&
                     raw.rounds.empty() && raw.room.empty() && !raw.latency && raw.keys_from.empty();
-  run.engines = engines_in(or_else(raw.engine, "dlht,dramhit,reference,tbb,cuckoo,lfht,limit"));
   run.workloads = workloads_in(or_else(raw.workload, "get,miss,insdel,put"));
+  run.engines = engines_in(raw.engine.empty() ? default_engines(run) : raw.engine);
   // A file gives its own number of keys; 0 stands for all of them.
   run.keys = raw.keys.empty() && !raw.keys_from.empty()
                  ? std::vector<std::size_t>{0}
@@ -204,33 +236,48 @@ bench_options parse(const raw_options& raw) {
   run.seed = count_in("--seed", or_else(raw.seed, "1"));
   run.latency = raw.latency;
   run.keys_from = raw.keys_from;
-  check_features(run);
-  check_pipe(run);
-  check_tuples(run);
-  check_partitioned(run);
+  check_table_flags(raw, run);
+  check_engines(run);
   check_together(run);
   all.json = raw.json;
   all.report = raw.report;
   return all;
 }
 
+run_spec tables_of(const run_spec& run) {
+  run_spec tables = run;
+  std::erase_if(tables.engines, is_flavour);
+  std::erase_if(tables.workloads, [](const workload& w) { return is_section(w); });
+  return tables;
+}
+
+namespace {
+
+std::string table_flags(const run_spec& run) {
+  std::string text;
+  if (!run.keys_from.empty()) text += fmt::format(" --keys-from {}", run.keys_from);
+  if (run.keys.front() != 0) text += fmt::format(" --keys {}", fmt::join(run.keys, ","));
+  text += fmt::format(" --batch {}", fmt::join(run.batch, ","));
+  if (run.value_sizes != std::vector<std::size_t>{8})
+    text += fmt::format(" --value-size {}", fmt::join(run.value_sizes, ","));
+  if (run.key_sizes != std::vector<std::size_t>{8})
+    text += fmt::format(" --key-size {}", fmt::join(run.key_sizes, ","));
+  text += fmt::format(" --seed {}", run.seed);
+  if (run.room != 100) text += fmt::format(" --room {}", run.room);
+  return run.latency ? text + " --latency" : text;
+}
+
+} // namespace
+
 std::string command_of(const run_spec& run) {
   std::vector<std::string_view> engines;
   for (const engine_id e : run.engines) engines.push_back(name_of(e));
   std::vector<std::string> names;
   for (const workload& w : run.workloads) names.push_back(name_of(w));
-  std::string text =
-      fmt::format("cubby bench --engine {} --workload {}", fmt::join(engines, ","), fmt::join(names, ","));
-  if (!run.keys_from.empty()) text += fmt::format(" --keys-from {}", run.keys_from);
-  if (run.keys.front() != 0) text += fmt::format(" --keys {}", fmt::join(run.keys, ","));
-  text += fmt::format(" --threads {} --batch {}", fmt::join(run.threads, ","), fmt::join(run.batch, ","));
-  if (run.value_sizes != std::vector<std::size_t>{8})
-    text += fmt::format(" --value-size {}", fmt::join(run.value_sizes, ","));
-  if (run.key_sizes != std::vector<std::size_t>{8})
-    text += fmt::format(" --key-size {}", fmt::join(run.key_sizes, ","));
-  text += fmt::format(" --seconds {} --rounds {} --seed {}", run.seconds, run.rounds, run.seed);
-  if (run.room != 100) text += fmt::format(" --room {}", run.room);
-  return run.latency ? text + " --latency" : text;
+  const std::string text =
+      fmt::format("cubby bench --engine {} --workload {} --threads {} --seconds {} --rounds {}",
+                  fmt::join(engines, ","), fmt::join(names, ","), fmt::join(run.threads, ","), run.seconds, run.rounds);
+  return tables_of(run).workloads.empty() ? text : text + table_flags(run);
 }
 
 } // namespace bench

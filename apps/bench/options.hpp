@@ -51,6 +51,9 @@ struct raw_options {
 // Checks names, numbers and paths, and fills in defaults; throws bad_request.
 bench_options parse(const raw_options& raw);
 
+// What of a run is about tables; without workloads where nothing is.
+run_spec tables_of(const run_spec& run);
+
 // The command line that measures `run` again.
 std::string command_of(const run_spec& run);
 

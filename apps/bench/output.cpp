@@ -66,15 +66,17 @@ json rounded(double value) { return std::round(value * 1000) / 1000; }
 
 json optional_number(const std::optional<double>& value) { return value ? rounded(*value) : json(nullptr); }
 
+json optional_size(std::size_t size) { return size != 0 ? json(size) : json(nullptr); }
+
 json json_of_result(const result& r, const std::string& chapter_title) {
   json j;
   j["engine"] = name_of(r.engine);
   j["workload"] = name_of(r.what);
-  j["keys"] = r.keys;
+  j["keys"] = optional_size(r.keys);
   j["threads"] = r.threads;
-  j["batch"] = r.batch;
-  j["key_size"] = r.text ? json("lines") : json(r.key_size);
-  j["value_size"] = r.value_size;
+  j["batch"] = optional_size(r.batch);
+  j["key_size"] = r.text ? json("lines") : optional_size(r.key_size);
+  j["value_size"] = optional_size(r.value_size);
   j["rounds_mops"] = json::array();
   for (const double mops : r.rounds_mops) j["rounds_mops"].push_back(rounded(mops));
   j["median_mops"] = rounded(r.median_mops);
@@ -83,7 +85,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["times_best_rival"] = optional_number(r.times_best_rival);
   j["bytes_per_key"] = optional_number(r.bytes_per_key);
   j["own_bytes_per_key"] = r.own_bytes_per_key > 0 ? rounded(r.own_bytes_per_key) : json(nullptr);
-  j["huge_pages_percent"] = rounded(r.huge_pages_percent);
+  j["huge_pages_percent"] = optional_number(r.huge_pages_percent);
   j["latency_ns"] = nullptr;
   if (r.latency)
     j["latency_ns"] = {{"p50", rounded(r.latency->p50)},
@@ -127,7 +129,7 @@ void print_results(const std::vector<result>& results) {
                shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
                r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
                times(r.times_best_rival), figure(r.bytes_per_key.value_or(0)),
-               fmt::format("{:.0f}", r.huge_pages_percent));
+               r.huge_pages_percent ? fmt::format("{:.0f}", *r.huge_pages_percent) : "-");
     last = point;
   }
   print_latencies(results);

@@ -238,6 +238,12 @@ plot bars(const std::vector<result>& results, const char* title, const char* lab
 }
 
 void add_bars(std::vector<plot>& all, std::vector<result> left) {
+  // Apart: beside them the bars of tables would be too low to compare.
+  const std::vector<result> sections = with_workload(left, name_of(workload{kind::read_section, 0}));
+  if (!sections.empty())
+    all.push_back(
+        bars(sections, "read sections", "million sections per second", [](const result& r) { return r.median_mops; }));
+  std::erase_if(left, [](const result& r) { return is_section(r.what); });
   if (left.empty()) return;
   all.push_back(
       bars(left, "throughput", "million operations per second", [](const result& r) { return r.median_mops; }));

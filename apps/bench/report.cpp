@@ -53,12 +53,13 @@ std::string time_cell(double nanoseconds) {
 
 std::string row_of(const result& r, const std::string& point, bool first, bool with_latency) {
   const std::string classes = std::string(first ? "first " : "") + (r.engine == engine_id::dlht ? "dlht" : "");
-  std::string row = fmt::format("<tr class=\"{}\"><td>{}</td><td>{}</td><td>{:.2f}</td><td>{}</td><td>{}</td>"
-                                "<td>{}</td><td>{}</td><td>{:.0f} %</td>",
-                                classes, first ? escaped(point) : "", name_of(r.engine), r.median_mops,
-                                r.rounds_mops.size() > 1 ? fmt::format("{:.0f} %", r.spread * 100) : "–",
-                                ratio(r.times_limit), ratio(r.times_best_rival),
-                                r.bytes_per_key ? fmt::format("{:.1f}", *r.bytes_per_key) : "–", r.huge_pages_percent);
+  std::string row =
+      fmt::format("<tr class=\"{}\"><td>{}</td><td>{}</td><td>{:.2f}</td><td>{}</td><td>{}</td>"
+                  "<td>{}</td><td>{}</td><td>{}</td>",
+                  classes, first ? escaped(point) : "", name_of(r.engine), r.median_mops,
+                  r.rounds_mops.size() > 1 ? fmt::format("{:.0f} %", r.spread * 100) : "–", ratio(r.times_limit),
+                  ratio(r.times_best_rival), r.bytes_per_key ? fmt::format("{:.1f}", *r.bytes_per_key) : "–",
+                  r.huge_pages_percent ? fmt::format("{:.0f} %", *r.huge_pages_percent) : "–");
   if (with_latency) {
     const latency_figures f = r.latency.value_or(latency_figures{});
     for (const double ns : {f.p50, f.p99, f.p999, f.p9999, f.longest})
@@ -132,8 +133,9 @@ void write_report(const std::string& folder, const machine_info& machine, const 
   html += "<h1>cubby bench</h1>\n" + machine_html(machine);
   html +=
       "<p>Engines took turns in every round; a figure is the median of the rounds. <b>limit</b> is the machine: the "
-      "same random lines fetched raw with the same batch, page size and threads. The rivals are tbb, cuckoo and "
-      "lfht. Bytes per key is the growth of resident memory when the table was filled.</p>\n<nav>";
+      "same random lines fetched raw with the same batch, page size and threads; of read sections, the load alone. The "
+      "rivals are tbb, cuckoo and lfht; of read sections, the flavours of liburcu. Bytes per key is the growth of "
+      "resident memory when the table was filled.</p>\n<nav>";
   for (std::size_t i = 0; i < chapters.size(); ++i)
     html += fmt::format("<a href=\"#c{}\">{}</a>", i, escaped(chapters[i].title));
   if (last) html += fmt::format("<a href=\"#last\">{}</a>", escaped(last->title));

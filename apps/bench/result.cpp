@@ -38,6 +38,7 @@ bool differs(const std::vector<result>& among, size_field size) {
   const result* first = nullptr;
   for (const result& r : among) {
     if (size == &result::threads && r.engine == engine_id::std_map) continue; // has one, whatever was asked for
+    if (r.*size == 0) continue;
     if (first == nullptr) first = &r;
     if (r.*size != first->*size) return true;
   }
@@ -47,7 +48,7 @@ bool differs(const std::vector<result>& among, size_field size) {
 std::string sizes_of(const result& r, const std::vector<result>& among, size_field left_out) {
   std::string text;
   for (const named_size& size : named_sizes)
-    if (size.of != left_out && differs(among, size.of))
+    if (size.of != left_out && r.*size.of != 0 && differs(among, size.of))
       text += fmt::format(" {}={}", size.name, count_text(r.*size.of));
   return text;
 }

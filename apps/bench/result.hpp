@@ -19,15 +19,15 @@ struct latency_figures {
 struct result {
   engine_id engine = engine_id::dlht;
   workload what;
-  std::size_t keys = 0, threads = 0, batch = 0, key_size = 0, value_size = 0;
+  std::size_t keys = 0, threads = 0, batch = 0, key_size = 0, value_size = 0; // 0: has none, as a read section
   bool text = false;
   std::vector<double> rounds_mops;
   double median_mops = 0;
   double spread = 0; // (largest - smallest round) / median
   std::optional<double> times_limit, times_best_rival;
-  std::optional<double> bytes_per_key; // growth of the process's resident memory, over the keys in the table
-  double own_bytes_per_key = 0;        // what the engine says, 0 when it does not
-  double huge_pages_percent = 0;
+  std::optional<double> bytes_per_key;      // growth of the process's resident memory, over the keys in the table
+  double own_bytes_per_key = 0;             // what the engine says, 0 when it does not
+  std::optional<double> huge_pages_percent; // none where there is no table
   std::optional<latency_figures> latency;
   std::vector<sample> timeline;
 };

@@ -13,6 +13,7 @@
 #include "clock.hpp"
 #include "key_kinds.hpp"
 #include "machine.hpp"
+#include "sections.hpp"
 
 namespace bench {
 
@@ -112,8 +113,9 @@ private:
       r.bytes_per_key = static_cast<double>(memory.bytes) / count;
       r.own_bytes_per_key = static_cast<double>(t.own_bytes()) / count;
     }
-    if (memory.bytes != 0)
-      r.huge_pages_percent = 100.0 * static_cast<double>(memory.huge_bytes) / static_cast<double>(memory.bytes);
+    r.huge_pages_percent = memory.bytes == 0
+                               ? r.huge_pages_percent.value_or(0)
+                               : 100.0 * static_cast<double>(memory.huge_bytes) / static_cast<double>(memory.bytes);
   }
 
   const op_streams& streams_of(const shape& s, std::size_t threads) {
@@ -229,9 +231,12 @@ private:
 
 std::vector<result> session::run(const run_spec& spec) {
   std::vector<result> results;
-  for (const std::size_t key_size : spec.key_sizes)
-    for (const std::size_t value_size : spec.value_sizes)
-      for (const std::size_t keys : spec.keys) point(spec, key_size, value_size, keys, shown_).measure(results);
+  const run_spec tables = tables_of(spec);
+  if (!tables.workloads.empty())
+    for (const std::size_t key_size : tables.key_sizes)
+      for (const std::size_t value_size : tables.value_sizes)
+        for (const std::size_t keys : tables.keys) point(tables, key_size, value_size, keys, shown_).measure(results);
+  if (tables.workloads.size() != spec.workloads.size()) measure_sections(spec, shown_, results);
   shown_.finish();
   finish(results);
   return results;

@@ -29,6 +29,11 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::relativistic: return make_relativistic(spec);
   case engine_id::ddds: return make_ddds(spec);
   case engine_id::rwlock: return make_rwlock(spec);
+  case engine_id::rcu:
+  case engine_id::rcu_seat:
+  case engine_id::urcu_memb:
+  case engine_id::urcu_bp:
+  case engine_id::urcu_qsbr: break; // no tables
   }
   return nullptr;
 }

@@ -12,15 +12,16 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",       "cuckoo",
-    "lfht", "std",     "limit",        "relativistic",   "ddds",        "rwlock",    "limit-swap"};
+    "dlht",       "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
+    "cuckoo",     "lfht",    "std",          "limit",          "relativistic", "ddds",      "rwlock",
+    "limit-swap", "rcu",     "rcu-seat",     "urcu-memb",      "urcu-bp",      "urcu-qsbr"};
 
 struct named {
   std::string_view name;
   kind what;
 };
 
-constexpr std::array<named, 15> workloads = {{{"get", kind::get},
+constexpr std::array<named, 16> workloads = {{{"get", kind::get},
                                               {"miss", kind::miss},
                                               {"insdel", kind::insdel},
                                               {"put", kind::put},
@@ -34,7 +35,8 @@ constexpr std::array<named, 15> workloads = {{{"get", kind::get},
                                               {"ycsb-c", kind::ycsb_c},
                                               {"ycsb-d", kind::ycsb_d},
                                               {"ycsb-f", kind::ycsb_f},
-                                              {"skew", kind::skew}}};
+                                              {"skew", kind::skew},
+                                              {"read-section", kind::read_section}}};
 
 constexpr std::array<int, 6> hot_shares = {0, 25, 50, 75, 90, 100};
 

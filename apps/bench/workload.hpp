@@ -27,9 +27,14 @@ enum class engine_id : std::uint8_t {
   relativistic,
   ddds,
   rwlock,
-  limit_swap
+  limit_swap,
+  rcu,
+  rcu_seat,
+  urcu_memb,
+  urcu_bp,
+  urcu_qsbr
 };
-inline constexpr std::size_t named_engine_count = 15;
+inline constexpr std::size_t named_engine_count = 20;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -48,7 +53,8 @@ enum class kind : std::uint8_t {
   ycsb_c,
   ycsb_d,
   ycsb_f,
-  skew
+  skew,
+  read_section
 };
 
 struct workload {
@@ -80,7 +86,15 @@ inline std::size_t keys_that_stay(const workload& w, std::size_t keys) {
 
 // Not tables but the machine.
 inline bool is_limit(engine_id e) { return e == engine_id::limit || e == engine_id::limit_swap; }
-inline bool is_rival(engine_id e) { return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht; }
+// Not tables but ways into a read section, of read-copy-update: ours, and the flavours of liburcu.
+inline bool is_flavour(engine_id e) { return e >= engine_id::rcu && e <= engine_id::urcu_qsbr; }
+inline bool is_rival(engine_id e) {
+  return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht || e == engine_id::urcu_memb ||
+         e == engine_id::urcu_bp || e == engine_id::urcu_qsbr;
+}
+// The workload that knows no keys, and who takes part in it.
+inline bool is_section(const workload& w) { return w.what == kind::read_section; }
+inline bool has_sections(engine_id e) { return is_flavour(e) || e == engine_id::limit; }
 // Not engines whose requests on one key may take effect in another order than they came, or later than a find that follows:
 // no pair of them can be asked for.
 inline bool keeps_order(engine_id e) { return e != engine_id::dramhit_pipe && e != engine_id::partitioned; }

@@ -54,7 +54,7 @@ class Folder(unittest.TestCase):
 
     def legend(self, svg):
         texts = [re.sub(r"<[^>]*>", "", text).strip() for text in re.findall(r"<text>(.*?)</text>", svg, re.DOTALL)]
-        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|alone|with those before it)(?: \w+=\w+)*")
+        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|u?rcu[a-z-]*|alone|with those before it)(?: \w+=\w+)*")
         names = [text for text in texts if engines.fullmatch(text)]
         self.assertEqual(len(re.findall(r'<g id="gnuplot_plot_\d+', svg)), len(names), "each line is named")
         return sorted(names)

@@ -9,6 +9,7 @@ import sys
 import unittest
 
 import bench_support
+from bench_readers import *  # noqa: F403
 from bench_support import Folder, cubby
 
 ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chapter of the default run about lookups while a table grows and shrinks.
+// The chapters of the default run about those who only read: while a table grows and shrinks, and without any table.
 #include "demonstration.hpp"
+#include "machine.hpp"
 
 namespace bench {
 
@@ -24,6 +25,24 @@ chapter resizes_both_ways(std::uint64_t seed) {
       "the new one while it is resized, and a reader-writer lock (its figures 3 to 7, over time).",
       run,
       {}};
+}
+
+chapter read_sections() {
+  run_spec run;
+  run.engines = {engine_id::rcu,     engine_id::rcu_seat,  engine_id::urcu_memb,
+                 engine_id::urcu_bp, engine_id::urcu_qsbr, engine_id::limit};
+  run.workloads = workloads_named("read-section");
+  for (std::size_t n = 1; n <= describe_machine().cores; n *= 2) run.threads.push_back(n);
+  run.seconds = 0.05;
+  run.rounds = 3;
+  return {"Read sections",
+          "What it costs to enter and leave a read section around a single load: of the library, through the thread's "
+          "own seat "
+          "(rcu) and a seat in hand (rcu-seat), and of liburcu's flavours. urcu-qsbr has no sections; it reports a "
+          "quiescent "
+          "state after each load. limit is the load alone.",
+          run,
+          {}};
 }
 
 } // namespace bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Read sections of the library: of the thread's own seat, as cubby/rcu.hpp has them, and of a seat that the thread holds in its
+// hand, as a table's handle does. And none, which is the limit.
+#include <cubby/rcu.hpp>
+
+#include "sections.hpp"
+
+namespace bench {
+
+namespace {
+
+struct of_the_thread {
+  struct section {
+    explicit section(of_the_thread&) {}
+    cubby::rcu::read_section pin;
+  };
+  static bool inside() { return cubby::registry::inside(); }
+};
+
+struct of_a_seat {
+  struct section {
+    explicit section(of_a_seat& mine) : pin(mine.seat) {}
+    cubby::seat_pin pin;
+  };
+  bool inside() const { return cubby::registry::inside(seat); }
+  cubby::seat& seat = *cubby::registry::local();
+};
+
+struct none {
+  struct section {
+    explicit section(none&) {}
+  };
+};
+
+} // namespace
+
+section_loop rcu_loop(engine_id e) {
+  switch (e) {
+  case engine_id::rcu: return enter_and_leave<of_the_thread>;
+  case engine_id::rcu_seat: return enter_and_leave<of_a_seat>;
+  default: return enter_and_leave<none>;
+  }
+}
+
+} // namespace bench

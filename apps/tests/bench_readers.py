@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of `cubby bench` about those who only read: read sections without a table, and lookups by the number of readers.
+from bench_support import Folder, cubby
+
+SECTIONS = ["rcu", "rcu-seat", "urcu-memb", "urcu-bp", "urcu-qsbr", "limit"]
+
+
+class ReadSections(Folder):
+    def test_every_engine_with_sections(self):
+        data, shown = self.run_json("--workload", "read-section", "--threads", "1,2")
+        self.check_schema(data)
+        self.assertEqual([(r["engine"], r["threads"]) for r in data["results"]], [(e, n) for n in (1, 2) for e in SECTIONS])
+        for r in data["results"]:
+            self.assertEqual(len(r["rounds_mops"]), 2)
+            self.assertGreater(r["times_limit"], 0)
+            self.assertGreater(r["times_best_rival"], 0, "liburcu's flavours are the rivals here")
+            for field in ("keys", "batch", "key_size", "value_size", "bytes_per_key", "own_bytes_per_key", "huge_pages_percent"):
+                self.assertIsNone(r[field], field)
+        for n in (1, 2):
+            best = max(r["times_best_rival"] for r in data["results"] if r["threads"] == n and r["engine"].startswith("urcu"))
+            self.assertEqual(best, 1)
+        rows = [line.split() for line in shown.splitlines() if " urcu-memb " in line or " rcu " in line]
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            self.assertEqual(row[-2:], ["-", "-"], "bytes/key and huge pages of what is no table")
+
+    def test_a_section_costs_more_than_none(self):
+        data, _ = self.run_json("--workload", "read-section", "--threads", "1", "--engine", "rcu,urcu-memb,urcu-bp,limit")
+        best = {r["engine"]: max(r["rounds_mops"]) for r in data["results"]}
+        for engine in ("rcu", "urcu-memb", "urcu-bp"):
+            # A store in and one out leave a third of the speed at most; the rest is for other guests of the machine.
+            self.assertLess(best[engine], 0.8 * best["limit"])
+
+    def test_tables_beside_sections(self):
+        data, shown = self.run_json("--engine", "dlht,rcu_seat,limit,limit-swap", "--workload", "get,read_section", "--keys", "1k,2k",
+                                    "--threads", "2", "--batch", "1,8")
+        self.check_schema(data)
+        measured = [(r["workload"], r["engine"]) for r in data["results"]]
+        self.assertEqual(measured.count(("read-section", "rcu-seat")), 1, "it has neither keys nor batches")
+        self.assertEqual(measured.count(("read-section", "limit")), 1)
+        self.assertEqual(measured.count(("get", "dlht")), 4)
+        self.assertEqual(len(measured), 2 + 3 * 4)
+        self.assertIn("no figure of rcu-seat under get: it has read sections alone", shown)
+        self.assertIn("no figure of dlht under read-section: it has no read section", shown)
+        self.assertIn("no figure of limit-swap under read-section: it has no read section", shown)
+        self.assertEqual(len([line for line in shown.splitlines() if line.startswith("read-section  ")]), 1, "sizes are not named")
+        self.assertNotIn("=0", shown)
+
+    def test_plots(self):
+        drawn = self.legends("--workload", "read-section", "--threads", "1,2", "--seconds", "0.01")
+        self.assertEqual(drawn, {"read-section by threads": sorted(SECTIONS)})
+        html = (self.folder / "page" / "index.html").read_text()
+        self.assertIn("--workload read-section --threads 1,2 --seconds 0.01 --rounds 1 --report DIR", html)
+        drawn = self.legends("--workload", "read-section,get", "--engine", "rcu,urcu-memb,dlht,limit", "--keys", "1k", "--threads", "2",
+                             "--seconds", "0.01")
+        self.assertEqual(drawn, {"read sections": ["limit", "rcu", "urcu-memb"], "throughput": ["dlht", "limit"]})
+
+    def test_the_printed_command_measures_it_again(self):
+        _, shown = self.run_json("--workload", "read-section", "--threads", "1")
+        command = next(line for line in shown.splitlines() if line.startswith("cubby bench"))
+        again = cubby(*command.split()[1:])
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn(command, again.stdout)
+
+    def test_refusals(self):
+        for flag in (("--keys", "5M"), ("--batch", "1"), ("--value-size", "16"), ("--key-size", "16"), ("--room", "200"), ("--seed", "2"),
+                     ("--latency",), ("--keys-from", __file__)):
+            with self.subTest(flag=flag):
+                self.refused("bench", "--workload", "read-section", *flag, says=f"{flag[0]}: says nothing about read-section")
+        self.refused("bench", "--engine", "dlht", "--workload", "read-section", says="add one that does, such as rcu")
+        self.refused("bench", "--engine", "urcu-bp", "--workload", "get,read-section", says="--workload get: no engine")
