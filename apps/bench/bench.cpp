@@ -63,6 +63,9 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_option("--workload", raw.workload, "LIST of " + workload_names());
   app.add_option("--keys", raw.keys, "LIST: keys in the table (20000000 or 20M); default 10M");
   app.add_option("--threads", raw.threads, "LIST: worker threads; default one for each core");
+  app.add_option(
+      "--updaters", raw.updaters,
+      "threads that update under resize and grow-shrink, while those of --threads find; default: half of those");
   app.add_option("--batch", raw.batch, "LIST: operations in a batch, 1 for no batches; default 32");
   app.add_option("--value-size", raw.value_size, "LIST: bytes of a value; default 8");
   app.add_option("--key-size", raw.key_size, "LIST: bytes of a key; default 8");

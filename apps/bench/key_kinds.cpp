@@ -122,7 +122,7 @@ void check_run(const run_spec& all) {
   const std::size_t keys = *std::max_element(run.keys.begin(), run.keys.end());
   const std::size_t key_size = *std::max_element(run.key_sizes.begin(), run.key_sizes.end());
   const std::size_t value_size = *std::max_element(run.value_sizes.begin(), run.value_sizes.end());
-  const std::size_t threads = *std::max_element(run.threads.begin(), run.threads.end());
+  const std::size_t threads = *std::max_element(run.threads.begin(), run.threads.end()) + run.updaters;
   const bool grows = std::any_of(run.workloads.begin(), run.workloads.end(), wants_fresh_table);
   const auto free_bytes = static_cast<double>(memory_available());
   for (const engine_id e : run.engines) {

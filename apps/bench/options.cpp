@@ -193,14 +193,26 @@ void check_together(const run_spec& run) {
   if (keys && values) throw bad_request("--key-size and --value-size: one of the two stays 8; give two runs");
   const std::size_t most = *std::max_element(run.threads.begin(), run.threads.end());
   if (most > 512) throw bad_request(fmt::format("--threads {}: at most 512", most));
+  if (run.updaters > 512 - most)
+    throw bad_request(fmt::format("--updaters {}: at most 512 threads in all, and {} find", run.updaters, most));
+  if (run.updaters != 0 && std::none_of(run.workloads.begin(), run.workloads.end(), updates_beside_finds))
+    throw bad_request(
+        "--updaters: says nothing about a workload of this run; leave it out, or add grow-shrink or resize");
   if (run.rounds > 1000) throw bad_request(fmt::format("--rounds {}: at most 1000", run.rounds));
   const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
   if (largest > 65536) throw bad_request(fmt::format("--batch {}: at most 65536", largest));
   for (const workload& w : run.workloads)
-    if (updates_beside_finds(w) && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
-      throw bad_request(
-          fmt::format("--workload {}: one thread updates while another finds; give --threads 2 or more", name_of(w)));
+    if (updates_beside_finds(w) && run.updaters == 0 && *std::min_element(run.threads.begin(), run.threads.end()) < 2)
+      throw bad_request(fmt::format(
+          "--workload {}: one thread updates while another finds; give --threads 2 or more, or --updaters 1",
+          name_of(w)));
   check_figures(run);
+}
+
+bool says_nothing_of_a_run(const raw_options& raw) {
+  return raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
+         raw.updaters.empty() && raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() &&
+         raw.seconds.empty() && raw.rounds.empty() && raw.room.empty() && !raw.latency && raw.keys_from.empty();
 }
 
 } // namespace
@@ -211,9 +223,7 @@ bench_options parse(const raw_options& raw) {
   const auto or_else = [](const std::string& given, const char* otherwise) {
     return given.empty() ? otherwise : given;
   };
-  all.default_run = raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
-                    raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() && raw.seconds.empty() &&
-                    raw.rounds.empty() && raw.room.empty() && !raw.latency && raw.keys_from.empty();
+  all.default_run = says_nothing_of_a_run(raw);
   run.workloads = workloads_in(or_else(raw.workload, "get,miss,insdel,put"));
   run.engines = engines_in(raw.engine.empty() ? default_engines(run) : raw.engine);
   // A file gives its own number of keys; 0 stands for all of them.
@@ -222,6 +232,8 @@ bench_options parse(const raw_options& raw) {
                  : counts_in("--keys", or_else(raw.keys, "10M"), "give the number of keys to store, 1 or more");
   run.threads = raw.threads.empty() ? std::vector<std::size_t>{describe_machine().cores}
                                     : counts_in("--threads", raw.threads, "give the number of threads, 1 or more");
+  if (!raw.updaters.empty())
+    run.updaters = one_in("--updaters", raw.updaters, "give the number of threads that update, 1 or more");
   run.batch = counts_in("--batch", or_else(raw.batch, "32"),
                         "a batch holds at least one operation; give 1 to run without batches");
   run.value_sizes = counts_in("--value-size", or_else(raw.value_size, "8"), size_list(value_sizes));
@@ -251,6 +263,12 @@ run_spec tables_of(const run_spec& run) {
   return tables;
 }
 
+thread_counts threads_of(const run_spec& run, const workload& w, std::size_t threads) {
+  if (!updates_beside_finds(w)) return {threads, 0, 0};
+  if (run.updaters == 0) return {threads, threads - threads / 2, threads / 2};
+  return {threads + run.updaters, threads, run.updaters};
+}
+
 namespace {
 
 std::string table_flags(const run_spec& run) {
@@ -264,6 +282,7 @@ std::string table_flags(const run_spec& run) {
     text += fmt::format(" --key-size {}", fmt::join(run.key_sizes, ","));
   text += fmt::format(" --seed {}", run.seed);
   if (run.room != 100) text += fmt::format(" --room {}", run.room);
+  if (run.updaters != 0) text += fmt::format(" --updaters {}", run.updaters);
   return run.latency ? text + " --latency" : text;
 }
 

@@ -18,6 +18,7 @@ struct run_spec {
   std::vector<workload> workloads;
   std::vector<std::size_t> keys;
   std::vector<std::size_t> threads;
+  std::size_t updaters = 0; // threads that update beside `threads` that find; 0: half of `threads` update
   std::vector<std::size_t> batch;
   std::vector<std::size_t> value_sizes;
   std::vector<std::size_t> key_sizes;
@@ -43,7 +44,7 @@ struct bad_request : std::runtime_error {
 
 // The flags as they were typed; empty where a flag was not given.
 struct raw_options {
-  std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, room, seed;
+  std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, room, seed, updaters;
   bool latency = false;
   std::string keys_from, json, report;
 };
@@ -53,6 +54,14 @@ bench_options parse(const raw_options& raw);
 
 // What of a run is about tables; without workloads where nothing is.
 run_spec tables_of(const run_spec& run);
+
+// How many threads a workload keeps busy, and where some of them update while the others find, how many of each.
+struct thread_counts {
+  std::size_t all = 0;
+  std::size_t finders = 0;
+  std::size_t updaters = 0;
+};
+thread_counts threads_of(const run_spec& run, const workload& w, std::size_t threads);
 
 // The command line that measures `run` again.
 std::string command_of(const run_spec& run);

@@ -74,6 +74,8 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["workload"] = name_of(r.what);
   j["keys"] = optional_size(r.keys);
   j["threads"] = r.threads;
+  j["finders"] = optional_size(r.finders);
+  j["updaters"] = optional_size(r.updaters);
   j["batch"] = optional_size(r.batch);
   j["key_size"] = r.text ? json("lines") : optional_size(r.key_size);
   j["value_size"] = optional_size(r.value_size);

@@ -20,6 +20,7 @@ struct result {
   engine_id engine = engine_id::dlht;
   workload what;
   std::size_t keys = 0, threads = 0, batch = 0, key_size = 0, value_size = 0; // 0: has none, as a read section
+  std::size_t finders = 0, updaters = 0;                                      // of workloads that update beside finds
   bool text = false;
   std::vector<double> rounds_mops;
   double median_mops = 0;

@@ -25,12 +25,18 @@ latency_figures figures_of(const histogram& times) {
   return {at(0.5), at(0.99), at(0.999), at(0.9999), static_cast<double>(times.longest()) * scale};
 }
 
+std::size_t most_workers(const run_spec& run) {
+  std::size_t most = 0;
+  for (const std::size_t threads : run.threads)
+    for (const workload& w : run.workloads) most = std::max(most, threads_of(run, w, threads).all);
+  return most;
+}
+
 // What a run measures over one set of keys: the tables live here, the results go out.
 class point {
 public:
   point(const run_spec& spec, std::size_t key_size, std::size_t value_size, std::size_t keys, progress& shown)
-      : spec_(spec), key_size_(key_size), value_size_(value_size), shown_(shown),
-        crew_(*std::max_element(spec.threads.begin(), spec.threads.end())) {
+      : spec_(spec), key_size_(key_size), value_size_(value_size), shown_(shown), crew_(most_workers(spec)) {
     shown_.step("making keys");
     keys_ = make_keys(spec, key_size, keys);
     limit_bytes_ = default_limit_bytes(keys_->count);
@@ -70,6 +76,8 @@ private:
             r.what = what;
             r.keys = keys_->count;
             r.threads = engine == engine_id::std_map ? 1 : threads;
+            r.finders = threads_of(spec_, what, threads).finders;
+            r.updaters = threads_of(spec_, what, threads).updaters;
             r.batch = batch;
             r.key_size = key_size_;
             r.value_size = value_size_;
@@ -118,11 +126,12 @@ private:
                                : 100.0 * static_cast<double>(memory.huge_bytes) / static_cast<double>(memory.bytes);
   }
 
-  const op_streams& streams_of(const shape& s, std::size_t threads) {
-    std::unique_ptr<op_streams>& made = streams_[threads];
+  const op_streams& streams_of(const shape& s, const result& r) {
+    const thread_counts threads = threads_of(spec_, s.what, r.threads);
+    std::unique_ptr<op_streams>& made = streams_[threads.all];
     if (!made || made->of.what != s.what.what || made->of.hot_percent != s.what.hot_percent) {
       made.reset();
-      made = make_ops(*keys_, text(), key_size_, {s.what, threads, 0, spec_.seed});
+      made = make_ops(*keys_, text(), key_size_, {s.what, threads.all, threads.updaters, 0, spec_.seed});
     }
     return *made;
   }
@@ -133,7 +142,8 @@ private:
                             s.batch,
                             latency ? std::string("latency") : fmt::format("round {} of {}", round + 1, spec_.rounds)));
     const std::size_t filled = updates_beside_finds(s.what) ? keys_that_stay(s.what, keys_->count) : 0;
-    job j{s.what, &streams_of(s, r.threads), r.threads, s.batch, spec_.seconds, latency, filled};
+    const thread_counts threads = threads_of(spec_, s.what, r.threads);
+    job j{s.what, &streams_of(s, r), threads.all, threads.updaters, s.batch, spec_.seconds, latency, filled};
     const outcome o = t.run(crew_, j);
     if (o.wrong != 0)
       throw std::runtime_error(
@@ -161,7 +171,7 @@ private:
   void run_fresh_once(const shape& s, std::size_t e, bool latency, std::size_t round) {
     const engine_id engine = spec_.engines[e];
     const bool partly = updates_beside_finds(s.what);
-    streams_of(s, results_[s.first + e].threads);
+    streams_of(s, results_[s.first + e]);
     const resident before = resident_now();
     resident filled_by;
     const std::size_t count = partly ? keys_that_stay(s.what, keys_->count) : keys_->count;

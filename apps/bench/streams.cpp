@@ -108,10 +108,10 @@ template <class K> struct maker {
     made.verbs.assign(to - from, verb::insert);
   }
 
-  // One half of the threads inserts its share of the keys that are not there at first, and erases it again if the table
-  // shall shrink; the other half finds keys that stay.
+  // An updater inserts its share of the keys that are not there at first, and erases it again if the table shall shrink;
+  // the other threads find keys that stay.
   void beside_finds() {
-    const std::size_t updaters = order.threads / 2;
+    const std::size_t updaters = order.updaters;
     const std::size_t stay = keys_that_stay(order.of, keys.count);
     if (thread >= updaters) {
       for (std::size_t i = 0; i < order.operations; ++i) made.keys.push_back(keys.present(random.below(stay)));

@@ -35,6 +35,7 @@ public:
 struct stream_order {
   workload of;
   std::size_t threads = 1;
+  std::size_t updaters = 0;   // of the threads: the first ones
   std::size_t operations = 0; // for each thread
   std::uint64_t seed = 0;
 };

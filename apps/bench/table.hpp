@@ -30,6 +30,7 @@ struct job {
   workload of;
   const op_streams* streams = nullptr;
   std::size_t threads = 1;
+  std::size_t updaters = 0; // of the threads: the first ones, while the others find
   std::size_t batch = 1;
   double seconds = 1;
   bool latency = false;   // time each operation by itself instead of all together

@@ -103,11 +103,11 @@ private:
     return all;
   }
 
-  // The first half of the workers updates: one round of its stream, or until the time is over. The others find from before
+  // The first of the workers update: one round of its stream, or until the time is over. The others find from before
   // the first update until then.
   outcome beside_finds(crew& workers, const job& j) {
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
-    const std::size_t updaters = j.threads / 2;
+    const std::size_t updaters = j.updaters;
     std::vector<progress_count> counts(j.threads);
     std::vector<tally> tallies(j.threads);
     std::atomic<std::size_t> busy{updaters};

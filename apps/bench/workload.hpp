@@ -76,7 +76,7 @@ std::vector<engine_id> engines_named(std::string_view name);
 // One name may stand for several workloads (`skew`); none for an unknown name. `_` may stand for `-` here too.
 std::vector<workload> workloads_named(std::string_view name);
 
-// Workloads in which one half of the threads updates while the other finds.
+// Workloads in which some threads update while the others find.
 inline bool updates_beside_finds(const workload& w) { return w.what == kind::resize || w.what == kind::grow_shrink; }
 // Of them: keys, the first ones, that are there before and stay. So few that each engine has to grow: `dlht` made for half
 // of the keys takes all of them into its link buckets.

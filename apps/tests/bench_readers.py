@@ -1,8 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of `cubby bench` about those who only read: read sections without a table, and lookups by the number of readers.
+import json
+
 from bench_support import Folder, cubby
 
 SECTIONS = ["rcu", "rcu-seat", "urcu-memb", "urcu-bp", "urcu-qsbr", "limit"]
+
+
+class Readers(Folder):
+    def test_updaters_come_on_top(self):
+        data, _ = self.run_json("--engine", "relativistic,dlht", "--workload", "get,resize,grow-shrink", "--keys", "4096", "--threads",
+                                "1,3", "--updaters", "2", "--batch", "1")
+        self.check_schema(data)
+        counts = {(r["workload"], r["threads"], r["finders"], r["updaters"]) for r in data["results"]}
+        self.assertEqual(counts, {("get", 1, None, None), ("get", 3, None, None), ("resize", 1, 1, 2), ("resize", 3, 3, 2),
+                                  ("grow-shrink", 1, 1, 2), ("grow-shrink", 3, 3, 2)})
+        halves, _ = self.run_json("--engine", "dlht", "--workload", "resize", "--keys", "4096", "--threads", "2,5")
+        self.assertEqual([(r["threads"], r["finders"], r["updaters"]) for r in halves["results"]], [(2, 1, 1), (5, 3, 2)])
+
+    def test_all_updaters_update(self):
+        out = self.folder / "out.json"
+        done = cubby("bench", "--engine", "dlht", "--workload", "grow-shrink", "--keys", "6400", "--threads", "1", "--updaters", "3",
+                     "--seconds", "0.3", "--rounds", "1", "--json", str(out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        most = max(s["keys"] for s in json.loads(out.read_text())["results"][0]["timeline"])
+        self.assertLessEqual(most, 6400)
+        self.assertGreater(most, 200 + 6200 / 3, "one alone could have brought its third of them")
+
+    def test_refusals(self):
+        self.refused("bench", "--workload", "get", "--updaters", "1", says="--updaters: says nothing about a workload of this run")
+        self.refused("bench", "--workload", "read-section", "--updaters", "1", says="--updaters")
+        for value, says in (("0", "1 or more"), ("1,2", "takes no list"), ("511", "at most 512 threads in all"), ("x", "not a count")):
+            self.refused("bench", "--workload", "resize", "--threads", "2", "--updaters", value, says=says)
+        self.refused("bench", "--workload", "resize", "--threads", "1", says="or --updaters 1")
 
 
 class ReadSections(Folder):

@@ -11,7 +11,7 @@ PROGRAM = ""
 FIELDS = {
     "engine", "workload", "keys", "threads", "batch", "key_size", "value_size", "rounds_mops", "median_mops", "spread",
     "times_limit", "times_best_rival", "bytes_per_key", "own_bytes_per_key", "huge_pages_percent", "latency_ns",
-    "chapter",
+    "chapter", "finders", "updaters",
 }
 
 
