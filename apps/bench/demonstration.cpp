@@ -132,6 +132,7 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
                    resize,
                    {}});
     all.push_back(resizes_both_ways(seed));
+    all.push_back(finds_by_readers(seed));
   }
   all.push_back(read_sections());
   run_spec latency = base(seed, tables, {"get", "insdel"});

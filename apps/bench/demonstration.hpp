@@ -14,6 +14,7 @@ std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots);
 
 // Chapters of it.
 chapter resizes_both_ways(std::uint64_t seed);
+chapter finds_by_readers(std::uint64_t seed);
 chapter read_sections();
 
 } // namespace bench

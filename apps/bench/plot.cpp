@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "features.hpp"
+#include "machine.hpp"
 
 namespace bench {
 
@@ -98,12 +99,28 @@ const dimension dimensions[] = {
     {"keys in the table", "index size", &result::keys, true},
 };
 
+// Which threads are counted along x, and whether there are more of them, with those that update, than cores.
+std::string threads_label(const std::vector<result>& some) {
+  std::string label = "threads";
+  std::size_t most = 0;
+  for (const result& r : some) {
+    most = std::max(most, std::max(r.threads, r.finders + r.updaters));
+    if (r.updaters != 0)
+      label = r.finders == r.threads
+                  ? fmt::format("threads that find, beside {} that update{}", r.updaters, r.updaters == 1 ? "s" : "")
+                  : "threads, half of which find";
+  }
+  const std::size_t cores = describe_machine().cores;
+  return most > cores ? label + fmt::format(" (sharing {} core{})", cores, cores == 1 ? "" : "s") : label;
+}
+
 void add_sweeps(std::vector<plot>& all, const std::vector<result>& results) {
   for (const dimension& d : dimensions)
     for (const std::string& name : workloads_in(results)) {
       const std::vector<result> some = with_workload(results, name);
       if (!differs(some, d.of)) continue;
-      all.push_back(along(some, fmt::format("{} by {}", name, d.name), d.label, d.of,
+      all.push_back(along(some, fmt::format("{} by {}", name, d.name),
+                          d.of == &result::threads ? threads_label(some) : d.label, d.of,
                           [&](const result& r) { return static_cast<double>(r.*d.of); }));
       all.back().log_x = d.log_x;
     }
@@ -260,8 +277,8 @@ void add_bars(std::vector<plot>& all, std::vector<result> left) {
 std::vector<plot> plots_of(const chapter& c) {
   std::vector<plot> all;
   const std::vector<result> results = distinct(c.results);
-  add_timelines(all, results);
   add_sweeps(all, results);
+  add_timelines(all, results);
   add_skew(all, results);
   add_features(all, results);
   add_bars(all, left_for_bars(results));

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of `cubby bench` about those who only read: read sections without a table, and lookups by the number of readers.
 import json
+import os
+import re
 
 from bench_support import Folder, cubby
 
@@ -26,6 +28,30 @@ class Readers(Folder):
         most = max(s["keys"] for s in json.loads(out.read_text())["results"][0]["timeline"])
         self.assertLessEqual(most, 6400)
         self.assertGreater(most, 200 + 6200 / 3, "one alone could have brought its third of them")
+
+    def test_plots_along_the_number_of_readers(self):
+        cores = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, cores)
+        os.sched_setaffinity(0, {min(cores)})
+        engines = ["relativistic", "ddds", "rwlock"]
+        arguments = ("--engine", ",".join(engines), "--workload", "get,grow-shrink", "--keys", "4096", "--batch", "1", "--seconds", "0.02")
+        for more, label in ((("--threads", "1,2,4", "--updaters", "1"), "threads that find, beside 1 that updates"),
+                            (("--threads", "1,2", "--updaters", "2"), "threads that find, beside 2 that update"),
+                            (("--threads", "2,4"), "threads, half of which find")):
+            with self.subTest(label=label):
+                drawn = self.legends(*arguments, *more)
+                html = (self.folder / "page" / "index.html").read_text()
+                self.assertEqual(re.search("cubby bench.*( --updaters .) --report DIR", html) is not None, "--updaters" in more)
+                for workload, axis in (("get", "threads"), ("grow-shrink", label)):
+                    self.assertEqual(drawn[f"{workload} by threads"], sorted(engines))
+                    along = self.texts(self.figures[f"{workload} by threads"], before=r'text-anchor="middle">\s*')
+                    self.assertIn(f"{axis} (sharing 1 core)", along)
+                    self.assertEqual([text for text in along if text.isdigit()], more[1].split(","))
+
+    def test_as_many_threads_as_cores_share_none(self):
+        self.legends("--engine", "dlht", "--workload", "get", "--keys", "1k", "--threads", "1,2", "--seconds", "0.01")
+        shared = len(os.sched_getaffinity(0)) < 2
+        self.assertEqual("(sharing" in self.figures["get by threads"], shared)
 
     def test_refusals(self):
         self.refused("bench", "--workload", "get", "--updaters", "1", says="--updaters: says nothing about a workload of this run")

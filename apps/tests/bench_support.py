@@ -21,6 +21,7 @@ def cubby(*arguments, env=None):
 
 class Folder(unittest.TestCase):
     def setUp(self):
+        self.figures = {}
         kept = tempfile.TemporaryDirectory()
         self.addCleanup(kept.cleanup)
         self.folder = pathlib.Path(kept.name)
@@ -50,11 +51,15 @@ class Folder(unittest.TestCase):
         self.assertNotIn("too small", done.stderr, "gnuplot has room for the plot beside its legend")
         figures = re.findall(r'<figure role="img" aria-label="([^"]*)">(.*?)</figure>', (page / "index.html").read_text(), re.DOTALL)
         self.assertEqual(len({title for title, _ in figures}), len(figures))
+        self.figures = dict(figures)
         return {title: self.legend(svg) for title, svg in figures}
 
+    def texts(self, svg, before=""):
+        return [re.sub(r"<[^>]*>", "", text).strip() for text in re.findall(before + r"<text>(.*?)</text>", svg, re.DOTALL)]
+
     def legend(self, svg):
-        texts = [re.sub(r"<[^>]*>", "", text).strip() for text in re.findall(r"<text>(.*?)</text>", svg, re.DOTALL)]
-        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|u?rcu[a-z-]*|alone|with those before it)(?: \w+=\w+)*")
+        texts = self.texts(svg)
+        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|relativistic|ddds|rwlock|u?rcu[a-z-]*|alone|with those before it)(?: \w+=\w+)*")
         names = [text for text in texts if engines.fullmatch(text)]
         self.assertEqual(len(re.findall(r'<g id="gnuplot_plot_\d+', svg)), len(names), "each line is named")
         return sorted(names)
