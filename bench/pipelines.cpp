@@ -75,7 +75,7 @@ double rate(table& map, const plan& p, cubby::pipeline_options chosen, pipeline_
 
 std::vector<combination> combinations() {
   std::vector<combination> all;
-  for (const std::size_t window : {32, 64, 128})
+  for (const std::size_t window : {32UL, 64UL, 128UL})
     for (std::size_t batch = 4; batch <= window; batch *= 2) all.push_back({{window, batch}});
   return all;
 }
