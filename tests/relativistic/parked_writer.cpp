@@ -278,5 +278,19 @@ TYPED_TEST(parked_writer, holds_up_nobody_who_retires_under_the_same_lock) {
   EXPECT_EQ(steps_inside_a_bag<TypeParam>(change::assign) > 0, records);
 }
 
+/// Who waits for the end of a resize naps longer and longer while nothing gets on, and not beside writers that come and go.
+TEST(shares_of_a_resize, tell_whether_they_have_got_on_before_a_held_stripe) {
+  manned_table<std::uint64_t> m({.from = 64, .to = 128});
+  auto& lock = m.t.stripes[5].lock;
+  lock.lock();
+  EXPECT_EQ(room::work_on(m.t, 1000), room::progress::more);
+  EXPECT_EQ(m.t.work.cursor, 5u);
+  EXPECT_EQ(room::work_on(m.t, 1000), room::progress::shut_out);
+  EXPECT_EQ(m.t.work.cursor, 5u);
+  lock.unlock();
+  EXPECT_EQ(room::work_on(m.t, 1), room::progress::more);
+  EXPECT_EQ(m.t.work.cursor, 6u);
+}
+
 } // namespace
 } // namespace cubby_test

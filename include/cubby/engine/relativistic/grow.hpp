@@ -13,7 +13,7 @@ inline constexpr std::uint64_t writers_a_look = 32;
 inline constexpr std::uint64_t longest_wait = 1000000;
 
 /// The share of a resize that a writer does before it returns. Never waits: where another writer is in the way the share
-/// ends, and the next one begins there, be it that writer's own.
+/// ends, and the next one begins there: that writer's own, unless somebody has the resize in hand just then.
 template <class Policy> CUBBY_NEVER_INLINE void do_chores(table<Policy>& t) noexcept {
   if (t.settings.growth == growth_policy::background) return;
   // relaxed, both: a hint; rations, nothing else

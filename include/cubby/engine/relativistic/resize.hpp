@@ -106,19 +106,22 @@ template <class Policy> void begin_cuts(table<Policy>& t) noexcept {
   t.busy.store(business::families_to_do, sync::relaxed); // relaxed: a hint
 }
 
-/// `blocked`: readers have to leave first; `shut_out`: somebody is in the stripe of the family that comes next.
+/// `blocked`: readers have to leave first; `shut_out`: somebody is in the stripe of the family that comes next, and nothing was
+/// done before it.
 enum class progress : std::uint8_t { idle, more, blocked, shut_out };
 
 /// Does the share of at most `families`; under `resize_lock`. `alone`: there are no readers to wait for.
 template <class Policy> progress work_on(table<Policy>& t, std::uint64_t families, bool alone = false) noexcept {
   resize_work& w = t.work;
+  bool got_on = w.waiting; // the end of a wait counts, too
   if (w.waiting) {
     if (!alone && !w.readers.elapsed()) return progress::blocked;
     if (!release_old(t)) return progress::more;
     begin_cuts(t);
   }
   for (; families > 0 && w.at != stage::idle && !w.waiting; --families) {
-    if (!do_family(t, w.cursor)) return progress::shut_out;
+    if (!do_family(t, w.cursor)) return got_on ? progress::more : progress::shut_out;
+    got_on = true;
     if (++w.cursor == w.families) end_pass(t);
   }
   return w.at == stage::idle ? progress::idle : progress::more;
