@@ -189,6 +189,35 @@ TEST(prefetches, of_a_pipeline_come_shortly_before_its_lines_are_touched) {
   EXPECT_EQ(t.unasked, 0U);
 }
 
+/// How many prefetches have gone out behind each of so many requests.
+std::vector<unsigned> asked_behind_each(cubby::pipeline_options chosen, unsigned requests) {
+  static unsigned asked = 0;
+  field<slots> f;
+  std::vector<unsigned> behind;
+  cubby::pipeline pending(f.table(), chosen);
+  asked = 0;
+  auto* const of_the_tally = cubby::installed_prefetch_hook();
+  cubby::install_prefetch_hook([](const void*) { ++asked; });
+  for (unsigned i = 0; i < requests; ++i) {
+    pending.submit({pipeline_verb::find, i, (i + 1) * in_place + 4, 0},
+                   [](auto&&) { FAIL() << "the window is not full"; });
+    behind.push_back(asked);
+  }
+  cubby::install_prefetch_hook(of_the_tally);
+  return behind;
+}
+TEST(prefetches, of_a_pipeline_go_out_a_batch_at_a_time) {
+  const auto all = [](cubby::pipeline_options chosen) { return asked_behind_each(chosen, 8); };
+  EXPECT_EQ(all({.window = 8, .batch = 1}), (std::vector<unsigned>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(all({.window = 8, .batch = 3}), (std::vector<unsigned>{0, 0, 3, 3, 3, 6, 6, 6}));
+  EXPECT_EQ(all({.window = 8, .batch = 8}), (std::vector<unsigned>{0, 0, 0, 0, 0, 0, 0, 8}));
+  EXPECT_EQ(all({.window = 8, .batch = 100}), (std::vector<unsigned>{0, 0, 0, 0, 0, 0, 0, 8}));
+  EXPECT_EQ(all({.window = 8}), (std::vector<unsigned>{0, 0, 0, 4, 4, 4, 4, 8})) << "half of the window";
+  const auto of_many = asked_behind_each({.window = 200}, 40);
+  EXPECT_EQ(of_many[30], 0U);
+  EXPECT_EQ(of_many[31], 32U) << "no more than 32";
+}
+
 TEST(prefetches, of_a_pipeline_end_with_the_sixteenth_line_of_a_chain) {
   const auto unasked = []<class Kind>(Kind) {
     field<Kind> f;
