@@ -102,12 +102,14 @@ public:
   stopped run(std::size_t number, std::uint64_t steps) {
     return run_until(number, [left = steps](step, const void*) mutable { return left-- == 0; });
   }
-  /// Lets the thread run until it ends, false: until it would wait. In slices, as many steps count as waiting.
+  /// Lets the thread run until it ends, false: until it would wait, or goes on for longer than any script does. In slices,
+  /// each of fewer steps than are taken for waiting.
   [[nodiscard]] bool ends_alone(std::size_t number) {
-    for (;;) {
+    for (unsigned slices = 0; slices < 1000; ++slices) {
       const stopped how = run(number, 3000);
       if (how != stopped::before_step) return how == stopped::finished;
     }
+    return false;
   }
   /// Lets one thread end, and the others run as far as it needs them to. False: nobody could go on.
   [[nodiscard]] bool finish(std::size_t number) {
