@@ -12,8 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   input in(data, size);
   const unsigned table = in.byte();
   const choice chosen(in);
-  // The last engines came later: inputs that are kept still mean what they meant, as far as they can. No kept one began
-  // with a byte from 171 to 185.
+  // The last engines came later, for bytes with which no input began that was kept by then: those mean what they meant.
   if (table >= 180 && table <= 185) {
     play_partitioned(chosen, in);
     return 0;
