@@ -7,8 +7,8 @@
  *   find.hpp first_link, search, replacement.
  * Holds: what a lookup answers, the entry had at some moment of the lookup; nobody stands on a node that was unlinked
  * before he came, nor looks into an array that was given back; in the end the chain holds the entries in their order.
- * Left out: what happens between families, walks, reservations, `modify`; how a wait learns that readers have left
- * (epoch.pml); stores that are seen late. Waiting blocks, so that a wait without end is a deadlock. */
+ * Left out: how inserts and changes search before they take the lock; walks, reservations, `modify`; how a wait learns
+ * that readers have left (epoch.pml); stores that are seen late. Waiting blocks, so that a wait without end is a deadlock. */
 #define UPDATES 2
 /* Keys 0 to 3 are in the order of chains. Each has two nodes, one after the other: 1 to 4, and 5 to 8. Of the larger array's
  * buckets, in their order, the second has two keys and the third none. */
@@ -86,7 +86,7 @@ proctype resizer() {
   do :: d_step { b < 3 -> from = 1 + b; n = link[from];
           do :: n != 0 && BUCKET(KEY(n)) == b -> from = OF(n); n = link[from] :: else -> break od;
           if :: n != 0 -> link[from] = 0 :: else fi; b++ }
-     :: d_step { b == 3 -> b = 0; lock = 0; zipped = 0; from = 0; n = 0 }; break od;
+     :: d_step { b == 3 -> b = 0; lock = 0; from = 0; n = 0 }; break od; zipped = 0; /* all other families are cut, too */
 
   atomic { !lock -> lock = 1; from = 5; chain = link[1] }; /* join_chains */
 #ifdef BREAK_MOVED /* lookups are sent on before the chains are joined */

@@ -5,8 +5,8 @@
  *   find.hpp find_while_moving, find_slowly; resize.hpp move_slot, place; array_moves.hpp: only the oldest array is moved from.
  * Holds: each answer was true at some moment of its call; what an insert adds was not there, and a change or an erase meets
  * the newest entry; in the end the entry is in one slot, or in none.
- * Left out: room that is kept for moves (whether an insert may stay is a toss), side regions, more than one unit
- * (growth.pml), freeing (epoch.pml), tuples. Waiting blocks, so that a wait without end is a deadlock. */
+ * Left out: room that is kept for moves (whether an insert may stay is a toss), side regions, more than one unit (growth.pml),
+ * freeing (epoch.pml), tuples; the first look of calls at the home line (find_from, mutate_at_home), batches, pipelines. */
 #define SLOTS(a) (a == 2 -> 3 : 2)
 #define EMPTY 0 /* key words; an empty slot with value 1 is sealed */
 #define DEAD 1
@@ -74,15 +74,15 @@ settle: if :: atomic { how == END &&
 #ifndef BREAK_PASSED /* takes a free slot behind one that has moved */
        !passed &&
 #endif
-       true -> if :: SWAP(AT, EMPTY, 0, WORD, me + 2); assert(state == 0); becomes(me + 2); goto ended :: else -> a--; goto beyond fi }
+       true -> if :: SWAP(AT, EMPTY, 0, WORD, me + 1); assert(state == 0); becomes(me + 1); goto ended :: else -> a--; goto beyond fi }
   :: atomic { a == 2 && (how != END || passed) -> goto ended } /* full: here another array would come */
   :: atomic { a < 2 -> next[a] = 1;
 #ifndef BREAK_SEAL /* goes on and leaves the slot free that ends the chain */
        if :: how != END -> skip :: how == END && SWAP(AT, EMPTY, 0, EMPTY, 1) :: else -> a-- fi;
 #endif
        goto beyond } fi;
-change: atomic { if :: SWAP(met, WORD, was, (verb == ERASE -> DEAD : WORD), (verb == ERASE -> was : me + 2));
-         assert(state == was); becomes((verb == ERASE -> 0 : me + 2)); goto ended
+change: atomic { if :: SWAP(met, WORD, was, (verb == ERASE -> DEAD : WORD), (verb == ERASE -> was : me + 1));
+         assert(state == was); becomes((verb == ERASE -> 0 : me + 1)); goto ended
        :: else -> met = 255; was = 0; a = to - 1; to = 0; goto beyond fi };
 beyond: atomic { a++; x = 0; v = 0; how = 0; i = 0; passed = 0; goto look };
 answer: assert(may[me] & (1 << v));
@@ -90,28 +90,30 @@ ended: atomic { may[me] = 0; first = 0; a = 0; i = 0; x = 0; v = 0; how = 0; to 
     if :: me == 1 && verb != FIND -> verb = FIND; goto begin :: else fi } }
 
 #define FROM (from * 2 + j)
-proctype mover() {
-  byte from, j, k, w, a, i, x, v, how; bit passed;
-  do
-  :: atomic { j == 2 -> root = from + 1; from++; j = 0; if :: from == 2 || !next[from] -> break :: else fi }
-  :: atomic { j < 2 -> k = key[FROM]; w = val[FROM] };
-    if
-    :: atomic { k == DEAD || (k == EMPTY && w == 1) -> j++ }
+proctype mover() { byte from, j, k, w, a, i, x, v, how; bit passed;
+  do :: atomic { j == 2 -> root = from + 1; from++; j = 0; if :: from == 2 || !next[from] -> break :: else fi }
+  :: atomic { j < 2 -> k = key[FROM] };
+words: w = val[FROM];
+    if :: atomic { k == DEAD -> j++ }
+    :: atomic { k == EMPTY && w != 0 ->
+#ifndef BREAK_SEALED /* takes the value of whoever has taken the slot meanwhile for a mark */
+         k = key[FROM];
+#endif
+         if :: k == EMPTY -> j++ :: else -> goto words fi }
     :: atomic { k == EMPTY && w == 0 -> if :: SWAP(FROM, EMPTY, 0, EMPTY, 1); j++ :: else fi }
     :: atomic { k >= OTHER -> cell[from] = k };
       if :: atomic { SWAP(FROM, k, w, MOVING, w) -> a = from + 1 };
 look:     search(false);
           atomic { if :: how == END && SWAP(AT, EMPTY, 0, k, w)
              :: else -> if :: how != END -> next[a] = 1; a++ :: else fi; i = 0; x = 0; v = 0; how = 0; passed = 0; goto look fi };
-          atomic { key[FROM] = MOVED; j++ }
-         :: else fi fi;
+          atomic { key[FROM] = MOVED; j++ } :: else fi fi;
     atomic { k = 0; w = 0; a = 0; i = 0; x = 0; v = 0; how = 0; passed = 0 } od }
 
 init {
   byte p, n, v, w;
   atomic { next[0] = 1; if :: skip :: next[1] = 1 fi;
-    if :: key[0] = OTHER :: key[0] = OTHER; p = 1; state = 1 :: state = 1 fi;
-    if :: state == 1 -> key[p] = WORD; val[p] = 1 :: else fi; p = 0;
+    if :: key[0] = OTHER :: key[0] = OTHER; p = 1; state = 3 :: state = 3 fi;
+    if :: state == 3 -> key[p] = WORD; val[p] = 3 :: else fi; p = 0;
     if :: v = FIND :: v = INSERT :: v = ASSIGN :: v = ERASE fi; if :: w = INSERT :: w = ASSIGN :: w = ERASE fi;
     run mover(); run thread(0, v); run thread(1, w); v = 0; w = 0 }
   _nr_pr == 1 -> d_step { for (p : 0 .. 6) { if :: key[p] == WORD -> assert(val[p] == state); n++ :: else fi }
