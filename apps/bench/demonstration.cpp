@@ -58,7 +58,7 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
        "dramhit, asked through a pipeline.",
        eight,
        {}});
-  // Without cuckoo: of some forty runs in which it grew under two threads, two ended in a segmentation fault.
+  // Without cuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
   run_spec populate = base(seed, {dlht, dramhit, reference, tbb, lfht}, {"populate"});
   all.push_back({"Population of a small table",
                  "All keys are inserted into a table that starts with room for 1024 and grows on demand (paper, "

@@ -43,7 +43,7 @@ class Results(Folder):
         self.assertEqual(done, set(workloads), "its pairs of writes have no answers that could be checked")
 
     def test_growing_workloads(self):
-        # Without libcuckoo: where it grows under two threads one run in some forty ends in a segmentation fault.
+        # Without libcuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
         others = ENGINES.replace("cuckoo,", "") + ",ddds,rwlock"
         data, _ = self.run_json("--engine", others, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
         self.check_schema(data)
