@@ -4,6 +4,8 @@
 // no more than one of them may use that.
 #pragma once
 
+#include <cstdlib>
+
 #include "support/fiber.hpp"
 #include "support/scheduler.hpp"
 
@@ -16,7 +18,10 @@ public:
       : script_(std::move(script)), told_(std::move(told)), home_(take_home()) {
     home_->guest = this;
   }
-  ~script_fiber() { idle().push_back(std::move(home_)); }
+  ~script_fiber() {
+    if (on_its_way_) std::abort(); // the next script on this stack would go on with this one
+    idle().push_back(std::move(home_));
+  }
   script_fiber(const script_fiber&) = delete;
   script_fiber& operator=(const script_fiber&) = delete;
 
@@ -33,7 +38,9 @@ private:
     script_fiber* guest = nullptr;
     static void run(void* self) {
       for (home& here = *static_cast<home*>(self);;) {
+        here.guest->on_its_way_ = true;
         here.guest->script_();
+        here.guest->on_its_way_ = false;
         here.guest->give_back();
       }
     }
@@ -56,6 +63,7 @@ private:
   std::function<void()> script_;
   step_function told_;
   std::unique_ptr<home> home_;
+  bool on_its_way_ = false;
 };
 
 using fiber_scheduler = scheduler_of<script_fiber>;
