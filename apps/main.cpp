@@ -2,12 +2,26 @@
 // The `cubby` program: one subcommand for each thing it does. Bad input ends with one line and status 2.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "bench/bench.hpp"
 #include "kmer/command.hpp"
 
+namespace {
+
+// A file that is opened must not come to be standard error, and be told what the program has to say.
+void keep_standard_files() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    // What is read is at its end, what is said is lost, and results cannot be written.
+    if (::fcntl(fd, F_GETFD) == -1) (void)::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
+  keep_standard_files();
   CLI::App program("cubby: concurrent hash tables, measured on your machine and your keys", "cubby");
   program.set_version_flag("--version", "cubby " CUBBY_VERSION "\n");
   program.require_subcommand(1);

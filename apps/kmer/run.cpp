@@ -54,7 +54,17 @@ std::string folder_of(const std::string& output) {
 // Where output goes that is not asked to go elsewhere.
 std::string output_of(const flags& f) { return f.output.empty() ? "-" : f.output; }
 
+// What makes k-mer files of other files, or others of them, does not take the place of what it reads.
+void keep_inputs(const flags& f) {
+  for (const std::string& input : f.files) {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(input, none) && std::filesystem::equivalent(input, f.output, none))
+      throw bad_input(fmt::format("{}: it is the input and the output; give -o another name", input));
+  }
+}
+
 void run_count(const flags& f) {
+  keep_inputs(f);
   count_options o;
   o.inputs = f.files;
   o.output = f.output;
@@ -113,6 +123,7 @@ std::function<void(const flags&)> set_command(set_operation what, count_rule usu
 
 void run_from_kff(const flags& f) {
   const count_bounds bounds = bounds_of(f);
+  keep_inputs(f);
   tell(f, from_kff(f.files.front(), f.output, bounds, memory_of(f)), bounds);
 }
 
@@ -127,7 +138,11 @@ const std::map<std::string, std::function<void(const flags&)>>& actions() {
       {"union", set_command(set_operation::join, count_rule::sum)},
       {"intersect", set_command(set_operation::intersect, count_rule::least)},
       {"subtract", set_command(set_operation::subtract, count_rule::first)},
-      {"to-kff", [](const flags& f) { to_kff(f.files.front(), f.output, range_of(f)); }},
+      {"to-kff",
+       [](const flags& f) {
+         keep_inputs(f);
+         to_kff(f.files.front(), f.output, range_of(f));
+       }},
       {"from-kff", run_from_kff},
   };
   return all;

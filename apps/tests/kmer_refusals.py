@@ -114,6 +114,12 @@ class Outputs(Folder):
         self.refused("count", "-o", out, self.write("bad.fq", FASTQ + "@x\nA\n"), says="record 2")
         self.assertEqual(out.read_bytes(), b"what was there")
 
+    def test_output_that_is_an_input(self):
+        reads = self.write("reads.fq", FASTQ)
+        for output in (reads, self.folder / "." / "reads.fq"):
+            self.refused("count", "-o", output, reads, says="it is the input and the output")
+        self.assertEqual(reads.read_text(), FASTQ)
+
     def test_spill_folder(self):
         genome = self.write("long.fa", ">g\n" + random_bases(2, 20_000_000) + "\n")
         self.refused("count", "--memory", "40M", "--threads", 1, "--spill-to", self.folder / "none", "-o", self.folder / "o",
