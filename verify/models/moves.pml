@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One chain of a DRAMHiT table whose arrays move on, A to B to C, one thread moving slots. Two threads insert, change, erase
  * or look up one key, the second one looks it up once more behind that; another key lies before it.
- * Line for line: table.hpp search, words_of, is_carried, beyond, wait_for_move; insert.hpp insert, mutate, wait_for_older_places;
+ * Line for line: table.hpp search, words_of, is_carried, beyond, wait_for_move; insert.hpp insert, mutate, wait_for_older_place;
  *   find.hpp find_while_moving, find_slowly; resize.hpp move_slot, place; array_moves.hpp: only the oldest array is moved from.
  * Holds: each answer was true at some moment of its call; what an insert adds was not there, and a change or an erase meets
  * the newest entry; in the end the entry is in one slot, or in none.
@@ -25,10 +25,8 @@
 #define AT (a * 2 + i)
 #define SWAP(at, k, v, k2, v2) key[at] == k && val[at] == v -> key[at] = k2; val[at] = v2
 byte key[7], val[7], cell[2], root, state /* 0: not there, else its value */, may[2] /* states that a thread may answer */;
-bit next[3];
 #define MAY(p) may[p] = (may[p] == 0 -> 0 : may[p] | (1 << state))
-inline becomes(s) { state = s; MAY(0); MAY(1) }
-
+bit next[3]; inline becomes(s) { state = s; MAY(0); MAY(1) }
 inline search(matches) { i = 0;
 slot: atomic { if :: i == SLOTS(a) -> how = CLOSED; goto searched :: else -> x = key[AT] fi;
     if :: x == DEAD || x == OTHER || (x == WORD && !(matches)) -> i++; goto slot
@@ -45,22 +43,18 @@ carried: atomic { if :: a < 2 && cell[a] == WORD && matches -> skip :: else -> i
 #ifndef BREAK_CELL /* the cell may tell of a later slot by now */
   atomic { if :: key[AT] == MOVING -> skip :: else -> i++; goto slot fi };
 #endif
-  how = CARRIED;
-searched: skip }
+  how = CARRIED; searched: skip }
 
 proctype thread(byte me, verb) {
   byte first, a, i, x, v, how, to, met, was; bit passed, ahead;
 begin: atomic { met = 255; may[me] = 1 << state; first = root; a = first;
     if :: verb == FIND && next[a] -> a++; ahead = 1 :: else fi }; /* find_while_moving: the next array is asked before */
 look: search(true);
-  if :: atomic { met != 255 -> if :: how == CARRIED -> key[AT] != MOVING :: else fi; /* wait_for_older_places */
-       x = 0; v = 0; how = 0; i = 0; passed = 0; a++; if :: a < to -> goto look :: else -> goto change fi }
+  if :: atomic { met != 255 -> if :: how == CARRIED -> key[AT] != MOVING :: else fi; /* wait_for_older_place */
+       x = 0; v = 0; how = 0; i = 0; passed = 0; goto change }
   :: atomic { met == 255 && (how == HIT || (how == CARRIED && !ahead)) && verb < ASSIGN -> goto answer }
   :: atomic { met == 255 && how == HIT && verb >= ASSIGN -> met = AT; was = v; to = a; x = 0; v = 0; how = 0; i = 0; passed = 0;
-#ifndef BREAK_OLDER /* an older slot still shows what the entry was */
-       if :: to != first -> a = first; goto look :: else fi;
-#endif
-       goto change }
+       goto older }
   :: atomic { met == 255 && how == CARRIED && verb >= ASSIGN &&
 #ifndef BREAK_CARRIED /* changes do not wait for the entry to arrive */
        key[AT] != MOVING &&
@@ -81,6 +75,14 @@ settle: if :: atomic { how == END &&
        if :: how != END -> skip :: how == END && SWAP(AT, EMPTY, 0, EMPTY, 1) :: else -> a-- fi;
 #endif
        goto beyond } fi;
+older: atomic { a = root;
+#ifdef BREAK_BEGAN /* looks where its search began */
+  a = first;
+#endif
+#ifndef BREAK_OLDER /* an older slot still shows what the entry was */
+  if :: to != first && to != a -> goto look :: else fi
+#endif
+};
 change: atomic { if :: SWAP(met, WORD, was, (verb == ERASE -> DEAD : WORD), (verb == ERASE -> was : me + 1));
          assert(state == was); becomes((verb == ERASE -> 0 : me + 1)); goto ended
        :: else -> met = 255; was = 0; a = to - 1; to = 0; goto beyond fi };
@@ -88,7 +90,6 @@ beyond: atomic { a++; x = 0; v = 0; how = 0; i = 0; passed = 0; goto look };
 answer: assert(may[me] & (1 << v));
 ended: atomic { may[me] = 0; first = 0; a = 0; i = 0; x = 0; v = 0; how = 0; to = 0; met = 0; was = 0; passed = 0; ahead = 0;
     if :: me == 1 && verb != FIND -> verb = FIND; goto begin :: else fi } }
-
 #define FROM (from * 2 + j)
 proctype mover() { byte from, j, k, w, a, i, x, v, how; bit passed;
   do :: atomic { j == 2 -> root = from + 1; from++; j = 0; if :: from == 2 || !next[from] -> break :: else fi }
@@ -109,8 +110,7 @@ look:     search(false);
           atomic { key[FROM] = MOVED; j++ } :: else fi fi;
     atomic { k = 0; w = 0; a = 0; i = 0; x = 0; v = 0; how = 0; passed = 0 } od }
 
-init {
-  byte p, n, v, w;
+init { byte p, n, v, w;
   atomic { next[0] = 1; if :: skip :: next[1] = 1 fi;
     if :: key[0] = OTHER :: key[0] = OTHER; p = 1; state = 3 :: state = 3 fi;
     if :: state == 3 -> key[p] = WORD; val[p] = 3 :: else fi; p = 0;

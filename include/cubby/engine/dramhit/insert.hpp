@@ -110,17 +110,17 @@ CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& w
          mutate_in_line(t, who, home_line<Policy>(*first_array(t), p.hash), p.word, f, out) == in_line::done;
 }
 
-/// J6: for whoever is about to change an entry of `a` that it has not met in the arrays from `older` on. After its searches
-/// there an insert may still have taken the free slot that it had read before, and the entry may be on its way from it. `older`
-/// is the root of that moment: in arrays before it nothing is free or on its way, and a pin may keep any number of those.
+/// J6: for whoever is about to change an entry of `a` that it has not met where its search began. Behind its look at an
+/// array an insert may still have taken the free slot that it had read before, and the entry may be on its way from there.
+/// Only the root is moved from, and was at the latest when the entry came to where it was met: it is enough to look there.
+/// Of older arrays, with which all are done, a pin may keep any number.
 template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE void wait_for_older_places(const Policy& policy, const array<Threads>* older,
-                                              const array<Threads>* a, const Probe& p, std::uint64_t word) noexcept {
-  for (; older != nullptr && older != a; older = next_array(*older)) {
-    const auto seen = search(*older, chain_of<Policy>(*older, p), word,
-                             [&](std::uint64_t found) { return policy.matches(p, found); });
-    if (seen.how == stop::carried) wait_for_move(*seen.where);
-  }
+CUBBY_NEVER_INLINE void wait_for_older_place(const Policy& policy, const array<Threads>& root, const array<Threads>& a,
+                                             const Probe& p, std::uint64_t word) noexcept {
+  if (&root == &a) return;
+  const auto seen =
+      search(root, chain_of<Policy>(root, p), word, [&](std::uint64_t found) { return policy.matches(p, found); });
+  if (seen.how == stop::carried) wait_for_move(*seen.where);
 }
 
 /// Finds the entry, asks `f(value_word)`, and carries out its decision if the word is still there; else asks again.
@@ -145,7 +145,7 @@ mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& p, F& f)
       continue;
     }
     if (a != first) [[unlikely]]
-      wait_for_older_places(t.policy, first_array(t), a, p, word);
+      wait_for_older_place(t.policy, *first_array(t), *a, p, word);
     const decision wanted = f(seen.value);
     if (!carry_out(t, who, *seen.where, word, seen.value, wanted)) continue;
     if (is_in_shared_side<Policy>(p) && wanted.what == verdict::erase) leave_side(*a);

@@ -64,17 +64,17 @@ bool bury(table<Policy, Threads>& t, const seat& who, tuple<Policy, Threads>& s,
   return true;
 }
 
-/// T6: for whoever is about to change an entry of `a` that it has not met in the arrays from `older` on. After its searches
-/// there an insert may still have filled an empty tuple, and the entry may be on its way from it. `older` is the root of that
-/// moment: in arrays before it nothing is empty or on its way, and a pin may keep any number of those.
+/// T6: for whoever is about to change an entry of `a` that it has not met where its search began. Behind its look at an
+/// array an insert may still have filled an empty tuple, and the entry may be on its way from there. Only the root is moved
+/// from, and was at the latest when the entry came to where it was met: it is enough to look there. Of older arrays, with
+/// which all are done, a pin may keep any number.
 template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE void wait_for_older_places(const array<Policy, Threads>* older, const array<Policy, Threads>* a,
-                                              const Probe& p) noexcept {
-  for (; older != nullptr && older != a; older = next_array(*older)) {
-    typename Policy::stored_value unused; // asked for, so that inserts under way are passed by
-    const auto seen = search(*older, p, &unused);
-    if (seen.how == stop::carried) wait_while(*seen.where, state::moving);
-  }
+CUBBY_NEVER_INLINE void wait_for_older_place(const array<Policy, Threads>& root, const array<Policy, Threads>& a,
+                                             const Probe& p) noexcept {
+  if (&root == &a) return;
+  typename Policy::stored_value unused; // asked for, so that inserts under way are passed by
+  const auto seen = search(root, p, &unused);
+  if (seen.how == stop::carried) wait_while(*seen.where, state::moving);
 }
 
 /// Finds the entry, asks `f(words of the value)`, and carries out its decision if the value is still that one; else asks
@@ -96,7 +96,7 @@ mutated_as<typename Policy::stored_value> mutate(table<Policy, Threads>& t, cons
       continue;
     }
     if (a != first) [[unlikely]]
-      wait_for_older_places(first_array(t), a, p);
+      wait_for_older_place(*first_array(t), *a, p);
     const decision_as<stored_value> wanted = f(value);
     bool done = true;
     if (wanted.what == verdict::erase) done = bury(t, who, *seen.where, seen.header);
