@@ -9,13 +9,7 @@
 
 namespace bench {
 
-namespace {
-
-constexpr const char* word_list = "/usr/share/dict/american-english-huge";
-
-using enum engine_id;
-
-run_spec base(std::uint64_t seed, std::vector<engine_id> engines, const std::vector<std::string>& names) {
+run_spec run_of(std::uint64_t seed, std::vector<engine_id> engines, const std::vector<std::string>& names) {
   run_spec run;
   run.engines = std::move(engines);
   for (const std::string& name : names)
@@ -32,6 +26,12 @@ run_spec base(std::uint64_t seed, std::vector<engine_id> engines, const std::vec
   return run;
 }
 
+namespace {
+
+constexpr const char* word_list = "/usr/share/dict/american-english-huge";
+
+using enum engine_id;
+
 const std::vector<engine_id> everyone = {limit, dlht, dramhit, dramhit_pipe, tbb, cuckoo, lfht};
 // Where there is a line for each, five can be told apart at a glance.
 const std::vector<engine_id> compared = {limit, dlht, dramhit, tbb, cuckoo};
@@ -39,7 +39,8 @@ const std::vector<engine_id> tables = {dlht, dramhit, tbb, cuckoo, lfht};
 
 void add_main(std::vector<chapter>& all, std::uint64_t seed) {
   if (::access(word_list, R_OK) == 0) {
-    run_spec words = base(seed, {limit, dlht, dramhit, reference, tbb, cuckoo, lfht}, {"get", "miss", "insdel", "put"});
+    run_spec words =
+        run_of(seed, {limit, dlht, dramhit, reference, tbb, cuckoo, lfht}, {"get", "miss", "insdel", "put"});
     words.keys_from = word_list;
     words.keys = {0};
     words.rounds = 3;
@@ -49,7 +50,7 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
                    words,
                    {}});
   }
-  run_spec eight = base(seed, everyone, {"get", "miss", "insdel", "put"});
+  run_spec eight = run_of(seed, everyone, {"get", "miss", "insdel", "put"});
   eight.keys = {6'000'000};
   eight.rounds = 3;
   all.push_back(
@@ -59,7 +60,7 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
        eight,
        {}});
   // Without cuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
-  run_spec populate = base(seed, {dlht, dramhit, reference, tbb, lfht}, {"populate"});
+  run_spec populate = run_of(seed, {dlht, dramhit, reference, tbb, lfht}, {"populate"});
   all.push_back({"Population of a small table",
                  "All keys are inserted into a table that starts with room for 1024 and grows on demand (paper, "
                  "figure 7).",
@@ -68,12 +69,12 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
 }
 
 void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
-  run_spec threads = base(seed, everyone, {"get", "insdel", "put"});
+  run_spec threads = run_of(seed, everyone, {"get", "insdel", "put"});
   threads.threads.clear();
   for (std::size_t n = 1; n <= describe_machine().cores; n *= 2) threads.threads.push_back(n);
   all.push_back({"Threads", "Throughput by number of threads (paper, figures 3, 5 and 6).", threads, {}});
 
-  run_spec batch = base(seed, {limit, dlht, dramhit, dramhit_pipe, cuckoo}, {"get", "insdel"});
+  run_spec batch = run_of(seed, {limit, dlht, dramhit, dramhit_pipe, cuckoo}, {"get", "insdel"});
   batch.batch = {1, 4, 16, 32, 64, 128};
   all.push_back(
       {"Batch size",
@@ -84,12 +85,12 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
 
   all.push_back({"Skew",
                  "1000 hot keys take a growing share of all finds (paper, figure 13).",
-                 base(seed, compared, {"skew"}),
+                 run_of(seed, compared, {"skew"}),
                  {}});
 }
 
 void add_sizes(std::vector<chapter>& all, std::uint64_t seed) {
-  run_spec values = base(seed, compared, {"get", "insdel"});
+  run_spec values = run_of(seed, compared, {"get", "insdel"});
   values.keys = {700'000};
   values.value_sizes = {8, 16, 64, 256};
   all.push_back({"Value size",
@@ -98,19 +99,19 @@ void add_sizes(std::vector<chapter>& all, std::uint64_t seed) {
                  values,
                  {}});
 
-  run_spec keys = base(seed, compared, {"get", "insdel"});
+  run_spec keys = run_of(seed, compared, {"get", "insdel"});
   keys.keys = {700'000};
   keys.key_sizes = {8, 16, 64, 256};
   all.push_back(
       {"Key size", "Keys above 8 bytes live in a record and are compared there (paper, figure 10).", keys, {}});
 
-  run_spec index = base(seed, compared, {"get", "insdel"});
+  run_spec index = run_of(seed, compared, {"get", "insdel"});
   index.keys = {12'000, 100'000, 800'000, 3'000'000};
   all.push_back({"Index size", "From a table in the cache to one in memory (paper, figure 11).", index, {}});
 }
 
 void add_features(std::vector<chapter>& all, std::uint64_t seed) {
-  run_spec features = base(seed, engines_named(all_feature_engines), {"get", "insdel"});
+  run_spec features = run_of(seed, engines_named(all_feature_engines), {"get", "insdel"});
   features.keys = {700'000};
   features.value_sizes = {feature_value_size};
   features.rounds = 2;
@@ -124,7 +125,7 @@ void add_features(std::vector<chapter>& all, std::uint64_t seed) {
 
 void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
   if (describe_machine().cores >= 2) {
-    run_spec resize = base(seed, {dlht, dramhit, tbb, lfht}, {"resize"}); // without cuckoo, as under populate
+    run_spec resize = run_of(seed, {dlht, dramhit, tbb, lfht}, {"resize"}); // without cuckoo, as under populate
     resize.keys = {3'000'000};
     all.push_back({"Finds while the table grows",
                    "One half of the threads brings the table to four times its keys, the other half finds keys that "
@@ -135,13 +136,13 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
     all.push_back(finds_by_readers(seed));
   }
   all.push_back(read_sections());
-  run_spec latency = base(seed, tables, {"get", "insdel"});
+  run_spec latency = run_of(seed, tables, {"get", "insdel"});
   latency.batch = {1};
   latency.latency = true;
   all.push_back(
       {"Latency", "The time of one operation without batches, all threads busy (paper, figure 15).", latency, {}});
 
-  run_spec growth = base(seed, tables, {"populate"});
+  run_spec growth = run_of(seed, tables, {"populate"});
   growth.keys = {1'200'000};
   growth.threads = {1};
   growth.batch = {1};
@@ -153,7 +154,7 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
 
   all.push_back({"YCSB",
                  "The mixes of YCSB with Zipf 0.99 (paper, figure 18).",
-                 base(seed, compared, {"ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-f"}),
+                 run_of(seed, compared, {"ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-f"}),
                  {}});
 }
 

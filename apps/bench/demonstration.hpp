@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "result.hpp"
@@ -11,6 +12,9 @@ namespace bench {
 
 // `with_plots` adds the sweeps that only a report shows.
 std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots);
+
+// What its chapters have in common: every core, batches of 32, rounds just long enough.
+run_spec run_of(std::uint64_t seed, std::vector<engine_id> engines, const std::vector<std::string>& names);
 
 // Chapters of it.
 chapter resizes_both_ways(std::uint64_t seed);

@@ -8,18 +8,13 @@
 namespace bench {
 
 chapter resizes_both_ways(std::uint64_t seed) {
-  run_spec run;
-  run.engines = {engine_id::relativistic, engine_id::dlht, engine_id::ddds, engine_id::rwlock};
-  run.workloads = workloads_named("grow-shrink");
+  run_spec run =
+      run_of(seed, {engine_id::relativistic, engine_id::dlht, engine_id::ddds, engine_id::rwlock}, {"grow-shrink"});
   // Small enough that the slowest of them comes round in the time of a round.
   run.keys = {300'000};
   run.threads = {2};
   run.batch = {1};
-  run.value_sizes = {8};
-  run.key_sizes = {8};
   run.seconds = 0.7;
-  run.rounds = 1;
-  run.seed = seed;
   return {
       "Finds while the table grows and shrinks",
       "One thread inserts keys and erases them again, over and over, while another one finds keys that stay. ddds and "
@@ -30,26 +25,20 @@ chapter resizes_both_ways(std::uint64_t seed) {
 }
 
 chapter finds_by_readers(std::uint64_t seed) {
-  run_spec run;
-  run.engines = {engine_id::relativistic, engine_id::ddds, engine_id::rwlock};
-  for (const char* name : {"get", "grow-shrink"}) run.workloads.push_back(workloads_named(name).front());
+  run_spec run = run_of(seed, {engine_id::relativistic, engine_id::ddds, engine_id::rwlock}, {"get", "grow-shrink"});
   run.keys = {65'536}; // as many as the paper has
+  run.threads.clear();
   for (std::size_t n = 1; n <= std::max<std::size_t>(4, describe_machine().cores); n *= 2) run.threads.push_back(n);
   run.updaters = 1;
   run.batch = {1};
-  run.value_sizes = {8};
-  run.key_sizes = {8};
-  run.seconds = 0.1;
   run.rounds = 3;
-  run.seed = seed;
   return {
       "Finds by the number of readers",
       "Finds in a table at rest (get), and beside one thread that inserts keys and erases them again without pause, so "
       "that the table grows and shrinks (grow-shrink), by the number of threads that find: figures 3 to 7 of the paper "
       "on relativistic hash tables. Beside the writer only keys that stay are asked for, a thirty-second of all, which "
       "the caches hold better. Where readers and writer outnumber the cores, they share them, and the more readers "
-      "there "
-      "are the fewer turns the writer has to resize the table.",
+      "there are the fewer turns the writer has to resize the table.",
       run,
       {}};
 }
