@@ -79,6 +79,12 @@ private:
 struct pipeline_options;
 template <class Engine, class Sink> class sink_pipeline;
 
+namespace detail {
+
+template <class T> concept complete_type = requires { sizeof(T); };
+
+} // namespace detail
+
 /// Move-only; used by one thread at a time; must not outlive its table. Every verb of the table, and `find_ref`.
 /// A handle that lingers delays the freeing of memory only while it is pinned.
 template <template <class, class> class Face, class Engine> class handle : public Face<handle<Face, Engine>, Engine> {
@@ -111,19 +117,28 @@ public:
   [[nodiscard]] bool pinned() const noexcept { return pin_.holds(); }
 
   /// Requests that are answered later, each with its caller's tag, by `sink(tagged_reply<V>&&)`: `p.find(k, tag)`, ...,
-  /// `p.drain()`. Of engines that claim `pipelined`; include <cubby/sink_pipeline.hpp>.
-  template <class Sink> [[nodiscard]] sink_pipeline<Engine, Sink> pipeline(Sink sink) {
-    return sink_pipeline<Engine, Sink>(seat_.engine(), std::move(sink));
-  }
-  template <class Sink>
-  [[nodiscard]] sink_pipeline<Engine, Sink> pipeline(Sink sink, const pipeline_options& chosen) {
-    return sink_pipeline<Engine, Sink>(seat_.engine(), std::move(sink), chosen);
+  /// `p.drain()`. A `sink_pipeline<Engine, Sink>`: include <cubby/sink_pipeline.hpp>. Of engines that claim `pipelined`.
+  template <class Sink> [[nodiscard]] auto pipeline(Sink sink) { return pipeline_to<Sink>(std::move(sink)); }
+  template <class Sink> [[nodiscard]] auto pipeline(Sink sink, const pipeline_options& chosen) {
+    return pipeline_to<Sink>(std::move(sink), chosen);
   }
 
   [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
   [[nodiscard]] seat* own_seat() const noexcept { return seat_.own(); }
 
 private:
+  template <class Sink, class... Chosen> auto pipeline_to(Sink&& sink, const Chosen&... chosen) {
+    constexpr bool pipelined = Engine::capabilities.pipelined;
+    static_assert(pipelined, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
+    if constexpr (pipelined) {
+      constexpr bool included = detail::complete_type<sink_pipeline<Engine, Sink>>;
+      static_assert(included, "handle.pipeline needs #include <cubby/sink_pipeline.hpp>");
+      if constexpr (included) return sink_pipeline<Engine, Sink>(seat_.engine(), std::move(sink), chosen...);
+      else return nullptr;
+    } else {
+      return nullptr;
+    }
+  }
   // Asserted and not demanded by a constraint, which a compiler would explain overload by overload.
   template <class Q> const typename codec_type::mapped_type* ref_of(const Q& k) {
     constexpr bool has_place = codec_type::in_records && codec_type::has_values;
