@@ -15,7 +15,7 @@
 //     or has met no empty slot at all: nobody can insert the key behind it.
 // J5  Of the side region of a table of records `side_due` slots are never taken by inserts: what moves there has room.
 // J6  An entry changes in an array only when its slots in the older ones are moved: until then they show what it was. Whoever
-//     has met it behind other arrays looks into those once more.
+//     has met it behind other arrays looks once more into the root, the only one that is moved from.
 #pragma once
 
 #include <cstddef>

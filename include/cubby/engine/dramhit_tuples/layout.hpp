@@ -18,7 +18,7 @@
 //     has met no empty one at all: nobody can insert the key behind it.
 // T5  Due: a mover that meets a tuple in somebody's hand leaves it to that thread to move, or to take back, and goes on.
 // T6  An entry changes in an array only when its tuples in the older ones are moved: until then they show what it was. Whoever
-//     has met it behind other arrays looks into those once more.
+//     has met it behind other arrays looks once more into the root, the only one that is moved from.
 #pragma once
 
 #include <cstddef>
