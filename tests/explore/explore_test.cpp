@@ -144,6 +144,13 @@ TEST(explore_control, tuples_in_hand_that_a_mover_meets_are_explored_to_the_end)
   explore_to_the_end(tuples_in_hand(), "tuple, long chain tl:", 0);
 }
 
+TEST(explore_control, writers_of_a_partition_are_explored_to_the_end) {
+  explore_to_the_end(partitioned_writes(), "writes dp:", 1);
+  explore_to_the_end(partitioned_writes(), "writes dp: 2 still; insert_or_assign k1=6", 2);
+  explore_to_the_end(partitioned_rebuilds(), "grow dp:", 1);
+  explore_to_the_end(partitioned_newcomers(), "newcomers dp:", 1);
+}
+
 /// Two threads that take two locks in opposite orders.
 TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   cubby::small_lock<> first, second;
@@ -205,6 +212,9 @@ TEST(explore, relativistic_casts) { explore_group("relativistic casts", relativi
 TEST(explore, relativistic_looks) { explore_group("relativistic looks", relativistic_looks(), 3); }
 TEST(explore, relativistic_modifies) { explore_group("relativistic modifies", relativistic_modifies(), 3); }
 TEST(explore, relativistic_thread) { explore_group("relativistic thread", relativistic_background(), 3); }
+TEST(explore, partitioned_writes) { explore_group("partitioned writes", partitioned_writes(), 4); }
+TEST(explore, partitioned_rebuilds) { explore_group("partitioned rebuilds", partitioned_rebuilds(), 3); }
+TEST(explore, partitioned_newcomers) { explore_group("partitioned newcomers", partitioned_newcomers(), 2); }
 TEST(explore, walks) { explore_group("walks", walks(), 2); }
 
 } // namespace

@@ -55,7 +55,8 @@ bool carry_out(const event& e, key_state& s) {
   case verb::find: return r.ok ? present && s.value == r.result : !present;
   case verb::insert: return r.ok ? absent && set_to(s, r.argument) : !absent;
   case verb::assign: return r.ok ? present && set_to(s, r.argument) : !present;
-  case verb::erase: return r.ok ? present && clear(s) : !present;
+  case verb::erase: return e.either ? clear(s) : r.ok ? present && clear(s) : !present;
+  case verb::add: return e.either && set_to(s, r.argument + (present ? s.value : 0));
   case verb::extract: return r.ok ? present && s.value == r.result && clear(s) : !present;
   case verb::insert_or_assign: return (e.either ? absent || present : r.ok ? absent : present) && set_to(s, r.argument);
   case verb::update: return r.ok ? present && s.value == r.result && set_to(s, r.argument) : !present;

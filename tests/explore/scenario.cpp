@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include <cubby/delegated_map.hpp>
 #include <cubby/engine/dramhit/dramhit.hpp>
 #include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
 #include <cubby/engine/reference/reference.hpp>
@@ -26,6 +27,7 @@ cubby::capability_set capabilities_of(table_kind kind) {
   case table_kind::dramhit_records: return capabilities_in<cubby::dramhit>;
   case table_kind::tuple_words:
   case table_kind::tuple_lines: return capabilities_in<cubby::dramhit_tuples>;
+  case table_kind::partitioned: return capabilities_in<cubby::partitioned>;
   case table_kind::relativistic_words:
   case table_kind::relativistic_records: return capabilities_in<cubby::relativistic>;
   default: return {};
@@ -43,6 +45,7 @@ const char* name_of(table_kind kind) {
                                                  "dramhit_tuples lines",
                                                  "relativistic words",
                                                  "relativistic records",
+                                                 "partitioned",
                                                  "published bin",
                                                  "published bin, late assign",
                                                  "published bin, hasty find"};
@@ -83,8 +86,9 @@ constexpr const char* act_names[] = {"find",
                                      "resize",
                                      "pass",
                                      "collect",
-                                     "modify"};
-static_assert(std::size(act_names) == static_cast<std::size_t>(act::modify) + 1);
+                                     "modify",
+                                     "newcomer"};
+static_assert(std::size(act_names) == static_cast<std::size_t>(act::newcomer) + 1);
 } // namespace
 
 std::string describe(const call& c) {

@@ -37,11 +37,12 @@ enum class table_kind : std::uint8_t {
   tuple_lines,
   relativistic_words,
   relativistic_records,
+  partitioned,
   paper,
   paper_late,
   paper_hasty
 };
-inline constexpr std::size_t table_kinds = 13;
+inline constexpr std::size_t table_kinds = 14;
 
 /// A key that lives at `place`: the high bits of its hash, so that an index of 8 bins puts it into bin place / 0x2000, one
 /// of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
@@ -63,7 +64,7 @@ struct scenario {
   cubby::options options{};
   std::vector<entry> still{}; ///< inserted first; no script touches them
   script before{};            ///< then this, by one thread, alone
-  unsigned gone = 0;          ///< then so many entries of the first place come and go
+  unsigned gone = 0;          ///< then so many entries come and go, of the first place but in a partitioned table
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
   unsigned resizes = 0;    ///< migrations that at least one schedule must have seen, or the scenario shows nothing
@@ -77,7 +78,7 @@ struct event {
   record r{};
   bool is_snapshot = false;
   bool in_batch = false; ///< not the first request of its batch
-  bool either = false;   ///< whether it inserted or assigned is not known
+  bool either = false;   ///< whether the key was there is not known
   std::vector<entry> shown{};
 };
 using lane = std::vector<event>;
@@ -130,6 +131,7 @@ run_state make_tuple_words(const scenario& s);
 run_state make_tuple_lines(const scenario& s);
 run_state make_relativistic_words(const scenario& s);
 run_state make_relativistic_records(const scenario& s);
+run_state make_partitioned(const scenario& s);
 inline run_state make_subject(const scenario& s) {
   switch (s.table) {
   case table_kind::words: return make_words(s);
@@ -142,6 +144,7 @@ inline run_state make_subject(const scenario& s) {
   case table_kind::tuple_lines: return make_tuple_lines(s);
   case table_kind::relativistic_words: return make_relativistic_words(s);
   case table_kind::relativistic_records: return make_relativistic_records(s);
+  case table_kind::partitioned: return make_partitioned(s);
   default: return make_paper(s);
   }
 }

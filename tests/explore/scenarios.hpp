@@ -39,6 +39,9 @@ std::vector<scenario> relativistic_casts();
 std::vector<scenario> relativistic_looks();
 std::vector<scenario> relativistic_modifies();
 std::vector<scenario> relativistic_background();
+std::vector<scenario> partitioned_writes();
+std::vector<scenario> partitioned_rebuilds();
+std::vector<scenario> partitioned_newcomers();
 
 /// Scenarios over the published bin, one for each of its holes, in their order.
 std::vector<scenario> published_holes();

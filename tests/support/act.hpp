@@ -45,7 +45,8 @@ enum class act : std::uint8_t {
   resize,  ///< begins one
   pass,    ///< does as many passes of it, with what has to be waited for before them
   collect, ///< frees what may be freed, and waits for nothing
-  modify   ///< `update` by a function that runs once, where the engine has that; about one key
+  modify,  ///< `update` by a function that runs once, where the engine has that; about one key
+  newcomer ///< a group of writes by a handle of their own, which comes and goes, of a partitioned table
 };
 inline constexpr std::size_t scripted_acts = 11; ///< the first ones, which every script player knows
 inline constexpr std::size_t keyed_acts = 19;    ///< the first ones: those about one key
