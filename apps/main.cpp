@@ -2,11 +2,13 @@
 // The `cubby` program: one subcommand for each thing it does. Bad input ends with one line and status 2.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <fcntl.h>
-#include <fmt/core.h>
+#include <iostream>
 #include <unistd.h>
 
 #include "bench/bench.hpp"
+#include "console.hpp"
 #include "kmer/command.hpp"
 
 namespace {
@@ -16,6 +18,27 @@ void keep_standard_files() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     // What is read is at its end, what is said is lost, and results cannot be written.
     if (::fcntl(fd, F_GETFD) == -1) (void)::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  // A file that may not grow is told like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+// The first word that stands where a command of `app` has to, and is none; null: there is no such word.
+const char* unknown_command(const CLI::App& app, int argc, char** argv, int at) {
+  if (at >= argc || argv[at][0] == '-') return nullptr;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto is_it = [&](const CLI::App* known) { return known->check_name(argv[at]); };
+  const auto known = std::find_if(commands.begin(), commands.end(), is_it);
+  if (known == commands.end()) return argv[at];
+  const bool has_own = !(*known)->get_subcommands([](const CLI::App*) { return true; }).empty();
+  return has_own ? unknown_command(**known, argc, argv, at + 1) : nullptr;
+}
+
+// Help or the version, which CLI11 prints.
+int answer(const CLI::App& program, const CLI::ParseError& what) {
+  const int status = program.exit(what);
+  if (std::cout.flush()) return status;
+  console::say("cubby: standard output: cannot be written\n");
+  return 2;
 }
 
 } // namespace
@@ -28,17 +51,15 @@ int main(int argc, char** argv) {
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);
   const kmer::commands kmers(program);
-  const auto commands = program.get_subcommands({});
-  const auto is_first = [argv](const CLI::App* known) { return known->check_name(argv[1]); };
-  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_first)) {
-    fmt::print(stderr, "cubby: '{}' is no command; see cubby --help\n", argv[1]);
+  if (const char* const unknown = unknown_command(program, argc, argv, 1)) {
+    console::say("cubby: '{}' is no command; see cubby {}--help\n", unknown, unknown == argv[1] ? "" : "kmer ");
     return 2;
   }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return program.exit(e);
-    fmt::print(stderr, "cubby: {}; see cubby --help or cubby {} --help\n", e.what(), kmers.chosen() ? "kmer" : "bench");
+    if (e.get_exit_code() == 0) return answer(program, e);
+    console::say("cubby: {}; see cubby --help or cubby {} --help\n", e.what(), kmers.chosen() ? "kmer" : "bench");
     return 2;
   }
   if (kmers.chosen()) return kmers.run();

@@ -2,9 +2,11 @@
 // Flags, then checks that allocate nothing, then chapters one by one.
 #include "bench.hpp"
 
-#include <fmt/core.h>
+#include <memory>
 #include <optional>
 
+#include "../console.hpp"
+#include "../kmer/error.hpp"
 #include "demonstration.hpp"
 #include "kmers.hpp"
 #include "output.hpp"
@@ -24,7 +26,9 @@ std::vector<chapter> chapters_of(const bench_options& options) {
 void run_all(const bench_options& options) {
   std::vector<chapter> chapters = chapters_of(options);
   for (const chapter& c : chapters) check_run(c.run);
-  if (!options.json.empty()) check_writable("--json", options.json);
+  if (options.json == "-") throw bad_request("--json '-': standard output has the tables; give a file");
+  std::unique_ptr<kmer::output_file> json; // opened before the work begins
+  if (!options.json.empty()) json = open_output("--json", options.json);
   if (!options.report.empty()) check_report(options.report);
 
   const machine_info machine = describe_machine();
@@ -34,7 +38,7 @@ void run_all(const bench_options& options) {
   for (chapter& c : chapters) {
     shown.stage(c.title);
     c.results = measured.run(c.run);
-    fmt::print("\n{}\n{}\n\n", c.title, command_of(c.run));
+    console::print("\n{}\n{}\n\n", c.title, command_of(c.run));
     print_results(c.results);
     print_absences(c);
   }
@@ -44,12 +48,16 @@ void run_all(const bench_options& options) {
     kmers = count_real_reads();
     if (!kmers) shown.stage("no reads: the package bowtie2-examples is not installed");
   }
-  if (!options.json.empty()) write_file(options.json, json_of(machine, options.run.seed, chapters));
+  if (json) {
+    json->write(json_of(machine, options.run.seed, chapters));
+    json->commit();
+  }
   if (!options.report.empty()) {
     shown.stage("drawing the report");
     write_report(options.report, machine, chapters, kmers);
-    fmt::print("\nreport: {}/index.html\n", options.report);
+    console::print("\nreport: {}/index.html\n", options.report);
   }
+  console::flush();
 }
 
 } // namespace
@@ -91,13 +99,19 @@ int run_command(const raw_options& raw) {
     run_all(parse(raw));
     return 0;
   } catch (const bad_request& e) {
-    fmt::print(stderr, "cubby bench: {}\n", e.what());
+    console::say("cubby bench: {}\n", e.what());
+    return 2;
+  } catch (const kmer::bad_input& e) {
+    console::say("cubby bench: {}\n", e.what());
+    return 2;
+  } catch (const console::results_lost& e) {
+    console::say("cubby bench: {}\n", e.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "cubby bench: memory ran out in the middle of the run; give fewer --keys\n");
+    console::say("cubby bench: memory ran out in the middle of the run; give fewer --keys\n");
     return 1;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "cubby bench: {}\n", e.what());
+    console::say("cubby bench: {}\n", e.what());
     return 1;
   }
 }

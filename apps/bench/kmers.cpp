@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "../console.hpp"
 #include "../kmer/count.hpp"
 #include "../kmer/reader.hpp"
 #include "machine.hpp"
@@ -70,12 +71,13 @@ std::optional<exhibit> count_real_reads() {
       fmt::format("cubby kmer count -k 21 -o lambda.kc {0}/reads_*.fq.gz {0}/longreads.fq.gz &&\n"
                   "cubby kmer histo lambda.kc",
                   folder);
-  fmt::print("\nk-mers of real reads\n{}\n\n", command);
+  console::print("\nk-mers of real reads\n{}\n\n", command);
   const kmer::count_figures figures = kmer::count(o);
   exhibit e = exhibit_of(kmer::kmer_file(output.path), command);
-  fmt::print("{} records, {} bases, {} different of {} k-mers, {:.2f} s, {:.1f} M k-mers/s, {:.0f} % in huge pages\n",
-             figures.records, figures.bases, figures.file.distinct, figures.kmers, figures.seconds,
-             static_cast<double>(figures.kmers) * 1e-6 / figures.seconds, figures.huge_percent);
+  console::print(
+      "{} records, {} bases, {} different of {} k-mers, {:.2f} s, {:.1f} M k-mers/s, {:.0f} % in huge pages\n",
+      figures.records, figures.bases, figures.file.distinct, figures.kmers, figures.seconds,
+      static_cast<double>(figures.kmers) * 1e-6 / figures.seconds, figures.huge_percent);
   return e;
 }
 

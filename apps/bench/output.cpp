@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdio>
 #include <fmt/core.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include "../console.hpp"
+#include "../kmer/error.hpp"
 #include "absence.hpp"
 
 namespace bench {
@@ -30,7 +30,7 @@ std::string duration(double nanoseconds) {
   return fmt::format("{:.0f} ns", nanoseconds);
 }
 
-void print_rule(std::size_t width) { fmt::print("{}\n", std::string(width, '-')); }
+void print_rule(std::size_t width) { console::print("{}\n", std::string(width, '-')); }
 
 std::string shown_name(engine_id engine) {
   return std::string(name_of(engine)) + (engine == engine_id::std_map ? " (1 thread)" : "");
@@ -52,14 +52,14 @@ void print_latencies(const std::vector<result>& results) {
   if (std::none_of(results.begin(), results.end(), [](const result& r) { return r.latency.has_value(); })) return;
   const std::size_t first = point_width(results);
   const std::size_t width = engine_width(results);
-  fmt::print("\n{:<{}} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", first, "engine", width,
-             "p50", "p99", "p99.9", "p99.99", "longest");
+  console::print("\n{:<{}} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "latency of one operation", first, "engine",
+                 width, "p50", "p99", "p99.9", "p99.99", "longest");
   print_rule(56 + first + width);
   for (const result& r : results)
     if (r.latency)
-      fmt::print("{:<{}} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", point_of(r, results), first,
-                 shown_name(r.engine), width, duration(r.latency->p50), duration(r.latency->p99),
-                 duration(r.latency->p999), duration(r.latency->p9999), duration(r.latency->longest));
+      console::print("{:<{}} {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10}\n", point_of(r, results), first,
+                     shown_name(r.engine), width, duration(r.latency->p50), duration(r.latency->p99),
+                     duration(r.latency->p999), duration(r.latency->p9999), duration(r.latency->longest));
 }
 
 json rounded(double value) { return std::round(value * 1000) / 1000; }
@@ -112,35 +112,35 @@ json json_of_result(const result& r, const std::string& chapter_title) {
 std::string point_of(const result& r, const std::vector<result>& among) { return name_of(r.what) + sizes_of(r, among); }
 
 void print_machine(const machine_info& m) {
-  fmt::print("{}, {} cores, {:.1f} GB memory, {:.0f} MB L3, {}, huge pages: {}, compiler {}\n", m.cpu, m.cores,
-             static_cast<double>(m.memory_bytes) * 1e-9, static_cast<double>(m.l3_bytes) / (1 << 20), m.kernel,
-             m.huge_pages, m.compiler);
-  std::fflush(stdout);
+  console::print("{}, {} cores, {:.1f} GB memory, {:.0f} MB L3, {}, huge pages: {}, compiler {}\n", m.cpu, m.cores,
+                 static_cast<double>(m.memory_bytes) * 1e-9, static_cast<double>(m.l3_bytes) / (1 << 20), m.kernel,
+                 m.huge_pages, m.compiler);
+  console::flush();
 }
 
 void print_results(const std::vector<result>& results) {
   const std::size_t first = point_width(results);
   const std::size_t width = engine_width(results);
-  fmt::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", "workload", first, "engine", width, "Mops/s",
-             "+-", "x limit", "x best rival", "bytes/key", "huge %");
+  console::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", "workload", first, "engine", width, "Mops/s",
+                 "+-", "x limit", "x best rival", "bytes/key", "huge %");
   print_rule(61 + first + width);
   std::string last;
   for (const result& r : results) {
     const std::string point = point_of(r, results);
-    fmt::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point, first,
-               shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
-               r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
-               times(r.times_best_rival), figure(r.bytes_per_key.value_or(0)),
-               r.huge_pages_percent ? fmt::format("{:.0f}", *r.huge_pages_percent) : "-");
+    console::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point, first,
+                   shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
+                   r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
+                   times(r.times_best_rival), figure(r.bytes_per_key.value_or(0)),
+                   r.huge_pages_percent ? fmt::format("{:.0f}", *r.huge_pages_percent) : "-");
     last = point;
   }
   print_latencies(results);
-  std::fflush(stdout);
+  console::flush();
 }
 
 void print_absences(const chapter& c) {
-  for (const std::string& line : absences(c)) fmt::print("{}\n", line);
-  std::fflush(stdout);
+  for (const std::string& line : absences(c)) console::print("{}\n", line);
+  console::flush();
 }
 
 std::string json_of(const machine_info& m, std::uint64_t seed, const std::vector<chapter>& chapters) {
@@ -155,21 +155,12 @@ std::string json_of(const machine_info& m, std::uint64_t seed, const std::vector
   return all.dump(2) + "\n";
 }
 
-void check_writable(const std::string& flag, const std::string& path) {
-  const bool existed = ::access(path.c_str(), F_OK) == 0;
-  std::ofstream out(path, std::ios::app);
-  if (!out)
-    throw bad_request(
-        fmt::format("{} '{}': cannot be written; give a file in a folder that exists and is yours", flag, path));
-  out.close();
-  if (!existed) std::remove(path.c_str());
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error(fmt::format("'{}': could not be written", path));
+std::unique_ptr<kmer::output_file> open_output(const std::string& flag, const std::string& path) {
+  try {
+    return std::make_unique<kmer::output_file>(path);
+  } catch (const kmer::bad_input& e) {
+    throw bad_request(fmt::format("{} {}; give a file in a folder that exists and is yours", flag, e.what()));
+  }
 }
 
 } // namespace bench

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "../kmer/output_file.hpp"
 #include "machine.hpp"
 #include "result.hpp"
 
@@ -17,9 +19,8 @@ void print_results(const std::vector<result>& results);
 void print_absences(const chapter& c);
 std::string json_of(const machine_info& machine, std::uint64_t seed, const std::vector<chapter>& chapters);
 
-// Throws bad_request when `path` cannot be written, leaving a file that was there as it was.
-void check_writable(const std::string& flag, const std::string& path);
-void write_file(const std::string& path, const std::string& text);
+// A file that appears whole or not at all, in place of what was there; throws bad_request when it cannot be written.
+std::unique_ptr<kmer::output_file> open_output(const std::string& flag, const std::string& path);
 
 // One point of a result in words: what differs among the results of a run is worth a column.
 std::string point_of(const result& r, const std::vector<result>& among);

@@ -3,9 +3,9 @@
 #include "progress.hpp"
 
 #include <cstdio>
-#include <fmt/core.h>
 #include <unistd.h>
 
+#include "../console.hpp"
 #include "clock.hpp"
 
 namespace bench {
@@ -14,18 +14,18 @@ progress::progress() : terminal_(::isatty(STDERR_FILENO) != 0), begin_(seconds_n
 
 void progress::stage(const std::string& text) {
   finish();
-  fmt::print(stderr, "[{:5.1f} s] {}\n", seconds_now() - begin_, text);
+  console::say("[{:5.1f} s] {}\n", seconds_now() - begin_, text);
 }
 
 void progress::step(const std::string& text) {
   if (!terminal_) return;
-  fmt::print(stderr, "\r\x1b[2K[{:5.1f} s]   {}", seconds_now() - begin_, text);
+  console::say("\r\x1b[2K[{:5.1f} s]   {}", seconds_now() - begin_, text);
   std::fflush(stderr);
   open_ = true;
 }
 
 void progress::finish() {
-  if (open_) fmt::print(stderr, "\r\x1b[2K");
+  if (open_) console::say("\r\x1b[2K");
   open_ = false;
 }
 

@@ -124,7 +124,7 @@ void check_report(const std::string& folder) {
   if (failed)
     throw bad_request(
         fmt::format("--report '{}': cannot be made ({}); give a folder that is yours", folder, failed.message()));
-  check_writable("--report", folder + "/index.html");
+  (void)open_output("--report", folder + "/index.html");
 }
 
 void write_report(const std::string& folder, const machine_info& machine, const std::vector<chapter>& chapters,
@@ -142,7 +142,9 @@ void write_report(const std::string& folder, const machine_info& machine, const 
   html += "</nav>\n";
   for (std::size_t i = 0; i < chapters.size(); ++i) html += chapter_html(chapters[i], i);
   if (last) html += exhibit_html(*last);
-  write_file(folder + "/index.html", html + "</body></html>\n");
+  const auto page = open_output("--report", folder + "/index.html");
+  page->write(html + "</body></html>\n");
+  page->commit();
 }
 
 } // namespace bench

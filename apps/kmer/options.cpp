@@ -18,7 +18,9 @@ std::uint64_t number_in(const std::string& flag, const std::string& text, std::u
   const bool known = unit.empty() || (unit.size() == 1 && power != 0);
   std::uint64_t scale = 1;
   for (std::size_t i = 0; i < power && known; ++i) scale *= step;
-  if (error != std::errc() || !known || value > UINT64_MAX / scale)
+  if (error == std::errc::result_out_of_range || (error == std::errc() && known && value > UINT64_MAX / scale))
+    throw bad_input(fmt::format("{} '{}': the number is too large", flag, text));
+  if (error != std::errc() || !known)
     throw bad_input(fmt::format("{} '{}': no number; give digits, with k, M, G or T if you like", flag, text));
   return value * scale;
 }

@@ -19,30 +19,31 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
-bool written_directly(const std::string& path) {
-  struct stat about{};
-  return path == "-" || (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
-}
-
 } // namespace
 
-output_file::output_file(std::string path) : path_(std::move(path)), direct_(written_directly(path_)) {
-  if (path_ == "-") {
-    fd_ = ::dup(STDOUT_FILENO);
-  } else if (direct_) {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
-    if (std::filesystem::is_directory(path_)) refuse(EISDIR);
-    if (::access(path_.c_str(), F_OK) == 0 && ::access(path_.c_str(), W_OK) != 0) refuse(errno);
-    const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-    fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-    if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-      temporary_ = fmt::format("{}.{}.partial", path_, ::getpid());
-      fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-    }
-  }
+output_file::output_file(const std::string& name) : output_file(name, place_of(name)) {}
+
+output_file::output_file(const std::string& name, const output_place& place)
+    : name_(name == "-" ? "standard output" : name), path_(place.path), direct_(is_written_directly(place)) {
+  if (place.descriptor >= 0) fd_ = ::dup(place.descriptor);
+  else if (direct_) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  else open_beside();
   if (fd_ < 0) refuse(errno);
   waiting_.reserve(buffer_bytes);
+}
+
+void output_file::open_beside() {
+  struct stat about{};
+  const bool is_there = ::stat(path_.c_str(), &about) == 0;
+  if (!is_there && errno != ENOENT) refuse(errno);
+  if (is_there && S_ISDIR(about.st_mode)) refuse(EISDIR);
+  if (is_there && ::access(path_.c_str(), W_OK) != 0) refuse(errno);
+  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    temporary_ = fmt::format("{}.{}.partial", path_, ::getpid());
+    fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  }
 }
 
 output_file::~output_file() {
@@ -51,8 +52,7 @@ output_file::~output_file() {
 }
 
 void output_file::refuse(int error) const {
-  throw bad_input(
-      fmt::format("{}: cannot be written: {}", path_ == "-" ? "standard output" : path_, std::strerror(error)));
+  throw bad_input(fmt::format("{}: cannot be written: {}", name_, std::strerror(error)));
 }
 
 void output_file::write_through(std::string_view bytes) {
@@ -94,8 +94,16 @@ void output_file::commit() {
   fd_ = -1;
   if (closed != 0) refuse(errno);
   if (direct_) return;
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(errno);
-  temporary_.clear();
+  if (std::rename(temporary_.c_str(), path_.c_str()) == 0) temporary_.clear();
+  else if (errno == EBUSY) write_over();
+  else refuse(errno);
+}
+
+// A file that is mounted by itself, as containers have them, cannot be replaced.
+void output_file::write_over() {
+  std::error_code failed;
+  std::filesystem::copy_file(temporary_, path_, std::filesystem::copy_options::overwrite_existing, failed);
+  if (failed) refuse(failed.value());
 }
 
 } // namespace kmer

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // From flags to what they ask for.
-#include <csignal>
 #include <filesystem>
 #include <fmt/core.h>
 #include <functional>
 #include <map>
 #include <new>
+#include <optional>
 
 #include "../bench/machine.hpp"
+#include "../console.hpp"
 #include "command.hpp"
 #include "count.hpp"
 #include "error.hpp"
 #include "flags.hpp"
 #include "operations.hpp"
 #include "options.hpp"
+#include "output_file.hpp"
+#include "store.hpp"
 #include "summary.hpp"
 
 namespace kmer {
@@ -42,13 +45,14 @@ count_bounds bounds_of(const flags& f) {
 }
 
 std::uint64_t memory_of(const flags& f) {
-  if (!f.memory.empty()) return number_in("--memory", f.memory, 1024);
+  if (!f.memory.empty()) {
+    const std::uint64_t memory = number_in("--memory", f.memory, 1024);
+    const std::uint64_t present = bench::describe_machine().memory_bytes;
+    if (present != 0 && memory > present)
+      throw bad_input(fmt::format("--memory {}: this machine has {}M", f.memory, present / mebibyte));
+    return memory;
+  }
   return std::max<std::uint64_t>(bench::memory_available() / 2, 256 * mebibyte);
-}
-
-std::string folder_of(const std::string& output) {
-  const std::string folder = std::filesystem::path(output).parent_path();
-  return folder.empty() ? "." : folder;
 }
 
 // Where output goes that is not asked to go elsewhere.
@@ -60,7 +64,11 @@ void keep_inputs(const flags& f) {
     std::error_code none;
     if (std::filesystem::is_regular_file(input, none) && std::filesystem::equivalent(input, f.output, none))
       throw bad_input(fmt::format("{}: it is the input and the output; give -o another name", input));
+    if (std::filesystem::is_regular_file(input, none) && std::filesystem::equivalent(input, f.json, none))
+      throw bad_input(fmt::format("{}: it is an input and the summary; give --json another name", input));
   }
+  if (!f.json.empty() && is_one_output(f.output, f.json))
+    throw bad_input(fmt::format("{}: it is the output and the summary; give --json another name", f.json));
 }
 
 void run_count(const flags& f) {
@@ -74,7 +82,8 @@ void run_count(const flags& f) {
   o.threads = f.threads.empty() ? std::max<std::size_t>(1, bench::describe_machine().cores)
                                 : number_between("--threads", f.threads, 1, 512);
   o.memory = memory_of(f);
-  o.spill_folder = f.spill_to.empty() ? folder_of(f.output) : f.spill_to;
+  o.spill_folder = f.spill_to.empty() ? folder_beside(f.output) : f.spill_to;
+  if (!f.spill_to.empty()) check_spill_folder(f.spill_to);
   o.reference = f.reference;
   if (!f.engine.empty()) {
     const engine_id* const engine = engine_named(f.engine);
@@ -85,28 +94,32 @@ void run_count(const flags& f) {
                                   f.engine, longest_narrow_k, o.of.k));
     o.engine = *engine;
   }
+  std::optional<output_file> json; // opened before the work begins
+  if (!f.json.empty()) json.emplace(f.json);
   const count_figures figures = count(o);
   if (!f.quiet) print_summary(o, figures);
-  if (!f.json.empty()) write_summary(f.json, o, figures);
+  if (json) write_summary(*json, o, figures);
 }
 
 void run_histo(const flags& f) {
   const count_range range = range_of(f);
   const std::uint64_t above = print_histogram(f.files.front(), output_of(f), range);
   if (above != 0)
-    fmt::print(stderr, "cubby kmer histo: {} k-mers with a count above {} are not in these rows\n", above, range.high);
+    console::say("cubby kmer histo: {} k-mers with a count above {} are not in these rows\n", above, range.high);
 }
 
 void run_query(const flags& f) {
+  if (f.files.size() == 1 && f.sequence_files.empty())
+    throw bad_input("no k-mers to ask for; give some behind the file, or sequences by -s");
   query(f.files.front(), {f.files.begin() + 1, f.files.end()}, f.sequence_files, output_of(f));
 }
 
 void tell(const flags& f, const file_figures& figures, const count_bounds& bounds) {
-  fmt::print(stderr, "{}: {} k-mers\n", f.output, figures.distinct);
+  console::say("{}: {} k-mers\n", f.output, figures.distinct);
   if (figures.left_out != 0)
-    fmt::print(stderr, "{} k-mers with a count below {} were left out\n", figures.left_out, bounds.min_count);
+    console::say("{} k-mers with a count below {} were left out\n", figures.left_out, bounds.min_count);
   if (figures.saturated != 0)
-    fmt::print(stderr, "{} k-mers have the largest count and may occur more often\n", figures.saturated);
+    console::say("{} k-mers have the largest count and may occur more often\n", figures.saturated);
 }
 
 std::function<void(const flags&)> set_command(set_operation what, count_rule usual) {
@@ -153,20 +166,18 @@ const std::map<std::string, std::function<void(const flags&)>>& actions() {
 bool commands::chosen() const { return app_->parsed(); }
 
 int commands::run() const {
-  // A file that may not grow is told like a full disk.
-  std::signal(SIGXFSZ, SIG_IGN);
   const std::string name = app_->get_subcommands().front()->get_name();
   try {
     actions().at(name)(*flags_);
     return 0;
   } catch (const bad_input& e) {
-    fmt::print(stderr, "cubby kmer {}: {}\n", name, e.what());
+    console::say("cubby kmer {}: {}\n", name, e.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "cubby kmer {}: memory ran out; give a smaller --memory\n", name);
+    console::say("cubby kmer {}: memory ran out; give a smaller --memory\n", name);
     return 1;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "cubby kmer {}: {}\n", name, e.what());
+    console::say("cubby kmer {}: {}\n", name, e.what());
     return 1;
   }
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "error.hpp"
 #include "output_file.hpp"
@@ -93,6 +94,14 @@ template <class Word> void check_order(const kmer_file& file) {
   });
 }
 
+std::string lines_of(const nlohmann::ordered_json& figures) {
+  std::string text;
+  for (const auto& [name, value] : figures.items())
+    text +=
+        fmt::format("{:<12} {}\n", name + ":", value.is_string() ? value.template get<std::string>() : value.dump());
+  return text;
+}
+
 } // namespace
 
 std::uint64_t print_histogram(const std::string& path, const std::string& output, const count_range& range) {
@@ -116,6 +125,9 @@ void dump(const std::string& path, const std::string& output, const count_range&
 
 void print_stats(const std::string& path, const std::string& json) {
   const kmer_file file(path);
+  output_file shown("-");
+  std::optional<output_file> told;
+  if (!json.empty() && json != "-") told.emplace(json);
   with_word(file.of().k, [&](auto word) { check_order<decltype(word)>(file); });
   std::uint64_t unique = 0;
   for (const histogram_entry& h : file.counts())
@@ -134,14 +146,12 @@ void print_stats(const std::string& path, const std::string& json) {
   all["saturated"] = file.footer().saturated;
   all["left_out"] = file.footer().left_out;
   all["bytes"] = file.bytes();
-  if (!json.empty()) {
-    output_file out(json);
-    out.write(all.dump(2) + "\n");
-    out.commit();
-    if (json == "-") return;
+  if (told) {
+    told->write(all.dump(2) + "\n");
+    told->commit();
   }
-  for (const auto& [name, value] : all.items())
-    fmt::print("{:<12} {}\n", name + ":", value.is_string() ? value.template get<std::string>() : value.dump());
+  shown.write(json == "-" ? all.dump(2) + "\n" : lines_of(all));
+  shown.commit();
 }
 
 void query(const std::string& path, const std::vector<std::string>& kmers, const std::vector<std::string>& sequences,

@@ -37,6 +37,8 @@ int open_spill(const std::string& folder) {
 
 } // namespace
 
+void check_spill_folder(const std::string& folder) { ::close(open_spill(folder)); }
+
 store::store(std::size_t pool_bytes, std::string folder)
     : chunk_count_(std::min<std::size_t>(pool_bytes / chunk_bytes, none)), folder_(std::move(folder)) {
   void* const got = ::mmap(nullptr, chunk_count_ * chunk_bytes, PROT_READ | PROT_WRITE,

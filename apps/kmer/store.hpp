@@ -25,6 +25,9 @@ struct store_figures {
   std::uint64_t spilled_bytes = 0; // written to the spill file
 };
 
+// Throws bad_input when no spill file can be made there.
+void check_spill_folder(const std::string& folder);
+
 class store {
 public:
   // `folder`: where the spill file lies when there has to be one; it has no name there.

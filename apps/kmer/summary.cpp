@@ -3,11 +3,10 @@
 #include "summary.hpp"
 
 #include <algorithm>
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "../bench/machine.hpp"
-#include "output_file.hpp"
+#include "../console.hpp"
 
 namespace kmer {
 
@@ -20,19 +19,18 @@ double gigabytes(std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-9
 } // namespace
 
 void print_summary(const count_options& options, const count_figures& f) {
-  fmt::print(stderr, "{}: {} different of {} k-mers, from {} records with {} bases\n", options.output, f.file.distinct,
-             f.kmers, f.records, f.bases);
-  fmt::print(stderr,
-             "{:.2f} s, {:.1f} M k-mers/s, {:.2f} GB of memory of which {:.0f} % in huge pages, {:.2f} GB spilled\n",
-             f.seconds, rate(f), gigabytes(f.peak_bytes), f.huge_percent, gigabytes(f.spilled_bytes));
+  console::say("{}: {} different of {} k-mers, from {} records with {} bases\n", options.output, f.file.distinct,
+               f.kmers, f.records, f.bases);
+  console::say("{:.2f} s, {:.1f} M k-mers/s, {:.2f} GB of memory of which {:.0f} % in huge pages, {:.2f} GB spilled\n",
+               f.seconds, rate(f), gigabytes(f.peak_bytes), f.huge_percent, gigabytes(f.spilled_bytes));
   if (f.file.left_out != 0)
-    fmt::print(stderr, "{} k-mers with a count below {} were left out\n", f.file.left_out, options.bounds.min_count);
+    console::say("{} k-mers with a count below {} were left out\n", f.file.left_out, options.bounds.min_count);
   if (f.file.saturated != 0)
-    fmt::print(stderr, "{} k-mers have the largest count, {}, and may occur more often\n", f.file.saturated,
-               options.bounds.count_limit);
+    console::say("{} k-mers have the largest count, {}, and may occur more often\n", f.file.saturated,
+                 options.bounds.count_limit);
 }
 
-void write_summary(const std::string& path, const count_options& options, const count_figures& f) {
+void write_summary(output_file& to, const count_options& options, const count_figures& f) {
   nlohmann::ordered_json all;
   all["output"] = options.output;
   all["output_bytes"] = f.file_bytes;
@@ -58,9 +56,8 @@ void write_summary(const std::string& path, const count_options& options, const 
   all["spilled_bytes"] = f.spilled_bytes;
   all["huge_pages_setting"] = bench::describe_machine().huge_pages;
   all["huge_pages_percent"] = f.huge_percent;
-  output_file out(path);
-  out.write(all.dump(2) + "\n");
-  out.commit();
+  to.write(all.dump(2) + "\n");
+  to.commit();
 }
 
 } // namespace kmer

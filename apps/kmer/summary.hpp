@@ -2,13 +2,12 @@
 // What a count has done: two lines for people, JSON for programs.
 #pragma once
 
-#include <string>
-
 #include "count.hpp"
+#include "output_file.hpp"
 
 namespace kmer {
 
 void print_summary(const count_options& options, const count_figures& figures);
-void write_summary(const std::string& path, const count_options& options, const count_figures& figures);
+void write_summary(output_file& to, const count_options& options, const count_figures& figures);
 
 } // namespace kmer

@@ -15,8 +15,9 @@ FIELDS = {
 }
 
 
-def cubby(*arguments, env=None):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, env=env, check=False)
+def cubby(*arguments, env=None, out=subprocess.PIPE):
+    return subprocess.run([PROGRAM, *arguments], stdout=out, stderr=subprocess.PIPE, text=True, timeout=60, env=env,
+                          check=False)
 
 
 class Folder(unittest.TestCase):

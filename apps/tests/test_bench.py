@@ -294,7 +294,24 @@ class Refusals(Folder):
         few.write_text("one\ntwo\n" * 1000)
         self.refused("bench", "--keys-from", str(few), "--workload", "resize", "--threads", "2", says="so few keys (2)")
         self.refused("bench", "--json", str(self.folder / "no" / "out.json"), says="--json")
+        self.refused("bench", "--json", "-", says="give a file")
         self.refused("bench", "--report", str(empty / "below"), says="--report")
+
+    def test_results_that_cannot_be_printed(self):
+        with open("/dev/full", "wb", buffering=0) as full:
+            for arguments in (("bench", "--keys", "1000"), ("--help",), ("--version",)):
+                done = cubby(*arguments, out=full)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertIn("standard output: cannot be written", done.stderr)
+
+    def test_an_output_behind_a_link(self):
+        link = self.folder / "link.json"
+        link.symlink_to("there.json")
+        done = cubby("bench", "--keys", "1000", "--engine", "dlht", "--workload", "get", "--threads", "1", "--seconds", "0.01",
+                     "--rounds", "1", "--json", str(link))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(link.is_symlink())
+        self.assertIn("results", json.loads((self.folder / "there.json").read_text()))
 
     def test_missing_gnuplot(self):
         self.refused("bench", "--report", str(self.folder / "r"), says="gnuplot", env={"PATH": str(self.folder)})

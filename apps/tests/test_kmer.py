@@ -9,6 +9,7 @@ import kmer_support
 from kmer_counts import *  # noqa: F403
 from kmer_files import *  # noqa: F403
 from kmer_hostile import *  # noqa: F403
+from kmer_outputs import *  # noqa: F403
 from kmer_refusals import *  # noqa: F403
 from kmer_support import load_tests  # noqa: F401
 
