@@ -10,7 +10,7 @@ REPORT := build/demo-report
 help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
 	@echo "make test    install what is missing, build, and run every check and test (about ten minutes)"
-	@echo "make verify  make test, and what takes longer: sanitizers of g++, models, mutants, histories, ... (about an hour)"
+	@echo "make verify  make test, and what takes longer: sanitizers of g++, models, mutants, histories, ... (one to two hours)"
 	@echo "make clean   remove build/"
 	@echo
 	@echo "One part alone: tools/run_tests.py --only PART or tools/run_verify.py --only PART (--list names them)"

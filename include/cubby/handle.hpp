@@ -118,16 +118,16 @@ public:
 
   /// Requests that are answered later, each with its caller's tag, by `sink(tagged_reply<V>&&)`: `p.find(k, tag)`, ...,
   /// `p.drain()`. A `sink_pipeline<Engine, Sink>`: include <cubby/sink_pipeline.hpp>. Of engines that claim `pipelined`.
-  template <class Sink> [[nodiscard]] auto pipeline(Sink sink) { return pipeline_to<Sink>(std::move(sink)); }
+  template <class Sink> [[nodiscard]] auto pipeline(Sink sink) { return pipeline_to<Sink>(sink); }
   template <class Sink> [[nodiscard]] auto pipeline(Sink sink, const pipeline_options& chosen) {
-    return pipeline_to<Sink>(std::move(sink), chosen);
+    return pipeline_to<Sink>(sink, chosen);
   }
 
   [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
   [[nodiscard]] seat* own_seat() const noexcept { return seat_.own(); }
 
 private:
-  template <class Sink, class... Chosen> auto pipeline_to(Sink&& sink, const Chosen&... chosen) {
+  template <class Sink, class... Chosen> auto pipeline_to(Sink& sink, const Chosen&... chosen) {
     constexpr bool pipelined = Engine::capabilities.pipelined;
     static_assert(pipelined, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
     if constexpr (pipelined) {

@@ -4,5 +4,5 @@
 #include <cubby/sink_pipeline.hpp>
 
 void ask(cubby::map<int, int>& all) {
-  auto pending = all.handle().pipeline([](auto&&) {});
+  (void)all.handle().pipeline([](auto&&) {});
 }
