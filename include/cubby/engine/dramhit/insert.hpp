@@ -112,8 +112,8 @@ CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const seat& w
 
 /// J6: for whoever is about to change an entry of `a` that it has not met where its search began. Behind its look at an
 /// array an insert may still have taken the free slot that it had read before, and the entry may be on its way from there.
-/// Only the root is moved from, and was at the latest when the entry came to where it was met: it is enough to look there.
-/// Of older arrays, with which all are done, a pin may keep any number.
+/// Only the root is moved from: who has met the entry reads as the root the array that it came from, or a later one when that
+/// is done with. So it is enough to look there; of older arrays a pin may keep any number.
 template <class Policy, class Threads, class Probe>
 CUBBY_NEVER_INLINE void wait_for_older_place(const Policy& policy, const array<Threads>& root, const array<Threads>& a,
                                              const Probe& p, std::uint64_t word) noexcept {

@@ -66,8 +66,8 @@ bool bury(table<Policy, Threads>& t, const seat& who, tuple<Policy, Threads>& s,
 
 /// T6: for whoever is about to change an entry of `a` that it has not met where its search began. Behind its look at an
 /// array an insert may still have filled an empty tuple, and the entry may be on its way from there. Only the root is moved
-/// from, and was at the latest when the entry came to where it was met: it is enough to look there. Of older arrays, with
-/// which all are done, a pin may keep any number.
+/// from: who has met the entry reads as the root the array that it came from, or a later one when that is done with. So it is
+/// enough to look there; of older arrays a pin may keep any number.
 template <class Policy, class Threads, class Probe>
 CUBBY_NEVER_INLINE void wait_for_older_place(const array<Policy, Threads>& root, const array<Policy, Threads>& a,
                                              const Probe& p) noexcept {
