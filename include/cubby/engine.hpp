@@ -40,7 +40,8 @@ struct options {
   std::uint32_t bins_per_link = 2; ///< DLHT: link buckets are bins divided by this; the paper has 8
   /// Bins taken at a time under `background`, and under `cooperative` but in `relativistic`.
   std::size_t chunk_bins = 16384;
-  std::size_t move_bins = 8; ///< bins (`relativistic`: families of buckets) that one write moves under `incremental`
+  /// Bins (`relativistic`: families of buckets; DRAMHiT: lines, in whole units of 8) that one write moves under `incremental`.
+  std::size_t move_bins = 8;
   /// 0: 2 in `relativistic`, 8, 4 or 2 by size in others; else 2 to 64, rounded up to a power of two but for DRAMHiT.
   std::uint32_t growth_factor = 0;
   std::size_t partitions = 0; ///< `partitioned`: 0 chooses 16, or one for each of `owners` if they are more

@@ -6,6 +6,7 @@
 
 namespace cubby::inline v0::engines::dramhit_tuples {
 
+/// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
 inline constexpr std::size_t group = 32;
 
 /// `take(i, found)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make` is pure

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes to a table that is rebuilt again and again: each thread inserts a key and erases its oldest one, so that the dead
+// crowd the array while the number of entries stays. How long a rebuild lasts, and what writes do at rest and meanwhile,
+// by who moves the entries (`growth`), and how many lines each write moves (`move_bins`). Threads are bound to cores; the
+// ways take turns in every round.
+//   bench_rebuilds [entries] [threads] [milliseconds] [rounds]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/map.hpp>
+
+#include "clock.hpp"
+#include "histogram.hpp"
+#include "rounds.hpp"
+
+namespace {
+
+namespace room = cubby::engines::dramhit;
+using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
+using table = room::table<codec, cubby::sync::shared>;
+
+struct plan {
+  std::uint64_t entries = 1'000'000;
+  unsigned threads = 2;
+  double seconds = 2;
+  unsigned rounds = 3;
+};
+constexpr std::uint64_t pairs_at_a_time = 32; // whose lines are asked for ahead; one of them is timed by itself
+
+/// What one thread, or all of them, did in one of the table's two states.
+struct tally {
+  bench::histogram ticks;
+  double seconds = 0;
+  double longest = 0; // of as many writes as are made at a time
+  std::uint64_t writes = 0;
+  void merge(const tally& other) {
+    ticks.merge(other.ticks);
+    seconds += other.seconds;
+    longest = std::max(longest, other.longest);
+    writes += other.writes;
+  }
+};
+struct outcome {
+  tally at_rest, moving;
+  std::uint64_t rebuilds = 0;
+};
+
+void must(bool done) {
+  if (!done) std::abort();
+}
+
+/// One thread's keys, of which it keeps so many alive.
+class churn {
+public:
+  churn(table& t, unsigned number, const plan& p)
+      : table_(t), seat_(*cubby::registry::local()), first_(number), step_(p.threads), live_(p.entries / p.threads) {
+    const cubby::seat_pin inside(seat_);
+    for (; next_ < live_; ++next_) insert();
+  }
+
+  void run(bench::course& way, outcome& out) {
+    way.start();
+    for (double from = bench::seconds_now(); !way.over();) {
+      const cubby::seat_pin inside(seat_);
+      const auto* const before = cubby::arrays::first_array(table_);
+      const times timed = write_some();
+      const bool moved = cubby::arrays::first_array(table_) != before || cubby::arrays::next_array(*before) != nullptr;
+      const double to = bench::seconds_now();
+      tally& into = moved ? out.moving : out.at_rest;
+      into.ticks.add(timed.insert);
+      into.ticks.add(timed.erase);
+      into.seconds += to - from;
+      into.longest = std::max(into.longest, to - from);
+      into.writes += pairs_at_a_time * 2;
+      from = to;
+    }
+  }
+
+private:
+  struct times {
+    std::uint64_t insert, erase;
+  };
+  /// Pairs of an insert and an erase; the ticks of one in the middle.
+  times write_some() {
+    for (std::uint64_t i = next_; i < next_ + pairs_at_a_time; ++i) {
+      room::prefetch_home(table_, probe_of(i));
+      room::prefetch_home(table_, probe_of(i - live_));
+    }
+    times out{};
+    for (std::uint64_t i = 0; i < pairs_at_a_time; ++i, ++next_) {
+      const bool timed = i == pairs_at_a_time / 2;
+      const std::uint64_t begin = timed ? bench::ticks_before() : 0;
+      insert();
+      const std::uint64_t middle = timed ? bench::ticks_after() : 0;
+      erase();
+      if (timed) out = {middle - begin, bench::ticks_after() - middle};
+    }
+    return out;
+  }
+  [[nodiscard]] cubby::word_probe probe_of(std::uint64_t i) const {
+    return table_.policy.probe_of(i * step_ + first_ + room::reserved_words);
+  }
+  void insert() {
+    must(room::insert(table_, seat_, probe_of(next_), next_).outcome == cubby::insert_outcome::inserted);
+  }
+  void erase() {
+    const auto always = [](std::uint64_t) { return cubby::decision{cubby::verdict::erase, 0}; };
+    must(room::mutate(table_, seat_, probe_of(next_ - live_), always).found);
+  }
+
+  table& table_;
+  cubby::seat& seat_;
+  std::uint64_t first_;
+  std::uint64_t step_;
+  std::uint64_t live_;
+  std::uint64_t next_ = 0;
+};
+
+std::uint64_t rebuilds_of(const table& t) {
+  return t.rebuilds.load(cubby::sync::relaxed); // relaxed: a statistic
+}
+
+/// A new table whose entries move as `chosen` has it.
+outcome turn(const plan& p, cubby::options chosen) {
+  chosen.capacity = p.entries;
+  table t(chosen, codec({}, {}, 0));
+  must(room::open(t));
+  std::vector<std::unique_ptr<outcome>> all(p.threads);
+  std::uint64_t before = 0;
+  (void)bench::beside(
+      p.threads,
+      [&](unsigned number, bench::course& way) {
+        all[number] = std::make_unique<outcome>();
+        churn mine(t, number, p);
+        mine.run(way, *all[number]);
+      },
+      [&] {
+        before = rebuilds_of(t);
+        bench::rest(p.seconds);
+      });
+  outcome sum = *all[0];
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    sum.at_rest.merge(all[i]->at_rest);
+    sum.moving.merge(all[i]->moving);
+  }
+  sum.rebuilds = rebuilds_of(t) - before;
+  room::close(t);
+  return sum;
+}
+
+/// Figures of one state, one a round.
+struct figures {
+  bench::rounds mops, p50, p99, p999, longest;
+  void add(const tally& t, unsigned threads) {
+    const auto at = [&](double share) {
+      return static_cast<double>(t.ticks.at_share(share)) * bench::nanoseconds_per_tick();
+    };
+    mops.add(t.seconds > 0 ? static_cast<double>(t.writes) * threads / t.seconds * 1e-6 : 0);
+    p50.add(at(0.5));
+    p99.add(at(0.99));
+    p999.add(at(0.999));
+    longest.add(t.longest * 1e6);
+  }
+  void print(const char* state) const {
+    std::printf("  %-8s %10.2f %5.0f%% %8.0f %8.0f %8.0f %11.0f\n", state, mops.median(), mops.spread(), p50.median(),
+                p99.median(), p999.median(), longest.median());
+  }
+};
+
+struct subject {
+  subject(const char* called, cubby::growth_policy growth, std::size_t share) : name(called) {
+    chosen.growth = growth;
+    chosen.move_bins = share;
+  }
+  const char* name;
+  cubby::options chosen;
+  figures at_rest, moving;
+  bench::rounds whole, lasting, part;
+
+  void add(const outcome& o, unsigned threads) {
+    at_rest.add(o.at_rest, threads);
+    moving.add(o.moving, threads);
+    const double seconds = o.at_rest.seconds + o.moving.seconds;
+    whole.add(static_cast<double>(o.at_rest.writes + o.moving.writes) * threads / seconds * 1e-6);
+    part.add(o.moving.seconds / seconds * 100);
+    if (o.rebuilds != 0) lasting.add(o.moving.seconds / threads / static_cast<double>(o.rebuilds) * 1e3);
+  }
+  void print() const {
+    std::printf("%s: %.2f Mwrites/s in all (+-%.0f%%); a rebuild lasts %.0f ms, %.0f %% of the time\n", name,
+                whole.median(), whole.spread(), lasting.median(), part.median());
+    at_rest.print("at rest");
+    moving.print("moving");
+  }
+};
+
+} // namespace
+
+int main(int count, char** words) {
+  plan p;
+  p.entries = bench::number(count, words, 1, p.entries);
+  p.threads = static_cast<unsigned>(bench::number(count, words, 2, p.threads));
+  p.seconds = static_cast<double>(bench::number(count, words, 3, 2000)) * 1e-3;
+  p.rounds = static_cast<unsigned>(bench::number(count, words, 4, p.rounds));
+  if (p.threads == 0 || p.rounds == 0 || p.entries / p.threads < pairs_at_a_time || !(p.seconds > 0)) return 2;
+  using growth = cubby::growth_policy;
+  subject subjects[] = {{"incremental, 8 lines a write", growth::incremental, 8},
+                        {"incremental, 16 lines", growth::incremental, 16},
+                        {"incremental, 64 lines", growth::incremental, 64},
+                        {"background", growth::background, 0},
+                        {"cooperative", growth::cooperative, 0}};
+  for (unsigned round = 0; round < p.rounds; ++round)
+    for (subject& s : subjects) s.add(turn(p, s.chosen), p.threads);
+  std::printf("%u threads, %zu entries; nanoseconds of a write and two looks at the clock; longest: microseconds of 64 "
+              "writes\n  %-8s %10s %6s %8s %8s %8s %11s\n",
+              p.threads, static_cast<std::size_t>(p.entries), "", "Mwrites/s", "+-", "p50", "p99", "p99.9", "longest");
+  for (const subject& s : subjects) s.print();
+  return 0;
+}
