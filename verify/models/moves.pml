@@ -6,7 +6,7 @@
  * Holds: each answer was true at some moment of its call; what an insert adds was not there, and a change or an erase meets
  * the newest entry; in the end the entry is in one slot, or in none.
  * Left out: room that is kept for moves (whether an insert may stay is a toss), side regions, more than one unit (growth.pml),
- * freeing (epoch.pml), tuples; the first look of calls at the home line (find_from, mutate_at_home), batches, pipelines. */
+ * freeing (epoch.pml), tuples (tuples.pml); the first look of calls at the home line (find_from, mutate_at_home), batches, pipelines. */
 #define SLOTS(a) (a == 2 -> 3 : 2)
 #define EMPTY 0 /* key words; an empty slot with value 1 is sealed */
 #define DEAD 1

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two handles send writes to one partition, each through a queue of two sections of two messages, and flush when they like; a
+ * thread that looks after the partition comes when it likes, and may never come. Whoever waits serves.
+ * Line for line: channel.hpp try_send, next_section, publish, flush, is_consumed, peek, release; delegate.hpp serve, drain_lane,
+ *   send_when_there_is_room, wait_a_turn, flush, give_outbox. Counts go round: modulo 8 here, modulo 2^32 there.
+ * Holds: each message is carried out once, as the kind that it was sent with, and in the order of its sender; a flush ends when all
+ * that its handle has sent is carried out; nobody waits for ever, whether or not the thread comes.
+ * Left out: several partitions, the flag of a full one, what is done with a message, patience (a turn of waiting is any turn in
+ * which there is something to serve), outboxes that another handle takes, the sleep of the table's thread. */
+#define HANDLES 2
+#define SECTION 2
+#define CAPACITY 4
+#define MESSAGES 11
+#define COUNT(n) ((n) & 7)
+#define PLACE(l, n) (l * CAPACITY + (n) % CAPACITY)
+#define KINDS(l, n) (l * 2 + (n) / SECTION % 2)
+#define KIND(l, n) (((n) + (n) / 3 + l) % 2) /* of the nth message of a handle */
+byte published[HANDLES], consumed[HANDLES]; /* the channel's two shared counts */
+byte cell[8], kinds[4];                     /* numbers of messages; two bits a section */
+byte read[HANDLES], known[HANDLES];         /* the receiving ends: of whoever holds the lock */
+byte done[HANDLES];                         /* messages that were carried out */
+bit locked;                                 /* the partition's `writing` */
+#define SOMETHING (published[0] != read[0] || published[1] != read[1])
+#define MAY_SERVE (!locked && SOMETHING)
+
+inline serve() {
+  l = 0;
+  do :: l < HANDLES ->
+    if :: read[l] == known[l] -> known[l] = published[l] :: else fi;
+    n = COUNT(known[l] - read[l]);
+    if :: n > SECTION - read[l] % SECTION -> n = SECTION - read[l] % SECTION :: else fi;
+    if :: n != 0 -> bits = kinds[KINDS(l, read[l])] >> (read[l] % SECTION);
+#ifdef BREAK_EARLY /* gives the messages back before they are carried out */
+      consumed[l] = COUNT(read[l] + n);
+#endif
+      i = 0;
+      do :: atomic { i < n -> assert(cell[PLACE(l, read[l] + i)] == done[l]); assert((bits >> i & 1) == KIND(l, done[l])); done[l]++; i++ }
+         :: i == n -> break od;
+      read[l] = COUNT(read[l] + n);
+      consumed[l] = read[l] /* whole batches are released, which end a section or all that is known */
+    :: else fi; l++
+  :: else -> break od;
+  atomic { locked = 0; l = 0; n = 0; i = 0; bits = 0 } }
+#ifdef BREAK_LOCK /* serves though somebody else is at it */
+#define TAKE SOMETHING
+#else
+#define TAKE MAY_SERVE -> locked = 1
+#endif
+
+inline publish() { kinds[KINDS(me, written + 7)] = mine; published[me] = written }
+inline flush() {
+#ifndef BREAK_FLUSH /* what an open section holds stays there */
+  if :: published[me] != written -> publish() :: else fi;
+#endif
+  do :: atomic { consumed[me] == written -> assert(done[me] == sent); break }
+     :: atomic { consumed[me] != written && TAKE }; serve() od }
+
+proctype handle(byte me) { byte written, end, sent, mine, gone, l, n, i, bits;
+  do :: sent < MESSAGES ->
+room: if :: written == end -> gone = consumed[me];
+           if
+#ifndef BREAK_REUSE /* writes over what has not been read yet */
+           :: atomic { COUNT(written - gone) > CAPACITY - SECTION -> gone = 0;
+                if :: COUNT(written - consumed[me]) <= CAPACITY - SECTION -> goto room :: TAKE fi }; serve(); goto room
+#endif
+           :: else -> atomic { gone = 0; end = COUNT(written + SECTION);
+#ifndef BREAK_KINDS /* a section begins with the kinds of the last one */
+                mine = 0
+#endif
+              } fi
+        :: else fi;
+        cell[PLACE(me, written)] = sent;
+        atomic { mine = mine | (KIND(me, sent) << (written % SECTION)); written = COUNT(written + 1); sent++ };
+        if :: written == end -> publish() :: else fi;
+        if :: skip :: flush() fi
+     :: else -> flush(); break od }
+
+proctype owner() { byte l, n, i, bits;
+  do :: atomic { TAKE }; serve() :: skip -> break od }
+
+init { byte p; atomic { run handle(0); run handle(1); run owner() };
+  _nr_pr == 1 -> assert(done[0] == MESSAGES && done[1] == MESSAGES) }
