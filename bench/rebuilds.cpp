@@ -21,6 +21,7 @@ namespace {
 namespace room = cubby::engines::dramhit;
 using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
 using table = room::table<codec, cubby::sync::shared>;
+using cubby::arrays::first_array, cubby::arrays::next_array;
 
 struct plan {
   std::uint64_t entries = 1'000'000;
@@ -51,6 +52,19 @@ struct outcome {
 void must(bool done) {
   if (!done) std::abort();
 }
+std::uint64_t rebuilds_of(const table& t) {
+  return t.rebuilds.load(cubby::sync::relaxed); // relaxed: a statistic
+}
+std::uint64_t growths_of(const table& t) {
+  return t.growths.load(cubby::sync::relaxed); // relaxed: a statistic
+}
+/// Looks now and then until nothing moves, so that a turn has whole rebuilds alone.
+void wait_for_rest(const table& t) {
+  for (;; bench::rest(1e-4)) {
+    const cubby::seat_pin inside(*cubby::registry::local());
+    if (next_array(*first_array(t)) == nullptr) return;
+  }
+}
 
 /// One thread's keys, of which it keeps so many alive.
 class churn {
@@ -62,12 +76,14 @@ public:
   }
 
   void run(bench::course& way, outcome& out) {
+    // The first move is a growth, because so full a table is crowded by the living; the measure begins behind it, at rest.
+    while (growths_of(table_) == 0 || is_moving()) (void)write_some();
     way.start();
     for (double from = bench::seconds_now(); !way.over();) {
       const cubby::seat_pin inside(seat_);
-      const auto* const before = cubby::arrays::first_array(table_);
+      const auto* const before = first_array(table_);
       const times timed = write_some();
-      const bool moved = cubby::arrays::first_array(table_) != before || cubby::arrays::next_array(*before) != nullptr;
+      const bool moved = first_array(table_) != before || next_array(*before) != nullptr;
       const double to = bench::seconds_now();
       tally& into = moved ? out.moving : out.at_rest;
       into.ticks.add(timed.insert);
@@ -80,11 +96,16 @@ public:
   }
 
 private:
+  [[nodiscard]] bool is_moving() const {
+    const cubby::seat_pin inside(seat_);
+    return next_array(*first_array(table_)) != nullptr;
+  }
   struct times {
     std::uint64_t insert, erase;
   };
   /// Pairs of an insert and an erase; the ticks of one in the middle.
   times write_some() {
+    const cubby::seat_pin inside(seat_);
     for (std::uint64_t i = next_; i < next_ + pairs_at_a_time; ++i) {
       room::prefetch_home(table_, probe_of(i));
       room::prefetch_home(table_, probe_of(i - live_));
@@ -119,10 +140,6 @@ private:
   std::uint64_t next_ = 0;
 };
 
-std::uint64_t rebuilds_of(const table& t) {
-  return t.rebuilds.load(cubby::sync::relaxed); // relaxed: a statistic
-}
-
 /// A new table whose entries move as `chosen` has it.
 outcome turn(const plan& p, cubby::options chosen) {
   chosen.capacity = p.entries;
@@ -140,6 +157,7 @@ outcome turn(const plan& p, cubby::options chosen) {
       [&] {
         before = rebuilds_of(t);
         bench::rest(p.seconds);
+        wait_for_rest(t);
       });
   outcome sum = *all[0];
   for (std::size_t i = 1; i < all.size(); ++i) {

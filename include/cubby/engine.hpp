@@ -14,7 +14,7 @@
 
 namespace cubby::inline v0 {
 
-/// Who moves the entries when a table grows or shrinks.
+/// Who moves the entries when a table grows or shrinks. `partitioned` knows `fixed` alone: otherwise a partition's writer copies it.
 enum class growth_policy : std::uint8_t {
   cooperative, ///< whoever needs the room moves chunks until none is left (DLHT section 3.2.5)
   /// Each insert and erase (`dlht`), or each write, moves at most `move_bins` bins, then goes on; bounded work per call. A
@@ -28,7 +28,7 @@ enum class growth_policy : std::uint8_t {
 enum class shrink_policy : std::uint8_t {
   never,    ///< `shrink_to_fit` does nothing
   manual,   ///< only when `shrink_to_fit` or `clear_and_release` is called
-  automatic ///< also when erases leave it nearly empty (low mark with hysteresis)
+  automatic ///< also when erases leave it nearly empty (low mark with hysteresis); `partitioned`: as `manual`
 };
 
 /// How a table is set up. Every field has a default that suits most; `docs/performance.md` cites the measurements.
@@ -42,9 +42,9 @@ struct options {
   std::size_t chunk_bins = 16384;
   /// Bins (`relativistic`: families of buckets; DRAMHiT: lines, in whole units of 8) that one write moves under `incremental`.
   std::size_t move_bins = 8;
-  /// 0: 2 in `relativistic`, 8, 4 or 2 by size in others; else 2 to 64, rounded up to a power of two but for DRAMHiT.
+  /// 0 or 1: 2 in `relativistic`, 8, 4 or 2 by size in others; else 2 to 64, rounded up to a power of two but for DRAMHiT.
   std::uint32_t growth_factor = 0;
-  std::size_t partitions = 0; ///< `partitioned`: 0 chooses 16, or one for each of `owners` if they are more
+  std::size_t partitions = 0; ///< `partitioned`: 0 chooses 16, or one for each of `owners` if they are more; at most 4096
   std::size_t owners = 0;     ///< `partitioned`: threads of the table that carry out what handles send
 };
 

@@ -126,7 +126,7 @@ template <class Table> void release_in_passing(Table& t) noexcept {
   if (t.retired.empty()) t.keeps_arrays.store(0, sync::relaxed); // relaxed: a hint, set and cleared under this lock
   t.retired.lock.unlock();
 }
-/// When nothing moves any more: whoever moved the last entry could not free the array, which its own pin kept.
+/// Whoever moved the last entry could not free the array, which its own pin kept; another pin may keep it for long.
 template <class Table> CUBBY_NEVER_INLINE void release_now_and_then(Table& t) noexcept {
   // A look at all seats is a system call: one call in 64 makes it.
   // relaxed: rations, nothing else

@@ -44,6 +44,7 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
   const std::uint64_t word = stored_word(p.word);
   const bool in_side = is_in_shared_side<Policy>(p);
   insert_outcome why = insert_outcome::no_memory;
+  bool has_helped = false;
   for (array<Threads>* a = first_array(t);;) {
     const chain<Threads> c = chain_of<Policy>(*a, p);
     const auto seen = search(*a, c, word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
@@ -63,7 +64,10 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
       return {};
     }
     array<Threads>* const next = further_array(t, *a, c, why);
-    if (next == nullptr) return {.outcome = why};
+    if (next == nullptr) {
+      if (!help_once(t, why, has_helped)) return {.outcome = why};
+      continue;
+    }
     // J4: behind an empty slot somebody else could still insert the key.
     if (seen.how == stop::end && !settle(seen, closed(seen.key, seen.value))) continue;
     a = next;

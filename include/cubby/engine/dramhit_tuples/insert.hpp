@@ -28,6 +28,7 @@ template <class Policy, class Threads, class Probe>
 insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
                       const typename Policy::stored_value& value) noexcept {
   insert_outcome why = insert_outcome::no_memory;
+  bool has_helped = false;
   for (auto* a = first_array(t);;) {
     const auto seen = search(*a, p, nullptr);
     if (seen.how == stop::hit || seen.how == stop::carried) return insert_outcome::exists;
@@ -47,7 +48,10 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
       return insert_outcome::inserted;
     }
     auto* const next = further_array(t, *a, why);
-    if (next == nullptr) return why;
+    if (next == nullptr) {
+      if (!help_once(t, why, has_helped)) return why;
+      continue;
+    }
     // T4: behind an empty tuple somebody else could still insert the key.
     if (seen.how == stop::end && !seal(*seen.where)) continue;
     a = next;
