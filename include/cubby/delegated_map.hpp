@@ -55,7 +55,7 @@ public:
     return count;
   }
   /// `f(const K&, const V&)` for each entry. Weak: an entry that is there all the time is seen once, one that comes or goes
-  /// meanwhile may be seen or not. `f` may use the map.
+  /// meanwhile may be seen or not, and twice if it comes back. `f` may use the map.
   template <class F> void visit_all(F f) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);

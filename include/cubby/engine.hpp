@@ -44,8 +44,9 @@ struct options {
   std::size_t move_bins = 8;
   /// 0 or 1: 2 in `relativistic`, 8, 4 or 2 by size in others; else 2 to 64, rounded up to a power of two but for DRAMHiT.
   std::uint32_t growth_factor = 0;
-  std::size_t partitions = 0; ///< `partitioned`: 0 chooses 16, or one for each of `owners` if they are more; at most 4096
-  std::size_t owners = 0;     ///< `partitioned`: threads of the table that carry out what handles send
+  /// `partitioned`: 0 chooses 16, or one for each of `owners` if they are more; at most 4096.
+  std::size_t partitions = 0;
+  std::size_t owners = 0; ///< `partitioned`: threads of the table that carry out what handles send
 };
 
 /// How a single insert ended.

@@ -66,8 +66,9 @@ public:
   template <lookup_key<codec_type> Q> void prefetch(const Q& k) const { ask_for(k); }
 
   /// `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. Weak (DLHT section 3.4.4): an entry that is
-  /// there all the time is seen at least once, one that comes or goes meanwhile may be seen or not. `f` may use the
-  /// table.
+  /// there all the time is seen at least once, one that comes or goes meanwhile may be seen or not. In `dramhit` and
+  /// `dramhit_tuples` one that moves behind the walk is seen again, also if the table's own thread moves it: until `stats()`
+  /// says that nothing is `migrating`. `f` may use the table.
   template <class F> void visit_all(F f) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
@@ -117,7 +118,8 @@ public:
   /// Entries: exact when nobody writes.
   [[nodiscard]] std::size_t size() const { return here().engine.size(); }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// Slots of the current index; a table grows before all of them are used.
+  /// Slots of the current index; a table grows before all of them are used. Those that DRAMHiT keeps aside for a few words of
+  /// keys are not counted, so that `size()` of a `fixed` table may be larger by some.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
   [[nodiscard]] table_stats stats() const { return here().engine.stats(); }
   /// How full bins are and how many buckets they chain; only of engines that count, such as cubby::dlht_counted. O(n).

@@ -21,6 +21,8 @@ public:
   using key_type = typename Engine::policy::key_type;
   using mapped_type = typename Engine::policy::mapped_type;
   using reply_type = tagged_reply<mapped_type>;
+  static_assert(std::is_invocable_v<Sink&, reply_type>,
+                "a pipeline's sink is called with each answer: sink(tagged_reply<value type>&&)");
 
   /// Throws std::bad_alloc without memory for the ring or a seat (without exceptions: `ok`).
   explicit sink_pipeline(Engine& e, Sink sink, pipeline_options chosen = {})
@@ -39,7 +41,9 @@ public:
   void insert_or_assign(const key_type& k, const mapped_type& v, std::uint64_t tag) {
     take(pipeline_verb::insert_or_assign, tag, k, v);
   }
-  void insert_or_add(const key_type& k, const mapped_type& n, std::uint64_t tag) {
+  void insert_or_add(const key_type& k, const mapped_type& n, std::uint64_t tag)
+    requires requires(const mapped_type& v) { static_cast<mapped_type>(v + v); }
+  {
     take(pipeline_verb::insert_or_add, tag, k, n);
   }
   /// Of sets.
