@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <filesystem>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace kmer {
@@ -39,10 +38,28 @@ output_place place_of(const std::string& name) {
   return {at, -1};
 }
 
-bool is_written_directly(const output_place& place) {
+file_status status_of(const std::string& name) {
   struct stat about{};
-  return place.descriptor >= 0 ||
-         (::stat(place.path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+  return ::stat(name.c_str(), &about) == 0 ? file_status(about) : std::nullopt;
+}
+
+file_status status_of(int descriptor) {
+  struct stat about{};
+  return ::fstat(descriptor, &about) == 0 ? file_status(about) : std::nullopt;
+}
+
+file_status status_of(const output_place& place) {
+  return place.descriptor >= 0 ? status_of(place.descriptor) : status_of(place.path);
+}
+
+bool is_one_thing(const file_status& one, const file_status& other) {
+  return one && other && !S_ISCHR(one->st_mode) && one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+bool is_written_directly(const output_place& place) {
+  if (place.descriptor >= 0) return true;
+  const file_status about = status_of(place.path);
+  return about && !S_ISREG(about->st_mode) && !S_ISDIR(about->st_mode);
 }
 
 bool is_one_output(const std::string& name, const std::string& other) {

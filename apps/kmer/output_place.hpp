@@ -2,7 +2,9 @@
 // What the name of an output stands for.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <sys/stat.h>
 
 namespace kmer {
 
@@ -11,6 +13,14 @@ struct output_place {
   int descriptor = -1; // of this process, when it is one's name: -, /dev/stdout, /dev/fd/3
 };
 output_place place_of(const std::string& name);
+
+// What the system says of a file; nothing when it is not there.
+using file_status = std::optional<struct stat>;
+file_status status_of(const std::string& name);
+file_status status_of(int descriptor);
+file_status status_of(const output_place& place);
+// One file under two names. Devices such as terminals and /dev/null are shared without harm, so they never are.
+bool is_one_thing(const file_status& one, const file_status& other);
 
 // A device, a pipe or a descriptor: nothing that could take another file's name.
 bool is_written_directly(const output_place& place);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // From flags to what they ask for.
-#include <filesystem>
 #include <fmt/core.h>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 #include "../console.hpp"
 #include "command.hpp"
 #include "count.hpp"
+#include "ends.hpp"
 #include "error.hpp"
 #include "flags.hpp"
 #include "operations.hpp"
@@ -58,21 +58,18 @@ std::uint64_t memory_of(const flags& f) {
 // Where output goes that is not asked to go elsewhere.
 std::string output_of(const flags& f) { return f.output.empty() ? "-" : f.output; }
 
-// What makes k-mer files of other files, or others of them, does not take the place of what it reads.
-void keep_inputs(const flags& f) {
-  for (const std::string& input : f.files) {
-    std::error_code none;
-    if (std::filesystem::is_regular_file(input, none) && std::filesystem::equivalent(input, f.output, none))
-      throw bad_input(fmt::format("{}: it is the input and the output; give -o another name", input));
-    if (std::filesystem::is_regular_file(input, none) && std::filesystem::equivalent(input, f.json, none))
-      throw bad_input(fmt::format("{}: it is an input and the summary; give --json another name", input));
-  }
-  if (!f.json.empty() && is_one_output(f.output, f.json))
+void keep_count_inputs(const flags& f) {
+  command_inputs inputs{f.files, {}};
+  if (!f.reference.empty()) inputs.files.push_back(f.reference);
+  keep_inputs(inputs, f.output);
+  if (f.json.empty()) return;
+  keep_inputs(inputs, f.json, output_kind::summary);
+  if (is_one_output(f.output, f.json))
     throw bad_input(fmt::format("{}: it is the output and the summary; give --json another name", f.json));
 }
 
 void run_count(const flags& f) {
-  keep_inputs(f);
+  keep_count_inputs(f);
   count_options o;
   o.inputs = f.files;
   o.output = f.output;
@@ -103,6 +100,7 @@ void run_count(const flags& f) {
 
 void run_histo(const flags& f) {
   const count_range range = range_of(f);
+  keep_inputs({{}, f.files}, output_of(f));
   const std::uint64_t above = print_histogram(f.files.front(), output_of(f), range);
   if (above != 0)
     console::say("cubby kmer histo: {} k-mers with a count above {} are not in these rows\n", above, range.high);
@@ -111,6 +109,7 @@ void run_histo(const flags& f) {
 void run_query(const flags& f) {
   if (f.files.size() == 1 && f.sequence_files.empty())
     throw bad_input("no k-mers to ask for; give some behind the file, or sequences by -s");
+  keep_inputs({f.sequence_files, {f.files.front()}}, output_of(f));
   query(f.files.front(), {f.files.begin() + 1, f.files.end()}, f.sequence_files, output_of(f));
 }
 
@@ -130,32 +129,47 @@ std::function<void(const flags&)> set_command(set_operation what, count_rule usu
       throw bad_input(fmt::format("--counts '{}': give sum, min, max, first or difference", f.counts));
     if (*named == count_rule::difference && what != set_operation::subtract)
       throw bad_input("--counts difference: only subtract has a difference");
+    keep_inputs_until_named({{}, f.files}, f.output);
     tell(f, combine(what, *named, f.files, f.output, bounds), bounds);
   };
 }
 
 void run_from_kff(const flags& f) {
   const count_bounds bounds = bounds_of(f);
-  keep_inputs(f);
+  keep_inputs({f.files, {}}, f.output);
   tell(f, from_kff(f.files.front(), f.output, bounds, memory_of(f)), bounds);
+}
+
+void run_to_kff(const flags& f) {
+  const count_range range = range_of(f);
+  keep_inputs({{}, f.files}, f.output);
+  to_kff(f.files.front(), f.output, range);
+}
+
+void run_dump(const flags& f) {
+  const count_range range = range_of(f);
+  keep_inputs({{}, f.files}, output_of(f));
+  dump(f.files.front(), output_of(f), range);
+}
+
+void run_stats(const flags& f) {
+  keep_inputs({{}, f.files}, "-");
+  if (!f.json.empty()) keep_inputs({{}, f.files}, f.json, output_kind::summary);
+  print_stats(f.files.front(), f.json);
 }
 
 const std::map<std::string, std::function<void(const flags&)>>& actions() {
   static const std::map<std::string, std::function<void(const flags&)>> all = {
       {"count", run_count},
       {"histo", run_histo},
-      {"dump", [](const flags& f) { dump(f.files.front(), output_of(f), range_of(f)); }},
+      {"dump", run_dump},
       {"query", run_query},
-      {"stats", [](const flags& f) { print_stats(f.files.front(), f.json); }},
+      {"stats", run_stats},
       {"merge", set_command(set_operation::merge, count_rule::sum)},
       {"union", set_command(set_operation::join, count_rule::sum)},
       {"intersect", set_command(set_operation::intersect, count_rule::least)},
       {"subtract", set_command(set_operation::subtract, count_rule::first)},
-      {"to-kff",
-       [](const flags& f) {
-         keep_inputs(f);
-         to_kff(f.files.front(), f.output, range_of(f));
-       }},
+      {"to-kff", run_to_kff},
       {"from-kff", run_from_kff},
   };
   return all;

@@ -7,6 +7,7 @@ import unittest
 
 import kmer_support
 from kmer_counts import *  # noqa: F403
+from kmer_ends import *  # noqa: F403
 from kmer_files import *  # noqa: F403
 from kmer_hostile import *  # noqa: F403
 from kmer_outputs import *  # noqa: F403

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files are compared by what they are: links and descriptors give one file many names.
+#include "ends.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "error.hpp"
+#include "input.hpp"
+#include "output_place.hpp"
+
+namespace kmer {
+
+namespace {
+
+void keep_input(const std::string& shown, const file_status& input, const std::string& output, output_kind kind) {
+  // Both ends of a conversation through a socket are one thing, and neither is lost.
+  if (input && S_ISSOCK(input->st_mode)) return;
+  if (!is_one_thing(input, status_of(place_of(output)))) return;
+  if (kind == output_kind::summary)
+    throw bad_input(fmt::format("{}: it is an input and the summary; give --json another name", shown));
+  throw bad_input(output == "-"
+                      ? fmt::format("{}: it is the input and the output; send standard output elsewhere", shown)
+                      : fmt::format("{}: it is the input and the output; give -o another name", shown));
+}
+
+} // namespace
+
+void keep_inputs(const command_inputs& inputs, const std::string& output, output_kind kind) {
+  for (const std::string& name : inputs.streams)
+    keep_input(shown_name(name), name == "-" ? status_of(STDIN_FILENO) : status_of(name), output, kind);
+  for (const std::string& name : inputs.files) keep_input(name, status_of(name), output, kind);
+}
+
+void keep_inputs_until_named(const command_inputs& inputs, const std::string& output) {
+  if (is_written_directly(place_of(output))) keep_inputs(inputs, output);
+}
+
+} // namespace kmer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command reads and what it writes, compared before it begins: no output may cost an input, or another output.
+// Each of these throws bad_input.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kmer {
+
+struct command_inputs {
+  std::vector<std::string> streams; // sequences and KFF: - is standard input
+  std::vector<std::string> files;   // opened by their names, whatever these are
+};
+
+enum class output_kind { result, summary };
+
+// Refuses an output that is an input, under whatever name.
+void keep_inputs(const command_inputs& inputs, const std::string& output, output_kind kind = output_kind::result);
+// The same for what is read to its end before the output takes its name: then only what is written directly is refused.
+void keep_inputs_until_named(const command_inputs& inputs, const std::string& output);
+
+} // namespace kmer

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a command reads and what it writes must not be one thing, whatever names and descriptors lead to it.
+import os
+import subprocess
+
+import kmer_support
+from kmer_support import Folder, random_bases
+
+
+class Shell(Folder):
+    """Commands as a shell gives them, in the test's folder; `cubby` stands for `cubby kmer`."""
+
+    def setUp(self):
+        super().setUp()
+        self.reads = self.write("s.fa", ">r\n" + random_bases(1, 3000) + "\n")
+        self.file = self.count(self.reads, k=21, out="s.kc")
+        self.run_well("to-kff", self.file, "-o", self.folder / "s.kff")
+
+    def shell(self, command):
+        return subprocess.run(["sh", "-c", 'cubby() { "$PROGRAM" kmer "$@"; }; ' + command], capture_output=True, timeout=60,
+                              check=False, cwd=self.folder, env=os.environ | {"PROGRAM": os.path.abspath(kmer_support.PROGRAM)})
+
+    def kept(self):
+        """What lies in the folder."""
+        return {p.name: p.read_bytes() for p in self.folder.iterdir() if p.is_file()}
+
+    def refuse(self, command, *says):
+        before = self.kept()
+        done = self.shell(command)
+        text = (done.stderr + done.stdout).decode(errors="replace")
+        self.assertEqual(done.returncode, 2, (command, text))
+        self.assertEqual(text.count("\n"), 1, (command, text))
+        for part in says:
+            self.assertIn(part, text, command)
+        self.assertEqual(self.kept(), before, command)
+
+
+class OutputsThatAreInputs(Shell):
+    def test_by_any_name(self):
+        for name in ("s.fa", "s.kc", "s.kff"):
+            (self.folder / f"soft-{name}").symlink_to(name)
+            os.link(self.folder / name, self.folder / f"hard-{name}")
+        for form in ("{}", "./{}", "soft-{}", "hard-{}"):
+            fa, kc, kff = (form.format(name) for name in ("s.fa", "s.kc", "s.kff"))
+            for command in (f"count -o {fa} s.fa", f"from-kff -o {kff} s.kff", f"to-kff -o {kc} s.kc", f"dump -o {kc} s.kc",
+                            f"histo -o {kc} s.kc", f"query -o {kc} s.kc {'A' * 21}", f"query -o {fa} -s s.fa s.kc",
+                            f"count -o {fa} --reference s.fa s.kff"):
+                self.refuse(f"cubby {command}", "it is the input and the output", "give -o another name")
+            for command in (f"count --json {fa} -o y.kc s.fa", f"stats --json {kc} s.kc"):
+                self.refuse(f"cubby {command}", "it is an input and the summary", "give --json another name")
+
+    def test_standard_input(self):
+        self.refuse("cubby count -o s.fa - < s.fa", "standard input: it is the input and the output")
+        self.refuse("cubby count -o s.fa /dev/stdin < s.fa", "it is the input and the output")
+        self.refuse("cubby from-kff -o s.kff - < s.kff", "standard input: it is the input and the output")
+        self.refuse("cubby query -o s.fa -s - s.kc < s.fa", "standard input: it is the input and the output")
+        self.refuse("cubby count --json s.fa -o y.kc - < s.fa", "standard input: it is an input and the summary")
+
+    def test_standard_output(self):
+        for command in ("dump s.kc >> s.kc", "histo s.kc >> s.kc", "stats s.kc >> s.kc", "query s.kc -s s.fa >> s.fa",
+                        "count -o - s.fa >> s.fa", "count -o /dev/fd/3 s.fa 3>> s.fa"):
+            self.refuse(f"cubby {command}", "it is the input and the output")
+
+    def test_what_is_read_before_it_is_replaced(self):
+        """Set operations have their inputs open, and the output takes its name when all of them were read."""
+        half = self.count(self.reads, k=21, out="half.kc", more=("--count-limit", 1)).read_bytes()
+        (self.folder / "link.kc").symlink_to("s.kc")
+        for output in ("s.kc", "link.kc"):
+            for command in ("merge", "union", "intersect", "subtract"):
+                self.shell(f"cubby {command} -o other.kc s.kc half.kc")
+                before = self.file.read_bytes()
+                self.assertEqual(self.shell(f"cubby {command} -o {output} s.kc half.kc").returncode, 0)
+                self.assertEqual(self.file.read_bytes(), (self.folder / "other.kc").read_bytes(), command)
+                self.file.write_bytes(before)
+        self.assertEqual((self.folder / "half.kc").read_bytes(), half)
+        self.assertTrue((self.folder / "link.kc").is_symlink())
+        self.refuse("cubby merge -o - s.kc half.kc >> s.kc", "it is the input and the output")
+        self.refuse("cubby merge -o /dev/fd/3 s.kc half.kc 3<> half.kc", "it is the input and the output")
+
+    def test_devices_are_shared(self):
+        self.assertEqual(self.shell("cubby count -o /dev/null --json /dev/null /dev/null < /dev/null").returncode, 0)
