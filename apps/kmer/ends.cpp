@@ -36,4 +36,14 @@ void keep_inputs_until_named(const command_inputs& inputs, const std::string& ou
   if (is_written_directly(place_of(output))) keep_inputs(inputs, output);
 }
 
+void keep_apart(const std::string& output, const std::string& summary) {
+  if (is_one_output(output, summary))
+    throw bad_input(fmt::format("{}: it is the output and the summary; give --json another name", summary));
+}
+
+void keep_from_words(const std::string& output) {
+  if (is_one_thing(status_of(place_of(output)), status_of(STDERR_FILENO)))
+    throw bad_input(fmt::format("{}: it is the output and standard error; give -o another name", output));
+}
+
 } // namespace kmer

@@ -20,4 +20,9 @@ void keep_inputs(const command_inputs& inputs, const std::string& output, output
 // The same for what is read to its end before the output takes its name: then only what is written directly is refused.
 void keep_inputs_until_named(const command_inputs& inputs, const std::string& output);
 
+// Refuses a result and a summary that would be mixed, or of which one would take the other's place.
+void keep_apart(const std::string& output, const std::string& summary);
+// Refuses an output that is what standard error leads to, for commands that have something to say there.
+void keep_from_words(const std::string& output);
+
 } // namespace kmer

@@ -64,9 +64,10 @@ bool is_written_directly(const output_place& place) {
 
 bool is_one_output(const std::string& name, const std::string& other) {
   const output_place a = place_of(name), b = place_of(other);
-  if (a.descriptor >= 0 || b.descriptor >= 0) return a.descriptor == b.descriptor;
+  if (a.descriptor >= 0 && a.descriptor == b.descriptor) return true;
+  if (is_written_directly(a) || is_written_directly(b)) return is_one_thing(status_of(a), status_of(b));
   std::error_code none;
-  return !is_written_directly(a) && fs::weakly_canonical(a.path, none) == fs::weakly_canonical(b.path, none);
+  return fs::weakly_canonical(a.path, none) == fs::weakly_canonical(b.path, none);
 }
 
 std::string folder_beside(const std::string& name) {

@@ -58,18 +58,18 @@ std::uint64_t memory_of(const flags& f) {
 // Where output goes that is not asked to go elsewhere.
 std::string output_of(const flags& f) { return f.output.empty() ? "-" : f.output; }
 
-void keep_count_inputs(const flags& f) {
+void check_count_ends(const flags& f) {
   command_inputs inputs{f.files, {}};
   if (!f.reference.empty()) inputs.files.push_back(f.reference);
   keep_inputs(inputs, f.output);
+  if (!f.quiet) keep_from_words(f.output);
   if (f.json.empty()) return;
   keep_inputs(inputs, f.json, output_kind::summary);
-  if (is_one_output(f.output, f.json))
-    throw bad_input(fmt::format("{}: it is the output and the summary; give --json another name", f.json));
+  keep_apart(f.output, f.json);
 }
 
 void run_count(const flags& f) {
-  keep_count_inputs(f);
+  check_count_ends(f);
   count_options o;
   o.inputs = f.files;
   o.output = f.output;
@@ -130,6 +130,7 @@ std::function<void(const flags&)> set_command(set_operation what, count_rule usu
     if (*named == count_rule::difference && what != set_operation::subtract)
       throw bad_input("--counts difference: only subtract has a difference");
     keep_inputs_until_named({{}, f.files}, f.output);
+    keep_from_words(f.output);
     tell(f, combine(what, *named, f.files, f.output, bounds), bounds);
   };
 }
@@ -137,6 +138,7 @@ std::function<void(const flags&)> set_command(set_operation what, count_rule usu
 void run_from_kff(const flags& f) {
   const count_bounds bounds = bounds_of(f);
   keep_inputs({f.files, {}}, f.output);
+  keep_from_words(f.output);
   tell(f, from_kff(f.files.front(), f.output, bounds, memory_of(f)), bounds);
 }
 
@@ -155,6 +157,7 @@ void run_dump(const flags& f) {
 void run_stats(const flags& f) {
   keep_inputs({{}, f.files}, "-");
   if (!f.json.empty()) keep_inputs({{}, f.files}, f.json, output_kind::summary);
+  if (!f.json.empty() && f.json != "-") keep_apart("-", f.json); // by - the summary is asked for instead
   print_stats(f.files.front(), f.json);
 }
 

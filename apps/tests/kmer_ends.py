@@ -79,3 +79,29 @@ class OutputsThatAreInputs(Shell):
 
     def test_devices_are_shared(self):
         self.assertEqual(self.shell("cubby count -o /dev/null --json /dev/null /dev/null < /dev/null").returncode, 0)
+
+
+class OutputsThatAreOne(Shell):
+    def test_result_and_summary(self):
+        os.mkfifo(self.folder / "pipe")
+        for name in ("f", "x"):
+            self.write(name, "")
+        for command in ("count -o pipe --json pipe s.fa", "count -o pipe --json ./pipe s.fa", "count -o /dev/fd/3 --json - s.fa > f 3>&1",
+                        "count -o - --json /dev/fd/3 s.fa 3>&1", "count -o x --json - s.fa > x", "count -o - --json x s.fa > x",
+                        "stats --json x s.kc > x", "stats --json /dev/stdout s.kc > x"):
+            self.refuse(f"cubby {command}", "it is the output and the summary", "give --json another name")
+
+    def test_result_and_words(self):
+        for command in ("count -o /dev/stderr s.fa 2> f", "count -o f s.fa 2> f", "count -o - s.fa > f 2>&1",
+                        "merge -o /dev/stderr s.kc 2> f", "from-kff -o /dev/fd/2 s.kff 2> f"):
+            self.assertEqual(self.shell(f"cubby {command}").returncode, 2, command)
+            words = (self.folder / "f").read_text()
+            self.assertEqual(words.count("\n"), 1, words)
+            self.assertIn("it is the output and standard error; give -o another name", words)
+        self.assertEqual(self.shell("cubby count -k 21 --quiet -o /dev/stderr s.fa 2> f").returncode, 0)
+        self.assertEqual((self.folder / "f").read_bytes(), self.file.read_bytes())
+
+    def test_devices_are_shared(self):
+        for command in ("count -o /dev/stderr s.fa 2> /dev/null", "count -o - --json /dev/null s.fa > /dev/null 2>&1",
+                        "stats --json /dev/null s.kc > /dev/null"):
+            self.assertEqual(self.shell(f"cubby {command}").returncode, 0, command)
