@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "error.hpp"
 
@@ -19,31 +20,48 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
+std::string link_to(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+// What has no name gets one by its link, and where /proc is not mounted there is none.
+bool can_be_named(int fd) { return ::access(link_to(fd).c_str(), F_OK) == 0; }
+
 } // namespace
 
-output_file::output_file(const std::string& name) : output_file(name, place_of(name)) {}
-
 output_file::output_file(const std::string& name, const output_place& place)
-    : name_(name == "-" ? "standard output" : name), path_(place.path), direct_(is_written_directly(place)) {
-  if (place.descriptor >= 0) fd_ = ::dup(place.descriptor);
-  else if (direct_) fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  else open_beside();
-  if (fd_ < 0) refuse(errno);
+    : name_(name == "-" ? "standard output" : name), place_(place), direct_(is_written_directly(place)) {}
+
+// The constructor that this one begins with has ended: whatever is thrown here, the destructor tidies up.
+output_file::output_file(const std::string& name) : output_file(name, place_of(name)) {
   waiting_.reserve(buffer_bytes);
+  if (direct_) open_directly();
+  else open_beside();
+}
+
+void output_file::open_directly() {
+  fd_ = place_.descriptor >= 0 ? ::fcntl(place_.descriptor, F_DUPFD_CLOEXEC, 0)
+                               : ::open(place_.path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd_ < 0) refuse(errno);
+  if ((::fcntl(fd_, F_GETFL) & O_ACCMODE) == O_RDONLY) refuse(EBADF); // told now, and not by the first write
 }
 
 void output_file::open_beside() {
   struct stat about{};
-  const bool is_there = ::stat(path_.c_str(), &about) == 0;
+  const bool is_there = ::stat(place_.path.c_str(), &about) == 0;
   if (!is_there && errno != ENOENT) refuse(errno);
   if (is_there && S_ISDIR(about.st_mode)) refuse(EISDIR);
-  if (is_there && ::access(path_.c_str(), W_OK) != 0) refuse(errno);
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  if (is_there && ::access(place_.path.c_str(), W_OK) != 0) refuse(errno);
+  const std::filesystem::path folder = std::filesystem::path(place_.path).parent_path();
   fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-    temporary_ = fmt::format("{}.{}.partial", path_, ::getpid());
-    fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  }
+  const bool needs_name = fd_ < 0 ? errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL : !can_be_named(fd_);
+  if (needs_name) open_temporary();
+  if (fd_ < 0) refuse(errno);
+}
+
+void output_file::open_temporary() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  std::string name = fmt::format("{}.{}.partial", place_.path, ::getpid());
+  fd_ = ::open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  if (fd_ >= 0) temporary_ = std::move(name); // only what was made here is taken away again
 }
 
 output_file::~output_file() {
@@ -78,10 +96,9 @@ void output_file::write(std::string_view bytes) {
 
 void output_file::give_name() {
   if (!temporary_.empty()) return;
-  temporary_ = fmt::format("{}.{}.partial", path_, ::getpid());
+  temporary_ = fmt::format("{}.{}.partial", place_.path, ::getpid());
   ::unlink(temporary_.c_str());
-  const std::string self = fmt::format("/proc/self/fd/{}", fd_);
-  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+  if (::linkat(AT_FDCWD, link_to(fd_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
   const int error = errno;
   temporary_.clear();
   refuse(error);
@@ -94,7 +111,7 @@ void output_file::commit() {
   fd_ = -1;
   if (closed != 0) refuse(errno);
   if (direct_) return;
-  if (std::rename(temporary_.c_str(), path_.c_str()) == 0) temporary_.clear();
+  if (std::rename(temporary_.c_str(), place_.path.c_str()) == 0) temporary_.clear();
   else if (errno == EBUSY) write_over();
   else refuse(errno);
 }
@@ -102,7 +119,7 @@ void output_file::commit() {
 // A file that is mounted by itself, as containers have them, cannot be replaced.
 void output_file::write_over() {
   std::error_code failed;
-  std::filesystem::copy_file(temporary_, path_, std::filesystem::copy_options::overwrite_existing, failed);
+  std::filesystem::copy_file(temporary_, place_.path, std::filesystem::copy_options::overwrite_existing, failed);
   if (failed) refuse(failed.value());
 }
 

@@ -27,7 +27,9 @@ public:
 
 private:
   output_file(const std::string& name, const output_place& place);
+  void open_directly();
   void open_beside();
+  void open_temporary();
   void write_over();
   void flush();
   void write_through(std::string_view bytes);
@@ -35,7 +37,7 @@ private:
   void give_name();
 
   std::string name_; // for messages
-  std::string path_;
+  output_place place_;
   std::string temporary_; // empty: no name yet, or none needed
   bool direct_ = false;
   int fd_ = -1;

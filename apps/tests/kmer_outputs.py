@@ -109,6 +109,34 @@ class Links(Folder):
         self.assertEqual(sorted(os.listdir(self.folder)), ["inside", "out.kc", "outside", "r.fa"])
 
 
+class Temporary(Folder):
+    def without_proc(self, *arguments):
+        command = 'mount -t tmpfs none /proc && "$@"'
+        own = ["unshare", "-rm", "sh", "-c", command, "sh"]
+        if subprocess.run([*own, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no mounts of one's own on this machine")
+        return subprocess.run([*own, kmer_support.PROGRAM, "kmer", *map(str, arguments)], capture_output=True, timeout=60, check=False)
+
+    def test_without_proc(self):
+        """A file without a name could not be given one, so it has one from the beginning."""
+        reads, bad = self.write("r.fa", ">r\n" + random_bases(1, 3000) + "\n"), self.write("bad.fa", ">r\nACGT\n>s\n!\n")
+        whole = self.count(reads, k=21).read_bytes()
+        again = self.folder / "again.kc"
+        done = self.without_proc("count", "-k", 21, "-o", again, reads)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(again.read_bytes(), whole)
+        for arguments in (("-o", again, bad), ("-o", again, "--json", self.folder / "none" / "j", reads)):
+            self.assertEqual(self.without_proc("count", *arguments).returncode, 2)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["again.kc", "bad.fa", "out.kc", "r.fa"])
+
+    def test_descriptors_that_cannot_be_written(self):
+        """That is told before the work, and not by the first write."""
+        with self.write("kept", "").open("rb") as read_only:
+            done = run("count", "-o", "-", self.write("bad.fa", ">r\n!\n"), stdout=read_only)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"standard output: cannot be written: Bad file descriptor", done.stderr)
+
+
 class Asked(Folder):
     def test_numbers_and_names(self):
         reads = self.write("r.fa", ">r\n" + random_bases(1, 3000) + "\n")
