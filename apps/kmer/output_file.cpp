@@ -25,6 +25,17 @@ std::string link_to(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 // What has no name gets one by its link, and where /proc is not mounted there is none.
 bool can_be_named(int fd) { return ::access(link_to(fd).c_str(), F_OK) == 0; }
 
+// What takes a file's place is for the same people. Giving it to its owner is a privilege, so that may fail; 0 or an error.
+int take_rights(int fd, const struct stat& replaced) {
+  struct stat own{};
+  if (::fstat(fd, &own) != 0) return errno;
+  const mode_t bits = replaced.st_mode & 0777;
+  if ((own.st_mode & 0777) != bits && ::fchmod(fd, bits) != 0) return errno;
+  [[maybe_unused]] const bool given =
+      ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0 || ::fchown(fd, own.st_uid, replaced.st_gid) == 0;
+  return 0;
+}
+
 } // namespace
 
 output_file::output_file(const std::string& name, const output_place& place)
@@ -55,6 +66,8 @@ void output_file::open_beside() {
   const bool needs_name = fd_ < 0 ? errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL : !can_be_named(fd_);
   if (needs_name) open_temporary();
   if (fd_ < 0) refuse(errno);
+  if (!is_there) return;
+  if (const int error = take_rights(fd_, about); error != 0) refuse(error);
 }
 
 void output_file::open_temporary() {

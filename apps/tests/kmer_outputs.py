@@ -70,6 +70,36 @@ class Links(Folder):
             self.assertTrue(link.is_symlink() and second.is_symlink())
             self.assertEqual(target.read_bytes(), whole)
 
+    def test_rights_stay(self):
+        reads = self.write("r.fa", ">r\n" + random_bases(1, 3000) + "\n")
+        new = self.count(reads, k=21)
+        self.assertEqual(new.stat().st_mode & 0o777, self.write("like", "").stat().st_mode & 0o777)
+        there, link = self.write("there.kc", "what was there"), self.folder / "link"
+        link.symlink_to(there)
+        for mode in (0o600, 0o640, 0o664, 0o755):
+            there.chmod(mode)
+            for command in (("count", "-k", 21, reads), ("merge", new), ("dump", new)):
+                self.run_well(*command, "-o", link)
+                self.assertEqual(there.stat().st_mode & 0o7777, mode, command)
+        self.run_well("stats", new, "--json", there)
+        self.assertEqual(there.stat().st_mode & 0o7777, 0o755)
+
+    def test_owners_stay(self):
+        reads, there = self.write("r.fa", ">r\nACGT\n"), self.write("there.kc", "what was there")
+        if os.geteuid() != 0:
+            self.skipTest("only the superuser can give files away")
+        os.chown(there, 12345, 12345)
+        there.chmod(0o600)
+        self.run_well("count", reads, "-o", there)
+        about = there.stat()
+        self.assertEqual((about.st_uid, about.st_gid, about.st_mode & 0o7777), (12345, 12345, 0o600))
+
+    def test_hard_links_are_parted(self):
+        there = self.write("there.kc", "what was there")
+        os.link(there, self.folder / "other")
+        self.run_well("count", self.write("r.fa", ">r\nACGT\n"), "-o", there)
+        self.assertEqual((self.folder / "other").read_text(), "what was there")
+
     def test_a_link_to_a_pipe_is_written_through(self):
         reads = self.write("r.fa", ">r\n" + random_bases(1, 3000) + "\n")
         whole = self.count(reads, k=21).read_bytes()
