@@ -2,6 +2,9 @@
 // Files are compared by what they are: links and descriptors give one file many names.
 #include "ends.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -24,7 +27,24 @@ void keep_input(const std::string& shown, const file_status& input, const std::s
                       : fmt::format("{}: it is the input and the output; give -o another name", shown));
 }
 
+// Nothing is opened: who opens a pipe a second time has lost what the first time had begun to read.
+void check_readable(const std::string& name, const std::string& shown) {
+  const file_status about = status_of(name);
+  if (!about || ::faccessat(AT_FDCWD, name.c_str(), R_OK, AT_EACCESS) != 0)
+    throw bad_input(fmt::format("{}: cannot be read: {}", shown, std::strerror(errno)));
+  if (S_ISDIR(about->st_mode)) throw bad_input(fmt::format("{}: is a folder; give a file of sequences", shown));
+}
+
 } // namespace
+
+void check_streams(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (name != "-") check_readable(name, name);
+}
+
+void check_reference(const std::string& name) {
+  if (name.find("://") == std::string::npos) check_readable(name, fmt::format("--reference '{}'", name));
+}
 
 void keep_inputs(const command_inputs& inputs, const std::string& output, output_kind kind) {
   for (const std::string& name : inputs.streams)

@@ -15,6 +15,10 @@ struct command_inputs {
 
 enum class output_kind { result, summary };
 
+// Refuses inputs that cannot be read, all of them before the first is read. "-" is standard input.
+void check_streams(const std::vector<std::string>& names);
+// The same for what --reference names; what is fetched from elsewhere cannot be told before.
+void check_reference(const std::string& name);
 // Refuses an output that is an input, under whatever name.
 void keep_inputs(const command_inputs& inputs, const std::string& output, output_kind kind = output_kind::result);
 // The same for what is read to its end before the output takes its name: then only what is written directly is refused.

@@ -62,6 +62,8 @@ void check_count_ends(const flags& f) {
   command_inputs inputs{f.files, {}};
   if (!f.reference.empty()) inputs.files.push_back(f.reference);
   keep_inputs(inputs, f.output);
+  check_streams(f.files);
+  if (!f.reference.empty()) check_reference(f.reference);
   if (!f.quiet) keep_from_words(f.output);
   if (f.json.empty()) return;
   keep_inputs(inputs, f.json, output_kind::summary);
@@ -110,6 +112,7 @@ void run_query(const flags& f) {
   if (f.files.size() == 1 && f.sequence_files.empty())
     throw bad_input("no k-mers to ask for; give some behind the file, or sequences by -s");
   keep_inputs({f.sequence_files, {f.files.front()}}, output_of(f));
+  check_streams(f.sequence_files);
   query(f.files.front(), {f.files.begin() + 1, f.files.end()}, f.sequence_files, output_of(f));
 }
 
@@ -138,6 +141,7 @@ std::function<void(const flags&)> set_command(set_operation what, count_rule usu
 void run_from_kff(const flags& f) {
   const count_bounds bounds = bounds_of(f);
   keep_inputs({f.files, {}}, f.output);
+  check_streams(f.files);
   keep_from_words(f.output);
   tell(f, from_kff(f.files.front(), f.output, bounds, memory_of(f)), bounds);
 }

@@ -105,3 +105,22 @@ class OutputsThatAreOne(Shell):
         for command in ("count -o /dev/stderr s.fa 2> /dev/null", "count -o - --json /dev/null s.fa > /dev/null 2>&1",
                         "stats --json /dev/null s.kc > /dev/null"):
             self.assertEqual(self.shell(f"cubby {command}").returncode, 0, command)
+
+
+class InputsAreLookedAtFirst(Shell):
+    def setUp(self):
+        super().setUp()
+        self.write("bad.fa", ">r\n!\n")
+
+    def test_files_that_cannot_be_read(self):
+        for command in ("count -o x bad.fa none", "query s.kc -s bad.fa -s none"):
+            self.refuse(f"cubby {command}", "none: cannot be read: No such file or directory")
+        self.refuse("cubby count -o x bad.fa .", ".: is a folder")
+        self.refuse("cubby count -o x --reference none bad.fa", "--reference 'none': cannot be read: No such file or directory")
+        self.refuse("cubby count -o x --reference . bad.fa", "--reference '.': is a folder")
+
+    def test_pipes_are_opened_once(self):
+        done = self.shell("mkfifo p q; cat s.fa > p & cat bad.fa > q & cubby count -k 21 -o x p && cubby count -o y q; wait")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"q: record 1", done.stderr)
+        self.assertEqual((self.folder / "x").read_bytes(), self.file.read_bytes())
