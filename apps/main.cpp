@@ -16,8 +16,8 @@ namespace {
 // A file that is opened must not come to be standard error, and be told what the program has to say.
 void keep_standard_files() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    // What is read is at its end, what is said is lost, and results cannot be written.
-    if (::fcntl(fd, F_GETFD) == -1) (void)::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    // What is said is lost; nothing can be read, and results cannot be written.
+    if (::fcntl(fd, F_GETFD) == -1) (void)::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
   // A file that may not grow is told like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -35,11 +35,23 @@ void check_readable(const std::string& name, const std::string& shown) {
   if (S_ISDIR(about->st_mode)) throw bad_input(fmt::format("{}: is a folder; give a file of sequences", shown));
 }
 
+bool is_open_for_reading(int descriptor) {
+  const int how = ::fcntl(descriptor, F_GETFL);
+  return how != -1 && (how & O_ACCMODE) != O_WRONLY;
+}
+
 } // namespace
 
 void check_streams(const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    if (name != "-") check_readable(name, name);
+  std::size_t standard_inputs = 0;
+  for (const std::string& name : names) {
+    const bool is_standard_input = name == "-" || place_of(name).descriptor == STDIN_FILENO;
+    if (is_standard_input && !is_open_for_reading(STDIN_FILENO))
+      throw bad_input(fmt::format("{}: standard input is closed; give it a file or a pipe", name));
+    if (is_standard_input && ++standard_inputs > 1)
+      throw bad_input(fmt::format("{}: standard input is given twice, and can be read once", name));
+    if (!is_standard_input) check_readable(name, name);
+  }
 }
 
 void check_reference(const std::string& name) {

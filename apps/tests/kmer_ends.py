@@ -124,3 +124,16 @@ class InputsAreLookedAtFirst(Shell):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"q: record 1", done.stderr)
         self.assertEqual((self.folder / "x").read_bytes(), self.file.read_bytes())
+
+
+class StandardInput(Shell):
+    def test_that_is_closed(self):
+        for command in ("count -o x -", "count -o x /dev/stdin", "count -o x s.fa -", "from-kff -o x -", "query s.kc -s -"):
+            for closed in ("<&-", "0> /dev/null"):
+                self.refuse(f"cubby {command} {closed}", "standard input is closed")
+        self.assertEqual(self.shell("cubby count -o /dev/null s.fa <&-").returncode, 0)
+        self.assertEqual(self.shell("cubby count -o /dev/null - < /dev/null").returncode, 0)
+
+    def test_that_is_given_twice(self):
+        for command in ("count -o x - -", "count -o x - s.fa /dev/stdin", "query s.kc -s - -s -"):
+            self.refuse(f"cubby {command} < s.fa", "standard input is given twice")
