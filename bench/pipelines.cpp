@@ -89,6 +89,8 @@ int main(int count, char** words) {
   p.rounds = bench::number(count, words, 3, p.rounds);
   p.threads = bench::number(count, words, 4, p.threads);
   p.percent = bench::number(count, words, 5, p.percent);
+  if (p.entries == 0 || p.requests == 0 || p.rounds == 0 || p.threads == 0 || p.percent == 0 || p.percent > 75)
+    return 2;
   // A table makes so many slots that its capacity fills 75 % of them.
   table map(cubby::options{.capacity = p.entries * 75 / p.percent});
   fill(map, p);
