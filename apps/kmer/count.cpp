@@ -94,7 +94,9 @@ private:
   }
 
   void count_dense(std::chrono::steady_clock::time_point begin) {
-    std::vector<dense_counts> counts(options_.threads, dense_counts(options_.of));
+    std::vector<dense_counts> counts;
+    counts.reserve(options_.threads);
+    while (counts.size() < options_.threads) counts.emplace_back(options_.of);
     const auto work = [&](std::size_t t) {
       splitter cut(options_.of);
       read_all(cut, [&](std::span<const std::uint8_t> codes) { counts[t].add(codes); });
@@ -103,7 +105,10 @@ private:
     note_reading(begin);
     for (std::size_t t = 1; t < counts.size(); ++t) counts[0].add(counts[t]);
     block_encoder<narrow_word> encode(options_.bounds);
-    counts[0].visit([&](const entry<narrow_word>& e) { encode.add(0, e); });
+    counts[0].visit([&](const entry<narrow_word>& e) {
+      encode.add(0, e);
+      if (encode.size() > mebibyte) writer_.append(encode.take_ended());
+    });
     writer_.append(encode.take());
   }
 
@@ -160,20 +165,27 @@ private:
 
 memory_plan plan_memory(const count_options& options) {
   const std::size_t fixed = fixed_bytes + options.threads * thread_bytes;
+  const auto check = [&](std::size_t least) {
+    if (options.memory < least)
+      throw bad_input(fmt::format("--memory {}M: {} threads need at least {}M", options.memory / mebibyte,
+                                  options.threads, least / mebibyte + 1));
+  };
+  if (options.of.dense()) {
+    check(fixed + options.threads * dense_counts::bytes(options.of));
+    return {};
+  }
   // Each thread holds a chunk open for each partition; half of the pool at least is for what is full.
   const std::size_t least_pool = options.threads * 2 * open_bytes;
   const std::size_t entry_bytes = bytes_of_an_entry(options.of.k);
   const std::size_t least_tables = options.threads * least_entries * entry_bytes;
-  if (options.memory < fixed + least_pool + least_tables)
-    throw bad_input(fmt::format("--memory {}M: {} threads need at least {}M", options.memory / mebibyte,
-                                options.threads, (fixed + least_pool + least_tables) / mebibyte + 1));
+  check(fixed + least_pool + least_tables);
   const std::size_t left = options.memory - fixed;
   const std::size_t tables = std::max(least_tables, std::min(left / 4, left - least_pool));
   return {left - tables, tables / options.threads / entry_bytes};
 }
 
 count_figures count(const count_options& options) {
-  if (!options.of.dense()) plan_memory(options); // before anything is opened
+  plan_memory(options); // before anything is opened
   return std::make_unique<counting>(options)->run();
 }
 

@@ -24,7 +24,7 @@ struct count_options {
   engine_id engine = default_engine;
 };
 
-// How the memory is divided.
+// How the memory is divided; the arrays of a small k need no division.
 struct memory_plan {
   std::size_t pool_bytes = 0;         // super-k-mers that wait
   std::size_t entries_per_thread = 0; // k-mers in one thread's table

@@ -13,7 +13,9 @@ namespace kmer {
 
 class dense_counts {
 public:
-  explicit dense_counts(const shape& s) : shape_(s), counts_(std::size_t{1} << (2 * s.k)) {}
+  explicit dense_counts(const shape& s) : shape_(s), counts_(count_of(s)) {}
+  // What one of them holds.
+  static std::size_t bytes(const shape& s) { return count_of(s) * sizeof(std::uint32_t); }
 
   void add(std::span<const std::uint8_t> run) {
     strands<narrow_word> both(shape_.k);
@@ -35,6 +37,8 @@ public:
   }
 
 private:
+  static std::size_t count_of(const shape& s) { return std::size_t{1} << (2 * s.k); }
+
   shape shape_;
   std::vector<std::uint32_t> counts_;
 };
