@@ -14,7 +14,7 @@ namespace {
 
 using namespace kmer;
 
-constexpr std::uint64_t memory = std::uint64_t{1} << 28;
+constexpr std::uint64_t memory = std::uint64_t{1} << 25; // the least that from-kff takes
 
 template <class F> std::optional<std::string> written(const char* what, F&& f) {
   clear_output();

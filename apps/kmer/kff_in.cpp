@@ -5,16 +5,16 @@
 
 #include <bit>
 #include <cstring>
-#include <filesystem>
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include "operations.hpp"
-#include "reader.hpp"
+#include "output_place.hpp"
+#include "sorted_runs.hpp"
 
 namespace kmer {
 
-kff_reader::kff_reader(const std::string& path) : name_(shown_name(path)), buffer_(std::size_t{1} << 16) {
+kff_reader::kff_reader(const std::string& path, std::size_t block_room)
+    : name_(shown_name(path)), buffer_(std::size_t{1} << 16), block_room_(block_room) {
   opened_input input = open_input(path);
   bytes_ = std::move(input.bytes);
   std::array<char, 3> magic{};
@@ -136,6 +136,8 @@ void kff_reader::read_block() {
   };
   const std::uint64_t kmers = most_ == 1 ? 1 : read_number(std::max(1u, number_bytes(most_)));
   if (kmers == 0 || kmers > most_) refuse("is damaged: a block of more k-mers than it may have");
+  if (kmers > block_room_)
+    refuse(fmt::format("has a block of {} k-mers, and --memory has room for {}; give more", kmers, block_room_));
   if (with_minimiser_) {
     const std::uint64_t at = read_number(std::max(1u, number_bytes(k_ + most_ - 1)));
     read_codes(kmers + k_ - 1 - m_, codes_);
@@ -150,80 +152,62 @@ void kff_reader::read_block() {
 
 namespace {
 
-template <class Word> struct placed {
-  std::uint32_t partition;
-  entry<Word> e;
-};
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+// Program, libraries and buffers, as in `count`; and what is sorted at a time, at least.
+constexpr std::size_t fixed_bytes = 24 * mebibyte;
+constexpr std::size_t least_room = 8 * mebibyte;
 
-// Files that are merged in the end, and gone with this object.
-class runs {
-public:
-  explicit runs(std::string stem) : stem_(std::move(stem)) {}
-  ~runs() {
-    for (const std::string& name : names_) ::unlink(name.c_str());
-  }
-  runs(const runs&) = delete;
-  runs& operator=(const runs&) = delete;
-  const std::string& add() {
-    names_.push_back(fmt::format("{}.{}.run{}", stem_, ::getpid(), names_.size()));
-    return names_.back();
-  }
-  const std::vector<std::string>& names() const { return names_; }
-
-private:
-  std::string stem_;
-  std::vector<std::string> names_;
-};
-
-template <class Word>
-file_figures write_run(std::vector<placed<Word>>& all, const std::string& path, const shape& s,
-                       const count_bounds& bounds) {
-  std::sort(all.begin(), all.end(), [](const placed<Word>& a, const placed<Word>& b) {
-    return std::pair(a.partition, a.e.word) < std::pair(b.partition, b.e.word);
-  });
-  file_writer writer(path, s, bounds);
-  block_encoder<Word> encode(bounds);
-  for (std::size_t i = 0; i < all.size();) {
-    std::uint64_t sum = 0;
-    std::size_t to = i;
-    for (; to < all.size() && all[to].partition == all[i].partition && all[to].e.word == all[i].e.word; ++to)
-      sum += all[to].e.count;
-    encode.add(all[i].partition, {all[i].e.word, saturated(sum)});
-    i = to;
-    if (encode.size() > (std::size_t{1} << 20)) writer.append(encode.take_ended());
-  }
-  writer.append(encode.take());
-  writer.finish();
-  all.clear();
-  return writer.figures();
+// What is left for k-mers, of which a block may take a quarter before it is sorted.
+std::size_t room_in(std::uint64_t memory) {
+  if (memory < fixed_bytes + least_room)
+    throw bad_input(fmt::format("--memory {}M: from-kff needs at least {}M", memory / mebibyte,
+                                (fixed_bytes + least_room) / mebibyte));
+  return memory - fixed_bytes;
 }
 
+// Counts, codes and the bytes that these come from.
+constexpr std::size_t block_bytes_of_kmer = sizeof(std::uint64_t) + 2;
+
 template <class Word>
-file_figures convert(kff_reader& in, const std::string& output, const count_bounds& bounds, std::uint64_t memory) {
+file_figures convert(kff_reader& in, const std::string& output, const count_bounds& bounds, std::size_t room) {
   const shape s = in.of();
-  const std::size_t most = std::max<std::size_t>(memory / 2 / sizeof(placed<Word>), 1024);
+  file_writer writer(output, s, bounds);
+  block_encoder<Word> encode(bounds);
+  const auto write = [&](const placed<Word>& p) {
+    encode.add(p.partition, p.e);
+    if (encode.size() > mebibyte) writer.append(encode.take_ended());
+  };
+  sorted_runs<Word> runs(folder_beside(output), "-o in another folder");
   std::vector<placed<Word>> all;
-  runs written(output);
+  all.reserve(room / 4 * 3 / sizeof(placed<Word>));
   const auto take = [&](const kff_reader::item& item) {
     strands<Word> both(s.k);
     for (unsigned i = 0; i < s.k; ++i) both.push(item.codes[i]);
     const Word word = s.canonical ? both.canonical() : both.forward();
+    if (all.size() == all.capacity()) runs.add(all);
     all.push_back({partition_of(s, word), {word, saturated(item.count)}});
-    if (all.size() >= most) write_run(all, written.add(), s, {});
   };
   while (in.next_section(take)) {
   }
-  if (written.names().empty()) return write_run(all, output, s, bounds);
-  if (!all.empty()) write_run(all, written.add(), s, {});
-  return combine(set_operation::merge, count_rule::sum, written.names(), output, bounds);
+  if (runs.empty()) {
+    sort_run(all, write);
+  } else {
+    if (!all.empty()) runs.add(all);
+    all = {}; // its room is for buffers now
+    runs.merge(room / run_buffer_bytes, write);
+  }
+  writer.append(encode.take());
+  writer.finish();
+  return writer.figures();
 }
 
 } // namespace
 
 file_figures from_kff(const std::string& kff, const std::string& output, const count_bounds& bounds,
                       std::uint64_t memory) {
-  kff_reader in(kff);
-  return with_word(in.of().k, [&](auto word) { return convert<decltype(word)>(in, output, bounds, memory); });
+  const std::size_t room = room_in(memory);
+  kff_reader in(kff, room / 4 / block_bytes_of_kmer);
+  return with_word(in.of().k, [&](auto word) { return convert<decltype(word)>(in, output, bounds, room); });
 }
 
 } // namespace kmer

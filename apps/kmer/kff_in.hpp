@@ -16,7 +16,8 @@ namespace kmer {
 
 class kff_reader {
 public:
-  explicit kff_reader(const std::string& path);
+  // `block_room`: k-mers of a block that there is memory for.
+  kff_reader(const std::string& path, std::size_t block_room);
 
   shape of() const { return shape_; }
   // One k-mer as the codes of its bases, with its count.
@@ -49,6 +50,7 @@ private:
   std::unique_ptr<byte_source> bytes_;
   std::string name_;
   std::vector<char> buffer_;
+  std::size_t block_room_;
   std::size_t buffer_at_ = 0;
   std::size_t buffer_end_ = 0;
   shape shape_;

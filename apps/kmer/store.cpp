@@ -3,14 +3,8 @@
 // chunk out, partition by partition, while the others wait for room.
 #include "store.hpp"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
-#include <fmt/core.h>
 #include <new>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "error.hpp"
 
@@ -22,25 +16,15 @@ constexpr std::size_t taken_at_once = 64;
 // An extent is read as a whole, so that it must not become as large as the pool.
 constexpr std::size_t extent_bytes = std::size_t{1} << 20;
 
-// A file without a name: nothing is left behind, however the program ends.
-int open_spill(const std::string& folder) {
-  int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0) return fd;
-  std::string name = folder + "/cubby-kmer-spill-XXXXXX";
-  fd = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0)
-    throw bad_input(fmt::format("{}: no spill file can be made here: {}; give another folder by --spill-to", folder,
-                                std::strerror(errno)));
-  ::unlink(name.c_str());
-  return fd;
-}
+constexpr const char* another_folder = "another folder by --spill-to";
 
 } // namespace
 
-void check_spill_folder(const std::string& folder) { ::close(open_spill(folder)); }
+void check_spill_folder(const std::string& folder) { spill_file(folder, another_folder).open(); }
 
 store::store(std::size_t pool_bytes, std::string folder)
-    : chunk_count_(std::min<std::size_t>(pool_bytes / chunk_bytes, none)), folder_(std::move(folder)) {
+    : chunk_count_(std::min<std::size_t>(pool_bytes / chunk_bytes, none)),
+      spill_file_(std::move(folder), another_folder) {
   void* const got = ::mmap(nullptr, chunk_count_ * chunk_bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) throw std::bad_alloc();
@@ -49,12 +33,9 @@ store::store(std::size_t pool_bytes, std::string folder)
   for (auto& head : heads_) head.store(none, std::memory_order_relaxed);
 }
 
-store::~store() {
-  ::munmap(chunks_, chunk_count_ * chunk_bytes);
-  if (spill_file_ >= 0) ::close(spill_file_);
-}
+store::~store() { ::munmap(chunks_, chunk_count_ * chunk_bytes); }
 
-store_figures store::figures() const { return {std::uint64_t{used_} * chunk_bytes, spilled_}; }
+store_figures store::figures() const { return {std::uint64_t{used_} * chunk_bytes, spill_file_.size()}; }
 
 void store::push(std::uint32_t partition, std::uint32_t index) {
   std::uint32_t head = heads_[partition].load(std::memory_order_relaxed);
@@ -79,14 +60,11 @@ void store::refill(std::vector<std::uint32_t>& fresh) {
 
 // One extent for each partition, in their order: later each is read in one piece.
 void store::spill() {
-  if (spill_file_ < 0) {
-    spill_file_ = open_spill(folder_);
-    extents_.resize(partition_count);
-  }
+  extents_.resize(partition_count);
   std::vector<std::uint8_t> out;
   const auto close_extent = [&](std::uint32_t p, std::size_t bytes) {
     if (bytes == 0) return;
-    extents_[p].push_back({spilled_ + out.size() - bytes, static_cast<std::uint32_t>(bytes)});
+    extents_[p].push_back({spill_file_.size() + out.size() - bytes, static_cast<std::uint32_t>(bytes)});
   };
   for (std::uint32_t p = 0; p < partition_count; ++p) {
     std::size_t bytes = 0;
@@ -97,39 +75,20 @@ void store::spill() {
       if (bytes < extent_bytes) continue;
       close_extent(p, bytes);
       bytes = 0;
-      write_spill(out);
+      spill_file_.write(out);
       out.clear();
     }
     close_extent(p, bytes);
     if (out.size() < extent_bytes) continue;
-    write_spill(out);
+    spill_file_.write(out);
     out.clear();
   }
-  write_spill(out);
-}
-
-void store::write_spill(std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(spill_file_, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0)
-      throw bad_input(fmt::format("{}: the spill file cannot be written: {}; give more --memory or another folder by "
-                                  "--spill-to",
-                                  folder_, std::strerror(errno)));
-    spilled_ += static_cast<std::uint64_t>(done);
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-  }
+  spill_file_.write(out);
 }
 
 void store::read(const extent& e, std::vector<std::uint8_t>& into) const {
   into.resize(e.bytes);
-  for (std::size_t have = 0; have < e.bytes;) {
-    const ssize_t got = ::pread(spill_file_, into.data() + have, e.bytes - have, static_cast<off_t>(e.offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0)
-      throw bad_input(fmt::format("{}: the spill file cannot be read back: {}", folder_, std::strerror(errno)));
-    have += static_cast<std::size_t>(got);
-  }
+  spill_file_.read(e.offset, into);
 }
 
 void store::writer::hand_over(std::uint32_t partition) {

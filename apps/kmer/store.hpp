@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shape.hpp"
+#include "spill_file.hpp"
 #include "super_kmers.hpp"
 
 namespace kmer {
@@ -102,19 +103,16 @@ private:
   void refill(std::vector<std::uint32_t>& fresh);
   void push(std::uint32_t partition, std::uint32_t index);
   void spill();
-  void write_spill(std::span<const std::uint8_t> bytes);
   void read(const extent& e, std::vector<std::uint8_t>& into) const;
 
   chunk_layout* chunks_ = nullptr;
   std::size_t chunk_count_;
-  std::string folder_;
   std::array<std::atomic<std::uint32_t>, partition_count> heads_{};
   std::array<std::atomic<std::uint64_t>, partition_count> kmers_{};
   std::mutex lock_; // of what follows
   std::uint32_t used_ = 0;
   std::vector<std::uint32_t> free_;
-  int spill_file_ = -1;
-  std::uint64_t spilled_ = 0;
+  spill_file spill_file_;
   std::vector<std::vector<extent>> extents_;
 };
 

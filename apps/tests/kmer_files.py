@@ -164,7 +164,7 @@ class Kff(Folder):
     def test_runs_that_do_not_fit_into_memory(self):
         file = self.count(self.reads, k=21)
         self.run_well("to-kff", file, "-o", self.folder / "out.kff")
-        self.run_well("from-kff", self.folder / "out.kff", "-o", self.folder / "back.kc", "--memory", "1M")
+        self.run_well("from-kff", self.folder / "out.kff", "-o", self.folder / "back.kc", "--memory", "32M")
         self.assertEqual((self.folder / "back.kc").read_bytes(), file.read_bytes())
         self.assertFalse([p for p in self.folder.iterdir() if "run" in p.name])
 

@@ -2,7 +2,10 @@
 # Threads, memory and descriptors that there are not enough of: one line, or the same result with less.
 import json
 import resource
+import subprocess
+import zlib
 
+import kmer_support
 from kmer_support import Folder, cubby, random_bases
 
 
@@ -33,3 +36,40 @@ class Memory(Folder):
         self.count(reads, k=10, more=("--memory", "53M", "--threads", 4, "--json", self.folder / "j"))
         figures = json.loads((self.folder / "j").read_text())
         self.assertLessEqual(figures["peak_bytes"], figures["memory_limit"])
+
+
+class KffRuns(Folder):
+    """KFF that has to be sorted in so many runs that they are merged in rounds."""
+
+    def make(self, bases, k):
+        reads = self.write("r.fa", ">r\n" + random_bases(k, bases) + "\n")
+        file = self.count(reads, k=k, out="whole.kc")
+        self.run_well("to-kff", file, "-o", self.folder / "in.kff")
+        return file
+
+    def test_rounds(self):
+        for k, bases in ((21, 4_500_000), (40, 2_500_000)):
+            file = self.make(bases, k)
+            few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))  # noqa: E731
+            self.run_well("from-kff", self.folder / "in.kff", "-o", self.folder / "back.kc", "--memory", "32M", preexec=few)
+            self.assertEqual(zlib.crc32((self.folder / "back.kc").read_bytes()), zlib.crc32(file.read_bytes()))
+            done = self.run_well("from-kff", self.folder / "in.kff", "-o", "/dev/stdout", "--memory", "32M", cwd=self.folder)
+            self.assertEqual(zlib.crc32(done.stdout), zlib.crc32(file.read_bytes()))
+            self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["back.kc", "in.kff", "r.fa", "whole.kc"])
+            (self.folder / "back.kc").unlink()
+
+    def test_what_a_signal_leaves(self):
+        self.make(1_000_000, 21)
+        data = (self.folder / "in.kff").read_bytes()
+        for output in (self.folder / "back.kc", "/dev/stdout"):
+            with subprocess.Popen([kmer_support.PROGRAM, "kmer", "from-kff", "-", "-o", output, "--memory", "32M"], cwd=self.folder,
+                                  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as running:
+                running.stdin.write(data[:-200_000])  # all of it has been read then, but for what a pipe holds
+                running.kill()
+            self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["in.kff", "r.fa", "whole.kc"])
+
+    def test_memory_that_is_not_enough(self):
+        self.make(1000, 21)
+        for memory in ("1", "1M", "31M"):
+            self.refused("from-kff", self.folder / "in.kff", "-o", self.folder / "o", "--memory", memory, says="at least 32M")
+        self.assertFalse((self.folder / "o").exists())
