@@ -103,7 +103,7 @@ def variables(**values):
     return b"v" + struct.pack(">Q", len(values)) + named
 
 
-class Kff(Folder):
+class KffThatMisleads(Folder):
     HEAD = b"KFF\1\0\x1b\1\1\0\0\0\0"
 
     def refuse(self, data, says):
