@@ -131,6 +131,14 @@ class Sets(Folder):
             self.check("subtract", files, {x: a[x] for x in a if x not in b and x not in c})
             self.check("subtract", files[1::-1], {x: b[x] - a[x] for x in b}, "--counts", "difference")
 
+    def test_min_counts_of_files_are_not_that_of_a_result(self):
+        """As docs/kmer.md says; with the larger one counts of the other file would be lost."""
+        files, (a, b, _) = self.make(21)
+        some = self.count(self.folder / "1.fa", k=21, out="some.kc", more=("--min-count", 2))
+        self.check("merge", [files[0], some], a + collections.Counter({x: n for x, n in b.items() if n >= 2}))
+        shown = self.run_well("stats", self.folder / "out.kc").stdout.decode()
+        self.assertRegex(shown, r"(?s)min_count: +1\n.*left_out: +0\n")
+
     def test_min_count_of_a_result(self):
         files, (a, b, c) = self.make(21)
         self.check("merge", files, {x: n for x, n in (a + b + c).items() if n >= 3}, "--min-count", 3)
