@@ -2,6 +2,8 @@
 // Flags, then checks that allocate nothing, then chapters one by one.
 #include "bench.hpp"
 
+#include <filesystem>
+#include <fmt/core.h>
 #include <memory>
 #include <optional>
 
@@ -23,9 +25,25 @@ std::vector<chapter> chapters_of(const bench_options& options) {
   return {{"Results", "Every combination that was asked for.", options.run, {}}};
 }
 
+// Results do not take the place of the keys that they are of.
+void keep_keys(const run_spec& run, const bench_options& options) {
+  if (run.keys_from.empty()) return;
+  const auto check = [&](const char* flag, const std::string& output) {
+    std::error_code none;
+    if (std::filesystem::equivalent(run.keys_from, output, none))
+      throw bad_request(
+          fmt::format("{} '{}': it is the file of --keys-from as well; give {} another name", flag, output, flag));
+  };
+  check("--json", options.json);
+  check("--report", options.report + "/index.html");
+}
+
 void run_all(const bench_options& options) {
   std::vector<chapter> chapters = chapters_of(options);
-  for (const chapter& c : chapters) check_run(c.run);
+  for (const chapter& c : chapters) {
+    check_run(c.run);
+    keep_keys(c.run, options);
+  }
   if (options.json == "-") throw bad_request("--json '-': standard output has the tables; give a file");
   std::unique_ptr<kmer::output_file> json; // opened before the work begins
   if (!options.json.empty()) json = open_output("--json", options.json);

@@ -43,6 +43,11 @@ std::size_t bytes_in_memory(std::size_t key_size, bool text) { return text ? siz
 void check_file(const std::string& path) {
   if (std::filesystem::is_directory(path))
     throw bad_request(fmt::format("--keys-from '{}': is a folder; give a file of lines", path));
+  std::error_code none;
+  // It is read for each number of keys, and what came through a pipe does not come again.
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none))
+    throw bad_request(fmt::format(
+        "--keys-from '{}': is no regular file, and it is read more than once; write the lines to a file", path));
   std::ifstream in(path);
   if (!in) throw bad_request(fmt::format("--keys-from '{}': cannot be read; give a file of lines", path));
   for (std::string line; std::getline(in, line);)
@@ -58,6 +63,18 @@ std::size_t fewest_keys(const run_spec& run, std::size_t enough) {
   const std::size_t asked = *std::min_element(run.keys.begin(), run.keys.end());
   if (run.keys_from.empty()) return asked;
   return lines_of(run.keys_from, asked == 0 ? enough : std::min(asked, enough)).size(); // 0: all lines
+}
+
+// Where a run has fewer keys than it says, its figures are those of another run.
+void check_lines(const run_spec& run) {
+  check_file(run.keys_from);
+  const std::size_t most = *std::max_element(run.keys.begin(), run.keys.end());
+  if (most == 0) return;
+  const std::size_t there = lines_of(run.keys_from, most).size();
+  if (there < most)
+    throw bad_request(
+        fmt::format("--keys {}: '{}' has {} different lines; give at most --keys {}, or leave it out for all of them",
+                    most, run.keys_from, there, there));
 }
 
 void check_growth(const run_spec& run) {
@@ -114,11 +131,9 @@ double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, 
 void check_run(const run_spec& all) {
   const run_spec run = tables_of(all);
   if (run.workloads.empty()) return;
+  if (!run.keys_from.empty()) check_lines(run);
   check_growth(run);
-  if (!run.keys_from.empty()) {
-    check_file(run.keys_from);
-    return;
-  }
+  if (!run.keys_from.empty()) return;
   const std::size_t keys = *std::max_element(run.keys.begin(), run.keys.end());
   const std::size_t key_size = *std::max_element(run.key_sizes.begin(), run.key_sizes.end());
   const std::size_t value_size = *std::max_element(run.value_sizes.begin(), run.value_sizes.end());

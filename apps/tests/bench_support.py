@@ -15,8 +15,8 @@ FIELDS = {
 }
 
 
-def cubby(*arguments, env=None, out=subprocess.PIPE):
-    return subprocess.run([PROGRAM, *arguments], stdout=out, stderr=subprocess.PIPE, text=True, timeout=60, env=env,
+def cubby(*arguments, env=None, out=subprocess.PIPE, stdin=None):
+    return subprocess.run([PROGRAM, *arguments], stdin=stdin, stdout=out, stderr=subprocess.PIPE, text=True, timeout=60, env=env,
                           check=False)
 
 
@@ -65,8 +65,8 @@ class Folder(unittest.TestCase):
         self.assertEqual(len(re.findall(r'<g id="gnuplot_plot_\d+', svg)), len(names), "each line is named")
         return sorted(names)
 
-    def refused(self, *arguments, says, env=None):
-        done = cubby(*arguments, env=env)
+    def refused(self, *arguments, says, env=None, stdin=None):
+        done = cubby(*arguments, env=env, stdin=stdin)
         self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
         self.assertEqual(done.stdout, "")
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)

@@ -293,9 +293,31 @@ class Refusals(Folder):
         few = self.folder / "few"
         few.write_text("one\ntwo\n" * 1000)
         self.refused("bench", "--keys-from", str(few), "--workload", "resize", "--threads", "2", says="so few keys (2)")
+        self.refused("bench", "--keys-from", str(few), "--keys", "1,100M", says=f"--keys 100000000: '{few}' has 2 different lines")
         self.refused("bench", "--json", str(self.folder / "no" / "out.json"), says="--json")
         self.refused("bench", "--json", "-", says="give a file")
         self.refused("bench", "--report", str(empty / "below"), says="--report")
+
+    def test_keys_that_would_be_overwritten(self):
+        page = self.folder / "index.html"
+        page.write_text("one\ntwo\n")
+        link = self.folder / "link"
+        link.symlink_to(page)
+        self.refused("bench", "--keys-from", str(page), "--json", str(page), says="--json")
+        self.refused("bench", "--keys-from", str(link), "--json", str(page), says="another name")
+        self.refused("bench", "--keys-from", str(page), "--report", str(self.folder), says="--report")
+        self.assertEqual(page.read_text(), "one\ntwo\n")
+
+    def test_keys_that_come_but_once(self):
+        """A pipe was once read twice, and what the first reader had taken was missing."""
+        read, write = os.pipe()
+        os.write(write, b"one\ntwo\n")
+        os.close(write)
+        with open(read, "rb") as pipe:
+            self.refused("bench", "--keys-from", "/dev/stdin", stdin=pipe, says="no regular file")
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        self.refused("bench", "--keys-from", str(fifo), says="no regular file")
 
     def test_results_that_cannot_be_printed(self):
         with open("/dev/full", "wb", buffering=0) as full:
