@@ -73,7 +73,9 @@ void commands::add_views() {
     one.add_option("--max-count", f.max_count, "leave out k-mers with larger counts");
   }
   CLI::App& ask = *add(*app_, f.files, "query", "Print the counts of some k-mers", "k-mer file, then k-mers", true);
-  ask.add_option("-s,--sequences", f.sequence_files, "FASTA or FASTQ whose k-mers are asked for");
+  // One file for each -s, else it would take the k-mer file and the k-mers behind it.
+  ask.add_option("-s,--sequences", f.sequence_files, "FASTA or FASTQ whose k-mers are asked for; may be repeated")
+      ->allow_extra_args(false);
   add_output(ask, f.output, false);
   CLI::App& stats = *add(*app_, f.files, "stats", "Check a file and print its figures", "k-mer file", false);
   stats.add_option("--json", f.json, "FILE for the figures; - is standard output");

@@ -55,6 +55,16 @@ class Views(Folder):
         kmers = [canonical_of(other[i:i + 21]) for i in range(len(other) - 20) if "N" not in other[i:i + 21]]
         self.assertEqual(done.stdout.decode().splitlines(), [f"{k} {self.counts.get(k, 0)}" for k in kmers])
 
+    def test_a_file_for_each_s(self):
+        """Words behind it were once taken for more files of sequences."""
+        one, two = random_bases(4, 30), self.sequences[0][:30]
+        asked = sorted(self.counts)[:2]
+        flags = ("-s", self.write("1.fa", fasta([one])), "-s", self.write("2.fa", fasta([two])))
+        for words in ((*flags, self.file, *asked), (self.file, *flags, *asked)):
+            done = self.run_well("query", *words)
+            kmers = asked + [canonical_of(s[i:i + 21]) for s in (one, two) for i in range(10)]
+            self.assertEqual(done.stdout.decode().splitlines(), [f"{k} {self.counts.get(k, 0)}" for k in kmers])
+
     def test_stats(self):
         self.run_well("stats", self.file, "--json", self.folder / "j")
         figures = json.loads((self.folder / "j").read_text())
