@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <iostream>
+#include <string>
 #include <unistd.h>
 
 #include "bench/bench.hpp"
@@ -59,7 +60,8 @@ int main(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return answer(program, e);
-    console::say("cubby: {}; see cubby --help or cubby {} --help\n", e.what(), kmers.chosen() ? "kmer" : "bench");
+    const std::string usual = command.parsed() ? "cubby bench --help" : "cubby --help";
+    console::say("cubby: {}; see {}\n", e.what(), kmers.chosen() ? kmers.help() : usual);
     return 2;
   }
   if (kmers.chosen()) return kmers.run();

@@ -113,4 +113,9 @@ commands::commands(CLI::App& program) : flags_(std::make_unique<flags>()) {
 
 commands::~commands() = default;
 
+std::string commands::help() const {
+  const auto given = app_->get_subcommands();
+  return given.empty() ? "cubby kmer --help" : "cubby kmer " + given.front()->get_name() + " --help";
+}
+
 } // namespace kmer

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
 
 namespace kmer {
 
@@ -15,6 +16,8 @@ public:
   commands& operator=(const commands&) = delete;
 
   bool chosen() const;
+  // What prints the help for what was typed, as far as it was understood.
+  std::string help() const;
   // The exit status: 2 for what the user gave, 1 for what failed otherwise, each with one line.
   int run() const;
 

@@ -145,6 +145,13 @@ class Flags(Folder):
         self.refused("count", self.write("r.fq", FASTQ), says="--output")
         self.assertIn(b"--memory", cubby("count", "--help").stdout)
 
+    def test_where_help_is(self):
+        for command in ("count", "query", "from-kff"):
+            self.refused(command, "--what", "x", says=f"see cubby kmer {command} --help\n")
+            self.refused(command, says=f"see cubby kmer {command} --help\n")
+        self.refused("--what", says="see cubby kmer --help\n")
+        self.refused(says="see cubby kmer --help\n")
+
 
 class Files(Folder):
     def setUp(self):

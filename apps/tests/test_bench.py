@@ -340,9 +340,9 @@ class Refusals(Folder):
         self.assertFalse((self.folder / "r").exists())
 
     def test_unknown_flags_and_commands(self):
-        self.refused("bench", "--fast", says="--fast")
+        self.refused("bench", "--fast", says="--fast; see cubby bench --help\n")
         self.refused("dance", says="'dance' is no command")
-        self.refused(says="subcommand")
+        self.refused(says="see cubby --help\n")
 
     def test_help_and_version(self):
         self.assertRegex(cubby("--version").stdout, r"^cubby \d+\.\d+\.\d+\n$")
