@@ -73,6 +73,11 @@ void combine_all(set_operation what, count_rule rule, const std::vector<std::uni
   writer.append(encode.take());
 }
 
+// In the words of the flags that make such a file.
+std::string kind_of(const shape& s) {
+  return fmt::format("k {} {} --no-canonical", s.k, s.canonical ? "without" : "with");
+}
+
 } // namespace
 
 const count_rule* count_rule_named(const std::string& name) {
@@ -93,9 +98,8 @@ file_figures combine(set_operation what, count_rule rule, const std::vector<std:
   for (const std::string& path : paths) {
     files.push_back(std::make_unique<kmer_file>(path));
     if (const shape here = files.back()->of(), first = files.front()->of(); here != first)
-      throw bad_input(fmt::format("{}: has k {}{}, and {} has k {}{}; only files of one kind go together", path, here.k,
-                                  here.canonical ? "" : " of one strand", paths.front(), first.k,
-                                  first.canonical ? "" : " of one strand"));
+      throw bad_input(fmt::format("{}: has {}, and {} has {}; only files of one kind go together", path, kind_of(here),
+                                  paths.front(), kind_of(first)));
     bounds.count_limit = std::min(bounds.count_limit, files.back()->header().count_limit);
   }
   if (bounds.min_count > bounds.count_limit)

@@ -16,7 +16,8 @@ namespace {
       b.first_record + static_cast<std::uint64_t>(
                            std::count(b.letters.begin(), b.letters.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   const auto byte = static_cast<unsigned char>(b.letters[at]);
-  const std::string shown = byte > 32 && byte < 127 ? fmt::format("'{}'", b.letters[at]) : fmt::format("byte {}", byte);
+  const std::string shown =
+      byte > 32 && byte < 127 ? fmt::format("'{}'", b.letters[at]) : fmt::format("byte 0x{:02x}", byte);
   throw bad_input(fmt::format("{}: record {}: {} is no letter of a sequence", b.file, record, shown));
 }
 

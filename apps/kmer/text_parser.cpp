@@ -15,7 +15,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
 
 std::string shown(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return byte > 32 && byte < 127 ? fmt::format("'{}'", c) : fmt::format("byte {}", byte);
+  return byte > 32 && byte < 127 ? fmt::format("'{}'", c) : fmt::format("byte 0x{:02x}", byte);
 }
 
 } // namespace

@@ -35,11 +35,11 @@ class Sequences(Folder):
 
     def test_no_sequences(self):
         self.refuse("hello\n", "record 1", "'h'")
-        self.refuse(bytes(range(256)), "record 1", "byte 0")
+        self.refuse(bytes(range(256)), "record 1", "byte 0x00")
         self.refuse(FASTQ * 3 + "ACGT\n", "record 4", "'A'")
 
     def test_letters_that_are_none(self):
-        for letter, shown in (("7", "'7'"), (" ", "byte 32"), ("\0", "byte 0"), ("\xe9", "byte"), ("@", "'@'")):
+        for letter, shown in (("7", "'7'"), (" ", "byte 0x20"), ("\0", "byte 0x00"), ("\xe9", "byte 0xe9"), ("@", "'@'")):
             self.refuse(f">1\nACGT\n>2\nACGT{letter}ACGT\n>3\nACGT\n".encode("latin-1"), "record 2", shown, name="in.fa")
         self.refuse(">1\nACGT\rACGT\n", "record 1", "name.fa"[4:], name="in.fa")
 
@@ -181,8 +181,9 @@ class Files(Folder):
     def test_files_that_do_not_go_together(self):
         other = self.count(self.reads, k=22, out="other.kc")
         strands = self.count(self.reads, k=21, canonical=False, out="strands.kc")
-        for second in (other, strands):
-            self.refused("union", "-o", self.folder / "o", self.file, second, says="files of one kind")
+        for second, has in ((other, "k 22 without --no-canonical"), (strands, "k 21 with --no-canonical")):
+            self.refused("union", "-o", self.folder / "o", self.file, second,
+                         says=(f"{second}: has {has}, and {self.file} has k 21 without --no-canonical", "files of one kind"))
         self.refused("union", "-o", self.folder / "o", "--counts", "mean", self.file, says="mean")
         self.refused("query", self.file, "ACGT", says=("'ACGT' has 4", "have 21"))
         self.refused("query", self.file, "ACGTNACGTACGTACGTACGT", says="no 'N'")
