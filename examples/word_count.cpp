@@ -27,9 +27,12 @@ template <class Take> void each_word(std::string_view text, Take take) {
   }
 }
 
-std::string read(const char* path) {
+// Empty where nothing can be read.
+std::string read(const char* path) try {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+} catch (const std::ios_base::failure&) {
+  return {}; // a folder can be opened, and not be read
 }
 
 } // namespace
