@@ -75,7 +75,8 @@ void commands::add_views() {
   CLI::App& ask = *add(*app_, f.files, "query", "Print the counts of some k-mers", "k-mer file, then k-mers", true);
   // One file for each -s, else it would take the k-mer file and the k-mers behind it.
   ask.add_option("-s,--sequences", f.sequence_files, "FASTA or FASTQ whose k-mers are asked for; may be repeated")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->option_text("FILE"); // without the three dots of several
   add_output(ask, f.output, false);
   CLI::App& stats = *add(*app_, f.files, "stats", "Check a file and print its figures", "k-mer file", false);
   stats.add_option("--json", f.json, "FILE for the figures; - is standard output");

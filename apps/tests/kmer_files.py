@@ -65,6 +65,9 @@ class Views(Folder):
             kmers = asked + [canonical_of(s[i:i + 21]) for s in (one, two) for i in range(10)]
             self.assertEqual(done.stdout.decode().splitlines(), [f"{k} {self.counts.get(k, 0)}" for k in kmers])
 
+    def test_help_says_one_file_for_each_s(self):
+        self.assertRegex(self.run_well("query", "--help").stdout.decode(), r"-s,--sequences FILE +FASTA .*; may be repeated")
+
     def test_stats(self):
         self.run_well("stats", self.file, "--json", self.folder / "j")
         figures = json.loads((self.folder / "j").read_text())
