@@ -31,7 +31,7 @@ def rows_of(program, reads):
     """The commands; paths are relative to the folder, where they run."""
     ours = [program, "kmer", "count", "--quiet", "-o", "ours.kc"]
     kmc = ["kmc", "-ci1", "-cs4294967295", "-t2"]
-    jellyfish = ["jellyfish", "count", "-C", "-s", "100M", "-t", "2", "-g", "unpack", "-o", "theirs.jf"]
+    jellyfish = ["jellyfish", "count", "-C", "-m", "21", "-t", "2", "-g", "unpack", "-o", "theirs.jf"]
     alone = shlex.join(map(str, [program, "kmer", "count", "--quiet", "-k", "21", "--threads", "1", reads]))
     return [
         Row("cubby-21", "", [*ours, "-k", "21", "--threads", "2", reads]),
@@ -40,7 +40,9 @@ def rows_of(program, reads):
         *[Row(f"cubby-21-{engine}", "cubby-21", [*ours, "-k", "21", "--threads", "2", "--engine", engine, reads])
           for engine in ("dlht", "dramhit", "partitioned")],
         Row("kmc-21", "cubby-21", [*kmc, "-k21", "-m12", "-r", reads, "theirs", "kmc"]),
-        Row("jellyfish-21", "cubby-21", [*jellyfish, "-m", "21"]),
+        Row("jellyfish-21", "cubby-21", [*jellyfish, "-s", "100M"]),
+        # The same without a guess that happens to fit.
+        Row("jellyfish-21-10M", "cubby-21", [*jellyfish, "-s", "10M"]),
         Row("cubby-21-alone", "cubby-21", [*ours, "-k", "21", "--threads", "1", reads]),
         # Two of them side by side share nothing but the machine. By as much as they take longer than one alone, two threads
         # cannot be faster either.
