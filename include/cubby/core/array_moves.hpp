@@ -41,12 +41,10 @@ template <class Table> void move_rest(Table& t) noexcept {
   }
 }
 /// A `fixed` table that is being rebuilt is `full` before its bound, as long as entries arrive (is_reserved_for_moves). So an
-/// insert moves once what nobody has taken yet, and looks again: true. It does not wait for other movers.
-template <class Table, class Outcome> bool help_once(Table& t, Outcome why, bool& has_helped) noexcept {
-  if (why != Outcome::full || has_helped) return false;
-  has_helped = true;
+/// insert that was told so moves what nobody has taken yet, and asks `again()`. It does not wait for other movers.
+template <class Table, class F> CUBBY_NEVER_INLINE auto help_and(Table& t, F again) noexcept(noexcept(again())) {
   move_rest(t);
-  return true;
+  return again();
 }
 /// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
 template <class Table> void move_all(Table& t, const typename Table::array_type& a) noexcept {
@@ -81,12 +79,16 @@ template <class Table> void background_work(void* of) {
 
 /// What a write does beside its own work.
 template <class Table> void chores(Table& t) noexcept {
-  // relaxed: a hint; a missed one is seen by the next write
-  if (t.keeps_arrays.load(sync::relaxed) != 0) [[unlikely]]
-    release_now_and_then(t);
   auto* const oldest = first_array(t);
-  if (next_array(*oldest) == nullptr) [[likely]]
+  // relaxed: a hint; a missed one is seen by the next write
+  const auto release = [&t] {
+    if (t.keeps_arrays.load(sync::relaxed) != 0) [[unlikely]]
+      release_now_and_then(t);
+  };
+  if (next_array(*oldest) == nullptr) [[likely]] {
+    release();
     return;
+  }
   // relaxed: see background_work
   if (t.settings.growth == Table::growth::background && t.unmanned.load(sync::relaxed) == 0) return;
   if (t.settings.growth == Table::growth::cooperative) {
@@ -94,6 +96,7 @@ template <class Table> void chores(Table& t) noexcept {
   } else {
     (void)move_units(t, *oldest, units_of(t.settings.move_bins));
   }
+  release();
 }
 
 /// `f(array)` from the oldest array on, the way that entries go; past arrays that are empty by then.

@@ -38,13 +38,11 @@ bool may_take(const table<Policy, Threads>& t, array<Threads>& a, bool in_shared
   return in_shared_side ? claim_side(a) : has_room_behind(t, a);
 }
 
-/// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
 template <class Policy, class Threads, class Probe>
-inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
+inserted_word insert_once(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
   const std::uint64_t word = stored_word(p.word);
   const bool in_side = is_in_shared_side<Policy>(p);
   insert_outcome why = insert_outcome::no_memory;
-  bool has_helped = false;
   for (array<Threads>* a = first_array(t);;) {
     const chain<Threads> c = chain_of<Policy>(*a, p);
     const auto seen = search(*a, c, word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
@@ -64,14 +62,19 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
       return {};
     }
     array<Threads>* const next = further_array(t, *a, c, why);
-    if (next == nullptr) {
-      if (!help_once(t, why, has_helped)) return {.outcome = why};
-      continue;
-    }
+    if (next == nullptr) return {.outcome = why};
     // J4: behind an empty slot somebody else could still insert the key.
     if (seen.how == stop::end && !settle(seen, closed(seen.key, seen.value))) continue;
     a = next;
   }
+}
+
+/// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
+template <class Policy, class Threads, class Probe>
+inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
+  const auto once = [&] { return insert_once(t, who, p, value); };
+  const inserted_word got = once();
+  return got.outcome == insert_outcome::full ? help_and(t, once) : got;
 }
 
 /// Carries out a decision about the live entry in `s`; false: somebody was faster.

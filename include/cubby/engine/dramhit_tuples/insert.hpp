@@ -23,12 +23,10 @@ array<Policy, Threads>* further_array(table<Policy, Threads>& t, array<Policy, T
   return made;
 }
 
-/// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
 template <class Policy, class Threads, class Probe>
-insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
-                      const typename Policy::stored_value& value) noexcept {
+insert_outcome insert_once(table<Policy, Threads>& t, const seat& who, const Probe& p,
+                           const typename Policy::stored_value& value) noexcept {
   insert_outcome why = insert_outcome::no_memory;
-  bool has_helped = false;
   for (auto* a = first_array(t);;) {
     const auto seen = search(*a, p, nullptr);
     if (seen.how == stop::hit || seen.how == stop::carried) return insert_outcome::exists;
@@ -48,14 +46,20 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
       return insert_outcome::inserted;
     }
     auto* const next = further_array(t, *a, why);
-    if (next == nullptr) {
-      if (!help_once(t, why, has_helped)) return why;
-      continue;
-    }
+    if (next == nullptr) return why;
     // T4: behind an empty tuple somebody else could still insert the key.
     if (seen.how == stop::end && !seal(*seen.where)) continue;
     a = next;
   }
+}
+
+/// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
+template <class Policy, class Threads, class Probe>
+insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
+                      const typename Policy::stored_value& value) noexcept {
+  const auto once = [&] { return insert_once(t, who, p, value); };
+  const insert_outcome got = once();
+  return got == insert_outcome::full ? help_and(t, once) : got;
 }
 
 /// Takes the entry out. Linearization point of an erase.
