@@ -40,11 +40,11 @@ template <class Table> void move_rest(Table& t) noexcept {
     if (next_array(*oldest) == nullptr || !move_units(t, *oldest, chunk_of(t))) return;
   }
 }
-/// A `fixed` table that is being rebuilt is `full` before its bound, as long as entries arrive (is_reserved_for_moves). So an
-/// insert that was told so moves what nobody has taken yet, and asks `again()`. It does not wait for other movers.
-template <class Table, class F> CUBBY_NEVER_INLINE auto help_and(Table& t, F again) noexcept(noexcept(again())) {
+/// A `fixed` table that is being rebuilt is full before its bound, as long as entries arrive (is_reserved_for_moves). So an insert
+/// that finds no room in `a` moves what nobody has taken yet: true if there is room then. It does not wait for other movers.
+template <class Table> CUBBY_NEVER_INLINE bool makes_room(Table& t, const typename Table::array_type& a) noexcept {
   move_rest(t);
-  return again();
+  return !is_bound_reached(t, a) && has_room_behind(t, a);
 }
 /// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
 template <class Table> void move_all(Table& t, const typename Table::array_type& a) noexcept {
@@ -77,26 +77,30 @@ template <class Table> void background_work(void* of) {
   t.retired.release(release_slice);
 }
 
-/// What a write does beside its own work.
-template <class Table> void chores(Table& t) noexcept {
-  auto* const oldest = first_array(t);
-  // relaxed: a hint; a missed one is seen by the next write
-  const auto release = [&t] {
-    if (t.keeps_arrays.load(sync::relaxed) != 0) [[unlikely]]
-      release_now_and_then(t);
-  };
-  if (next_array(*oldest) == nullptr) [[likely]] {
-    release();
-    return;
-  }
+/// A look at what was left behind, if there is anything. relaxed: a hint; a missed one is seen by the next write
+template <class Table> void release_if_kept(Table& t) noexcept {
+  if (t.keeps_arrays.load(sync::relaxed) != 0) [[unlikely]]
+    release_now_and_then(t);
+}
+/// What a write does beside its own work while entries move.
+template <class Table> CUBBY_NEVER_INLINE void move_share(Table& t, typename Table::array_type& oldest) noexcept {
   // relaxed: see background_work
   if (t.settings.growth == Table::growth::background && t.unmanned.load(sync::relaxed) == 0) return;
   if (t.settings.growth == Table::growth::cooperative) {
     move_rest(t);
   } else {
-    (void)move_units(t, *oldest, units_of(t.settings.move_bins));
+    (void)move_units(t, oldest, units_of(t.settings.move_bins));
   }
-  release();
+  release_if_kept(t);
+}
+/// What a write does beside its own work.
+template <class Table> void chores(Table& t) noexcept {
+  auto* const oldest = first_array(t);
+  if (next_array(*oldest) != nullptr) [[unlikely]] {
+    move_share(t, *oldest);
+    return;
+  }
+  release_if_kept(t);
 }
 
 /// `f(array)` from the oldest array on, the way that entries go; past arrays that are empty by then.

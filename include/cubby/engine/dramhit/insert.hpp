@@ -12,16 +12,29 @@ namespace cubby::inline v0::engines::dramhit {
 /// much as a search, and fewer than a twentieth of the inserts come so far before the mark is reached.
 inline constexpr std::uint64_t long_search = 3 * slots_in_line;
 
-/// The array where an insert goes on that may not, or cannot, take a slot of `a`; null: `why` says what is missing.
+/// Where an insert goes on that may not, or cannot, take a slot of an array. Without a `next` one, `why` says what is missing;
+/// `exists`: nothing any more, and it may look again.
+template <class Threads> struct way_on {
+  array<Threads>* next = nullptr;
+  insert_outcome why = insert_outcome::full;
+};
 template <class Policy, class Threads>
-array<Threads>* further_array(table<Policy, Threads>& t, array<Threads>& a, const chain<Threads>& c,
-                              insert_outcome& why) noexcept {
-  if (array<Threads>* const next = next_array(a)) return next;
+CUBBY_NEVER_INLINE way_on<Threads> array_after(table<Policy, Threads>& t, array<Threads>& a,
+                                               const chain<Threads>& c) noexcept {
+  if (array<Threads>* const next = next_array(a)) return {next};
   const std::uint64_t lines = lines_after(t, a, c);
-  why = lines == 0 ? insert_outcome::full : insert_outcome::no_memory;
-  array<Threads>* const made = lines == 0 ? nullptr : make_next(t, a, lines);
+  if (lines == 0) return {};
+  array<Threads>* const made = make_next(t, a, lines);
   if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
-  return made;
+  return {made, insert_outcome::no_memory};
+}
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE way_on<Threads> further_array(table<Policy, Threads>& t, array<Threads>& a,
+                                                 const chain<Threads>& c) noexcept {
+  way_on<Threads> on = array_after(t, a, c);
+  const bool is_full = on.next == nullptr && on.why == insert_outcome::full;
+  if (is_full && c.first == a.slots && makes_room(t, a)) on.why = insert_outcome::exists;
+  return on;
 }
 
 /// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
@@ -38,11 +51,11 @@ bool may_take(const table<Policy, Threads>& t, array<Threads>& a, bool in_shared
   return in_shared_side ? claim_side(a) : has_room_behind(t, a);
 }
 
+/// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
 template <class Policy, class Threads, class Probe>
-inserted_word insert_once(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
+inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
   const std::uint64_t word = stored_word(p.word);
   const bool in_side = is_in_shared_side<Policy>(p);
-  insert_outcome why = insert_outcome::no_memory;
   for (array<Threads>* a = first_array(t);;) {
     const chain<Threads> c = chain_of<Policy>(*a, p);
     const auto seen = search(*a, c, word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
@@ -50,7 +63,7 @@ inserted_word insert_once(table<Policy, Threads>& t, const seat& who, const Prob
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
     if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
       if (is_bound_reached(t, *a)) return {.outcome = insert_outcome::full};
-      (void)further_array(t, *a, c, why); // without memory this array goes on
+      (void)array_after(t, *a, c); // without memory this array goes on
     }
     if (may_stay && may_take(t, *a, in_side)) {
       if (!settle(seen, {word, value})) {
@@ -61,20 +74,15 @@ inserted_word insert_once(table<Policy, Threads>& t, const seat& who, const Prob
       chores(t);
       return {};
     }
-    array<Threads>* const next = further_array(t, *a, c, why);
-    if (next == nullptr) return {.outcome = why};
+    const way_on<Threads> on = further_array(t, *a, c);
+    if (on.next == nullptr) {
+      if (on.why == insert_outcome::exists) continue;
+      return {.outcome = on.why};
+    }
     // J4: behind an empty slot somebody else could still insert the key.
     if (seen.how == stop::end && !settle(seen, closed(seen.key, seen.value))) continue;
-    a = next;
+    a = on.next;
   }
-}
-
-/// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
-template <class Policy, class Threads, class Probe>
-inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
-  const auto once = [&] { return insert_once(t, who, p, value); };
-  const inserted_word got = once();
-  return got.outcome == insert_outcome::full ? help_and(t, once) : got;
 }
 
 /// Carries out a decision about the live entry in `s`; false: somebody was faster.

@@ -11,22 +11,33 @@ namespace cubby::inline v0::engines::dramhit_tuples {
 /// much as a search.
 inline constexpr std::uint64_t long_search = 8;
 
-/// The array where an insert goes on that may not, or cannot, take a tuple of `a`; null: `why` says what is missing.
+/// Where an insert goes on that may not, or cannot, take a tuple of an array. Without a `next` one, `why` says what is missing;
+/// `exists`: nothing any more, and it may look again.
+template <class Policy, class Threads> struct way_on {
+  array<Policy, Threads>* next = nullptr;
+  insert_outcome why = insert_outcome::full;
+};
 template <class Policy, class Threads>
-array<Policy, Threads>* further_array(table<Policy, Threads>& t, array<Policy, Threads>& a,
-                                      insert_outcome& why) noexcept {
-  if (auto* const next = next_array(a)) return next;
+CUBBY_NEVER_INLINE way_on<Policy, Threads> array_after(table<Policy, Threads>& t, array<Policy, Threads>& a) noexcept {
+  if (auto* const next = next_array(a)) return {next};
   const std::uint64_t lines = lines_after(t, a);
-  why = lines == 0 ? insert_outcome::full : insert_outcome::no_memory;
-  auto* const made = lines == 0 ? nullptr : make_next(t, a, lines);
+  if (lines == 0) return {};
+  auto* const made = make_next(t, a, lines);
   if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
-  return made;
+  return {made, insert_outcome::no_memory};
+}
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE way_on<Policy, Threads> further_array(table<Policy, Threads>& t,
+                                                         array<Policy, Threads>& a) noexcept {
+  way_on<Policy, Threads> on = array_after(t, a);
+  if (on.next == nullptr && on.why == insert_outcome::full && makes_room(t, a)) on.why = insert_outcome::exists;
+  return on;
 }
 
+/// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
 template <class Policy, class Threads, class Probe>
-insert_outcome insert_once(table<Policy, Threads>& t, const seat& who, const Probe& p,
-                           const typename Policy::stored_value& value) noexcept {
-  insert_outcome why = insert_outcome::no_memory;
+insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
+                      const typename Policy::stored_value& value) noexcept {
   for (auto* a = first_array(t);;) {
     const auto seen = search(*a, p, nullptr);
     if (seen.how == stop::hit || seen.how == stop::carried) return insert_outcome::exists;
@@ -37,7 +48,7 @@ insert_outcome insert_once(table<Policy, Threads>& t, const seat& who, const Pro
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
     if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
       if (is_bound_reached(t, *a)) return insert_outcome::full;
-      (void)further_array(t, *a, why); // without memory this array goes on
+      (void)array_after(t, *a); // without memory this array goes on
     }
     if (may_stay && has_room_behind(t, *a)) {
       if (!fill(t, *a, *seen.where, p, value)) continue;
@@ -45,21 +56,15 @@ insert_outcome insert_once(table<Policy, Threads>& t, const seat& who, const Pro
       chores(t);
       return insert_outcome::inserted;
     }
-    auto* const next = further_array(t, *a, why);
-    if (next == nullptr) return why;
+    const way_on<Policy, Threads> on = further_array(t, *a);
+    if (on.next == nullptr) {
+      if (on.why == insert_outcome::exists) continue;
+      return on.why;
+    }
     // T4: behind an empty tuple somebody else could still insert the key.
     if (seen.how == stop::end && !seal(*seen.where)) continue;
-    a = next;
+    a = on.next;
   }
-}
-
-/// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
-template <class Policy, class Threads, class Probe>
-insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
-                      const typename Policy::stored_value& value) noexcept {
-  const auto once = [&] { return insert_once(t, who, p, value); };
-  const insert_outcome got = once();
-  return got == insert_outcome::full ? help_and(t, once) : got;
 }
 
 /// Takes the entry out. Linearization point of an erase.
