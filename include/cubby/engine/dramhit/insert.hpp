@@ -28,12 +28,13 @@ CUBBY_NEVER_INLINE way_on<Threads> array_after(table<Policy, Threads>& t, array<
   if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
   return {made, insert_outcome::no_memory};
 }
+/// `seen`: how the insert's search of `a` ended. Only where that met a free slot there can be room after all.
 template <class Policy, class Threads>
-CUBBY_NEVER_INLINE way_on<Threads> further_array(table<Policy, Threads>& t, array<Threads>& a,
-                                                 const chain<Threads>& c) noexcept {
+CUBBY_NEVER_INLINE way_on<Threads> further_array(table<Policy, Threads>& t, array<Threads>& a, const chain<Threads>& c,
+                                                 stop seen) noexcept {
   way_on<Threads> on = array_after(t, a, c);
-  const bool is_full = on.next == nullptr && on.why == insert_outcome::full;
-  if (is_full && c.first == a.slots && makes_room(t, a)) on.why = insert_outcome::exists;
+  const bool is_full = on.next == nullptr && on.why == insert_outcome::full && c.first == a.slots;
+  if (is_full && seen == stop::end && makes_room(t, a)) on.why = insert_outcome::exists;
   return on;
 }
 
@@ -74,7 +75,7 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
       chores(t);
       return {};
     }
-    const way_on<Threads> on = further_array(t, *a, c);
+    const way_on<Threads> on = further_array(t, *a, c, seen.how);
     if (on.next == nullptr) {
       if (on.why == insert_outcome::exists) continue;
       return {.outcome = on.why};

@@ -26,11 +26,13 @@ CUBBY_NEVER_INLINE way_on<Policy, Threads> array_after(table<Policy, Threads>& t
   if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
   return {made, insert_outcome::no_memory};
 }
+/// `seen`: how the insert's search of `a` ended. Only where that met an empty tuple there can be room after all.
 template <class Policy, class Threads>
-CUBBY_NEVER_INLINE way_on<Policy, Threads> further_array(table<Policy, Threads>& t,
-                                                         array<Policy, Threads>& a) noexcept {
+CUBBY_NEVER_INLINE way_on<Policy, Threads> further_array(table<Policy, Threads>& t, array<Policy, Threads>& a,
+                                                         stop seen) noexcept {
   way_on<Policy, Threads> on = array_after(t, a);
-  if (on.next == nullptr && on.why == insert_outcome::full && makes_room(t, a)) on.why = insert_outcome::exists;
+  const bool is_full = on.next == nullptr && on.why == insert_outcome::full;
+  if (is_full && seen == stop::end && makes_room(t, a)) on.why = insert_outcome::exists;
   return on;
 }
 
@@ -56,7 +58,7 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
       chores(t);
       return insert_outcome::inserted;
     }
-    const way_on<Policy, Threads> on = further_array(t, *a);
+    const way_on<Policy, Threads> on = further_array(t, *a, seen.how);
     if (on.next == nullptr) {
       if (on.why == insert_outcome::exists) continue;
       return on.why;
