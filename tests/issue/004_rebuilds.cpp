@@ -40,12 +40,12 @@ public:
 /// A pin that lingers keeps an old array, and asking whether it has gone interrupts every thread.
 TYPED_TEST(issue_004_rebuilds, ask_for_pins_once_in_64_writes) {
   typename TypeParam::map m(tiny_options(cubby::growth_policy::incremental));
-  std::atomic<int> stage{0};
-  std::thread holder([&] {
+  std::atomic<bool> is_inside{false};
+  const std::jthread holder([&](const std::stop_token& end) { // leaves with the test
     const cubby::seat_pin lingering(*cubby::registry::local());
-    for (stage = 1; stage != 2;) std::this_thread::yield();
+    for (is_inside = true; !end.stop_requested();) std::this_thread::yield();
   });
-  while (stage != 1) std::this_thread::yield();
+  while (!is_inside) std::this_thread::yield();
   std::uint64_t n = 0;
   while (m.stats().growths < 3) {
     ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
@@ -59,8 +59,6 @@ TYPED_TEST(issue_004_rebuilds, ask_for_pins_once_in_64_writes) {
     fences = counter.seen;
   }
   EXPECT_GT(m.stats().retired, 0u);
-  stage = 2;
-  holder.join();
   EXPECT_LE(fences, writes / 64 + 1);
   EXPECT_GT(fences, 0u);
 }

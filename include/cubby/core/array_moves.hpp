@@ -40,11 +40,36 @@ template <class Table> void move_rest(Table& t) noexcept {
     if (next_array(*oldest) == nullptr || !move_units(t, *oldest, chunk_of(t))) return;
   }
 }
-/// A `fixed` table that is being rebuilt is full before its bound, as long as entries arrive (is_reserved_for_moves). So an insert
-/// that finds no room in `a` moves what nobody has taken yet: true if there is room then. It does not wait for other movers.
-template <class Table> CUBBY_NEVER_INLINE bool makes_room(Table& t, const typename Table::array_type& a) noexcept {
+/// What keeps an insert from going on; `nothing`: it may look at its array again.
+enum class lack : std::uint8_t { nothing, room, memory };
+/// Where an insert goes on that may not, or cannot, take a slot of an array. Without a `next` one, `of` says what is missing.
+/// Both ways to get it are out of line: each word more that an insert keeps costs those that need none of this.
+template <class Array> struct way_on {
+  Array* next = nullptr;
+  lack of = lack::room;
+};
+/// The array after `a`; if there is none yet, with `lines()` lines, and 0 says that a `fixed` table is full.
+template <class Table, class F>
+CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after(Table& t, typename Table::array_type& a,
+                                                                  F lines) noexcept {
+  if (auto* const next = next_array(a)) return {next};
+  const std::uint64_t wanted = lines();
+  if (wanted == 0) return {};
+  auto* const made = make_next(t, a, wanted);
+  if (made != nullptr && t.settings.growth == Table::growth::cooperative) move_rest(t);
+  return {made, lack::memory};
+}
+/// The same for an insert that has met a free slot of `a` and may not take it. A `fixed` table that is being rebuilt is full
+/// before its bound, as long as entries arrive (is_reserved_for_moves): so the insert moves what nobody has taken yet, and looks
+/// whether there is room then. It does not wait for other movers.
+template <class Table, class F>
+CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after_free_slot(Table& t, typename Table::array_type& a,
+                                                                            F lines) noexcept {
+  auto on = array_after(t, a, lines);
+  if (on.next != nullptr || on.of != lack::room) return on;
   move_rest(t);
-  return !is_bound_reached(t, a) && has_room_behind(t, a);
+  if (!is_bound_reached(t, a) && has_room_behind(t, a)) on.of = lack::nothing;
+  return on;
 }
 /// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
 template <class Table> void move_all(Table& t, const typename Table::array_type& a) noexcept {

@@ -12,32 +12,6 @@ namespace cubby::inline v0::engines::dramhit {
 /// much as a search, and fewer than a twentieth of the inserts come so far before the mark is reached.
 inline constexpr std::uint64_t long_search = 3 * slots_in_line;
 
-/// Where an insert goes on that may not, or cannot, take a slot of an array. Without a `next` one, `why` says what is missing;
-/// `exists`: nothing any more, and it may look again.
-template <class Threads> struct way_on {
-  array<Threads>* next = nullptr;
-  insert_outcome why = insert_outcome::full;
-};
-template <class Policy, class Threads>
-CUBBY_NEVER_INLINE way_on<Threads> array_after(table<Policy, Threads>& t, array<Threads>& a,
-                                               const chain<Threads>& c) noexcept {
-  if (array<Threads>* const next = next_array(a)) return {next};
-  const std::uint64_t lines = lines_after(t, a, c);
-  if (lines == 0) return {};
-  array<Threads>* const made = make_next(t, a, lines);
-  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
-  return {made, insert_outcome::no_memory};
-}
-/// `seen`: how the insert's search of `a` ended. Only where that met a free slot there can be room after all.
-template <class Policy, class Threads>
-CUBBY_NEVER_INLINE way_on<Threads> further_array(table<Policy, Threads>& t, array<Threads>& a, const chain<Threads>& c,
-                                                 stop seen) noexcept {
-  way_on<Threads> on = array_after(t, a, c);
-  const bool is_full = on.next == nullptr && on.why == insert_outcome::full && c.first == a.slots;
-  if (is_full && seen == stop::end && makes_room(t, a)) on.why = insert_outcome::exists;
-  return on;
-}
-
 /// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
 /// again.
 template <class Threads>
@@ -61,10 +35,11 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
     const chain<Threads> c = chain_of<Policy>(*a, p);
     const auto seen = search(*a, c, word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
     if (seen.how == stop::hit || seen.how == stop::carried) return {insert_outcome::exists, false, seen.value};
+    const auto lines = [&] { return lines_after(t, *a, c); };
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
     if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
       if (is_bound_reached(t, *a)) return {.outcome = insert_outcome::full};
-      (void)array_after(t, *a, c); // without memory this array goes on
+      (void)array_after(t, *a, lines); // without memory this array goes on
     }
     if (may_stay && may_take(t, *a, in_side)) {
       if (!settle(seen, {word, value})) {
@@ -75,10 +50,11 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
       chores(t);
       return {};
     }
-    const way_on<Threads> on = further_array(t, *a, c, seen.how);
+    const bool has_free_slot = seen.how == stop::end && c.first == a->slots; // of the main region: see J5
+    const auto on = has_free_slot ? array_after_free_slot(t, *a, lines) : array_after(t, *a, lines);
     if (on.next == nullptr) {
-      if (on.why == insert_outcome::exists) continue;
-      return {.outcome = on.why};
+      if (on.of == arrays::lack::nothing) continue;
+      return {.outcome = on.of == arrays::lack::room ? insert_outcome::full : insert_outcome::no_memory};
     }
     // J4: behind an empty slot somebody else could still insert the key.
     if (seen.how == stop::end && !settle(seen, closed(seen.key, seen.value))) continue;

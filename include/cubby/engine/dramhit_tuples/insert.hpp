@@ -11,31 +11,6 @@ namespace cubby::inline v0::engines::dramhit_tuples {
 /// much as a search.
 inline constexpr std::uint64_t long_search = 8;
 
-/// Where an insert goes on that may not, or cannot, take a tuple of an array. Without a `next` one, `why` says what is missing;
-/// `exists`: nothing any more, and it may look again.
-template <class Policy, class Threads> struct way_on {
-  array<Policy, Threads>* next = nullptr;
-  insert_outcome why = insert_outcome::full;
-};
-template <class Policy, class Threads>
-CUBBY_NEVER_INLINE way_on<Policy, Threads> array_after(table<Policy, Threads>& t, array<Policy, Threads>& a) noexcept {
-  if (auto* const next = next_array(a)) return {next};
-  const std::uint64_t lines = lines_after(t, a);
-  if (lines == 0) return {};
-  auto* const made = make_next(t, a, lines);
-  if (made != nullptr && t.settings.growth == growth_policy::cooperative) move_rest(t);
-  return {made, insert_outcome::no_memory};
-}
-/// `seen`: how the insert's search of `a` ended. Only where that met an empty tuple there can be room after all.
-template <class Policy, class Threads>
-CUBBY_NEVER_INLINE way_on<Policy, Threads> further_array(table<Policy, Threads>& t, array<Policy, Threads>& a,
-                                                         stop seen) noexcept {
-  way_on<Policy, Threads> on = array_after(t, a);
-  const bool is_full = on.next == nullptr && on.why == insert_outcome::full;
-  if (is_full && seen == stop::end && makes_room(t, a)) on.why = insert_outcome::exists;
-  return on;
-}
-
 /// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
 template <class Policy, class Threads, class Probe>
 insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
@@ -47,10 +22,11 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
       wait_while(*seen.where, state::filling);
       continue;
     }
+    const auto lines = [&] { return lines_after(t, *a); };
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
     if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
       if (is_bound_reached(t, *a)) return insert_outcome::full;
-      (void)array_after(t, *a); // without memory this array goes on
+      (void)array_after(t, *a, lines); // without memory this array goes on
     }
     if (may_stay && has_room_behind(t, *a)) {
       if (!fill(t, *a, *seen.where, p, value)) continue;
@@ -58,10 +34,10 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
       chores(t);
       return insert_outcome::inserted;
     }
-    const way_on<Policy, Threads> on = further_array(t, *a, seen.how);
+    const auto on = seen.how == stop::end ? array_after_free_slot(t, *a, lines) : array_after(t, *a, lines);
     if (on.next == nullptr) {
-      if (on.why == insert_outcome::exists) continue;
-      return on.why;
+      if (on.of == arrays::lack::nothing) continue;
+      return on.of == arrays::lack::room ? insert_outcome::full : insert_outcome::no_memory;
     }
     // T4: behind an empty tuple somebody else could still insert the key.
     if (seen.how == stop::end && !seal(*seen.where)) continue;
