@@ -4,13 +4,14 @@
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 REPORT := build/demo-report
 
-.PHONY: help demo test verify clean
+.PHONY: help demo test check verify clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
-	@echo "make test    install what is missing, build, and run every check and test (about ten minutes)"
-	@echo "make verify  make test, and what takes longer: sanitizers of g++, models, mutants, histories, ... (one to two hours)"
+	@echo "make test    install what is missing, build, run the tests, and those of the conformance suite under AddressSanitizer"
+	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
+	@echo "make verify  make check, and what takes longer: sanitizers of g++, models, mutants, histories, ... (one to two hours)"
 	@echo "make clean   remove build/"
 	@echo
 	@echo "One part alone: tools/run_tests.py --only PART or tools/run_verify.py --only PART (--list names them)"
@@ -25,6 +26,10 @@ demo:
 test:
 	@tools/install_packages.sh test
 	@python3 tools/run_tests.py
+
+check:
+	@tools/install_packages.sh test
+	@python3 tools/run_tests.py --check
 
 verify:
 	@tools/install_packages.sh verify

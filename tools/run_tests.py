@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The test command: runs its parts, goes on after a failure, and ends with a table and the counts.
-# Exit status 0 only when no part failed. Each part can be run alone: tools/run_tests.py --only house,format
+# The test command and, with --check, the check command: runs parts, goes on after a failure, and ends with a table and the
+# counts. Exit status 0 only when no part failed. Each part can be run alone: tools/run_tests.py --only house,format
+# --check runs every part but those that have passed over the same tree.
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from suite import consumers, driver, fuzz, instructions, source, tests  # noqa: E402
+from suite.memory import Memory, tree_state  # noqa: E402
 
 # The cheap parts come first: what they find is known within seconds.
 PARTS = {
@@ -28,6 +30,8 @@ PARTS = {
     "aarch64": (tests.aarch64, "what the processor matters to, cross-compiled and run under qemu-user"),
 }
 
+# What `make test` runs: the rules of the source, the tests once, the examples, and the memory errors of the conformance suite.
+SHORT = ["house", "format", "front_door", "messages", "release", "examples", "asan"]
 
 # Those that take long, side by side, the longest first; parts in one chain share a build folder.
 CHAINS = [["release", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]
@@ -46,12 +50,27 @@ def run(names):
     return {name: results[name] for name in names}
 
 
+def run_over(names, memory):
+    """Runs those that memory does not know, and keeps what passed."""
+    known = {name: memory.recall(name) for name in names}
+    fresh = run([name for name in names if known[name] is None])
+    for name, result in fresh.items():
+        memory.keep(name, result)
+    return {name: known[name] or fresh[name] for name in names}
+
+
 def main():
-    arguments = driver.options("Run the parts of the test command.", PARTS).parse_args()
+    parser = driver.options("Run the parts of the test command.", PARTS)
+    parser.set_defaults(only=None)
+    parser.add_argument("--check", action="store_true", help="run every part, but those that have passed over this very tree")
+    arguments = parser.parse_args()
     if arguments.list:
         driver.print_list({name: what for name, (_, what) in PARTS.items()})
         return 0
-    return 1 if driver.print_table(run(arguments.only)) else 0
+    names = arguments.only or (list(PARTS) if arguments.check else SHORT)
+    # The test command runs all that it is asked for; what it found serves --check.
+    memory = Memory("tests", tree_state(), forget=() if arguments.check else names)
+    return 1 if driver.print_table(run_over(names, memory)) else 0
 
 
 if __name__ == "__main__":

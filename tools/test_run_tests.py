@@ -40,18 +40,24 @@ class Driver(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        for name in ("BUILD", "ROOT"):
-            patch = mock.patch.object(shell, name, Path(folder.name))
+        root = Path(folder.name)
+        for name, value in (("BUILD", root / "build"), ("ROOT", root)):
+            patch = mock.patch.object(shell, name, value)
             patch.start()
             self.addCleanup(patch.stop)
 
-    def run_parts(self, **parts):
+    def run_parts(self, *options, short=(), **parts):
         table = {name: (function, "") for name, function in parts.items()}
         out = io.StringIO()
         errors = io.StringIO()
-        with mock.patch.object(run_tests, "PARTS", table), mock.patch.object(sys, "argv", ["x", "--only", ",".join(parts)]):
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-                code = run_tests.main()
+        arguments = options or ["--only", ",".join(parts)]
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.object(run_tests, "PARTS", table))
+            stack.enter_context(mock.patch.object(run_tests, "SHORT", list(short)))
+            stack.enter_context(mock.patch.object(sys, "argv", ["x", *(option for option in arguments if option)]))
+            stack.enter_context(contextlib.redirect_stdout(out))
+            stack.enter_context(contextlib.redirect_stderr(errors))
+            code = run_tests.main()
         return code, out.getvalue()
 
     def last_line(self, output):
@@ -110,6 +116,35 @@ class Driver(unittest.TestCase):
         code, output = self.run_parts(a=lambda part: part.run("speak", ["echo", "out loud"], show=True).strip())
         self.assertEqual(code, 0)
         self.assertEqual(output.count("out loud"), 3)  # on the screen, behind the part's outcome, and in the table
+
+    def test_the_test_command_runs_the_short_list_alone(self):
+        code, output = self.run_parts("", short=["a"], a=good, b=bad)
+        self.assertEqual((code, self.last_line(output)), (0, "1 passed, 0 failed"))
+
+    def test_check_runs_all_but_what_passed_over_this_tree(self):
+        runs = []
+        parts = {"a": lambda _: runs.append("a"), "b": lambda _: runs.append("b")}
+        self.run_parts("", short=["a"], **parts)
+        code, output = self.run_parts("--check", short=["a"], **parts)
+        self.assertEqual((code, self.last_line(output), runs), (0, "2 passed, 0 failed", ["a", "b"]))
+        self.assertIn("passed (earlier)", output)
+        (shell.ROOT / "source").write_text("another tree")
+        self.run_parts("--check", short=["a"], **parts)
+        self.assertEqual(runs, ["a", "b", "a", "b"])
+
+    def test_check_runs_again_what_failed(self):
+        self.run_parts("", short=["a"], a=bad, b=good)
+        code, output = self.run_parts("--check", short=["a"], a=bad, b=good)
+        self.assertEqual((code, self.last_line(output)), (1, "1 passed, 1 failed"))
+
+    def test_the_test_command_repeats_what_passed(self):
+        runs = []
+        for _ in range(2):
+            self.run_parts("", short=["a"], a=lambda _: runs.append("a"))
+        self.assertEqual(runs, ["a", "a"])
+
+    def test_each_short_part_is_a_part(self):
+        self.assertLessEqual(set(run_tests.SHORT), set(run_tests.PARTS))
 
     def test_tests_that_ctest_lost(self):
         fake = mock.Mock(run=lambda *_, **__: "No tests were found!!!")

@@ -141,7 +141,7 @@ class Verify(unittest.TestCase):
         part = Counted()
         self.run_parts({"a": part})
         for text in ("not json", "[]", "{}", '{"state": 3}'):
-            (self.root / "build" / "verify" / "passed.json").write_text(text)
+            (self.root / "build" / "passed" / "verify.json").write_text(text)
             self.assertEqual(self.run_parts({"a": part})[0], 0)
         self.assertEqual(part.runs, 5)
 
