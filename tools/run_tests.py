@@ -19,7 +19,8 @@ PARTS = {
     "messages": (source.messages, "what must not compile says why"),
     "bare": (source.bare, "without exceptions and run-time types"),
     "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config"),
-    "release": (tests.release, "all tests, optimised"),
+    "release": (tests.release, "all tests of the tables, optimised"),
+    "gates": (tests.gates, "what each call costs in lines, locked instructions and allocations; the explorer of schedules"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
     "asan": (tests.asan, "tests built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
@@ -34,7 +35,7 @@ PARTS = {
 SHORT = ["house", "format", "front_door", "messages", "release", "examples", "asan"]
 
 # Those that take long, side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]
+CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]
 
 
 def run(names):

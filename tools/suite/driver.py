@@ -17,10 +17,10 @@ class Result(NamedTuple):
     earlier: bool = False  # it passed in an earlier run over the same tree
 
 
-def run_part(name, function, jobs=int(JOBS)):
+def run_part(name, function):
     begin = time.monotonic()
     try:
-        outcome, note = "passed", function(Shell(name, jobs))
+        outcome, note = "passed", function(Shell(name))
     except Skip as why:
         outcome, note = "skipped", str(why)
     except Failure as why:
@@ -34,11 +34,12 @@ def run_part(name, function, jobs=int(JOBS)):
 
 
 def run_lanes(parts, chains):
-    """Runs chains of parts side by side, as many as there are cores, each on one of them: one builds while another's tests
-    wait for each other. The parts of a chain share a build folder, so they follow each other. Results in the order of `parts`."""
+    """Runs chains of parts side by side, as many as there are cores: one builds while another's tests wait for each other. Each may
+    use every core, so that none is idle behind the last chain's end. The parts of a chain share a build folder, so they follow each
+    other. Results in the order of `parts`."""
 
     def run_chain(chain):
-        return [(name, run_part(name, parts[name], jobs=1)) for name in chain]
+        return [(name, run_part(name, parts[name])) for name in chain]
 
     with ThreadPoolExecutor(int(JOBS)) as pool:
         running = [pool.submit(run_chain, chain) for chain in chains]

@@ -42,9 +42,8 @@ def need(*programs):
 
 
 class Shell:
-    def __init__(self, part, jobs=int(JOBS)):
+    def __init__(self, part):
         self.part = part
-        self.jobs = str(jobs)  # cores that it may keep busy with building
         self.log = BUILD / "logs" / f"{part}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.write_text("")
@@ -96,13 +95,13 @@ class Shell:
 
     def build(self, preset, *targets):
         wanted = ["--target", *targets] if targets else []
-        return self.run("build", ["cmake", "--build", "--preset", preset, "-j", self.jobs, *wanted])
+        return self.run("build", ["cmake", "--build", "--preset", preset, "-j", JOBS, *wanted])
 
 
 def in_parallel(shell, step, items, one):
     """Runs `one` over the items on all cores; shows the output of each that fails."""
     say(f"{shell.part}: {step}")
-    with ThreadPoolExecutor(int(shell.jobs)) as pool:
+    with ThreadPoolExecutor(int(JOBS)) as pool:
         results = list(pool.map(one, items))
     failed = [(item, done) for item, done in results if done.returncode != 0]
     with shell.log.open("a") as log:
