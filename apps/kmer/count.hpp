@@ -44,6 +44,7 @@ struct count_figures {
   std::uint64_t spilled_bytes = 0;
   std::uint64_t peak_bytes = 0; // resident, of the whole process
   double huge_percent = 0;      // of what was resident when the inputs had been read
+  std::vector<std::string> warnings; // of inputs that may be cut short
 };
 
 count_figures count(const count_options& options);
