@@ -192,7 +192,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<batch_source> open_alignment(const std::string& path, opened_input input, const std::string& reference) {
+std::unique_ptr<batch_source> open_alignment(const std::string& path, opened_input input,
+                                             const std::string& reference) {
   return std::make_unique<alignment_source>(path, std::move(input), reference);
 }
 

@@ -12,12 +12,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view bgzf_end =
-    "\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0"sv;
+constexpr std::string_view bgzf_end = "\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0"sv;
 constexpr std::string_view cram_2_end = "\x0b\0\0\0\xff\xff\xff\xff\x0f\xe0"
                                         "EOF\0\0\0\0\x01\0\0\x01\0\x06\x06\x01\0\x01\0\x01\0"sv;
-constexpr std::string_view cram_3_end = "\x0f\0\0\0\xff\xff\xff\xff\x0f\xe0"
-                                        "EOF\0\0\0\0\x01\0\x05\xbd\xd9\x4f\0\x01\0\x06\x06\x01\0\x01\0\x01\0\xee\x63\x01\x4b"sv;
+constexpr std::string_view cram_3_end =
+    "\x0f\0\0\0\xff\xff\xff\xff\x0f\xe0"
+    "EOF\0\0\0\0\x01\0\x05\xbd\xd9\x4f\0\x01\0\x06\x06\x01\0\x01\0\x01\0\xee\x63\x01\x4b"sv;
 static_assert(bgzf_end.size() == 28 && cram_2_end.size() == 30 && cram_3_end.size() == longest_end_mark);
 
 // The upper half of this byte of a CRAM container carries nothing, and writers differ in it.

@@ -52,9 +52,7 @@ gzip_header::answer gzip_header::take(std::uint8_t byte) {
   case part::extra_size:
     extra_bytes_ |= std::size_t{byte} << (8 * at_);
     return ++at_ == 2 ? enter(part::extra) : answer::more;
-  case part::extra:
-    take_extra(byte);
-    return ++at_ == extra_bytes_ ? enter(part::name) : answer::more;
+  case part::extra: take_extra(byte); return ++at_ == extra_bytes_ ? enter(part::name) : answer::more;
   case part::name: return byte == 0 ? enter(part::comment) : answer::more;
   case part::comment: return byte == 0 ? enter(part::sum) : answer::more;
   case part::sum:

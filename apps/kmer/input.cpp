@@ -166,8 +166,8 @@ opened_input open_input(const std::string& path) {
     inside = {}; // whoever reads it in earnest says what is wrong
   }
   if (begins_with({inside.data(), inside.size()}, {'B', 'A', 'M', 1}))
-    return {input_kind::alignment, std::move(source), true,
-            begins_with_bgzf(more) ? end_mark::bgzf : end_mark::none, "BAM in gzip that is not bgzf"};
+    return {input_kind::alignment, std::move(source), true, begins_with_bgzf(more) ? end_mark::bgzf : end_mark::none,
+            "BAM in gzip that is not bgzf"};
   return {input_kind::text, inflate(std::move(source), shown_name(path)), true, end_mark::none, {}};
 }
 

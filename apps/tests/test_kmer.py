@@ -12,6 +12,7 @@ from kmer_files import *  # noqa: F403
 from kmer_hostile import *  # noqa: F403
 from kmer_limits import *  # noqa: F403
 from kmer_outputs import *  # noqa: F403
+from kmer_places import *  # noqa: F403
 from kmer_refusals import *  # noqa: F403
 from kmer_support import load_tests  # noqa: F401
 from kmer_whole import *  # noqa: F403
