@@ -167,6 +167,8 @@ class Files(Folder):
             self.refused(command, self.folder / "none", says="No such file")
             self.refused(command, self.write("empty", ""), says="is no k-mer file")
         self.refused("merge", "-o", self.folder / "o", self.file, self.reads, says="is no k-mer file")
+        for command in (("merge", "-o", self.folder / "o", self.file), ("dump",)):
+            self.refused(*command, "-", stdin=self.file.read_bytes(), says="-: is standard input, and a k-mer file is read from both ends")
         self.refused("from-kff", "-o", self.folder / "o", self.file, says="is no KFF file")
         self.assertFalse((self.folder / "o").exists())
 
