@@ -16,6 +16,27 @@ void put_number(std::string& to, std::uint32_t value) {
   for (unsigned shift = 0; shift < 32; shift += 8) to.push_back(static_cast<char>(value >> shift));
 }
 
+void put_half(std::string& to, std::uint32_t value) {
+  to.push_back(static_cast<char>(value));
+  to.push_back(static_cast<char>(value >> 8));
+}
+
+// Half of the headers are the shortest there is, one in four that of a bgzf block, one in four has a name and a sum.
+std::string header_before(std::size_t stream_bytes) {
+  constexpr std::string_view plain("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+  std::string header(plain);
+  if (stream_bytes % 4 == 1) {
+    header[3] = 4;
+    header.append("\6\0BC\2\0", 6);
+    put_half(header, static_cast<std::uint32_t>(header.size() + 2 + stream_bytes + 8 - 1));
+  } else if (stream_bytes % 4 == 2) {
+    header[3] = 2 | 8;
+    header.append("name", 5);
+    put_half(header, ::crc32_gzip_refl(0, reinterpret_cast<const std::uint8_t*>(header.data()), header.size()));
+  }
+  return header;
+}
+
 // Appends the member; how many bytes its stream has, 0 where there is none.
 std::size_t put_member(std::string_view stream, std::string& to) {
   static std::string room(most_unpacked, '\0');
@@ -29,7 +50,7 @@ std::size_t put_member(std::string_view stream, std::string& to) {
   state.avail_out = static_cast<std::uint32_t>(room.size());
   if (::isal_inflate(&state) != ISAL_DECOMP_OK || state.block_state != ISAL_BLOCK_FINISH) return 0;
   const std::size_t used = stream.size() - state.avail_in;
-  to.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10).append(stream.substr(0, used));
+  to.append(header_before(used)).append(stream.substr(0, used));
   put_number(to, ::crc32_gzip_refl(0, reinterpret_cast<const std::uint8_t*>(room.data()), state.total_out));
   put_number(to, state.total_out);
   return used;

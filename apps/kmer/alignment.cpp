@@ -4,15 +4,19 @@
 #include "alignment.hpp"
 
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <exception>
 #include <filesystem>
 #include <fmt/core.h>
 #include <htslib/hfile.h>
 #include <htslib/hts.h>
 #include <htslib/sam.h>
+#include <mutex>
 #include <thread>
 #include <unistd.h>
 
+#include "end_mark.hpp"
 #include "error.hpp"
 
 namespace kmer {
@@ -28,10 +32,25 @@ public:
     in_ = ends[1];
     worker_ = std::thread([this] { run(); });
   }
-  ~pump() { worker_.join(); } // the reading end is closed by then, which ends a write
+  ~pump() { // the reading end is closed by then, which ends a write
+    if (worker_.joinable()) worker_.join();
+  }
   pump(const pump&) = delete;
   pump& operator=(const pump&) = delete;
   int reading_end() const { return out_; }
+
+  // Throws what could not be read, if that has ended the stream.
+  void rethrow() {
+    const std::lock_guard hold(lock_);
+    if (why_) std::rethrow_exception(why_);
+  }
+  // For a stream that was read to its end, when the reading end is closed. What it ended with; false: something was left.
+  bool finish(std::string& tail) {
+    worker_.join();
+    rethrow();
+    tail = last_.view();
+    return !left_;
+  }
 
 private:
   void run() {
@@ -41,21 +60,26 @@ private:
     ::sigaddset(&broken_pipe, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
     std::array<char, 65536> buffer;
-    for (std::size_t got = read(buffer); got != 0; got = read(buffer))
-      if (!write_all(buffer.data(), got)) break;
+    for (std::size_t got = read(buffer); got != 0 && !left_; got = read(buffer)) {
+      last_.add({buffer.data(), got});
+      left_ = !write_all(buffer.data(), got);
+    }
     ::close(in_);
   }
-  // What cannot be read ends the stream, and htslib says that it is truncated.
-  std::size_t read(std::span<char> into) const {
+  // What cannot be read ends the stream.
+  std::size_t read(std::span<char> into) {
     try {
       return from_->read(into);
     } catch (const bad_input&) {
+      const std::lock_guard hold(lock_);
+      why_ = std::current_exception();
       return 0;
     }
   }
   bool write_all(const char* from, std::size_t count) const {
     while (count != 0) {
       const ssize_t done = ::write(in_, from, count);
+      if (done < 0 && errno == EINTR) continue;
       if (done <= 0) return false;
       from += done;
       count -= static_cast<std::size_t>(done);
@@ -66,6 +90,10 @@ private:
   std::unique_ptr<byte_source> from_;
   int in_ = -1;
   int out_ = -1;
+  last_bytes last_;
+  bool left_ = false; // bytes that nobody took
+  std::mutex lock_;
+  std::exception_ptr why_;
   std::thread worker_;
 };
 
@@ -81,25 +109,23 @@ struct record_destroyer {
 
 class alignment_source : public batch_source {
 public:
-  alignment_source(const std::string& path, std::unique_ptr<byte_source> bytes, const std::string& reference)
-      : name_(shown_name(path)), record_(::bam_init1()) {
+  alignment_source(const std::string& path, opened_input input, const std::string& reference)
+      : name_(shown_name(path)), mark_(input.mark), form_(std::move(input.form)), record_(::bam_init1()) {
     ::hts_set_log_level(HTS_LOG_OFF);
-    const bool reads_twice = path != "-" && std::filesystem::is_regular_file(path);
-    if (!reads_twice) {
-      pump_ = std::make_unique<pump>(std::move(bytes));
+    if (path == "-" || !std::filesystem::is_regular_file(path)) {
+      pump_ = std::make_unique<pump>(std::move(input.bytes));
       hFILE* const stream = ::hdopen(pump_->reading_end(), "r");
       if (stream != nullptr) file_.reset(::hts_hopen(stream, "-", "r"));
       if (stream != nullptr && !file_) ::hclose_abruptly(stream);
     } else {
-      bytes.reset();
+      input.bytes.reset();
+      check_end(path, input);
       file_.reset(::hts_open(path.c_str(), "r"));
     }
     if (file_ && !reference.empty() && ::hts_set_fai_filename(file_.get(), reference.c_str()) != 0)
       throw bad_input(fmt::format("{}: --reference '{}' cannot be used", name_, reference));
-    if (file_ && reads_twice && ::hts_check_EOF(file_.get()) == 0)
-      throw bad_input(fmt::format("{}: has no end marker: the file is truncated", name_));
     if (file_) header_.reset(::sam_hdr_read(file_.get()));
-    if (!file_ || !header_) throw bad_input(fmt::format("{}: its header cannot be read as BAM or CRAM", name_));
+    if (!file_ || !header_) refuse("its header cannot be read as BAM or CRAM");
   }
 
   bool next(batch& out) override {
@@ -110,16 +136,33 @@ public:
       const int got = ::sam_read1(file_.get(), header_.get(), record_.get());
       ended_ = got < 0;
       if (got < -1)
-        throw bad_input(fmt::format("{}: record {}: cannot be read; the file is truncated or damaged, or CRAM wants "
-                                    "its --reference",
-                                    name_, figures_.records + 1));
-      if (!ended_) add(out.letters);
+        refuse(fmt::format("record {}: cannot be read; the file is truncated or damaged, or CRAM wants its --reference",
+                           figures_.records + 1));
+      if (got >= 0) add(out.letters);
+      else finish();
     }
     return !out.letters.empty();
   }
   input_figures figures() const override { return figures_; }
+  std::string doubt() const override {
+    return mark_ == end_mark::none ? fmt::format("is {}, which has no end-of-file mark", form_) : std::string();
+  }
 
 private:
+  [[noreturn]] void refuse(const std::string& why) {
+    if (pump_) pump_->rethrow();
+    throw bad_input(fmt::format("{}: {}", name_, why));
+  }
+
+  // htslib is content with an end between two records; of a stream, it is seen here what it ends with.
+  void finish() {
+    file_.reset();
+    if (!pump_) return;
+    std::string tail;
+    if (!pump_->finish(tail)) refuse("something follows its end");
+    if (!is_marked(mark_, tail)) throw bad_input(unmarked(name_, "samtools view -b"));
+  }
+
   void add(std::string& letters) {
     ++figures_.records;
     const bam1_core_t& core = record_->core;
@@ -137,6 +180,8 @@ private:
   }
 
   std::string name_;
+  end_mark mark_;
+  std::string form_;
   std::unique_ptr<pump> pump_; // outlives the file that reads from it
   std::unique_ptr<bam1_t, record_destroyer> record_;
   std::unique_ptr<htsFile, hts_closer> file_;
@@ -147,9 +192,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<batch_source> open_alignment(const std::string& path, std::unique_ptr<byte_source> bytes,
+std::unique_ptr<batch_source> open_alignment(const std::string& path, opened_input input,
                                              const std::string& reference) {
-  return std::make_unique<alignment_source>(path, std::move(bytes), reference);
+  return std::make_unique<alignment_source>(path, std::move(input), reference);
 }
 
 } // namespace kmer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BAM and CRAM through htslib. Each read counts once, as it came from the machine: secondary and supplementary lines are
-// left out, and a read that was aligned to the other strand is turned back.
+// left out, and a read that was aligned to the other strand is turned back. What lacks the end-of-file mark of its format is
+// refused, in the end at the latest.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,6 @@
 namespace kmer {
 
 // `reference`: a FASTA file for CRAM that does not hold its own; may be empty.
-std::unique_ptr<batch_source> open_alignment(const std::string& path, std::unique_ptr<byte_source> bytes,
-                                             const std::string& reference);
+std::unique_ptr<batch_source> open_alignment(const std::string& path, opened_input input, const std::string& reference);
 
 } // namespace kmer

@@ -58,6 +58,7 @@ public:
     figures_.file_bytes = writer_.bytes();
     figures_.peak_bytes = bench::peak_resident_bytes();
     figures_.seconds = seconds_since(begin);
+    figures_.warnings = inputs_.warnings();
     return figures_;
   }
 

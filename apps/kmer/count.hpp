@@ -42,8 +42,9 @@ struct count_figures {
   double reading_seconds = 0;   // until the inputs had been read and divided
   std::uint64_t pool_bytes = 0; // of super-k-mers in memory, at most
   std::uint64_t spilled_bytes = 0;
-  std::uint64_t peak_bytes = 0; // resident, of the whole process
-  double huge_percent = 0;      // of what was resident when the inputs had been read
+  std::uint64_t peak_bytes = 0;      // resident, of the whole process
+  double huge_percent = 0;           // of what was resident when the inputs had been read
+  std::vector<std::string> warnings; // of inputs that may be cut short
 };
 
 count_figures count(const count_options& options);

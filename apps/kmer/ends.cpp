@@ -27,7 +27,11 @@ void keep_input(const std::string& shown, const file_status& input, const std::s
                       : fmt::format("{}: it is the input and the output; give -o another name", shown));
 }
 
-// Nothing is opened: who opens a pipe a second time has lost what the first time had begun to read.
+// Only files are opened: who opens a pipe a second time has lost what the first time had begun to read.
+void check_whole(const std::string& name) {
+  if (const file_status about = status_of(name); about && S_ISREG(about->st_mode)) check_end(name, open_input(name));
+}
+
 void check_readable(const std::string& name, const std::string& shown) {
   const file_status about = status_of(name);
   if (!about || ::faccessat(AT_FDCWD, name.c_str(), R_OK, AT_EACCESS) != 0)
@@ -52,6 +56,8 @@ void check_streams(const std::vector<std::string>& names) {
       throw bad_input(fmt::format("{}: standard input is given twice, and can be read once", name));
     if (!is_standard_input) check_readable(name, name);
   }
+  for (const std::string& name : names)
+    if (name != "-") check_whole(name);
 }
 
 void check_reference(const std::string& name) {

@@ -15,7 +15,8 @@ struct command_inputs {
 
 enum class output_kind { result, summary };
 
-// Refuses inputs that cannot be read, all of them before the first is read. "-" is standard input.
+// Refuses inputs that cannot be read, and files that lack their end-of-file mark, all of them before the first is read.
+// "-" is standard input.
 void check_streams(const std::vector<std::string>& names);
 // The same for what --reference names; what is fetched from elsewhere cannot be told before.
 void check_reference(const std::string& name);

@@ -15,7 +15,7 @@ namespace kmer {
 
 class feed {
 public:
-  feed(batch_source& source, std::size_t threads) : source_(source), wanted_(2 * threads) {}
+  feed(batch_sources& source, std::size_t threads) : source_(source), wanted_(2 * threads) {}
 
   // The next batch for this thread; false when there is none any more or somebody has failed.
   bool next(batch& mine);
@@ -29,7 +29,7 @@ public:
 private:
   void read_one(std::unique_lock<std::mutex>& hold);
 
-  batch_source& source_;
+  batch_sources& source_;
   std::size_t wanted_;
   mutable std::mutex lock_;
   std::condition_variable changed_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip through ISA-L: any number of members one after another, so bgzf as well. Checks each member's sum.
+// gzip through ISA-L: any number of members one after another, so bgzf as well. Checks each member's sums, and
+// that what ends with bgzf ends with its mark.
 #pragma once
 
 #include <memory>

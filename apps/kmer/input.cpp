@@ -14,6 +14,7 @@
 
 #include "error.hpp"
 #include "gzip.hpp"
+#include "gzip_header.hpp"
 
 namespace kmer {
 
@@ -45,6 +46,23 @@ public:
       if (got >= 0) return static_cast<std::size_t>(got);
       if (errno != EINTR) throw bad_input(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
     }
+  }
+
+  std::uint64_t size() const {
+    struct stat about{};
+    return ::fstat(fd_, &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
+  }
+  // So many bytes as there are.
+  std::size_t read_at(std::uint64_t offset, std::span<char> into) const {
+    std::size_t have = 0;
+    while (have < into.size()) {
+      const ssize_t got = ::pread(fd_, into.data() + have, into.size() - have, static_cast<off_t>(offset + have));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw bad_input(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
+      if (got == 0) break;
+      have += static_cast<std::size_t>(got);
+    }
+    return have;
   }
 
 private:
@@ -90,6 +108,15 @@ bool begins_with(std::string_view head, std::initializer_list<unsigned char> mag
                     [](unsigned char want, char have) { return want == static_cast<unsigned char>(have); });
 }
 
+// The last bytes of a file, at most so many.
+std::string end_of(const std::string& path, std::size_t count) {
+  const file_source file(path);
+  const std::uint64_t size = file.size();
+  std::string tail(std::min<std::uint64_t>(size, count), '\0');
+  tail.resize(file.read_at(size - tail.size(), tail));
+  return tail;
+}
+
 void refuse_other_compressions(std::string_view head, const std::string& name) {
   const char* what = begins_with(head, {'B', 'Z', 'h'})                 ? "bzip2"
                      : begins_with(head, {0xfd, '7', 'z', 'X', 'Z', 0}) ? "xz"
@@ -107,10 +134,12 @@ std::string shown_name(const std::string& path) { return path == "-" ? "standard
 opened_input open_input(const std::string& path) {
   std::unique_ptr<byte_source> source = std::make_unique<file_source>(path);
   const std::string head = look(source, 18);
-  if (begins_with(head, {'C', 'R', 'A', 'M'})) return {input_kind::alignment, std::move(source)};
+  if (begins_with(head, {'C', 'R', 'A', 'M'}) && head.size() > 5)
+    return {input_kind::alignment, std::move(source), false, mark_of_cram(head),
+            fmt::format("CRAM {:d}.{:d}", head[4], head[5])};
   if (!begins_with(head, {0x1f, 0x8b})) {
     refuse_other_compressions(head, shown_name(path));
-    return {input_kind::text, std::move(source)};
+    return {input_kind::text, std::move(source), false, end_mark::none, {}};
   }
   // BAM is gzip too, and says what it is inside the first member. 64 KiB hold that, whatever the compression.
   const std::string more = look(source, std::size_t{1} << 16);
@@ -137,8 +166,23 @@ opened_input open_input(const std::string& path) {
     inside = {}; // whoever reads it in earnest says what is wrong
   }
   if (begins_with({inside.data(), inside.size()}, {'B', 'A', 'M', 1}))
-    return {input_kind::alignment, std::move(source)};
-  return {input_kind::text, inflate(std::move(source), shown_name(path))};
+    return {input_kind::alignment, std::move(source), true, begins_with_bgzf(more) ? end_mark::bgzf : end_mark::none,
+            "BAM in gzip that is not bgzf"};
+  return {input_kind::text, inflate(std::move(source), shown_name(path)), true, end_mark::none, {}};
+}
+
+std::string unmarked(const std::string& name, const char* through) {
+  return fmt::format("{}: has no end-of-file mark: it is truncated, or its writer leaves the mark out; if it is whole, "
+                     "give it through `{}`",
+                     name, through);
+}
+
+void check_end(const std::string& path, const opened_input& input) {
+  const bool is_text = input.kind == input_kind::text;
+  if (is_text && !input.is_packed) return;
+  const std::string tail = end_of(path, is_text ? longest_bgzf_block : longest_end_mark);
+  if (is_text ? ends_unmarked(tail) : !is_marked(input.mark, tail))
+    throw bad_input(unmarked(path, is_text ? "gzip -dc" : "samtools view -b"));
 }
 
 } // namespace kmer

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "end_mark.hpp"
+
 namespace kmer {
 
 class byte_source {
@@ -21,11 +23,20 @@ enum class input_kind { text, alignment };
 struct opened_input {
   input_kind kind = input_kind::text;
   std::unique_ptr<byte_source> bytes; // text: decompressed; alignment: as they lie in the file
+  bool is_packed = false;             // so that its end is known
+  end_mark mark = end_mark::none;     // of an alignment
+  std::string form;                   // of an alignment without a mark, for a warning
 };
 
 // How an input is called in messages.
 std::string shown_name(const std::string& path);
 
 opened_input open_input(const std::string& path);
+
+// Why it is refused that an input lacks its mark, and what keeps one that never had it: the command that it is given through.
+std::string unmarked(const std::string& name, const char* through);
+// Throws bad_input where a file that is opened by its name lacks the mark of its format. Bgzf inside other gzip is found only
+// when it is read.
+void check_end(const std::string& path, const opened_input& input);
 
 } // namespace kmer

@@ -97,6 +97,7 @@ bool kff_reader::find_section() {
     case 'i': skip_index(); break;
     case 'K':
       if (read_number(2) != 0x4646) refuse("is damaged: its end is not KFF");
+      expect_end();
       return false;
     default: refuse(fmt::format("is damaged: there is no section of type {}", static_cast<int>(type)));
     }
@@ -107,6 +108,11 @@ void kff_reader::skip_index() {
   const std::uint64_t sections = read_number(8);
   if (sections > (UINT64_MAX - 8) / 9) refuse("is damaged: its index has more sections than a file can have");
   for (std::uint64_t left = 9 * sections + 8; left != 0; --left) read_number(1);
+}
+
+// What packs it has an end, too, and sums that are compared there.
+void kff_reader::expect_end() {
+  if (buffer_at_ != buffer_end_ || bytes_->read(buffer_) != 0) refuse("is damaged: something follows its end");
 }
 
 void kff_reader::begin_data(char type) {

@@ -40,6 +40,7 @@ private:
   bool find_section();
   void read_variables();
   void skip_index();
+  void expect_end();
   void begin_data(char type);
   void read_block();
   void read_codes(std::size_t bases, std::vector<std::uint8_t>& into);

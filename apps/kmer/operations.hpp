@@ -25,9 +25,10 @@ std::uint64_t print_histogram(const std::string& file, const std::string& output
 void dump(const std::string& file, const std::string& output, const count_range& range);
 // Figures of a file; every block is read and its sum checked.
 void print_stats(const std::string& file, const std::string& json);
-// The counts of k-mers that are given as text, or of all k-mers of the sequences in files, in their order.
-void query(const std::string& file, const std::vector<std::string>& kmers, const std::vector<std::string>& sequences,
-           const std::string& output);
+// The counts of k-mers that are given as text, or of all k-mers of the sequences in files, in their order. Returns
+// what is to be said of sequences that may be cut short.
+std::vector<std::string> query(const std::string& file, const std::vector<std::string>& kmers,
+                               const std::vector<std::string>& sequences, const std::string& output);
 
 enum class set_operation { merge, intersect, join, subtract };
 enum class count_rule { sum, least, most, first, difference };

@@ -13,14 +13,14 @@
 #include <utility>
 
 #include "error.hpp"
+#include "overwrite.hpp"
+#include "partial_file.hpp"
 
 namespace kmer {
 
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
-
-std::string link_to(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
 // What has no name gets one by its link, and where /proc is not mounted there is none.
 bool can_be_named(int fd) { return ::access(link_to(fd).c_str(), F_OK) == 0; }
@@ -61,6 +61,7 @@ void output_file::open_beside() {
   if (!is_there && errno != ENOENT) refuse(errno);
   if (is_there && S_ISDIR(about.st_mode)) refuse(EISDIR);
   if (is_there && ::access(place_.path.c_str(), W_OK) != 0) refuse(errno);
+  remove_stale_partials(place_.path);
   const std::filesystem::path folder = std::filesystem::path(place_.path).parent_path();
   fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   const bool needs_name = fd_ < 0 ? errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL : !can_be_named(fd_);
@@ -72,14 +73,15 @@ void output_file::open_beside() {
 
 void output_file::open_temporary() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  std::string name = fmt::format("{}.{}.partial", place_.path, ::getpid());
-  fd_ = ::open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  if (fd_ >= 0) temporary_ = std::move(name); // only what was made here is taken away again
+  partial_file made = make_partial(place_.path);
+  fd_ = made.fd;
+  temporary_ = std::move(made.name); // only what was made here is taken away again
 }
 
 output_file::~output_file() {
-  if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (fd_ >= 0) ::close(fd_);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void output_file::refuse(int error) const {
@@ -109,20 +111,17 @@ void output_file::write(std::string_view bytes) {
 
 void output_file::give_name() {
   if (!temporary_.empty()) return;
-  temporary_ = fmt::format("{}.{}.partial", place_.path, ::getpid());
-  ::unlink(temporary_.c_str());
-  if (::linkat(AT_FDCWD, link_to(fd_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
-  const int error = errno;
-  temporary_.clear();
-  refuse(error);
+  temporary_ = name_partial(fd_, place_.path);
+  if (temporary_.empty()) refuse(errno);
 }
 
 void output_file::commit() {
   flush();
   if (!direct_) give_name();
-  const int closed = ::close(fd_);
-  fd_ = -1;
-  if (closed != 0) refuse(errno);
+  // The lock stays when the descriptor is closed, which may be what says that something could not be written.
+  if (!direct_) lock_ = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (!direct_ && lock_ < 0) refuse(errno);
+  if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
   if (direct_) return;
   if (std::rename(temporary_.c_str(), place_.path.c_str()) == 0) temporary_.clear();
   else if (errno == EBUSY) write_over();
@@ -130,10 +129,12 @@ void output_file::commit() {
 }
 
 // A file that is mounted by itself, as containers have them, cannot be replaced.
-void output_file::write_over() {
-  std::error_code failed;
-  std::filesystem::copy_file(temporary_, place_.path, std::filesystem::copy_options::overwrite_existing, failed);
-  if (failed) refuse(failed.value());
+void output_file::write_over() const {
+  const overwritten done = overwrite(place_.path, temporary_);
+  if (done.error == 0) return;
+  if (done.kept.empty()) refuse(done.error);
+  throw bad_input(
+      fmt::format("{}: cannot be written: {}; what it held is in {}", name_, std::strerror(done.error), done.kept));
 }
 
 } // namespace kmer

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that appears whole or not at all: written without a name where the file system can, else under a temporary
 // one, and given its name by `commit`. Devices, pipes and descriptors (/dev/stdout) are written directly; a symbolic link stays,
-// and the file that it stands for is written. A file that is mounted by itself is written over. Every failure is a bad_input.
+// and the file that it stands for is written. A file that is mounted by itself is written over (overwrite.hpp). Every failure
+// is a bad_input.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ private:
   void open_directly();
   void open_beside();
   void open_temporary();
-  void write_over();
+  void write_over() const;
   void flush();
   void write_through(std::string_view bytes);
   [[noreturn]] void refuse(int error) const;
@@ -41,6 +42,7 @@ private:
   std::string temporary_; // empty: no name yet, or none needed
   bool direct_ = false;
   int fd_ = -1;
+  int lock_ = -1; // of the temporary name, until it has become the other
   std::uint64_t size_ = 0;
   std::string waiting_;
 };

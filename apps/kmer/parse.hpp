@@ -23,22 +23,30 @@ public:
   // Fills `out`; false when the input has ended and nothing was filled. Throws bad_input.
   virtual bool next(batch& out) = 0;
   virtual input_figures figures() const = 0;
+  // Once it has ended: why nobody can tell whether it is whole; empty when it has said so itself.
+  virtual std::string doubt() const = 0;
 };
 
 // All inputs, one after another, each opened when its turn comes.
-class batch_sources : public batch_source {
+class batch_sources {
 public:
   batch_sources(std::vector<std::string> paths, unsigned k, std::string reference);
-  bool next(batch& out) override;
-  input_figures figures() const override;
+  bool next(batch& out);
+  input_figures figures() const;
+  // A line for each input that has ended and may be cut short for all that can be known.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:
+  void open();
+
   std::vector<std::string> paths_;
   unsigned k_;
   std::string reference_;
   std::size_t turn_ = 0;
   std::unique_ptr<batch_source> current_;
+  bool tells_its_end_ = false; // what the current one is packed in
   input_figures ended_;
+  std::vector<std::string> warnings_;
 };
 
 } // namespace kmer

@@ -14,12 +14,13 @@
 namespace kmer {
 
 kmer_file::kmer_file(const std::string& path) : path_(path) {
+  if (path == "-") refuse("is standard input, and a k-mer file is read from both ends; give it by its name");
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat about{};
   if (fd_ < 0 || ::fstat(fd_, &about) != 0)
     throw bad_input(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
   try {
-    if (!S_ISREG(about.st_mode)) refuse("is no file, and a k-mer file is read from both ends");
+    if (!S_ISREG(about.st_mode)) refuse("is no file, and a k-mer file is read from both ends; put it into one");
     size_ = static_cast<std::uint64_t>(about.st_size);
     if (size_ >= sizeof header_) read_at(0, &header_, sizeof header_);
     if (size_ < sizeof header_ || header_.magic != file_magic)

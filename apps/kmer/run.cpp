@@ -70,6 +70,11 @@ void check_count_ends(const flags& f) {
   keep_apart(f.output, f.json);
 }
 
+// Asked for or not: what was counted may not be everything.
+void warn(const char* command, const std::vector<std::string>& warnings) {
+  for (const std::string& one : warnings) console::say("cubby kmer {}: warning: {}\n", command, one);
+}
+
 void run_count(const flags& f) {
   check_count_ends(f);
   count_options o;
@@ -96,6 +101,7 @@ void run_count(const flags& f) {
   std::optional<output_file> json; // opened before the work begins
   if (!f.json.empty()) json.emplace(f.json);
   const count_figures figures = count(o);
+  warn("count", figures.warnings);
   if (!f.quiet) print_summary(o, figures);
   if (json) write_summary(*json, o, figures);
 }
@@ -113,7 +119,7 @@ void run_query(const flags& f) {
     throw bad_input("no k-mers to ask for; give some behind the file, or sequences by -s");
   keep_inputs({f.sequence_files, {f.files.front()}}, output_of(f));
   check_streams(f.sequence_files);
-  query(f.files.front(), {f.files.begin() + 1, f.files.end()}, f.sequence_files, output_of(f));
+  warn("query", query(f.files.front(), {f.files.begin() + 1, f.files.end()}, f.sequence_files, output_of(f)));
 }
 
 void tell(const flags& f, const file_figures& figures, const count_bounds& bounds) {

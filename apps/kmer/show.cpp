@@ -154,18 +154,19 @@ void print_stats(const std::string& path, const std::string& json) {
   shown.commit();
 }
 
-void query(const std::string& path, const std::vector<std::string>& kmers, const std::vector<std::string>& sequences,
-           const std::string& output) {
+std::vector<std::string> query(const std::string& path, const std::vector<std::string>& kmers,
+                               const std::vector<std::string>& sequences, const std::string& output) {
   const kmer_file file(path);
   output_file out(output);
+  batch_sources inputs(sequences, file.of().k, {});
   with_word(file.of().k, [&](auto word) {
     asker<decltype(word)> one(file, out);
     for (const std::string& text : kmers) one.ask(text);
-    batch_sources inputs(sequences, file.of().k, {});
     splitter cut(file.of());
     for (batch b; inputs.next(b);) cut.runs(b, [&](std::span<const std::uint8_t> run) { one.ask_all(run); });
   });
   out.commit();
+  return inputs.warnings();
 }
 
 } // namespace kmer

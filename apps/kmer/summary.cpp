@@ -56,6 +56,7 @@ void write_summary(output_file& to, const count_options& options, const count_fi
   all["spilled_bytes"] = f.spilled_bytes;
   all["huge_pages_setting"] = bench::describe_machine().huge_pages;
   all["huge_pages_percent"] = f.huge_percent;
+  all["warnings"] = f.warnings;
   to.write(all.dump(2) + "\n");
   to.commit();
 }

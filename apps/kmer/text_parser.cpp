@@ -35,7 +35,14 @@ void text_parser::refuse_return() {
 bool text_parser::refill() {
   at_ = 0;
   end_ = bytes_->read(buffer_);
+  if (end_ != 0) is_empty_ = false;
   return end_ != 0;
+}
+
+// FASTQ says how long a record is, and FASTA nothing: the last line end is the only sign.
+std::string text_parser::doubt() const {
+  if (is_empty_) return "is empty";
+  return format_ == '>' && !line_begins_ ? "ends without a line end" : "";
 }
 
 text_parser::piece text_parser::take() {

@@ -17,6 +17,7 @@ public:
   text_parser(std::unique_ptr<byte_source> bytes, std::string name, unsigned k);
   bool next(batch& out) override;
   input_figures figures() const override { return figures_; }
+  std::string doubt() const override;
 
 private:
   enum class expects { record, fasta_header, fasta_line, fastq_header, sequence_line, plus_line, quality };
@@ -52,6 +53,7 @@ private:
   bool line_begins_ = true;  // the next piece is the first of its line
   bool held_return_ = false; // a '\r' stood last in the buffer
   bool ended_ = false;
+  bool is_empty_ = true;
   std::uint64_t sequence_letters_ = 0;
   std::uint64_t sequence_lines_ = 0;
   std::uint64_t quality_letters_ = 0;

@@ -7,6 +7,7 @@ import subprocess
 
 from kmer_support import READS, Folder, cubby, random_bases
 
+CRAM_END = bytes.fromhex("0f000000ffffffff0fe0454f4600000000010005bdd94f0001000606010001000100ee63014b")
 FASTQ = "@r1\nACGTACGT\n+\nIIIIIIII\n"
 
 
@@ -78,7 +79,8 @@ class Sequences(Folder):
         self.refuse(bam.read_bytes()[:300_000], "truncated", name="cut.bam")
         out = self.folder / "out.kc"
         self.refused("count", "-k", 5, "-o", out, "-", stdin=bam.read_bytes()[:300_000], says=("standard input", "truncated"))
-        self.refuse(b"CRAM\3\0" + b"x" * 100, "CRAM", name="bad.cram")
+        self.refuse(b"CRAM\3\0" + b"x" * 100, "end-of-file mark", name="bad.cram")
+        self.refuse(b"CRAM\3\0" + b"x" * 100 + CRAM_END, "CRAM", name="bad.cram")
 
     def test_inputs_that_cannot_be_read(self):
         out = self.folder / "out.kc"
@@ -165,6 +167,8 @@ class Files(Folder):
             self.refused(command, self.folder / "none", says="No such file")
             self.refused(command, self.write("empty", ""), says="is no k-mer file")
         self.refused("merge", "-o", self.folder / "o", self.file, self.reads, says="is no k-mer file")
+        for command in (("merge", "-o", self.folder / "o", self.file), ("dump",)):
+            self.refused(*command, "-", stdin=self.file.read_bytes(), says="-: is standard input, and a k-mer file is read from both ends")
         self.refused("from-kff", "-o", self.folder / "o", self.file, says="is no KFF file")
         self.assertFalse((self.folder / "o").exists())
 

@@ -12,8 +12,10 @@ from kmer_files import *  # noqa: F403
 from kmer_hostile import *  # noqa: F403
 from kmer_limits import *  # noqa: F403
 from kmer_outputs import *  # noqa: F403
+from kmer_places import *  # noqa: F403
 from kmer_refusals import *  # noqa: F403
 from kmer_support import load_tests  # noqa: F401
+from kmer_whole import *  # noqa: F403
 
 if __name__ == "__main__":
     kmer_support.PROGRAM = sys.argv.pop(1)
