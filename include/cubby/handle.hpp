@@ -19,7 +19,7 @@ template <class Engine> class owned_seat {
 public:
   explicit owned_seat(Engine& e) : engine_(&e) {
     if constexpr (!Engine::capabilities.one_thread_only) {
-      mine_ = registry::claim();
+      mine_ = e.claim_seat();
       if (mine_ == nullptr) fail::with_no_memory();
     }
   }
@@ -40,6 +40,7 @@ public:
     if constexpr (Engine::capabilities.one_thread_only) return thread_seat(*engine_);
     // without exceptions a claim may have failed: the thread's seat does as well, only slower
     if (!fail::throws && mine_ == nullptr) return thread_seat(*engine_);
+    if constexpr (!Engine::capabilities.one_thread_only) registry::use(*mine_);
     return *mine_;
   }
 

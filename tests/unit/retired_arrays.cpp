@@ -47,7 +47,7 @@ protected:
     cubby::registry::release(mine);
   }
   cubby::seat* mine = cubby::registry::claim();
-  cubby::retired_arrays<counted_array, cubby::sync::shared> list;
+  cubby::retired_arrays<counted_array, cubby::sync::shared> list{cubby::registry::own_domain()};
 };
 
 TEST_F(retired_list, keeps_an_array_for_an_older_pin_and_for_no_younger_one) {

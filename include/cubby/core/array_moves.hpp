@@ -89,7 +89,7 @@ template <class Table> void finish_moves(Table& t) noexcept {
 /// What the thread of a `background` table does when it is woken.
 template <class Table> void background_work(void* of) {
   auto& t = *static_cast<Table*>(of);
-  seat* const mine = registry::local();
+  seat* const mine = registry::local(*t.home);
   // relaxed: whoever sees it late moves some units too many, or leaves them to the next
   t.unmanned.store(mine == nullptr ? 1 : 0, sync::relaxed);
   if (mine == nullptr) return;
@@ -144,6 +144,7 @@ template <class Table> bool begin_with(Table& t, typename Table::array_type* fir
   if (first == nullptr) return false;
   t.floor_lines = first->lines;
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet
+  if (!t.home) return false;
   return t.settings.growth != Table::growth::background || t.worker.start(background_work<Table>, &t);
 }
 

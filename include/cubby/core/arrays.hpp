@@ -27,10 +27,11 @@ template <class Array, class Policy, class Settings, class Threads> struct table
   using array_type = Array;
   using growth = decltype(Settings::growth);
   using shrink = decltype(Settings::shrink);
-  table_state(const Settings& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
+  table_state(const Settings& chosen, Policy slots) : policy(std::move(slots)), settings(chosen), retired(home) {}
 
   alignas(cpu::cache_line) sync::word<array_type*, Threads> root; // oldest array that has not wholly moved
   sync::word<std::uint32_t, Threads> keeps_arrays;                // 1: some wait to be freed
+  const domain_ref home = domain_of_table<Threads>(); // whose seats keep alive what the table shows
   Policy policy;
   Settings settings;
   std::uint64_t floor_lines = 1; // shrinking stops here: what `settings.capacity` asked for
@@ -181,7 +182,8 @@ typename Table::array_type* make_next(Table& t, typename Table::array_type& a, s
   (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
   // [publish-array] release: pairs with [array-next]
   a.next.store(made, sync::release);
-  if (t.settings.growth == Table::growth::background) t.worker.notify();
+  // relaxed: see background_work; in the child of a fork there is no worker
+  if (t.settings.growth == Table::growth::background && !t.worker.notify()) t.unmanned.store(1, sync::relaxed);
   return made;
 }
 

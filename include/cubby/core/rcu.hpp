@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read-copy-update over the seats of registry.hpp. A read section is a pin. A writer waits for the sections that were
-// open at some moment, in one of three ways, all over the same epochs: it hands memory to a `retire_bag` (epoch.hpp) and
-// goes on, it asks a `grace_period` now and then, or it blocks in `synchronize`. Threads need not register.
+// Read-copy-update over the seats of a domain. A read section is a pin. A writer waits for the sections that were open at
+// some moment, in one of three ways, all over the same epochs: it hands memory to a `retire_bag` (epoch.hpp) and goes on,
+// it asks a `grace_period` now and then, or it blocks in `synchronize`. Threads need not register. Each call takes a
+// domain; without one it means that of the image (the program, or a shared library) whose code makes the call.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,14 @@ namespace cubby::inline v0::rcu {
 /// The thread's first needs memory for a seat: std::bad_alloc without (without exceptions it waits for some).
 class [[nodiscard]] read_section {
 public:
-  read_section() : pin_(own_seat()) {}
+  CUBBY_OF_IMAGE read_section() : pin_(own_seat([] { return registry::local(); })) {}
+  /// Of a structure that code of several images uses: its writer and all its readers name the same domain.
+  CUBBY_OF_IMAGE explicit read_section(const domain_ref& of) : pin_(own_seat([&of] { return registry::local(*of); })) {}
 
 private:
-  static seat& own_seat() {
+  template <class Get> static seat& own_seat(Get get) {
     for (sync::backoff wait;; wait.pause()) {
-      if (seat* const mine = registry::local()) [[likely]]
+      if (seat* const mine = get()) [[likely]]
         return *mine;
       fail::with_no_memory();
     }
@@ -34,21 +37,28 @@ class grace_period {
 public:
   grace_period() noexcept = default; ///< has elapsed
   /// A system call, which interrupts every running thread of the program.
-  [[nodiscard]] static grace_period begin() noexcept {
+  [[nodiscard]] CUBBY_OF_IMAGE static grace_period begin() noexcept {
+    domain* const own = detail::domain_of_image();
+    return own != nullptr ? begin(*own) : grace_period(); // without a domain there is no reader in it
+  }
+  /// The same of readers in `of`, which lives longer.
+  [[nodiscard]] static grace_period begin(domain& of) noexcept {
     grace_period now;
-    now.tag_ = registry::advance();
-    barrier::heavy(); // once: see oldest_shown
+    now.of_ = &of;
+    now.tag_ = of.advance();
+    of.pass_barrier(); // once: see oldest_shown
     return now;
   }
   /// Whether all of them have ended. What the caller wrote before `begin` is then seen by every section that is open,
   /// and what they did inside happened before the answer. Looks at every seat until it is true; never blocks. It stays true:
   /// a section that takes the number of its epoch before `begin` and shows it late is not asked about again.
   [[nodiscard]] bool elapsed() noexcept {
-    if (tag_ != 0 && registry::oldest_shown() >= tag_) tag_ = 0;
+    if (tag_ != 0 && of_->oldest_shown() >= tag_) tag_ = 0;
     return tag_ == 0;
   }
 
 private:
+  domain* of_ = nullptr;
   std::uint64_t tag_ = 0; // 0: has elapsed
 };
 
@@ -81,17 +91,23 @@ enum class waited : std::uint8_t {
 
 inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 
-/// Blocks until every section that is open now has ended, or `limit` microseconds of naps: a first spin and
-/// late wake-ups come on top. Of the caller's own sections
-/// those on its thread's seat are noticed, and those on `mine` if that is given: a thread that holds the pin of a handle
-/// passes its seat, or a limit.
-[[nodiscard]] inline waited synchronize(const seat* mine = nullptr, std::uint64_t limit = for_ever) noexcept {
-  if (registry::inside() || (mine != nullptr && registry::inside(*mine))) return waited::inside;
-  grace_period readers = grace_period::begin();
+/// Blocks until every section in `of` that is open now has ended, or `limit` microseconds of naps: a first spin and
+/// late wake-ups come on top. Of the caller's own sections those are noticed that its thread's seat or a handle is in, and
+/// those on `mine` if that is given: a seat that the caller has claimed itself.
+[[nodiscard]] inline waited synchronize(domain& of, const seat* mine = nullptr,
+                                        std::uint64_t limit = for_ever) noexcept {
+  if (registry::inside(of) || (mine != nullptr && registry::inside(*mine))) return waited::inside;
+  grace_period readers = grace_period::begin(of);
   for (patience wait; !readers.elapsed(); wait.pause()) {
     if (wait.napped() >= limit) return waited::too_long;
   }
   return waited::elapsed;
+}
+/// The same for the domain of the image.
+[[nodiscard]] CUBBY_OF_IMAGE inline waited synchronize(const seat* mine = nullptr,
+                                                       std::uint64_t limit = for_ever) noexcept {
+  domain* const own = detail::domain_of_image();
+  return own != nullptr ? synchronize(*own, mine, limit) : waited::elapsed;
 }
 
 } // namespace cubby::inline v0::rcu

@@ -1,153 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seats: how a thread says that it is inside a table, so that nothing it may see is freed under it.
-// Entering costs one plain store where the kernel has membarrier. Seats are reused, never freed; their number is the
-// highest number of threads and handles that ever lived at the same time. One registry serves every table.
+// Which domain and which seat: the domain of an image, in which the tables that it makes begin, and the calling thread's
+// own seat in the domain of a table. What is found here is kept once for each image; what tables share is in the domain.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <new>
 
-#include <cubby/platform/barrier.hpp>
-#include <cubby/platform/sync.hpp>
+#include <cubby/core/domain.hpp>
 
 namespace cubby::inline v0 {
 
-/// One thread's or handle's place. Used by one thread at a time; cache-line sized, so that entering disturbs nobody.
-class alignas(cpu::cache_line) seat {
-public:
-  /// Small and unique among living seats: an index for per-seat counters.
-  [[nodiscard]] std::size_t id() const noexcept { return id_; }
+namespace detail {
 
-private:
-  friend class registry;
-  sync::word<std::uint64_t> epoch_; // 0: outside; else the epoch that was current on entering
-  sync::word<std::uint32_t> taken_; // 1 while somebody owns the seat
-  std::uint32_t depth_ = 0;         // nested pins; only the owner touches it
-  bool asymmetric_ = false;         // copy of barrier::is_asymmetric(), beside the word that it is about
-  std::size_t id_ = 0;
-  seat* next_ = nullptr; // older seats; set before the seat is published, constant afterwards
+/// A domain that code of this image has taken a seat in, so that it can be set right after a fork.
+struct known_domain {
+  domain_ref held;
+  sync::word<known_domain*> next;
 };
+
+/// What is there once for each image. Never destroyed; `image_end` lets go of the domains when the image is closed.
+struct image_state {
+  small_lock<> lock;
+  sync::word<known_domain*> known;  // walked in the child of a fork; changed under the lock
+  sync::word<domain*> last;         // the one that was looked up last
+  sync::word<domain*> own;          // of tables that this image makes
+  sync::word<std::uint32_t> armed;  // 1: hears of forks
+};
+CUBBY_OF_IMAGE inline image_state& state_of_image() noexcept {
+  static constinit image_state state;
+  return state;
+}
+
+/// In the child of a fork, before anybody else runs there.
+CUBBY_OF_IMAGE inline void begin_child() {
+  image_state& here = state_of_image();
+  here.lock.unlock();
+  // relaxed, both: nobody else is here
+  for (known_domain* one = here.known.load(sync::relaxed); one != nullptr; one = one->next.load(sync::relaxed))
+    one->held->forget_others();
+}
+
+/// Lets go of domains that nobody else holds, but for `kept`. Under the lock.
+CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept) noexcept {
+  sync::word<known_domain*>* from = &here.known;
+  // relaxed: under the lock; in the child of a fork each state of the list is whole
+  while (known_domain* const one = from->load(sync::relaxed)) {
+    domain* const d = &*one->held;
+    // relaxed: whoever could hold it again would have to reach it through a holder
+    if (d == kept || d == here.own.load(sync::relaxed) || d->holders.load(sync::relaxed) != 1) {
+      from = &one->next;
+      continue;
+    }
+    from->store(one->next.load(sync::relaxed), sync::relaxed); // relaxed: as above
+    if (here.last.load(sync::relaxed) == d) here.last.store(nullptr, sync::relaxed); // relaxed: as above
+    delete one;
+  }
+}
+
+struct image_end {
+  CUBBY_OF_IMAGE ~image_end() {
+    image_state& here = state_of_image();
+    lock_scope alone(here.lock);
+    here.own.store(nullptr, sync::relaxed); // relaxed: under the lock
+    prune(here, nullptr);
+  }
+};
+
+/// Notes that code of this image takes seats in `d`, which the caller keeps alive. False: no memory.
+CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
+  image_state& here = state_of_image();
+  // relaxed: the caller's hold keeps it in the list
+  if (here.last.load(sync::relaxed) == &d) return true;
+  lock_scope alone(here.lock);
+  static const image_end at_the_end;
+  (void)at_the_end;
+  // relaxed, here and below: under the lock
+  if (here.armed.load(sync::relaxed) == 0) {
+    if (!image::in_each_child(begin_child)) return false;
+    here.armed.store(1, sync::relaxed);
+  }
+  prune(here, &d);
+  known_domain* one = here.known.load(sync::relaxed);
+  while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed);
+  if (one == nullptr) {
+    one = new (std::nothrow) known_domain;
+    if (one == nullptr) return false;
+    d.hold();
+    one->held = domain_ref(&d);
+    one->next.store(here.known.load(sync::relaxed), sync::relaxed);
+    here.known.store(one, sync::relaxed);
+  }
+  here.last.store(&d, sync::relaxed);
+  return true;
+}
+
+/// The domain of this image; null: no memory.
+CUBBY_OF_IMAGE CUBBY_NEVER_INLINE inline domain* make_domain_of_image() noexcept {
+  image_state& here = state_of_image();
+  auto* const made = new (std::nothrow) domain;
+  if (made == nullptr) return nullptr;
+  const domain_ref first(made);
+  if (!know(*made)) return nullptr;
+  lock_scope alone(here.lock);
+  // relaxed: under the lock
+  domain* const others = here.own.load(sync::relaxed);
+  if (others != nullptr) return others;
+  // [own-domain] release: pairs with [image-domain]
+  here.own.store(made, sync::release);
+  return made;
+}
+CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE domain* domain_of_image() noexcept {
+  // [image-domain] acquire: pairs with [own-domain]
+  domain* const own = state_of_image().own.load(sync::acquire);
+  return own != nullptr ? own : make_domain_of_image();
+}
+
+/// A domain that the calling thread has a seat in, on behalf of this image.
+struct thread_place {
+  domain* in;
+  seat* mine;
+  thread_place* next;
+};
+/// What is there once for each thread in each image.
+struct thread_state {
+  domain* in = nullptr; // the two that were used last
+  seat* mine = nullptr;
+  thread_place* places = nullptr;
+  bool armed = false; // it hears of the thread's end
+};
+CUBBY_OF_IMAGE inline thread_state& state_of_thread() noexcept {
+  static constinit thread_local thread_state state;
+  return state;
+}
+
+/// At the end of a thread. What is claimed after it, in later destructors of the thread, asks for another call.
+CUBBY_OF_IMAGE inline void end_thread(void*) {
+  thread_state& here = state_of_thread();
+  thread_place* one = here.places;
+  here = thread_state();
+  while (one != nullptr) {
+    thread_place* const next = one->next;
+    domain::release(one->mine);
+    delete one;
+    one = next;
+  }
+}
+
+} // namespace detail
 
 class registry {
 public:
-  /// A seat of the caller's own, or null when there is no memory for one. Lock-free.
-  static seat* claim() noexcept {
-    // relaxed: only a hint; the compare-and-swap below decides
-    for (seat* s = list().load(sync::acquire) /* [walk-seats] acquire: pairs with [push-seat] */; s; s = s->next_) {
-      std::uint32_t free = 0;
-      // [claim-seat] acquire: pairs with [release-seat]
-      // relaxed: a failed claim reads nothing of the seat
-      if (s->taken_.load(sync::relaxed) == 0 && s->taken_.compare_exchange(free, 1, sync::acquire, sync::relaxed)) {
-        return s;
-      }
-    }
-    return add();
+  /// The domain in which a table of this image begins; empty: no memory.
+  CUBBY_OF_IMAGE static domain_ref own_domain() noexcept {
+    domain* const own = detail::domain_of_image();
+    if (own != nullptr) own->hold();
+    return domain_ref(own);
   }
 
-  /// Gives a seat back. It must be outside every pin.
-  static void release(seat* s) noexcept {
-    // [release-seat] release: pairs with [claim-seat]
-    s->taken_.store(0, sync::release);
+  /// A seat of the caller's own, or null when there is no memory for one. Constant time.
+  CUBBY_OF_IMAGE static seat* claim(domain& d) noexcept { return detail::know(d) ? domain::claim(d) : nullptr; }
+  CUBBY_OF_IMAGE static seat* claim() noexcept {
+    domain* const own = detail::domain_of_image();
+    return own != nullptr ? claim(*own) : nullptr;
   }
+  /// Gives a seat back. It must be outside every pin.
+  static void release(seat* s) noexcept { domain::release(s); }
 
   /// The calling thread's own seat, claimed at its first use and given back when the thread ends; null: no memory.
-  static seat* local() noexcept {
-    if (seat* const mine = current()) [[likely]]
-      return mine;
-    return claim_for_thread();
+  CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE static seat* local(domain& d) noexcept {
+    const detail::thread_state& here = detail::state_of_thread();
+    if (here.in == &d) [[likely]]
+      return here.mine;
+    return local_elsewhere(d);
   }
+  CUBBY_OF_IMAGE static seat* local() noexcept {
+    domain* const own = detail::domain_of_image();
+    return own != nullptr ? local(*own) : nullptr;
+  }
+  /// Says that the calling thread uses `s`, a handle's, from here on.
+  CUBBY_ALWAYS_INLINE static void use(seat& s) noexcept { s.user_.set(image::this_thread()); }
 
-  static void enter(seat& s) noexcept {
-    if (s.depth_++ != 0) return;
-    // [enter] acquire: pairs with [advance]; an epoch at or past a tag implies the unlinking behind that tag is seen
-    const std::uint64_t now = clock().load(sync::acquire);
-    // [publish-seat] release: pairs with [scan]; the heavy barrier before the scan orders it with our later loads
-    barrier::publish(s.epoch_, now, s.asymmetric_);
-  }
-  static void leave(seat& s) noexcept {
-    // [leave] release: pairs with [scan]; all that was read inside happened before whoever frees it
-    if (--s.depth_ == 0) s.epoch_.store(0, sync::release);
-  }
+  CUBBY_ALWAYS_INLINE static void enter(seat& s) noexcept { domain::enter(s); }
+  CUBBY_ALWAYS_INLINE static void leave(seat& s) noexcept { domain::leave(s); }
 
   /// Whether the owner of `s`, who asks, is inside a pin of it.
   static bool inside(const seat& s) noexcept { return s.depth_ != 0; }
-  /// Whether the calling thread is inside a pin of its own seat. Seats of handles are not looked at.
-  static bool inside() noexcept {
-    const seat* const mine = current();
-    return mine != nullptr && inside(*mine);
+  /// Whether the calling thread is inside a pin in the domain: of its own seat, or of a handle that it uses.
+  static bool inside(domain& d) noexcept { return d.inside(); }
+  CUBBY_OF_IMAGE static bool inside() noexcept {
+    domain* const own = detail::domain_of_image();
+    return own != nullptr && own->inside();
   }
 
-  /// Ends an epoch: what was unlinked before the call may be freed once `oldest()` has reached the returned tag.
-  static std::uint64_t advance() noexcept {
-    // [advance] acq_rel: pairs with [enter]
-    return clock().fetch_add(1, sync::acq_rel) + 1;
-  }
-
-  /// The oldest epoch that any seat is still in; the largest number when nobody is inside. A system call, which interrupts
-  /// every running thread of the program.
-  static std::uint64_t oldest() noexcept {
-    barrier::heavy();
-    return oldest_shown();
-  }
-  /// The same without the call, for who has made it since the unlinking that he asks about: a seat that did not show then what
-  /// its reader had entered with belongs to a reader that sees the unlinking.
-  static std::uint64_t oldest_shown() noexcept {
-    std::uint64_t least = ~std::uint64_t{0};
-    // [walk-seats] acquire: pairs with [push-seat]
-    for (seat* s = list().load(sync::acquire); s; s = s->next_) {
-      // [scan] acquire: pairs with [leave]
-      const std::uint64_t epoch = s->epoch_.load(sync::acquire);
-      if (epoch != 0 && epoch < least) least = epoch;
-    }
-    return least;
-  }
+  /// For code of one image: `advance` and `oldest` of its domain, which a seat of the caller's, or a table, has made.
+  CUBBY_OF_IMAGE static std::uint64_t advance() noexcept { return detail::domain_of_image()->advance(); }
+  CUBBY_OF_IMAGE static std::uint64_t oldest() noexcept { return detail::domain_of_image()->oldest(); }
 
 private:
-  static sync::word<std::uint64_t>& clock() noexcept {
-    static constinit sync::word<std::uint64_t> epoch{1};
-    return epoch;
+  CUBBY_OF_IMAGE CUBBY_NEVER_INLINE static seat* local_elsewhere(domain& d) noexcept {
+    detail::thread_state& here = detail::state_of_thread();
+    detail::thread_place* one = here.places;
+    while (one != nullptr && one->in != &d) one = one->next;
+    if (one == nullptr) one = settle(here, d);
+    if (one == nullptr) return nullptr;
+    here.in = one->in;
+    here.mine = one->mine;
+    return one->mine;
   }
-  static sync::word<seat*>& list() noexcept {
-    static constinit sync::word<seat*> head{nullptr};
-    return head;
-  }
-  static seat*& current() noexcept {
-    static constinit thread_local seat* mine = nullptr;
-    return mine;
-  }
-
-  struct thread_end {
-    ~thread_end() {
-      if (seat* const mine = current()) {
-        current() = nullptr;
-        release(mine);
-      }
+  CUBBY_OF_IMAGE static detail::thread_place* settle(detail::thread_state& here, domain& d) noexcept {
+    if (!here.armed) here.armed = image::at_thread_end(detail::end_thread, nullptr);
+    if (!here.armed) return nullptr;
+    auto* const one = new (std::nothrow) detail::thread_place{&d, nullptr, here.places};
+    if (one == nullptr) return nullptr;
+    one->mine = claim(d);
+    if (one->mine == nullptr) {
+      delete one;
+      return nullptr;
     }
-  };
-
-  CUBBY_NEVER_INLINE static seat* claim_for_thread() noexcept {
-    static thread_local thread_end at_end;
-    (void)at_end;
-    return current() = claim();
-  }
-
-  CUBBY_NEVER_INLINE static seat* add() noexcept {
-    seat* const s = new (std::nothrow) seat;
-    if (s == nullptr) return nullptr;
-    s->asymmetric_ = barrier::is_asymmetric();
-    // relaxed: the seat is not yet visible to anyone
-    s->taken_.store(1, sync::relaxed);
-    // [walk-seats] acquire: pairs with [push-seat]; the head's id is read
-    s->next_ = list().load(sync::acquire);
-    do {
-      s->id_ = s->next_ ? s->next_->id_ + 1 : 0;
-      // [push-seat] release: pairs with [walk-seats]
-      // acquire on failure: the id of the new head is read next; pairs with [push-seat]
-    } while (!list().compare_exchange(s->next_, s, sync::release, sync::acquire));
-    return s;
+    one->mine->user_.set(image::this_thread());
+    one->mine->of_thread_ = true;
+    here.places = one;
+    return one;
   }
 };
+
+/// The domain of a table that is being made: that of the image whose code makes it; empty: no memory, or nobody to share with.
+template <class Threads> CUBBY_OF_IMAGE domain_ref domain_of_table() noexcept {
+  if constexpr (Threads::is_shared) return registry::own_domain();
+  else return domain_ref();
+}
 
 /// A stay inside: nothing that a table shows is freed before it ends. Nests; costs one store in and one out.
 class [[nodiscard]] seat_pin {

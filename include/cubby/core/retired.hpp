@@ -24,13 +24,15 @@ inline constexpr std::size_t release_slice = std::size_t{4} << 20;
 
 template <class Array, class Threads> class retired_arrays {
 public:
+  /// Readers of the arrays are in `readers`.
+  explicit retired_arrays(const domain_ref& readers) noexcept : readers_(readers) {}
   /// The caller holds it around every call below. Arrays are freed under it alone: who holds it may look, without a pin,
   /// into all that the root leads to.
   mutable small_lock<Threads> lock;
 
   /// The root has stepped past `old` before the call: the tag is of an epoch in which nobody can begin to look at it.
   void add(Array& old) noexcept {
-    old.tag = registry::advance();
+    if constexpr (Threads::is_shared) old.tag = readers_->advance();
     old.next_retired = first_;
     first_ = &old;
     ++count_;
@@ -40,7 +42,8 @@ public:
   /// Frees the arrays whose time has come, at most `slice` bytes. A single-threaded table asks when it holds no pin.
   void release(std::size_t slice) noexcept {
     if (first_ == nullptr) return;
-    const std::uint64_t oldest = Threads::is_shared ? registry::oldest() : ~std::uint64_t{0};
+    std::uint64_t oldest = ~std::uint64_t{0};
+    if constexpr (Threads::is_shared) oldest = readers_->oldest();
     for (Array** from = &first_; *from != nullptr && slice != 0;) {
       Array* const gone = *from;
       if (oldest < gone->tag) {
@@ -74,6 +77,7 @@ public:
   [[nodiscard]] const Array* newest() const noexcept { return first_; }
 
 private:
+  const domain_ref readers_;
   Array* first_ = nullptr;
   std::size_t count_ = 0;
   std::size_t bytes_ = 0; // that are still mapped

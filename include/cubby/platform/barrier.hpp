@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store-load fence between "I am here" and "what is there", moved to the rare side.
-// `publish` is a plain store where the kernel has membarrier; `heavy` then makes every running thread pass a fence.
-// Without membarrier `publish` fences for itself and `heavy` fences only the caller.
+// The store-load fence between "I am here" and "what is there", moved to the rare side where the kernel has membarrier:
+// `publish` is a plain store there, and `all_threads` makes every running thread pass a fence. Without it `publish_fenced`
+// fences for itself, and `this_thread` fences the caller. Which of the two holds is each domain's (core/domain.hpp).
 #pragma once
 
 #include <cubby/platform/sync.hpp>
@@ -22,39 +22,41 @@ inline bool& asymmetric() noexcept {
 }
 } // namespace detail
 
-/// Whether the cheap side is a plain store in this process.
+/// Whether domains begin with the cheap side as a plain store.
 inline bool is_asymmetric() noexcept { return detail::asymmetric(); }
 
-/// Makes every `publish` fence for itself, as on kernels without membarrier. Call it before any table exists.
+/// Makes readers fence for themselves, as on kernels without membarrier. Call it before any table exists.
 inline void disable_membarrier() noexcept { detail::asymmetric() = false; }
 
-/// Stores `value` so that the caller's later loads see everything that precedes a `heavy` which missed the store.
-CUBBY_ALWAYS_INLINE void publish(sync::word<std::uint64_t>& at, std::uint64_t value, bool asymmetric) noexcept {
-  if (asymmetric) [[likely]] {
-    at.store(value, sync::release);
-    asm volatile("" ::: "memory");
-  } else {
-    (void)at.exchange(value, sync::seq_cst);
+/// Stores `value` so that the caller's later loads see everything that precedes an `all_threads` which missed the store.
+CUBBY_ALWAYS_INLINE void publish(sync::word<std::uint64_t>& at, std::uint64_t value) noexcept {
+  at.store(value, sync::release);
+  asm volatile("" ::: "memory");
+}
+/// The same before a `this_thread` of somebody else which missed the store.
+CUBBY_ALWAYS_INLINE void publish_fenced(sync::word<std::uint64_t>& at, std::uint64_t value) noexcept {
+  (void)at.exchange(value, sync::seq_cst);
 #if defined(__aarch64__)
-    sync::hook(sync::step::fence, nullptr);
-    asm volatile("dmb ish" ::: "memory");
+  sync::hook(sync::step::fence, nullptr);
+  asm volatile("dmb ish" ::: "memory");
 #endif
-  }
 }
 
 /// After it, a `publish` that is not yet visible belongs to a thread whose later loads see what came before the call.
-/// A system call of some microseconds; blocks only for that long.
-inline void heavy() noexcept {
+/// A system call of some microseconds; blocks only for that long. False: the kernel refuses it, and nothing is known.
+[[nodiscard]] inline bool all_threads() noexcept {
   sync::hook(sync::step::fence, nullptr);
-  if (is_asymmetric()) {
-    (void)syscall(__NR_membarrier, detail::private_expedited, 0, 0);
-  } else {
+  return syscall(__NR_membarrier, detail::private_expedited, 0, 0) == 0;
+}
+
+/// The same for `publish_fenced`.
+inline void this_thread() noexcept {
+  sync::hook(sync::step::fence, nullptr);
 #if defined(__x86_64__)
-    asm volatile("mfence" ::: "memory");
+  asm volatile("mfence" ::: "memory");
 #else
-    asm volatile("dmb ish" ::: "memory");
+  asm volatile("dmb ish" ::: "memory");
 #endif
-  }
 }
 
 } // namespace cubby::inline v0::barrier

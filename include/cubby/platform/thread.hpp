@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One background thread that sleeps until it is notified, and ends with its owner. Built on pthread alone, because
-// <thread> would double the size of the front door. Builds with CUBBY_SYNC_HOOKS see each turn of its lock as one step,
-// and may run the worker somewhere else than in a thread of the system.
+// One background thread that sleeps until it is notified, and ends with its owner. The image whose code it runs stays loaded
+// until then. In the child of a fork it is not there. Built on pthread alone, because <thread> would double the size of the
+// front door. Builds with CUBBY_SYNC_HOOKS see each turn of its lock as one step, and may run the worker somewhere else than
+// in a thread of the system.
 #pragma once
 
+#include <cubby/platform/image.hpp>
 #include <cubby/platform/sync.hpp>
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace cubby::inline v0 {
 
@@ -45,22 +48,28 @@ public:
   background_worker& operator=(const background_worker&) = delete;
   ~background_worker() { stop(); }
 
-  /// False when the system gives no thread.
-  bool start(work_function work, void* argument) noexcept {
+  /// False when the system gives no thread, or it cannot hold its image. Returns when it does.
+  CUBBY_OF_IMAGE bool start(work_function work, void* argument) noexcept {
     work_ = work;
     argument_ = argument;
+    process_ = getpid();
     running_ = start_thread();
     return running_;
   }
-  void notify() noexcept {
+  /// Whether the thread is there: false in the child of a fork.
+  [[nodiscard]] bool is_here() const noexcept { return running_ && process_ == getpid(); }
+  /// False when there is no thread to be woken.
+  bool notify() noexcept {
+    if (!is_here()) return false;
     lock();
     wanted_ = true;
     pthread_cond_signal(&changed_);
     pthread_mutex_unlock(&mutex_);
+    return true;
   }
   /// Lets the current call of the work end, then the thread. Blocks until then.
   void stop() noexcept {
-    if (!running_) return;
+    if (!is_here()) return;
     lock();
     ending_ = true;
     pthread_cond_signal(&changed_);
@@ -70,11 +79,32 @@ public:
   }
 
 private:
-  static void* run(void* self) {
-    static_cast<background_worker*>(self)->loop();
+  enum class stage : std::uint8_t { starting, holds_image, failed };
+
+  // Hidden, these and `start`: the thread's first call is into the image that `hold_image` keeps.
+  CUBBY_OF_IMAGE static void* run(void* self) {
+    auto& mine = *static_cast<background_worker*>(self);
+    if (mine.stage_ == stage::holds_image || mine.hold_image()) mine.loop();
     return nullptr;
   }
-  void loop() noexcept {
+  /// Between the start of a thread and its first call nothing keeps the image loaded but the starter, who waits for this.
+  CUBBY_OF_IMAGE bool hold_image() noexcept {
+    const bool holds = image::at_thread_end([](void*) {}, nullptr);
+    pthread_mutex_lock(&mutex_);
+    stage_ = holds ? stage::holds_image : stage::failed;
+    pthread_cond_signal(&started_);
+    pthread_mutex_unlock(&mutex_);
+    return holds;
+  }
+  CUBBY_OF_IMAGE bool start_in_system() noexcept {
+    if (pthread_create(&thread_, nullptr, &background_worker::run, this) != 0) return false;
+    pthread_mutex_lock(&mutex_);
+    while (stage_ == stage::starting) pthread_cond_wait(&started_, &mutex_);
+    pthread_mutex_unlock(&mutex_);
+    if (stage_ == stage::failed) pthread_join(thread_, nullptr);
+    return stage_ == stage::holds_image;
+  }
+  CUBBY_OF_IMAGE void loop() noexcept {
     lock();
     while (!ending_) {
       if (!wanted_) {
@@ -95,9 +125,12 @@ private:
     pthread_mutex_lock(&mutex_);
   }
 #if CUBBY_SYNC_HOOKS
-  bool start_thread() noexcept {
-    if (const worker_host* const host = installed_worker_host()) return host->start(&background_worker::run, this);
-    return pthread_create(&thread_, nullptr, &background_worker::run, this) == 0;
+  CUBBY_OF_IMAGE bool start_thread() noexcept {
+    if (const worker_host* const host = installed_worker_host()) {
+      stage_ = stage::holds_image;
+      return host->start(&background_worker::run, this);
+    }
+    return start_in_system();
   }
   void sleep() noexcept {
     const worker_host* const host = installed_worker_host();
@@ -114,16 +147,19 @@ private:
     else pthread_join(thread_, nullptr);
   }
 #else
-  bool start_thread() noexcept { return pthread_create(&thread_, nullptr, &background_worker::run, this) == 0; }
+  CUBBY_OF_IMAGE bool start_thread() noexcept { return start_in_system(); }
   void sleep() noexcept { pthread_cond_wait(&changed_, &mutex_); }
   void join_thread() noexcept { pthread_join(thread_, nullptr); }
 #endif
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t started_ = PTHREAD_COND_INITIALIZER;
   pthread_t thread_{};
+  pid_t process_ = 0;
   work_function work_ = nullptr;
   void* argument_ = nullptr;
+  stage stage_ = stage::starting;
   bool running_ = false;
   bool wanted_ = false; // in one word with the next: hooks are told of this one's address
   bool ending_ = false;

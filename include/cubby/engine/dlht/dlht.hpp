@@ -58,9 +58,11 @@ public:
   }
   /// The calling thread's seat; null when there is no memory for one.
   seat* local_seat() noexcept {
-    if constexpr (Threads::is_shared) return registry::local();
+    if constexpr (Threads::is_shared) return registry::local(*table_.home);
     else return &own_seat_;
   }
+  /// A seat for a handle; null: no memory.
+  seat* claim_seat() noexcept { return registry::claim(*table_.home); }
 
   CUBBY_ALWAYS_INLINE found_word find(seat&, const probe& p) const noexcept { return engines::dlht::find(table_, p); }
   CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {

@@ -54,8 +54,8 @@ template <class Policy, class Threads> CUBBY_NEVER_INLINE void do_chores(table<P
   index<Threads>* const at = first_index(t);
   const growth_policy policy = t.settings.growth;
   if (next_index(*at) != nullptr) {
-    if (policy == growth_policy::background) t.worker.notify();
-    else sweep(t, *at, t.settings.move_bins);
+    const bool left = policy == growth_policy::background && t.worker.notify();
+    if (!left) sweep(t, *at, t.settings.move_bins);
   }
   // A look at all seats is a system call: one call in 64 makes it.
   // relaxed: rations, nothing else
@@ -144,7 +144,7 @@ template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>
 /// What the background thread does when it is woken.
 template <class Policy, class Threads> void background_work(void* argument) {
   auto& t = *static_cast<table<Policy, Threads>*>(argument);
-  seat* const mine = registry::local();
+  seat* const mine = registry::local(*t.home);
   if (mine == nullptr) return; // callers still move the bins that they need; the next notice tries again
   for (bool more = true; more;) {
     const seat_pin stay(*mine);

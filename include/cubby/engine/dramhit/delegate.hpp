@@ -132,7 +132,7 @@ template <class Policy> std::size_t serve(delegation<Policy>& d, std::size_t num
   }
   // A look at all seats is a system call: not in every round.
   constexpr std::uint32_t rounds_between_looks = 64;
-  if (p.retired != nullptr && ++p.rounds % rounds_between_looks == 0) collect_arrays(p);
+  if (p.retired != nullptr && ++p.rounds % rounds_between_looks == 0) collect_arrays(*d.set.home, p);
   p.writing.unlock();
   return done;
 }
@@ -185,7 +185,7 @@ CUBBY_NEVER_INLINE void send_when_there_is_room(delegation<Policy>& d, outbox& f
 /// Whether the key is there, for a sender, who holds no pin. Without memory for a seat: no.
 template <class Policy>
 CUBBY_NEVER_INLINE bool is_there(const delegation<Policy>& d, const word_probe& p) noexcept {
-  seat* const mine = registry::local();
+  seat* const mine = registry::local(*d.set.home);
   if (mine == nullptr) return false;
   const seat_pin stay(*mine);
   return find_in(d.set, p).found;

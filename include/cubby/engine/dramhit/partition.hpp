@@ -60,13 +60,18 @@ struct alignas(cpu::cache_line) partition {
 /// All partitions of a table, and what their writers go by.
 template <class Policy> struct partition_set {
   partition_set(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
+  const domain_ref home = domain_of_table<sync::shared>(); ///< whose seats keep alive what the table shows
   Policy policy;
   options settings;
-  simd::match_function match = simd::widest_matcher();
   std::size_t count = 0;
   partition* all = nullptr;
   std::uint64_t floor_lines = 1; ///< of each partition: what `settings.capacity` asked for
   std::uint64_t bound = 0;       ///< entries of each partition under `fixed`
+  /// Of the caller's image: a table that several of them use keeps no function's address.
+  CUBBY_OF_IMAGE static simd::line_match match(const void* line, std::uint64_t word) noexcept {
+    static const simd::match_function widest = simd::widest_matcher();
+    return widest(line, word);
+  }
 };
 
 /// Where a hash leads: a partition, and the bits that choose a line in it.

@@ -46,6 +46,7 @@ template <class Policy> bool open(delegation<Policy>& d) noexcept {
   if (wanted > most_partitions) wanted = most_partitions;
   d.set.bound = share_of(o.capacity, wanted);
   d.set.floor_lines = lines_for(d.set.bound);
+  if (!d.set.home) return false;
   d.set.all = detail::take_raw<partition>(wanted);
   if (d.set.all == nullptr) return false;
   for (; d.set.count < wanted; ++d.set.count) {
@@ -173,7 +174,7 @@ template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set,
     const std::uint64_t wanted = lines(p);
     const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: it is stored under this lock
     if (wanted != now && !rebuild(set, p, wanted)) return false;
-    collect_arrays(p, ~std::size_t{0});
+    collect_arrays(*set.home, p, ~std::size_t{0});
   }
   return true;
 }

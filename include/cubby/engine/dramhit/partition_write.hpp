@@ -42,9 +42,9 @@ inline void free_partition_array(partition_array* gone) noexcept {
 }
 
 /// Frees what no reader can see any more, at most `slice` bytes: unmapping gigabytes at once would hold up the writes.
-inline void collect_arrays(partition& p, std::size_t slice = std::size_t{4} << 20) noexcept {
+inline void collect_arrays(domain& readers, partition& p, std::size_t slice = std::size_t{4} << 20) noexcept {
   if (p.retired == nullptr) return;
-  const std::uint64_t oldest = registry::oldest();
+  const std::uint64_t oldest = readers.oldest();
   partition_array** link = &p.retired;
   while (partition_array* const one = *link) {
     if (oldest < one->tag) {
@@ -112,10 +112,10 @@ template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, s
   p.dead_slots = 0;
   // [publish-partition] release: pairs with [partition-array]
   p.current.store(to, sync::release);
-  from->tag = registry::advance();
+  from->tag = set.home->advance();
   from->next_retired = p.retired;
   p.retired = from;
-  collect_arrays(p);
+  collect_arrays(*set.home, p);
   return true;
 }
 

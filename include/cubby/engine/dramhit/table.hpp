@@ -17,7 +17,7 @@ using arrays::growth_factor, arrays::is_complete, arrays::next_array;
 
 template <class Policy, class Threads> struct table : arrays::table_state<array<Threads>, Policy, options, Threads> {
   using base = arrays::table_state<array<Threads>, Policy, options, Threads>;
-  table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy) {}
+  table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
   retire_bag<Policy, Threads> bag;
 };
 

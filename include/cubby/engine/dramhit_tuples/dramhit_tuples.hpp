@@ -45,7 +45,9 @@ public:
   /// Keeps alive the arrays that a verb looks into, until the returned object goes. Nests. One store in, one out.
   static seat_pin pin(seat& s) noexcept { return seat_pin(s); }
   /// The calling thread's seat; null when there is no memory for one.
-  [[nodiscard]] static seat* local_seat() noexcept { return registry::local(); }
+  [[nodiscard]] seat* local_seat() noexcept { return registry::local(*table_.home); }
+  /// A seat for a handle; null: no memory.
+  [[nodiscard]] seat* claim_seat() noexcept { return registry::claim(*table_.home); }
 
   CUBBY_ALWAYS_INLINE found find(seat&, const probe& p) const noexcept {
     return engines::dramhit_tuples::find(table_, p);

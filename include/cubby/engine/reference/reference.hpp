@@ -33,7 +33,7 @@ public:
                                                .shadow_insert = true};
 
   reference(const options& wanted, Policy slots) : options_(wanted), policy_(std::move(slots)) {
-    ok_ = make_room(options_.capacity);
+    ok_ = home_ && make_room(options_.capacity);
     if (!ok_) fail::with_no_memory();
   }
   reference(const reference&) = delete;
@@ -46,7 +46,9 @@ public:
   [[nodiscard]] const Policy& slots() const noexcept { return policy_; }
   static seat_pin pin(seat& s) noexcept { return seat_pin(s); }
   /// The calling thread's seat; null when there is no memory for one.
-  [[nodiscard]] static seat* local_seat() noexcept { return registry::local(); }
+  [[nodiscard]] seat* local_seat() noexcept { return registry::local(*home_); }
+  /// A seat for a handle; null: no memory.
+  [[nodiscard]] seat* claim_seat() noexcept { return registry::claim(*home_); }
 
   [[nodiscard]] found_word find(seat&, const probe& p) const {
     lock_scope held(lock_);
@@ -234,10 +236,11 @@ private:
 
   mutable small_lock<> lock_;
   options options_;
+  const domain_ref home_ = domain_of_table<sync::shared>();
   Policy policy_;
   index index_;
   std::size_t hidden_ = 0;
-  retire_bag<Policy, sync::shared> retired_{policy_};
+  retire_bag<Policy, sync::shared> retired_{policy_, home_};
   std::uint64_t growths_ = 0;
   std::uint64_t shrinks_ = 0;
   bool ok_ = true;

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t longest_wait = 1000000;
 /// The share of a resize that a writer does before it returns. Never waits: where another writer is in the way the share
 /// ends, and the next one begins there: that writer's own, unless somebody has the resize in hand just then.
 template <class Policy> CUBBY_NEVER_INLINE void do_chores(table<Policy>& t) noexcept {
-  if (t.settings.growth == growth_policy::background) return;
+  if (t.settings.growth == growth_policy::background && t.worker.is_here()) return;
   // relaxed, both: a hint; rations, nothing else
   const bool waits = t.busy.load(sync::relaxed) == business::readers_to_wait_for;
   if (waits && t.ticks.fetch_add(1, sync::relaxed) % writers_a_look != 0) return;
@@ -87,7 +87,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, s
 /// Sees the resize that is under way to its end. False: others were waited for long enough, or readers not at all because the
 /// caller is one. Waits without the lock.
 template <class Policy> bool finish_resize(table<Policy>& t, const seat& mine) noexcept {
-  const bool inside = registry::inside() || registry::inside(mine);
+  const bool inside = registry::inside(*t.home) || registry::inside(mine);
   for (rcu::patience wait;;) {
     progress how;
     {

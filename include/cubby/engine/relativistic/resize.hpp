@@ -76,7 +76,7 @@ template <class Policy> void end_pass(table<Policy>& t) noexcept {
   // relaxed: a figure
   t.buckets.store(w.to->mask + 1, sync::relaxed);
   w.waiting = true;
-  w.readers = rcu::grace_period::begin();
+  w.readers = rcu::grace_period::begin(*t.home);
   t.busy.store(business::readers_to_wait_for, sync::relaxed); // relaxed: a hint
 }
 

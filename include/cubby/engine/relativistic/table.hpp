@@ -54,6 +54,7 @@ template <class Policy> struct table {
   alignas(cpu::cache_line) sync::word<bucket_array*> root;
   sync::word<std::uint64_t> buckets; // of the root
   sync::word<std::uint32_t> busy;
+  const domain_ref home = domain_of_table<sync::shared>(); // whose seats keep alive what the table shows
   Policy policy;
   options settings;
   std::uint64_t floor_buckets = stripe_count; // shrinking stops here: what `settings.capacity` asked for
@@ -72,8 +73,8 @@ template <class Policy> struct table {
 
   stripe stripes[stripe_count];
   node_policy nodes;
-  retire_bag<node_policy, sync::shared> node_bag{nodes};
-  retire_bag<Policy, sync::shared> bag{policy};
+  retire_bag<node_policy, sync::shared> node_bag{nodes, home};
+  retire_bag<Policy, sync::shared> bag{policy, home};
   background_worker worker; // idle unless growth is `background`
 };
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/processes.md: what a child of `fork` may do with the tables of its parent, while other threads of the parent were inside.
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/map.hpp>
+
+#include "process/child.hpp"
+
+namespace cubby_test {
+namespace {
+
+/// Counts those that live.
+struct counted {
+  static inline std::atomic<long> living{0};
+  std::uint64_t words[3] = {};
+  explicit counted(std::uint64_t n = 0) noexcept : words{n, n, n} { ++living; }
+  counted(const counted& other) noexcept : words{other.words[0], other.words[1], other.words[2]} { ++living; }
+  counted& operator=(const counted&) = default;
+  ~counted() { --living; }
+};
+constexpr std::uint64_t keys = 8;
+constexpr std::uint64_t assigns = 300'000;
+/// Two lots of a stripe, and the values of the table: what waits at any time.
+constexpr long most_living = 4096;
+
+/// A thread that stays inside a table until it is told to go.
+class visitor {
+public:
+  template <class F> explicit visitor(F visit) : thread_([this, visit] { visit([this] { stay(); }); }) {
+    std::unique_lock hold(mutex_);
+    changed_.wait(hold, [this] { return inside_; });
+  }
+  ~visitor() {
+    {
+      const std::lock_guard hold(mutex_);
+      leaves_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  visitor(const visitor&) = delete;
+  visitor& operator=(const visitor&) = delete;
+
+private:
+  void stay() {
+    std::unique_lock hold(mutex_);
+    inside_ = true;
+    changed_.notify_all();
+    changed_.wait(hold, [this] { return leaves_; });
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool inside_ = false;
+  bool leaves_ = false;
+  std::thread thread_;
+};
+
+template <class Engine> class forked : public testing::Test {
+public:
+  using map_type = cubby::map<std::uint64_t, counted, Engine>;
+  forked() {
+    for (std::uint64_t k = 0; k < keys; ++k) map_.insert(k, counted(k));
+  }
+  void assign_all() {
+    for (std::uint64_t n = 0; n < assigns; ++n) map_.assign(n % keys, counted(n));
+  }
+  map_type map_{cubby::options{.capacity = 16}};
+};
+using engines = testing::Types<cubby::dlht, cubby::dramhit, cubby::relativistic>;
+TYPED_TEST_SUITE(forked, engines);
+
+TYPED_TEST(forked, a_child_frees_although_a_thread_of_the_parent_was_inside) {
+  const visitor other([this](auto stay) { this->map_.visit(0, [&](const counted&) { stay(); }); });
+  EXPECT_EQ(status_of_child([this](verdict_of_child& told) {
+              this->assign_all();
+              told.expect(counted::living < most_living, "records are freed");
+              told.expect(this->map_.find(1).has_value(), "and entries found");
+            }),
+            0);
+}
+
+TYPED_TEST(forked, a_child_frees_although_a_handle_of_another_thread_was_inside) {
+  const visitor other([this](auto stay) {
+    auto h = this->map_.handle();
+    h.visit(0, [&](const counted&) { stay(); });
+  });
+  EXPECT_EQ(status_of_child([this](verdict_of_child& told) {
+              this->assign_all();
+              told.expect(counted::living < most_living, "records are freed");
+            }),
+            0);
+}
+
+TYPED_TEST(forked, pins_of_the_thread_that_forks_stay) {
+  auto mine = this->map_.handle();
+  const counted* const held = mine.find_ref(3);
+  ASSERT_NE(held, nullptr);
+  EXPECT_EQ(status_of_child([&](verdict_of_child& told) {
+              this->assign_all();
+              told.expect(counted::living >= static_cast<long>(assigns), "nothing is freed under the handle's pin");
+              told.expect(held->words[0] == 3 && held->words[2] == 3, "which keeps its reference good");
+              mine.unpin();
+              this->assign_all();
+              told.expect(counted::living < static_cast<long>(assigns) + most_living, "and again when it ends");
+            }),
+            0);
+  int inside = -1;
+  this->map_.visit(2, [&](const counted& v) {
+    inside = status_of_child([&](verdict_of_child& told) {
+      this->assign_all();
+      told.expect(v.words[0] == 2 && v.words[2] == 2, "a visit goes on in the child");
+    });
+  });
+  EXPECT_EQ(inside, 0);
+}
+
+/// The handle of another thread can be destroyed, and its seat serves again.
+TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
+  using handle_type = typename TestFixture::map_type::handle_type;
+  std::vector<std::optional<handle_type>> all(8);
+  for (auto& one : all) one.emplace(this->map_.handle());
+  const visitor other([&](auto stay) {
+    for (auto& one : all) (void)one->find_ref(1);
+    stay();
+    for (auto& one : all) one->unpin();
+  });
+  EXPECT_EQ(status_of_child([&](verdict_of_child& told) {
+              all.clear();
+              auto h = this->map_.handle();
+              const counted* const held = h.find_ref(5);
+              this->assign_all();
+              told.expect(held->words[0] == 5 && counted::living >= static_cast<long>(assigns), "its next owner is inside");
+              h.unpin();
+              this->assign_all();
+              this->assign_all();
+              told.expect(counted::living < static_cast<long>(assigns), "and outside");
+            }),
+            0);
+}
+
+TYPED_TEST(forked, children_of_children_and_their_threads_free_too) {
+  const visitor other([this](auto stay) { this->map_.visit(0, [&](const counted&) { stay(); }); });
+  EXPECT_EQ(status_of_child([this](verdict_of_child& told) {
+              const visitor another([this](auto stay) { this->map_.visit(1, [&](const counted&) { stay(); }); });
+              told.expect(status_of_child([this](verdict_of_child& of_grandchild) {
+                            std::thread([this] { this->assign_all(); }).join();
+                            of_grandchild.expect(counted::living < most_living, "records are freed");
+                          }) == 0,
+                          "the grandchild");
+            }),
+            0);
+}
+
+/// The thread of a `background` table is not there: writes do its work, and the table's end waits for nobody.
+TYPED_TEST(forked, a_table_without_its_thread_grows_and_ends) {
+  auto grown = std::make_unique<cubby::map<std::uint64_t, std::uint64_t, TypeParam>>(
+      cubby::options{.capacity = 16, .growth = cubby::growth_policy::background});
+  for (std::uint64_t k = 0; k < 100; ++k) grown->insert(k, k);
+  EXPECT_EQ(status_of_child([&](verdict_of_child& told) {
+              for (std::uint64_t k = 100; k < 20'000; ++k) grown->insert(k, k);
+              std::size_t found = 0;
+              for (std::uint64_t k = 0; k < 20'000; ++k) found += grown->contains(k) ? 1 : 0;
+              told.expect(found == 20'000, "every key is there");
+              told.expect(grown->stats().growths > 3, "it has grown");
+              grown.reset();
+            }),
+            0);
+  EXPECT_TRUE(grown->contains(1));
+}
+
+} // namespace
+} // namespace cubby_test

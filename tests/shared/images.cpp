@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// G.6: a table may be used by code of the program and of any shared library alike, whoever made it, and after the one that
+// made it has been closed. Built several times: the library is opened by name or linked, its names visible or hidden.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "shared/plugin.hpp"
+
+#include <cubby/rcu.hpp>
+
+#if CUBBY_TEST_LINKED
+extern "C" const void* plugin_dlht();
+extern "C" const void* plugin_dramhit();
+extern "C" const void* plugin_relativistic();
+extern "C" bool plugin_sees_reader(const cubby::domain_ref* of);
+#endif
+
+namespace cubby_test {
+namespace {
+
+int failures = 0;
+void expect(bool holds, const char* what) {
+  if (holds) return;
+  std::printf("failed: %s\n", what);
+  ++failures;
+}
+
+/// The library, opened or linked.
+class plugin {
+public:
+  plugin() {
+#if !CUBBY_TEST_LINKED
+    library_ = dlopen(CUBBY_TEST_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (library_ == nullptr) {
+      std::printf("%s\n", dlerror());
+      std::exit(2);
+    }
+#endif
+  }
+  plugin(const plugin&) = delete;
+  plugin& operator=(const plugin&) = delete;
+  ~plugin() { close(); }
+  void close() {
+    if (library_ != nullptr) dlclose(library_);
+    library_ = nullptr;
+  }
+  template <class Function> Function* find(const char* name, [[maybe_unused]] Function* linked) const {
+#if CUBBY_TEST_LINKED
+    (void)name;
+    return linked;
+#else
+    return reinterpret_cast<Function*>(dlsym(library_, name));
+#endif
+  }
+  template <class Engine> const plugin_calls<Engine>& calls(const char* name, const void* (*linked)()) const {
+    return *static_cast<const plugin_calls<Engine>*>(find(name, linked)());
+  }
+
+private:
+  void* library_ = nullptr;
+};
+
+bool is_loaded() {
+  bool found = false;
+  dl_iterate_phdr(
+      [](dl_phdr_info* one, std::size_t, void* out) {
+        if (std::string(one->dlpi_name).find("cubby_test_plugin") != std::string::npos) *static_cast<bool*>(out) = true;
+        return 0;
+      },
+      &found);
+  return found;
+}
+
+/// One image's threads read while the other's write.
+template <class Engine, class Read, class Write>
+void read_beside_writes(shared_map<Engine>& m, Read read, Write write, const char* what) {
+  std::atomic<bool> done{false};
+  std::atomic<std::size_t> torn{0};
+  write_all(m, shared_keys);
+  std::thread reader([&] {
+    while (!done.load()) torn += read(m, 1000);
+  });
+  for (int n = 0; n < 40; ++n) write(m, 1000);
+  done = true;
+  reader.join();
+  expect(torn == 0, what);
+}
+
+/// A value is looked at by one image while the other replaces it: nothing may be freed before the visit ends.
+template <class Engine, class Write> void replace_in_a_visit(shared_map<Engine>& m, Write write, const char* what) {
+  write_all(m, shared_keys);
+  bool whole = true;
+  m.visit(0, [&](const wide& v) {
+    const std::uint64_t before = v.words[0];
+    std::thread([&] { write(m, 4000); }).join();
+    whole = v.is_whole() && v.words[0] == before;
+  });
+  expect(whole, what);
+}
+
+template <class Engine> void use_both(const char* name, const void* (*linked)()) {
+  const plugin p;
+  const auto& there = p.calls<Engine>(name, linked);
+  {
+    shared_map<Engine> ours(cubby::options{.capacity = 16});
+    read_beside_writes(ours, there.read, write_all<Engine>, "the program's table, read by the plugin");
+    read_beside_writes(ours, read_all<Engine>, there.write, "the program's table, written by the plugin");
+    replace_in_a_visit(ours, there.write, "the program's table, a visit beside the plugin's writes");
+  }
+  shared_map<Engine>* const theirs = there.make(false);
+  read_beside_writes(*theirs, there.read, write_all<Engine>, "the plugin's table, written by the program");
+  read_beside_writes(*theirs, read_all<Engine>, there.write, "the plugin's table, read by the program");
+  replace_in_a_visit(*theirs, there.write, "the plugin's table, a visit beside the plugin's writes");
+  {
+    auto h = theirs->handle(); // made here, of a domain that the plugin made
+    h.insert_or_assign(0, wide(1));
+  }
+  there.destroy(theirs);
+}
+
+/// The table that a plugin has made goes on after it.
+template <class Engine> void use_after_close(const char* name, const void* (*linked)(), bool background) {
+  plugin p;
+  const auto there = p.calls<Engine>(name, linked);
+  shared_map<Engine>* m = nullptr;
+  std::thread([&] { m = there.make(background), there.write(*m, 3000); }).join(); // its thread ends before it is closed
+  p.close();
+#if CUBBY_TEST_UNLOADS
+  expect(background || !is_loaded(), "nothing of a closed plugin stays loaded");
+#endif
+  for (std::uint64_t k = 0; k < 20000; ++k) m->insert(k, wide(k)); // grows
+  read_beside_writes(*m, read_all<Engine>, write_all<Engine>, "a closed plugin's table");
+  for (std::uint64_t k = 0; k < 20000; ++k) m->erase(k);
+  delete m;
+#if CUBBY_TEST_UNLOADS
+  if (background) { // what its thread held is let go by the next that is closed
+    plugin again;
+    again.close();
+    expect(!is_loaded(), "nothing stays loaded for a worker that has ended");
+  }
+#endif
+}
+
+/// A thread that has been inside by the plugin's code ends after the plugin has been closed.
+template <class Engine> void thread_ends_after_close(const char* name, const void* (*linked)()) {
+  plugin p;
+  const auto there = p.calls<Engine>(name, linked);
+  shared_map<Engine> m(cubby::options{.capacity = 16});
+  std::atomic<int> step{0};
+  std::thread user([&] {
+    there.write(m, 100);
+    step = 1;
+    while (step.load() != 2) std::this_thread::yield();
+    m.insert_or_assign(1, wide(7));
+  });
+  while (step.load() != 1) std::this_thread::yield();
+  p.close();
+  step = 2;
+  user.join();
+  write_all(m, 3000);
+}
+
+/// A thread that has called the plugin keeps it loaded until it ends, so the main thread does not.
+template <class Engine> void all(const char* name, const void* (*linked)()) {
+  std::thread([&] { use_both<Engine>(name, linked); }).join();
+  use_after_close<Engine>(name, linked, false);
+  use_after_close<Engine>(name, linked, true);
+  thread_ends_after_close<Engine>(name, linked);
+}
+
+/// A reader's domain is named: the plugin sees the section in which its caller is.
+void sections_are_seen([[maybe_unused]] bool (*linked)(const cubby::domain_ref*)) {
+  const plugin p;
+  auto* const sees = p.find("plugin_sees_reader", linked);
+  const cubby::domain_ref of = cubby::registry::own_domain();
+  {
+    const cubby::rcu::read_section inside(of);
+    expect(sees(&of), "a section of the program, seen by the plugin");
+  }
+  expect(!sees(&of), "a section that has ended");
+}
+
+} // namespace
+} // namespace cubby_test
+
+int main() {
+#if !CUBBY_TEST_LINKED
+  constexpr const void* (*plugin_dlht)() = nullptr;
+  constexpr const void* (*plugin_dramhit)() = nullptr;
+  constexpr const void* (*plugin_relativistic)() = nullptr;
+  constexpr bool (*plugin_sees_reader)(const cubby::domain_ref*) = nullptr;
+#endif
+  cubby_test::all<cubby::dlht>("plugin_dlht", plugin_dlht);
+  cubby_test::all<cubby::dramhit>("plugin_dramhit", plugin_dramhit);
+  cubby_test::all<cubby::relativistic>("plugin_relativistic", plugin_relativistic);
+  cubby_test::sections_are_seen(plugin_sees_reader);
+  if (cubby_test::failures == 0) std::puts("ok");
+  return cubby_test::failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seats of a domain: what a scan looks at, what a claim costs, and that seats are given back whatever a thread's
+// destructors do. Counted in steps, never timed.
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <cubby/map.hpp>
+
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+namespace sync = cubby::sync;
+
+std::size_t steps = 0;
+void count_step(sync::step, const void*) { ++steps; }
+template <class F> std::size_t steps_of(F f) {
+  steps = 0;
+  sync::install_hook(count_step);
+  f();
+  sync::install_hook(nullptr);
+  return steps;
+}
+
+/// Steps of a scan and of a claim when so many seats are taken: a few of the tree, and one for each seat; where readers fence
+/// for themselves, two.
+constexpr std::size_t most_steps_of_scan(std::size_t taken) { return 8 + 2 * taken + 3 * (taken / 64 + 1); }
+constexpr std::size_t most_steps_of_claim = 40;
+
+using many_handles = std::vector<cubby::map<std::uint64_t, std::uint64_t>::handle_type>;
+
+TEST(domain, a_scan_costs_what_lives_now) {
+  const cubby::domain_ref own(new cubby::domain);
+  std::vector<cubby::seat*> all;
+  std::set<std::size_t> ids;
+  for (std::size_t n = 0; n < 30'000; ++n) {
+    all.push_back(cubby::registry::claim(*own));
+    ASSERT_NE(all.back(), nullptr);
+    ASSERT_TRUE(ids.insert(all.back()->id()).second) << "given twice: " << all.back()->id();
+  }
+  EXPECT_EQ(*ids.rbegin(), all.size() - 1) << "numbers are small";
+  EXPECT_LE(steps_of([&] { (void)own->oldest(); }), most_steps_of_scan(all.size()));
+  // the newest of them stays: deep in the tree
+  for (std::size_t n = 0; n + 1 < all.size(); ++n) cubby::registry::release(all[n]);
+  EXPECT_LE(steps_of([&] { (void)own->oldest(); }), most_steps_of_scan(1));
+  const std::uint64_t before = own->oldest();
+  {
+    const cubby::seat_pin stay(*all.back());
+    EXPECT_LE(own->oldest(), own->advance()) << "it is seen";
+    EXPECT_NE(own->oldest(), before);
+  }
+  cubby::registry::release(all.back());
+  EXPECT_LE(steps_of([&] { (void)own->oldest(); }), most_steps_of_scan(0));
+}
+
+TEST(domain, a_handle_costs_the_same_whatever_lived_once) {
+  cubby::map<std::uint64_t, std::uint64_t> m;
+  {
+    many_handles all;
+    for (int n = 0; n < 30'000; ++n) all.push_back(m.handle());
+    EXPECT_LE(steps_of([&] { (void)m.handle(); }), most_steps_of_claim) << "beside 30,000";
+  }
+  EXPECT_LE(steps_of([&] { (void)m.handle(); }), most_steps_of_claim) << "after 30,000";
+  EXPECT_LE(m.handle().own_seat()->id(), 8u);
+}
+
+/// More than 4,096 of them fill a block of blocks, one after the other, in any order of release.
+TEST(domain, seats_come_back_in_any_order) {
+  random_source random(1);
+  const cubby::domain_ref own(new cubby::domain);
+  std::vector<cubby::seat*> all;
+  for (int round = 0; round < 4; ++round) {
+    while (all.size() < 9000) all.push_back(cubby::registry::claim(*own));
+    std::set<std::size_t> ids;
+    for (const auto* s : all) ids.insert(s->id());
+    ASSERT_EQ(ids.size(), all.size());
+    ASSERT_EQ(*ids.rbegin(), all.size() - 1);
+    while (all.size() > 50) {
+      std::swap(all[random.below(all.size())], all.back());
+      cubby::registry::release(all.back());
+      all.pop_back();
+    }
+    EXPECT_LE(steps_of([&] { (void)own->oldest(); }), 8 + 50 * 5);
+  }
+  for (auto* s : all) cubby::registry::release(s);
+}
+
+/// Two threads that claim and give back beside scans; each pin is seen by a scan that follows it.
+TEST(domain, scans_beside_claims_miss_no_pin) {
+  const cubby::domain_ref own(new cubby::domain);
+  std::atomic<bool> done{false};
+  std::atomic<std::size_t> missed{0};
+  std::vector<cubby::seat*> crowd; // so that the seats below are in blocks which come and go
+  for (int n = 0; n < 64; ++n) crowd.push_back(cubby::registry::claim(*own));
+  std::thread other([&] {
+    while (!done.load()) {
+      for (int n = 0; n < 100; ++n) cubby::registry::release(cubby::registry::claim(*own));
+    }
+  });
+  for (std::uint64_t n = 0; n < scaled(4000); ++n) {
+    cubby::seat* const mine = cubby::registry::claim(*own);
+    {
+      const cubby::seat_pin stay(*mine);
+      const std::uint64_t tag = own->advance();
+      if (own->oldest() >= tag) ++missed;
+    }
+    cubby::registry::release(mine);
+  }
+  done = true;
+  other.join();
+  for (auto* s : crowd) cubby::registry::release(s);
+  EXPECT_EQ(missed.load(), 0u);
+}
+
+/// A map's user whose destructor runs at the end of its thread, after the thread's seat has been given back.
+struct late_user {
+  cubby::map<std::uint64_t, std::uint64_t>* of = nullptr;
+  ~late_user() {
+    if (of != nullptr) of->insert_or_assign(1, 2);
+  }
+};
+thread_local late_user before_the_first_call;
+thread_local late_user after_the_first_call;
+
+TEST(domain, seats_come_back_whatever_the_order_of_destructors) {
+  cubby::map<std::uint64_t, std::uint64_t> m;
+  m.insert(1, 1);
+  const std::size_t first = m.handle().own_seat()->id();
+  for (int n = 0; n < 200; ++n) {
+    std::thread([&] {
+      before_the_first_call.of = &m; // built before the seat is claimed: destroyed after it is given back
+      (void)m.find(1);
+      after_the_first_call.of = &m;
+    }).join();
+  }
+  EXPECT_EQ(m.handle().own_seat()->id(), first);
+  EXPECT_LE(steps_of([&] { (void)cubby::registry::own_domain()->oldest(); }), 40u);
+}
+
+TEST(domain, a_thread_is_inside_by_its_handles_too) {
+  cubby::map<std::uint64_t, std::string> m;
+  m.insert(1, "a");
+  auto h = m.handle();
+  EXPECT_FALSE(cubby::registry::inside());
+  (void)h.find_ref(1);
+  EXPECT_TRUE(cubby::registry::inside());
+  std::thread([] { EXPECT_FALSE(cubby::registry::inside()) << "another's handle"; }).join();
+  h.unpin();
+  EXPECT_FALSE(cubby::registry::inside());
+}
+
+} // namespace
+} // namespace cubby_test
