@@ -52,8 +52,8 @@ template <class Array, class Policy, class Settings, class Threads> struct table
 };
 
 template <class Table> typename Table::array_type* first_array(const Table& t) noexcept {
-  // [array-root] acquire: pairs with [step-root]
-  return t.root.load(sync::acquire);
+  // [array-root] seq_cst: pairs with [step-root]; the first load of a verb stays behind what its thread did before (A.1)
+  return t.root.load(sync::seq_cst);
 }
 template <class Array> Array* next_array(const Array& a) noexcept {
   // [array-next] acquire: pairs with [publish-array]

@@ -67,11 +67,12 @@ public:
     hook(step::load, this);
     return __atomic_load_n(&value_, order);
   }
+  /// Sequentially consistent, it is a locked exchange on x86-64, and hooks are told so.
   CUBBY_ALWAYS_INLINE void store(T value, int order) noexcept {
     if constexpr (!Threads::is_shared) {
       value_ = value;
     } else {
-      hook(step::store, this);
+      hook(order == seq_cst ? step::rmw8 : step::store, this);
       __atomic_store_n(&value_, value, order);
     }
   }

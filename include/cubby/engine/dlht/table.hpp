@@ -50,8 +50,8 @@ CUBBY_ALWAYS_INLINE bin<Threads>& bin_of(const index<Threads>& at, const word_pr
 /// The index where a new request begins.
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE index<Threads>* first_index(const table<Policy, Threads>& t) noexcept {
-  // [root] acquire: pairs with [advance-root]
-  return t.root.load(sync::acquire);
+  // [root] seq_cst: pairs with [advance-root]; the first load of a verb stays behind what its thread did before (A.1)
+  return t.root.load(sync::seq_cst);
 }
 
 template <class Threads> index<Threads>* next_index(const index<Threads>& at) noexcept {

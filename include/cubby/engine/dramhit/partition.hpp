@@ -44,8 +44,9 @@ struct alignas(cpu::cache_line) partition {
   /// Keys with a reserved word. Key word: odd while present, one more at each coming and going.
   alignas(cpu::cache_line) open_slot side[reserved_words];
 
-  alignas(cpu::cache_line)
-      small_lock<sync::shared> writing; ///< held while somebody writes: never waited for by readers
+  /// Held while somebody writes: never waited for by readers. All writes end with giving it back, so that is where they are
+  /// made visible (A.1).
+  alignas(cpu::cache_line) small_lock<sync::shared, unlocking::seen> writing;
   /// What follows is the writer's; others read the words.
   alignas(cpu::cache_line) sync::word<std::uint64_t> live; ///< entries
   std::uint64_t used = 0;                                  ///< slots of the array that are not empty
@@ -96,15 +97,16 @@ CUBBY_ALWAYS_INLINE open_slot* line_after(const partition_array& a, open_slot* l
   return line + slots_in_line == a.slots() + a.slot_count() ? a.slots() : line + slots_in_line;
 }
 inline const partition_array& array_of(const partition& p) noexcept {
-  // [partition-array] acquire: pairs with [publish-partition]
-  return *p.current.load(sync::acquire);
+  // [partition-array] seq_cst: pairs with [publish-partition]; the first load of a lookup stays behind what its thread did
+  // before (A.1)
+  return *p.current.load(sync::seq_cst);
 }
 
 /// A key with a reserved word: wait-free. The key was absent at some moment of the call if it came or went meanwhile.
 CUBBY_NEVER_INLINE inline found_word find_aside(const partition& p, std::uint64_t word) noexcept {
   const open_slot& s = p.side[word];
-  // [side-key] acquire: pairs with [side-shown]
-  const std::uint64_t before = s.first.load(sync::acquire);
+  // [side-key] seq_cst: pairs with [side-shown]; the first load of a lookup, as in array_of
+  const std::uint64_t before = s.first.load(sync::seq_cst);
   if (before % 2 == 0) return {};
   // [side-value] acquire: pairs with [side-filled]; who reads the value of a later coming sees the going before it
   const std::uint64_t value = s.second.load(sync::acquire);

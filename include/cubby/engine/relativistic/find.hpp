@@ -12,8 +12,8 @@ namespace cubby::inline v0::engines::relativistic {
 /// waiting for readers, so a reader that began before cannot meet a second one.
 template <class Policy>
 CUBBY_ALWAYS_INLINE std::uint64_t first_link(const table<Policy>& t, std::uint64_t hash) noexcept {
-  // [table-root] acquire: pairs with [show-root]
-  const bucket_array* at = t.root.load(sync::acquire);
+  // [table-root] seq_cst: pairs with [show-root]; the first load of a verb stays behind what its thread did before
+  const bucket_array* at = t.root.load(sync::seq_cst);
   for (;;) {
     // [follow] acquire: pairs with [put-link], and with [move-chain]
     const std::uint64_t link = at->heads[hash & at->mask].load(sync::acquire);

@@ -84,8 +84,8 @@ inserted_word insert(table<Policy>& t, const Probe& probe, std::uint64_t value, 
   std::uint64_t live = 0;
   inserted_word out;
   for (linking how = linking::outdated; how == linking::outdated;) {
-    // [inserts] acquire: pairs with [count-insert]
-    const std::uint64_t seen = s.inserts.load(sync::acquire);
+    // [inserts] seq_cst: pairs with [count-insert]; the first load of a verb, as in first_link
+    const std::uint64_t seen = s.inserts.load(sync::seq_cst);
     const sighting hit = search(t.policy, first_link(t, probe.hash), probe);
     if (hit.where != nullptr) out = {.outcome = insert_outcome::exists, .word = hit.value};
     else if (hit.steps >= most_of_one_hash && too_many_share(t, probe.hash)) out.outcome = insert_outcome::full;

@@ -18,9 +18,12 @@ struct holding {
   holding* next = nullptr;
 };
 
+/// Every change of an entry ends with giving this back, so that is where a verb's effect is made visible (A.1).
+using stripe_lock = small_lock<sync::shared, unlocking::seen>;
+
 /// What writers of the buckets whose numbers end in the same bits share.
 struct alignas(cpu::cache_line) stripe {
-  small_lock<> lock;
+  stripe_lock lock;
   sync::word<std::uint64_t> inserts;  // nodes ever linked: tells an insert whether its search is still true
   sync::word<std::uint64_t> live;     // nodes that are neither dead nor hidden; written under the lock
   holding* held = nullptr;            // N5; only under the lock

@@ -23,8 +23,8 @@ void show_path(const Policy& policy, std::uint64_t link, std::uint64_t mask, std
 /// Weak walk inside a pin: an entry that is present throughout is shown exactly once, one that comes or goes at most once
 /// for each time that it was inserted. The pin holds up the wait for readers, so chains move once at most meanwhile.
 template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
-  // [table-root] acquire: pairs with [show-root]
-  const bucket_array& at = *t.root.load(sync::acquire);
+  // [table-root] seq_cst: pairs with [show-root]; the first load of a walk, as in first_link
+  const bucket_array& at = *t.root.load(sync::seq_cst);
   for (std::uint64_t b = 0; b <= at.mask; ++b) {
     // [follow] acquire: pairs with [put-link], and with [move-chain]
     const std::uint64_t link = at.heads[b].load(sync::acquire);

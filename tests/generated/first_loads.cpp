@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that do nothing but one verb of an engine. They are part of no program: tests/unit/generated_code.cpp has them
+// compiled for AArch64 and reads the assembly.
+#include <cubby/delegated_map.hpp>
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/map.hpp>
+
+namespace {
+
+struct wide {
+  std::uint64_t all[4];
+  bool operator==(const wide&) const = default;
+};
+template <class Engine, class V>
+using engine_of = typename cubby::map<std::uint64_t, V, Engine>::engine_type;
+template <class Engine, class V>
+using probe_of = typename engine_of<Engine, V>::probe;
+constexpr auto erasing = [](const auto&) { return cubby::decision{cubby::verdict::erase, 0}; };
+
+} // namespace
+
+#define LOOKUP(name, engine, value)                                                                                    \
+  extern "C" bool name##_find(engine_of<cubby::engine, value>& e, cubby::seat& s,                                      \
+                              const probe_of<cubby::engine, value>& p) {                                               \
+    return e.find(s, p).found;                                                                                         \
+  }
+#define VERBS(name, engine, value)                                                                                     \
+  LOOKUP(name, engine, value)                                                                                          \
+  extern "C" bool name##_insert(engine_of<cubby::engine, value>& e, cubby::seat& s,                                    \
+                                const probe_of<cubby::engine, value>& p) {                                             \
+    return e.insert(s, p, 1).outcome == cubby::insert_outcome::inserted;                                               \
+  }                                                                                                                    \
+  extern "C" bool name##_erase(engine_of<cubby::engine, value>& e, cubby::seat& s,                                     \
+                               const probe_of<cubby::engine, value>& p) {                                              \
+    return e.mutate(s, p, erasing).found;                                                                              \
+  }
+
+VERBS(dlht_words, dlht, std::uint64_t)
+VERBS(dlht_records, dlht, wide)
+VERBS(dramhit_words, dramhit, std::uint64_t)
+VERBS(dramhit_records, dramhit, wide)
+VERBS(relativistic_words, relativistic, std::uint64_t)
+VERBS(relativistic_records, relativistic, wide)
+LOOKUP(dramhit_tuples, dramhit_tuples, wide)
+LOOKUP(partitioned, partitioned, std::uint64_t)
