@@ -71,7 +71,8 @@ template <class K> concept has_equality = requires(const K& a, const K& b) {
 /// Whether two keys are equal exactly when their bits are. Of a class with an operator== the language does not tell: specialize
 /// it as true where that operator compares all members and nothing else, as a defaulted one does. Without it no table
 /// compares the bits of such a key, nor does the default hash read them: that does not compile.
-template <class K> inline constexpr bool bits_are_equality = !std::is_class_v<K> || !detail::has_equality<K>;
+template <class K> inline constexpr bool bits_are_equality =
+    !(std::is_class_v<K> || std::is_union_v<K>) || !detail::has_equality<K>;
 template <class T, std::size_t Count>
 inline constexpr bool bits_are_equality<std::array<T, Count>> = bits_are_equality<T>;
 
@@ -88,7 +89,8 @@ template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) n
 template <class K> struct hash {
   using is_missing = void;
   [[nodiscard]] std::uint64_t operator()(const K&) const noexcept {
-    static_assert(!std::is_same_v<K, K>, "cubby::hash has no hash for this type: write one, or specialize cubby::hash<K>");
+    static_assert(!std::is_same_v<K, K>,
+                  "cubby::hash has no hash for this type: write one, or specialize cubby::hash<K>");
     return 0;
   }
 };
