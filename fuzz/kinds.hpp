@@ -21,6 +21,10 @@ struct line_key {
   std::uint64_t number = 0;
   bool operator==(const line_key&) const = default;
 };
+} // namespace cubby_fuzz
+template <> inline constexpr bool cubby::bits_are_equality<cubby_fuzz::line_key> = true;
+namespace cubby_fuzz {
+
 /// All words follow from the first, so a value of which some words belong to another one is equal to none.
 struct line_value {
   std::uint64_t words[5] = {};

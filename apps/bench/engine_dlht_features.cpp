@@ -29,6 +29,16 @@ private:
   std::size_t size_ = 0;
 };
 
+} // namespace
+
+} // namespace bench
+
+template <> inline constexpr bool cubby::stored_as_bytes<bench::sized_key> = true;
+
+namespace bench {
+
+namespace {
+
 // The key modulo the number of bins, whatever form it has.
 struct modulo_of_bytes {
   using is_modulo = void;

@@ -22,6 +22,12 @@ template <std::size_t N> struct block {
   bool operator==(const block&) const = default;
 };
 
+} // namespace bench
+
+template <std::size_t N> inline constexpr bool cubby::bits_are_equality<bench::block<N>> = true;
+
+namespace bench {
+
 // One to one on 64-bit words (the finalizer of MurmurHash3): different numbers stay different keys.
 inline std::uint64_t scramble(std::uint64_t x) noexcept {
   x ^= x >> 33;

@@ -31,6 +31,16 @@ struct two_words {
   bool operator==(const two_words&) const = default;
 };
 
+} // namespace
+
+} // namespace kmer
+
+template <> inline constexpr bool cubby::bits_are_equality<kmer::two_words> = true;
+
+namespace kmer {
+
+namespace {
+
 struct two_words_hash {
   using is_avalanching = void;
   std::uint64_t operator()(const two_words& key) const noexcept {

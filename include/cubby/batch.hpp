@@ -78,8 +78,11 @@ CUBBY_ALWAYS_INLINE outcome run_request(site<Engine> s, const typename Engine::p
   if (asked.what == verb::erase) {
     return extract_into(s, p, answer.value) ? outcome::done : outcome::absent;
   }
+  using V = value_of<Engine>;
+  if (!has_value<V>(asked.value)) return outcome::not_executed;
+  const V& value = given_value<V>(asked.value);
   if constexpr (Engine::policy::has_values) {
-    if (asked.what == verb::assign) return outcome_of(assign_value(s, p, asked.key, asked.value));
+    if (asked.what == verb::assign) return outcome_of(assign_value(s, p, asked.key, value));
   } else {
     // a set's key has nothing to assign: it is enough that it is there
     if (asked.what == verb::assign) return s.engine.find(s.at, p).found ? outcome::done : outcome::absent;
@@ -88,10 +91,10 @@ CUBBY_ALWAYS_INLINE outcome run_request(site<Engine> s, const typename Engine::p
     fail::with_bad_namespace();
     return outcome::full;
   }
-  if (asked.what == verb::insert) return outcome_of(place(s, p, asked.key, asked.value));
+  if (asked.what == verb::insert) return outcome_of(place(s, p, asked.key, value));
   insert_outcome how = insert_outcome::exists;
   if constexpr (Engine::policy::has_values) {
-    how = assign_or_insert(s, p, asked.key, asked.value).how;
+    how = assign_or_insert(s, p, asked.key, value).how;
   } else {
     // nothing to assign: it is enough that the key is there, and not merely reserved
     how = change_or_insert([&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; },

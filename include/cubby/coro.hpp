@@ -4,6 +4,8 @@
 // Everything runs in the thread that calls `run`; no queue is allocated beside the coroutines' own frames.
 #pragma once
 
+#include <cubby/platform/cpu.hpp> // first: it says which C++ is needed
+
 #include <coroutine>
 #include <cstddef>
 #include <exception>

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <cubby/batch.hpp>
 #include <cubby/core/codec.hpp>
@@ -110,9 +111,13 @@ public:
   [[nodiscard]] auto snapshot()
     requires(Engine::capabilities.snapshot)
   {
-    const auto s = here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    return detail::take_snapshot(s);
+    constexpr bool copied = std::is_copy_constructible_v<key_type> && snapshot_copies_values;
+    static_assert(copied, "a snapshot copies every key and value: this type cannot be copied; use visit_all");
+    if constexpr (copied) {
+      const auto s = here();
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      return detail::take_snapshot(s);
+    }
   }
 
   /// Entries: exact when nobody writes.
@@ -183,6 +188,8 @@ protected:
   }
 
 private:
+  static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
+
   template <class Q> bool has(const Q& k) const {
     return about(k, [](const auto& s, const auto& p) { return s.engine.find(s.at, p).found; });
   }

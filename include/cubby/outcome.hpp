@@ -46,16 +46,20 @@ private:
 /// What one request of a batch asks for. DLHT's Get, Put, Insert and Delete are find, assign, insert and erase.
 enum class verb : std::uint8_t { find, insert, assign, insert_or_assign, erase };
 
+/// The value of a request: a V, or where no V can be made of nothing, one that may be missing. A request that needs
+/// a value and has none is not carried out: `not_executed`.
+template <class V> using requested = std::conditional_t<std::default_initializable<V>, V, std::optional<V>>;
+
 /// One request of a batch; `value` matters to insert, assign and insert_or_assign.
 template <class K, class V = no_value> struct request {
   verb what = verb::find;
   K key{};
-  V value{};
+  requested<V> value{};
 };
 
 /// How one request of a batch ended. Everything but `done` is a failure for `stop_at_first_failure`.
 enum class outcome : std::uint8_t {
-  not_executed, ///< the batch stopped before it
+  not_executed, ///< the batch stopped before it, or it has no value and needs one
   done,         ///< found, inserted, assigned, erased
   absent,       ///< find, assign, erase: no such key
   exists,       ///< insert: the key is there
@@ -72,6 +76,16 @@ template <class V = no_value> struct reply {
 enum class batch_policy : std::uint8_t { run_all, stop_at_first_failure };
 
 namespace detail {
+/// Whether a request has its value; and the value, which is there.
+template <class V> constexpr bool has_value([[maybe_unused]] const requested<V>& value) noexcept {
+  if constexpr (std::default_initializable<V>) return true;
+  else return value.has_value();
+}
+template <class V, class Requested> constexpr auto& given_value(Requested& value) noexcept {
+  if constexpr (std::default_initializable<V>) return value;
+  else return *value;
+}
+
 constexpr outcome outcome_of(insert_outcome how) noexcept {
   switch (how) {
   case insert_outcome::inserted: return outcome::done;

@@ -23,7 +23,7 @@ template <class K, class V = no_value> struct tagged_request {
   pipeline_verb what = pipeline_verb::find;
   std::uint64_t tag = 0;
   K key{};
-  V value{};
+  requested<V> value{};
 };
 
 /// The answer to the request with this tag; `value` is what a `find` found or an `erase` took out. `insert_or_add` of
@@ -294,16 +294,17 @@ private:
     if constexpr (adds) {
       if (asked.what == pipeline_verb::insert_or_add) {
         const mapped_type old = s.codec().value(word);
-        return {verdict::replace, s.codec().make(p, asked.key, static_cast<mapped_type>(old + asked.value)).word};
+        return {verdict::replace, s.codec().make(p, asked.key, static_cast<mapped_type>(old + value_in(asked))).word};
       }
     }
-    return {verdict::replace, s.codec().make(p, asked.key, asked.value).word};
+    return {verdict::replace, s.codec().make(p, asked.key, value_in(asked)).word};
   }
   /// False: it wants another turn. What needs an entry that is not there goes on as any other.
   CUBBY_ALWAYS_INLINE bool change_along(detail::site<Engine> s, waiting& w, const probe& p, reply_type& answer) {
     if constexpr (!adds) {
       if (w.asked.what == pipeline_verb::insert_or_add) return true; // not_executed
     }
+    if (lacks_value(w.asked)) return true; // as above
     const auto change = [&](std::uint64_t word) { return change_of(s, p, w.asked, word); };
     mutated done;
     if (!s.engine.mutate_along(s.at, w.at, p, change, done)) return false;
@@ -327,6 +328,13 @@ private:
     ++pin_number_;
   }
 
+  static bool lacks_value(const request_type& asked) noexcept {
+    return asked.what != pipeline_verb::erase && !detail::has_value<mapped_type>(asked.value);
+  }
+  template <class Request> static auto& value_in(Request& asked) noexcept {
+    return detail::given_value<mapped_type>(asked.value);
+  }
+
   static outcome settled(detail::upserted u) {
     return u.how == insert_outcome::exists ? outcome::done : detail::outcome_of(u.how);
   }
@@ -339,16 +347,17 @@ private:
       return outcome::done;
     }
     if (asked.what == pipeline_verb::erase) return detail::extract_into(s, p, value) ? outcome::done : outcome::absent;
+    if (lacks_value(asked)) return outcome::not_executed;
     if (asked.what == pipeline_verb::assign)
-      return detail::outcome_of(detail::assign_value(s, p, asked.key, std::move(asked.value)));
+      return detail::outcome_of(detail::assign_value(s, p, asked.key, std::move(value_in(asked))));
     if (!s.codec().is_legal(p)) return outcome::full;
     if (asked.what == pipeline_verb::insert)
-      return detail::outcome_of(detail::place(s, p, asked.key, std::move(asked.value)));
+      return detail::outcome_of(detail::place(s, p, asked.key, std::move(value_in(asked))));
     if (asked.what == pipeline_verb::insert_or_assign)
-      return settled(detail::assign_or_insert(s, p, asked.key, std::move(asked.value)));
+      return settled(detail::assign_or_insert(s, p, asked.key, std::move(value_in(asked))));
     if constexpr (adds) {
-      const auto more = [&](const mapped_type& v) { return static_cast<mapped_type>(v + asked.value); };
-      return settled(detail::update_or_insert(s, p, asked.key, more, asked.value));
+      const auto more = [&](const mapped_type& v) { return static_cast<mapped_type>(v + value_in(asked)); };
+      return settled(detail::update_or_insert(s, p, asked.key, more, value_in(asked)));
     }
     return outcome::not_executed; // values that cannot be added
   }

@@ -57,7 +57,8 @@ public:
   void drain() { pending_.drain(sink_); }
 
 private:
-  void take(pipeline_verb what, std::uint64_t tag, const key_type& k, const mapped_type& v = {}) {
+  void take(pipeline_verb what, std::uint64_t tag, const key_type& k) { pending_.submit({what, tag, k}, sink_); }
+  void take(pipeline_verb what, std::uint64_t tag, const key_type& k, const mapped_type& v) {
     pending_.submit({what, tag, k, v}, sink_);
   }
 

@@ -72,6 +72,10 @@ struct tuple_key {
   std::uint64_t number = 0;
   bool operator==(const tuple_key&) const = default;
 };
+} // namespace cubby_test
+template <> inline constexpr bool cubby::bits_are_equality<cubby_test::tuple_key> = true;
+namespace cubby_test {
+
 struct tuple_value {
   std::uint64_t number = 0;
   std::uint64_t inverse = ~std::uint64_t{0};

@@ -25,6 +25,8 @@ struct far_word {
 } // namespace
 } // namespace cubby_test
 
+template <> inline constexpr bool cubby::stored_as_bytes<cubby_test::far_text> = true;
+template <> inline constexpr bool cubby::bits_are_equality<cubby_test::far_word> = true;
 template <> inline constexpr unsigned cubby::near_address_bits<cubby_test::far_text> = 20;
 template <> inline constexpr unsigned cubby::near_address_bits<cubby::in_namespace<cubby_test::far_text>> = 20;
 template <> inline constexpr unsigned cubby::near_address_bits<cubby::in_namespace<cubby_test::far_word>> = 20;

@@ -17,6 +17,12 @@ template <std::size_t N> struct bytes {
   std::array<unsigned char, N> at{};
   bool operator==(const bytes&) const = default;
 };
+} // namespace
+
+template <std::size_t N> inline constexpr bool cubby::bits_are_equality<bytes<N>> = true;
+
+namespace {
+
 template <class K, class V> using table = cubby::map<K, V, cubby::dramhit_tuples>;
 
 TEST(tuple_header, keeps_state_and_tag_while_its_version_wraps) {

@@ -71,13 +71,15 @@ def alone(shell):
 
 def messages(shell):
     """What does not compile says what to write instead: the first error of both compilers is the one that the file names; the
-    only one if it says so alone."""
+    only one if it says so alone. It may name flags that it is compiled with."""
     need(*COMPILERS)
 
     def one(job):
         compiler, name = job
         alone, wanted = re.search(r"^// says( alone)?: (.+)$", (ROOT / name).read_text(), re.MULTILINE).groups()
-        done = subprocess.run([compiler, *FLAGS, "-fsyntax-only", name], cwd=ROOT, capture_output=True, text=True, check=False)
+        with_flags = re.search(r"^// with: (.+)$", (ROOT / name).read_text(), re.MULTILINE)
+        flags = FLAGS + (with_flags[1].split() if with_flags else [])
+        done = subprocess.run([compiler, *flags, "-fsyntax-only", name], cwd=ROOT, capture_output=True, text=True, check=False)
         errors = [line for line in done.stderr.split("\n") if "error:" in line] or ["it compiles"]
         good = done.returncode != 0 and wanted in errors[0] and (not alone or len(errors) == 1)
         found = "\n".join(errors)

@@ -32,11 +32,24 @@ template <class K, class V> constexpr storage_mode choose_mode() noexcept {
   return storage_mode::words;
 }
 
-template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_for {
+/// What a key's type and its hash may get wrong, each with a line of its own. Not in the codecs: compilers would add that an
+/// engine cannot have such a codec.
+template <class K, class Hash> struct checked_key {
+  static_assert(!missing_hash<Hash>, "cubby::hash has no hash for this key type: name a Hash of yours as the table's fourth "
+                                     "parameter (a set's third), or specialize cubby::hash<K>");
+  static_assert(is_compared_rightly<K>,
+                "this key would be compared by its bits, and its class has an operator==: specialize as true "
+                "cubby::bits_are_equality<K> if both mean the same, else cubby::always_in_record<K>");
+  static_assert(is_hashed_rightly<K, Hash> || !is_compared_rightly<K>,
+                "the default hash reads this key's bits, and its class has an operator==: specialize "
+                "cubby::bits_are_equality<K> as true if both mean the same, else give the table a Hash of yours");
+};
+
+template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_for : checked_key<K, Hash> {
   using type = word_codec<K, V, Hash, Allocator>;
 };
 template <class K, class V, class Hash, class Allocator>
-struct codec_for<storage_mode::records, K, V, Hash, Allocator> {
+struct codec_for<storage_mode::records, K, V, Hash, Allocator> : checked_key<inner_key<K>, Hash> {
   static_assert(!std::is_same_v<inner_key<K>, std::string_view>,
                 "a table owns its keys: use std::string, and look up by std::string_view");
   using type = record_codec<K, V, Hash, Allocator, near_address_bits<K>>;

@@ -3,6 +3,7 @@
 // Not a keyed cryptographic hash: SECURITY.md says what a seed does and does not protect against.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +51,7 @@ inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noe
   const std::uint64_t a = detail::read_up_to_8(at, low);
   const std::uint64_t b = left > 8 ? detail::read_up_to_8(at + 8, left - 8) : 0;
   const std::uint64_t last = detail::fold(a ^ detail::mix_b, b ^ state);
-  return detail::fold(last ^ detail::mix_c, detail::mix_a ^ static_cast<std::uint64_t>(size));
+  return detail::fold(last ^ detail::mix_c, detail::mix_a ^ size);
 }
 
 /// Keys whose bits are their identity and fit in a word: equal keys have equal bytes.
@@ -60,6 +61,20 @@ concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_rep
 
 /// The same without the bound: keys that are their bytes.
 template <class K> concept plain_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K>;
+
+namespace detail {
+template <class K> concept has_equality = requires(const K& a, const K& b) {
+  { a == b } -> std::convertible_to<bool>;
+};
+} // namespace detail
+
+/// Whether two keys are equal exactly when their bits are. Of a class with an operator== the language does not tell: specialize
+/// it as true where that operator compares all members and nothing else, as a defaulted one does. Without it no table
+/// compares the bits of such a key, nor does the default hash read them: that does not compile.
+template <class K> inline constexpr bool bits_are_equality =
+    !(std::is_class_v<K> || std::is_union_v<K>) || !detail::has_equality<K>;
+template <class T, std::size_t Count>
+inline constexpr bool bits_are_equality<std::array<T, Count>> = bits_are_equality<T>;
 
 /// The bits of a word key, zero-extended.
 template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) noexcept {
@@ -71,7 +86,14 @@ template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) n
 /// The default hash: plain keys and everything that converts to std::string_view. Stateless but for its seed.
 /// A hash of your own gives `operator()(key)`, says `is_avalanching` if its bits are already mixed (else it is mixed
 /// again), and `is_transparent` if it takes other types than K that compare equal to it.
-template <class K> struct hash;
+template <class K> struct hash {
+  using is_missing = void;
+  [[nodiscard]] std::uint64_t operator()(const K&) const noexcept {
+    static_assert(!std::is_same_v<K, K>,
+                  "cubby::hash has no hash for this type: write one, or specialize cubby::hash<K>");
+    return 0;
+  }
+};
 
 template <word_key K> struct hash<K> {
   using is_avalanching = void;

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd> // declares std::basic_string at a small part of the price of <string>
 #include <string_view>
 #include <type_traits>
 
@@ -28,9 +29,16 @@ template <class K> struct in_namespace {
 
 template <class K> struct hash<in_namespace<K>> : hash<K> {};
 
-/// Specialize as true for a type that must never be stored as bits in a slot, although it could be: a key whose
-/// operator== does not compare all its bits, for example. Its tables are in record mode.
+/// Specialize as true for a type that must never be stored as bits in a slot, nor as bytes, although it could be: a key
+/// whose operator== does not compare all its bits, for example. Its tables are in record mode and ask that operator.
 template <class T> inline constexpr bool always_in_record = false;
+
+/// Whether a key is its text and nothing else: equal exactly when its bytes are, and the same when it is made from them
+/// again. Tables keep the bytes of such keys, and of others the whole object. Specialize it as true for a type of your own
+/// that converts to std::string_view and is made of (const char*, size); its hash must be transparent and take a string_view.
+template <class K> inline constexpr bool stored_as_bytes = false;
+template <class Allocator>
+inline constexpr bool stored_as_bytes<std::basic_string<char, std::char_traits<char>, Allocator>> = true;
 
 /// The value type of tables that have none.
 struct no_value {
@@ -60,12 +68,20 @@ enum class key_kind : std::uint8_t { word, bytes, object };
 
 template <class H> concept transparent_hash = requires { typename H::is_transparent; };
 template <class H> concept avalanching_hash = requires { typename H::is_avalanching; };
+template <class H> concept missing_hash = requires { typename H::is_missing; };
 template <class H> concept modulo_mapped = requires { typename H::is_modulo; };
 
 template <class K, class H>
-concept owns_bytes = std::convertible_to<const K&, std::string_view> && !std::is_trivially_copyable_v<K> &&
+concept owns_bytes = stored_as_bytes<K> && !always_in_record<K> && std::convertible_to<const K&, std::string_view> &&
                      std::constructible_from<K, const char*, std::size_t> && transparent_hash<H> &&
                      std::invocable<const H&, std::string_view>;
+/// What is stored as a word is compared by its bits.
+template <class K>
+inline constexpr bool is_compared_rightly = !word_key<K> || always_in_record<K> || bits_are_equality<K>;
+/// The default hash of plain keys reads their bits.
+template <class K, class H>
+inline constexpr bool is_hashed_rightly = !plain_key<K> || bits_are_equality<K> || !std::is_same_v<H, hash<K>> ||
+                                          std::convertible_to<const K&, std::string_view>;
 
 template <class K, class H> constexpr key_kind kind_of_key() noexcept {
   if constexpr (word_key<K> && !always_in_record<K>) {

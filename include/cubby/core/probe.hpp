@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include <cubby/platform/cpu.hpp>
+
 namespace cubby::inline v0 {
 
 /// Where an engine is asked to look: `hash` chooses the bin, `word` is compared with the key words of slots.

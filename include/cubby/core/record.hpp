@@ -34,7 +34,7 @@ template <unsigned AddressBits> struct record_word {
   static constexpr std::uint64_t wide_mark = 1;
 
   static std::uint64_t pack(const void* record, std::uint32_t tag) noexcept {
-    const auto address = static_cast<std::uint64_t>(std::bit_cast<std::uintptr_t>(record));
+    const auto address = std::bit_cast<std::uint64_t>(record);
     if ((address >> AddressBits) != 0) [[unlikely]]
       return address | wide_mark;
     return address | (std::uint64_t{tag} << tag_shift);
@@ -43,7 +43,7 @@ template <unsigned AddressBits> struct record_word {
   static void* address(std::uint64_t word) noexcept {
     const std::uint64_t near_mask = (std::uint64_t{1} << tag_shift) - 1;
     const std::uint64_t bits = is_wide(word) ? word & ~wide_mark : word & near_mask;
-    return std::bit_cast<void*>(static_cast<std::uintptr_t>(bits));
+    return std::bit_cast<void*>(bits);
   }
   static constexpr std::uint32_t near_tag(std::uint64_t word) noexcept {
     return static_cast<std::uint32_t>(word >> tag_shift);

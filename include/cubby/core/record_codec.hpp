@@ -223,7 +223,7 @@ private:
   };
 
   [[nodiscard]] static constexpr std::size_t bytes_behind(std::uint64_t key_size) noexcept {
-    return key_size > bytes_in_slot ? static_cast<std::size_t>(key_size) : 0;
+    return key_size > bytes_in_slot ? key_size : 0;
   }
   [[nodiscard]] static constexpr std::size_t units_for(std::size_t extra) noexcept {
     return (sizeof(record_type) + extra + unit_size - 1) / unit_size;
@@ -287,7 +287,7 @@ private:
       if (const std::uint32_t code = tag & 15; code <= bytes_in_slot) {
         return inner(reinterpret_cast<const char*>(&bits), code);
       }
-      return inner(at(value_word).bytes(), static_cast<std::size_t>(at(value_word).info.size()));
+      return inner(at(value_word).bytes(), at(value_word).info.size());
     } else {
       return (static_cast<const inner&>(at(value_word).key));
     }

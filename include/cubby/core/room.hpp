@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <new>
 
+#include <cubby/platform/cpu.hpp>
+
 namespace cubby::inline v0::detail {
 
 /// Room for `count` objects of T, or null.

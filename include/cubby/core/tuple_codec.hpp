@@ -46,6 +46,9 @@ template <class K, class V, class Hash, class Allocator> class tuple_codec {
   static constexpr std::size_t value_words = std::is_same_v<V, no_value> ? 0 : words_of<V>;
   static_assert(tuple_key<K>, "keys of a tuple are copied and compared as bits: they need to be trivially copyable and "
                               "without padding (a double or a namespace will not do)");
+  static_assert(!tuple_key<K> || bits_are_equality<K>,
+                "keys of a tuple are compared by their bits, and this class has an operator==: specialize "
+                "cubby::bits_are_equality<K> as true if both mean the same, else use cubby::dramhit");
   static_assert(tuple_value<V>, "values of a tuple are copied as bits: they need to be trivially copyable");
   static_assert((words_of<K> + value_words) * 8 <= most_tuple_bytes,
                 "this key and value do not fit in one cache line beside the tuple's header: use cubby::dramhit");
@@ -83,7 +86,7 @@ public:
   [[nodiscard]] static K key(const stored_key& word, const stored_value&) noexcept { return object_from<K>(word); }
   [[nodiscard]] static V value(const stored_value& word) noexcept {
     if constexpr (has_values) return object_from<V>(word);
-    return V{};
+    else return V{};
   }
   static const K& kept_key(const stored_value&, const K& asked) noexcept { return asked; }
 

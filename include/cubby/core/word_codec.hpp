@@ -70,7 +70,7 @@ public:
   [[nodiscard]] static K key(std::uint64_t key_word, std::uint64_t) noexcept { return from_bits<K>(key_word); }
   [[nodiscard]] static V value(std::uint64_t word) noexcept {
     if constexpr (has_values) return from_bits<V>(word);
-    return V{};
+    else return V{};
   }
   static const K& kept_key(std::uint64_t, const K& asked) noexcept { return asked; }
 

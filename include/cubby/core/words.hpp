@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cubby/platform/cpu.hpp>
+
 namespace cubby::inline v0 {
 
 /// `Count` words, 0 for the value of a set. Equal when all words are.

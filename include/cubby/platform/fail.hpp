@@ -6,6 +6,8 @@
 #include <exception>
 #include <new>
 
+#include <cubby/platform/cpu.hpp>
+
 namespace cubby::inline v0 {
 
 /// The bound of a `fixed` table is reached, or more keys share one hash than a bin can hold.

@@ -107,7 +107,7 @@ bool secure_room(index<Threads>& to, cargo<Threads>& load, std::uint64_t& chaine
     for (unsigned j = 0; j < i; ++j) rank += load.entries[j].target == one.target;
     if (rank >= bin_slots) return false;
     one.rank = static_cast<std::uint8_t>(rank);
-    needed += (rank == primary_slots ? 1 : 0) + (rank == primary_slots + link_slots ? 2 : 0);
+    needed += (rank == primary_slots ? 1U : 0U) + (rank == primary_slots + link_slots ? 2U : 0U);
   }
   chained = needed == 0 ? 1 : take_links(to, needed);
   return chained != 0;

@@ -8,6 +8,8 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
+inline constexpr std::size_t most_partitions = 4096;
+
 /// No hash spreads keys evenly: a partition's share of so many entries, and six standard deviations more.
 inline std::uint64_t share_of(std::uint64_t entries, std::size_t partitions) noexcept {
   const std::uint64_t mean = entries / partitions + (entries % partitions != 0 ? 1 : 0);
@@ -21,6 +23,7 @@ inline std::uint64_t share_of(std::uint64_t entries, std::size_t partitions) noe
 template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
   const std::size_t wanted = d.set.settings.owners < d.set.count ? d.set.settings.owners : d.set.count;
   if (wanted == 0) return true;
+  if (wanted > most_partitions) return false; // cannot be; link-time optimisers allow for it, and warn of the size
   d.owners = new (std::nothrow) owner<Policy>[wanted];
   if (d.owners == nullptr) return false;
   for (std::size_t i = 0; i < wanted; ++i) {
@@ -40,7 +43,6 @@ template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
 /// Makes a new table ready; false: no memory, or no thread for an owner. Then `close` it.
 template <class Policy> bool open(delegation<Policy>& d) noexcept {
   constexpr std::size_t usual_partitions = 16;
-  constexpr std::size_t most_partitions = 4096;
   const options& o = d.set.settings;
   std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
   if (wanted > most_partitions) wanted = most_partitions;

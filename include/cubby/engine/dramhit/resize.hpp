@@ -67,7 +67,7 @@ std::uint64_t dead_in(const table<Policy, Threads>& t, const array<Threads>& a, 
   if (c.first == a.slots) return dead_slots(t, a);
   std::uint64_t gone = 0;
   for (std::uint64_t i = 0; i < c.count; ++i)
-    gone += c.first[i].first.load(sync::relaxed) == dead ? 1 : 0; // relaxed: a recent figure
+    gone += c.first[i].first.load(sync::relaxed) == dead ? 1U : 0U; // relaxed: a recent figure
   return gone;
 }
 

@@ -14,7 +14,7 @@ bool move_units(table<Policy, Threads>& t, array<Policy, Threads>& a, std::uint6
     const std::uint64_t from = unit * a.in_unit;
     const std::uint64_t to = from + a.in_unit < a.slot_count() ? from + a.in_unit : a.slot_count();
     std::uint64_t settled = 0;
-    for (std::uint64_t i = from; i < to; ++i) settled += settle(t, a, a.tuples[i]) ? 1 : 0;
+    for (std::uint64_t i = from; i < to; ++i) settled += settle(t, a, a.tuples[i]) ? 1U : 0U;
     count_moved(t, a, settled);
   }
   return taken.first != taken.last;

@@ -92,7 +92,7 @@ public:
   inserted_word shadow_insert(seat&, const probe& p, std::uint64_t word) { return place(p, word, true); }
   void shadow_commit(seat&, const probe& p, std::uint64_t) {
     lock_scope held(lock_);
-    locate(p)->second.hidden = false;
+    if (const auto at = locate(p); at != index_.end()) at->second.hidden = false;
     --hidden_;
   }
   void shadow_abort(seat&, const probe& p, std::uint64_t) {

@@ -30,7 +30,7 @@ CUBBY_NEVER_INLINE inline node* node_past_marks(std::uint64_t link) noexcept { r
 CUBBY_ALWAYS_INLINE node* follow(std::uint64_t link) noexcept {
   if ((link & mark::all) != 0) [[unlikely]]
     return node_past_marks(link);
-  return std::bit_cast<node*>(static_cast<std::uintptr_t>(link));
+  return std::bit_cast<node*>(link);
 }
 
 /// A node that a search met; it was in the table at some moment of the search.

@@ -63,12 +63,8 @@ struct node {
 };
 static_assert(sizeof(node) == 24 && alignof(node) == 8);
 
-CUBBY_ALWAYS_INLINE node* node_at(std::uint64_t link) noexcept {
-  return std::bit_cast<node*>(static_cast<std::uintptr_t>(link & ~mark::all));
-}
-inline std::uint64_t link_to(const node& n) noexcept {
-  return static_cast<std::uint64_t>(std::bit_cast<std::uintptr_t>(&n));
-}
+CUBBY_ALWAYS_INLINE node* node_at(std::uint64_t link) noexcept { return std::bit_cast<node*>(link & ~mark::all); }
+inline std::uint64_t link_to(const node& n) noexcept { return std::bit_cast<std::uint64_t>(&n); }
 
 /// A node that nobody can reach yet, or null without memory. A record's node lies in front of the record: one allocation,
 /// which goes with the record.
