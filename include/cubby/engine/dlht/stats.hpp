@@ -35,6 +35,7 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
     t.settings.growth = growth_policy::incremental; // its one thread is all that a single-threaded table has
   }
   t.floor_bins = bins_for(t.settings.capacity);
+  if (t.settings.growth == growth_policy::fixed && !t.places.open(t.settings.capacity)) return false;
   auto* const first = make_index<Threads>(t.floor_bins, links_for(t.floor_bins, t.settings));
   if (first == nullptr) return false;
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet

@@ -8,6 +8,7 @@
 
 #include <cubby/core/counter.hpp>
 #include <cubby/core/epoch.hpp>
+#include <cubby/core/places.hpp>
 #include <cubby/core/retired.hpp>
 #include <cubby/engine/dlht/index.hpp>
 #include <cubby/platform/thread.hpp>
@@ -22,6 +23,7 @@ template <class Policy, class Threads> struct table {
   // Read by every verb, written only when a migration begins or ends.
   alignas(cpu::cache_line) sync::word<index_type*, Threads> root; // oldest index whose entries have not all moved
   sync::word<std::uint32_t, Threads> chores; // not 0: a migration runs or an index waits to be freed
+  place_stock<Threads> places;               // of a `fixed` table: `settings.capacity`
   Policy policy;
   options settings;
   std::uint64_t floor_bins = 1; // shrinking stops here: what `settings.capacity` asked for
