@@ -2,6 +2,8 @@
 // A `fixed` table holds `options.capacity` entries for ever, whatever comes and goes, and no more than 1.25 times as many.
 #include <vector>
 
+#include <cubby/delegated_map.hpp>
+
 #include "engines.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"
@@ -101,6 +103,35 @@ TYPED_TEST(issue_018_large_bound, holds_its_capacity_through_any_churn) {
   typename mode::map m(o);
   EXPECT_EQ(refused_in_churn<mode>(m, random, 99999, scaled(1200000)), 0u) << "seed " << o.seed;
   EXPECT_EQ(m.stats().growths, 0u);
+}
+
+/// Keys are not spread evenly over the partitions, but the bound is the table's. A `flush` after each write: nothing is on its way.
+TEST(issue_018_partitioned_bound, holds_its_capacity_through_any_churn) {
+  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  random_source random(22);
+  for (const std::size_t capacity : {1u, 2u, 7u, 100u, 1000u}) {
+    const auto o = fixed_options(capacity, random.next());
+    map m(o);
+    auto h = m.handle();
+    std::vector<std::uint64_t> in;
+    for (std::uint64_t next = 0, rounds = scaled(3000); next < rounds; ++next) {
+      if (in.size() == capacity) {
+        ASSERT_EQ(h.insert_or_assign(next, next), cubby::write_outcome::full) << "seed " << o.seed;
+        const std::size_t at = random.below(in.size());
+        h.erase(in[at]);
+        ASSERT_TRUE(h.flush());
+        in[at] = in.back();
+        in.pop_back();
+      }
+      ASSERT_EQ(h.insert_or_assign(next, next), cubby::write_outcome::accepted) << capacity << " seed " << o.seed;
+      ASSERT_TRUE(h.flush());
+      in.push_back(next);
+    }
+    EXPECT_EQ(m.size(), in.size());
+    EXPECT_FALSE(m.reserve(capacity + 1));
+    EXPECT_TRUE(m.reserve(capacity));
+    for (const std::uint64_t n : in) ASSERT_EQ(m.find(n), n);
+  }
 }
 
 } // namespace

@@ -108,7 +108,7 @@ template <class Threads> struct arrival {
   std::uint64_t word;  // stored key word
   std::uint64_t value; // what the caller gave
   std::uint64_t final; // slot_state::valid or shadow
-  bool placed;         // has a place, or the table has no bound
+  bool placed = true;  // has a place, or the table has no bound
   bool shown = false;  // inserted_word::shown
 };
 
