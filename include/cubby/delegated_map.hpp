@@ -171,9 +171,8 @@ private:
 };
 
 /// The map. `options.partitions` and `options.owners` say how many parts it has and how many threads of its own serve
-/// them; with no owners, handles do: those that `own`, and any that would have to wait. A `fixed` one is bounded
-/// partition by partition, and what is on its way when the bound is met still comes in: up to 512 entries a handle in
-/// each. Neither copied nor moved; it must outlive its handles and the calls of other threads.
+/// them; with no owners, handles do: those that `own`, and any that would have to wait. What is on its
+/// way when the bound of a `fixed` one is met still comes in: up to 512 entries a handle in each part. Neither copied nor moved; it must outlive its handles and the calls of other threads.
 template <class K, class V, class Hash, class Allocator>
 class map<K, V, partitioned, Hash, Allocator>
     : public delegated_reads<map<K, V, partitioned, Hash, Allocator>,

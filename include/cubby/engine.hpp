@@ -21,7 +21,7 @@ enum class growth_policy : std::uint8_t {
   /// move stands still while nobody writes, and lookups may meanwhile have to look at both sides of it: `reserve(0)` ends it.
   incremental,
   background, ///< one thread of the table moves everything; callers move only the bin that they need
-  fixed       ///< never grows: `try_insert` answers `full`
+  fixed       ///< a bound: `options.capacity` entries always fit, and then `try_insert` answers `full`
 };
 
 /// When a table gives memory back.
@@ -53,7 +53,8 @@ struct options {
 enum class insert_outcome : std::uint8_t {
   inserted,
   exists,
-  full,     ///< the bound of a `fixed` table is reached, or more keys share a hash than a bin can hold
+  full,     ///< a `fixed` table holds `options.capacity` entries
+  crowded,  ///< more keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold
   no_memory ///< growth was needed and memory could not be had; the table works on as it was
 };
 
@@ -123,7 +124,7 @@ struct capability_set {
   bool lock_free_find = false;
   bool lock_free_insert = false;
   bool slots_freed_at_once = false;
-  bool bounded_bins = false; ///< more keys with one hash than a bin holds are refused as `full`
+  bool bounded_bins = false; ///< more keys with one hash than a bin holds are refused as `crowded`
   bool ordered_batch = false;
   bool prefetch = false;
   bool pipelined = false; ///< requests may be pending: see pipeline.hpp

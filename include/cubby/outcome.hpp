@@ -64,6 +64,7 @@ enum class outcome : std::uint8_t {
   absent,       ///< find, assign, erase: no such key
   exists,       ///< insert: the key is there
   full,         ///< insert, insert_or_assign: see insert_outcome::full
+  crowded,      ///< the same: see insert_outcome::crowded
   no_memory     ///< there was none for the record or for growth
 };
 
@@ -91,6 +92,7 @@ constexpr outcome outcome_of(insert_outcome how) noexcept {
   case insert_outcome::inserted: return outcome::done;
   case insert_outcome::exists: return outcome::exists;
   case insert_outcome::full: return outcome::full;
+  case insert_outcome::crowded: return outcome::crowded;
   case insert_outcome::no_memory: break;
   }
   return outcome::no_memory;

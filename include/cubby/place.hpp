@@ -44,6 +44,7 @@ template <class Engine> using decision_of = decision_as<word_of_value<Engine>>;
 /// Reports what stopped an insert; true when nothing did and the key is new.
 inline bool settle(insert_outcome how) {
   if (how == insert_outcome::full) fail::with_table_full();
+  if (how == insert_outcome::crowded) fail::with_table_crowded();
   if (how == insert_outcome::no_memory) fail::with_no_memory();
   return how == insert_outcome::inserted;
 }

@@ -68,7 +68,7 @@ CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after_free_slot(Tabl
   auto on = array_after(t, a, lines);
   if (on.next != nullptr || on.of != lack::room) return on;
   move_rest(t);
-  if (!is_bound_reached(t, a) && has_room_behind(t, a)) on.of = lack::nothing;
+  if (has_room_behind(t, a)) on.of = lack::nothing;
   return on;
 }
 /// Moves all of `a` that nobody has taken yet, and waits for the rest; works on while there is anything to move before it.
@@ -142,6 +142,10 @@ template <class Table, class F> void for_each_array(const Table& t, F f) {
 template <class Table> bool begin_with(Table& t, typename Table::array_type* first) noexcept {
   if (t.settings.move_bins == 0) t.settings.move_bins = 1;
   if (first == nullptr) return false;
+  if (t.settings.growth == Table::growth::fixed && !t.places.open(t.settings.capacity)) {
+    free_array(first);
+    return false;
+  }
   t.floor_lines = first->lines;
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet
   if (!t.home) return false;
@@ -193,7 +197,7 @@ template <class Table> bool reserve(Table& t, std::size_t entries) noexcept {
   const std::uint64_t wanted = lines_for(t, entries);
   if (wanted > most_lines) return false;
   finish_moves(t);
-  if (t.settings.growth == Table::growth::fixed) return wanted <= t.floor_lines;
+  if (t.settings.growth == Table::growth::fixed) return entries <= t.settings.capacity;
   const auto is_small = [wanted](std::uint64_t lines) { return lines < wanted; };
   while (is_small(first_array(t)->lines))
     if (!settle_in(t, wanted, is_small)) return false; // others may have grown it further meanwhile

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <cubby/core/counter.hpp>
+#include <cubby/core/places.hpp>
 #include <cubby/core/retired.hpp>
 #include <cubby/platform/thread.hpp>
 
@@ -31,7 +32,8 @@ template <class Array, class Policy, class Settings, class Threads> struct table
 
   alignas(cpu::cache_line) sync::word<array_type*, Threads> root; // oldest array that has not wholly moved
   sync::word<std::uint32_t, Threads> keeps_arrays;                // 1: some wait to be freed
-  const domain_ref home = domain_of_table<Threads>(); // whose seats keep alive what the table shows
+  const domain_ref home = domain_of_table<Threads>();             // whose seats keep alive what the table shows
+  place_stock<Threads> places;                                    // of a `fixed` table: `settings.capacity`
   Policy policy;
   Settings settings;
   std::uint64_t floor_lines = 1; // shrinking stops here: what `settings.capacity` asked for
@@ -98,9 +100,17 @@ template <class Table> bool has_room_behind(const Table& t, const typename Table
     if (is_reserved_for_moves(t, *at)) return false;
   return true;
 }
-/// A `fixed` table leaves some slots free: without any, each search for an absent key would look at all of them.
-template <class Table> bool is_bound_reached(const Table& t, const typename Table::array_type& a) noexcept {
-  return t.settings.growth == Table::growth::fixed && live_entries(t) >= a.slot_count() - a.slot_count() / 16;
+/// An insert has ended without an entry; it has a place, or the table has no bound.
+template <class Table>
+CUBBY_ALWAYS_INLINE void give_place_back(Table& t, std::uint64_t seat_id, bool has_place) noexcept {
+  if (has_place && t.places.is_bounded()) [[unlikely]]
+    t.places.give(seat_id);
+}
+/// An entry has gone: in a `fixed` table somebody else may have its place.
+template <class Table> CUBBY_ALWAYS_INLINE void count_erase(Table& t, std::uint64_t seat_id) noexcept {
+  t.erases.add(seat_id, 1);
+  if (t.places.is_bounded()) [[unlikely]]
+    t.places.give(seat_id);
 }
 
 /// Small tables grow in larger steps: what they move soon moves again.

@@ -10,10 +10,21 @@
 
 namespace cubby::inline v0 {
 
-/// The bound of a `fixed` table is reached, or more keys share one hash than a bin can hold.
+/// A `fixed` table holds as many entries as it may.
 class table_full : public std::exception {
 public:
   [[nodiscard]] const char* what() const noexcept override { return "cubby: the table is full"; }
+};
+
+/// More keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold. The table may be
+/// nearly empty: what helps is another hash.
+class table_crowded : public table_full {
+public:
+  [[nodiscard]] const char* what() const noexcept override {
+    return "cubby: too many keys agree in their hash (more than 15 in one bin of dlht, or 64 of one hash in relativistic): "
+           "the table is not full, but a larger one would not part them; use a better hash, or options.seed against "
+           "chosen keys";
+  }
 };
 
 /// A namespace id of 4,096 or more came with a key that was to be inserted.
@@ -29,6 +40,7 @@ namespace cubby::inline v0::fail {
 #if defined(__cpp_exceptions)
 inline constexpr bool throws = true;
 inline void with_table_full() { throw table_full{}; }
+inline void with_table_crowded() { throw table_crowded{}; }
 inline void with_bad_namespace() { throw bad_namespace{}; }
 inline void with_no_memory() { throw std::bad_alloc{}; }
 
@@ -51,6 +63,7 @@ template <class F> void regardless(F&& f) noexcept {
 #else
 inline constexpr bool throws = false;
 inline void with_table_full() noexcept {}
+inline void with_table_crowded() noexcept {}
 inline void with_bad_namespace() noexcept {}
 inline void with_no_memory() noexcept {}
 

@@ -117,7 +117,7 @@ public:
     return engines::dlht::insert(table_, s, p, word, engines::dlht::slot_state::shadow);
   }
   void shadow_commit(seat& s, const probe& p, std::uint64_t word) { engines::dlht::shadow_commit(table_, s, p, word); }
-  void shadow_abort(seat&, const probe& p, std::uint64_t word) { engines::dlht::shadow_abort(table_, p, word); }
+  void shadow_abort(seat& s, const probe& p, std::uint64_t word) { engines::dlht::shadow_abort(table_, s, p, word); }
 
   [[nodiscard]] std::size_t size() const noexcept { return engines::dlht::live_entries(table_); }
   [[nodiscard]] std::size_t capacity() const noexcept { return engines::dlht::slot_count(table_); }

@@ -7,22 +7,42 @@
 
 namespace cubby::inline v0::engines::dlht {
 
-/// What to do for want of room under header `h`: `inserted` means a successor of `bins` bins.
+/// A crowded bin makes a table no larger than so many times what its entries, or the user, have asked for.
+inline constexpr std::uint64_t most_times_for_crowds = 4;
+
+/// Fifteen entries have met in the bin and a sixteenth comes: doubles the table, so that bins part, as far as it may. `crowded`:
+/// no larger table is allowed, or none would help because this one is nearly empty.
+template <class Threads>
+insert_outcome plan_for_crowd(const index<Threads>& at, std::uint64_t live, std::uint64_t& bins) noexcept {
+  const std::uint64_t by_load = bins_for(live);
+  const std::uint64_t asked = at.asked_bins > by_load ? at.asked_bins : by_load;
+  bins = at.bin_count * 2;
+  const bool is_nearly_empty = at.bin_count > 64 && live < at.bin_count / 16;
+  if (is_nearly_empty || bins > asked * most_times_for_crowds) return insert_outcome::crowded;
+  return insert_outcome::inserted;
+}
+
+/// What to do for want of room under header `h`: `inserted` means a successor of `bins` bins, for `why`.
 template <class Policy, class Threads>
 insert_outcome plan_growth(const table<Policy, Threads>& t, const index<Threads>& at, std::uint64_t h,
-                           std::uint64_t& bins) noexcept {
+                           std::uint64_t& bins, occasion& why) noexcept {
   const std::uint64_t live = live_entries(t);
-  const bool bin_is_full = header::invalid(h) == 0;
+  if (header::invalid(h) == 0) {
+    why = occasion::crowd;
+    return plan_for_crowd(at, live, bins);
+  }
   // Bins never give a link bucket back, so churn uses them up; moving to the same size finds those that are not needed.
   // relaxed: a recent figure
   const bool links_are_waste = at.links_moved.load(sync::relaxed) * 2 <= at.link_count;
-  if (!bin_is_full && links_are_waste && live < at.bin_count && &at == first_index(t)) {
+  const bool is_fixed = t.settings.growth == growth_policy::fixed;
+  if (links_are_waste && (is_fixed || (live < at.bin_count && &at == first_index(t)))) {
     bins = at.bin_count;
     return insert_outcome::inserted;
   }
-  if (t.settings.growth == growth_policy::fixed) return insert_outcome::full;
-  // More keys than a bin holds have met in one bin of a nearly empty table: a larger one would not part them.
-  if (at.bin_count > 64 && live < at.bin_count / 16) return insert_outcome::full;
+  if (is_fixed) { // entries crowd in few bins
+    why = occasion::crowd;
+    return plan_for_crowd(at, live, bins);
+  }
   bins = at.bin_count * growth_factor(at.bin_count, t.settings);
   return insert_outcome::inserted;
 }
@@ -34,10 +54,13 @@ CUBBY_NEVER_INLINE insert_outcome make_room(table<Policy, Threads>& t, index<Thr
                                             std::uint64_t h) noexcept {
   index<Threads>* next = next_index(at);
   if (next == nullptr) {
+    // Where nobody stands in the middle of it, a `fixed` table ends one rebuild before it begins another.
+    if (t.settings.growth == growth_policy::fixed && &at != first_index(t)) sweep_all(t);
     std::uint64_t bins = 0;
-    const insert_outcome planned = plan_growth(t, at, h, bins);
+    occasion why = occasion::load;
+    const insert_outcome planned = plan_growth(t, at, h, bins, why);
     if (planned != insert_outcome::inserted) return planned;
-    next = make_next(t, at, bins);
+    next = make_next(t, at, bins, why);
     if (next == nullptr) return insert_outcome::no_memory;
   }
   const std::uint64_t units = unit_count(at.bin_count, next->bin_count);
@@ -108,6 +131,7 @@ template <class Policy, class Threads> bool finish_migrations(table<Policy, Thre
 /// Room for `wanted` entries without further growth; false: no memory, or a `fixed` table would have to grow.
 template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
   lock_scope alone(t.snapshot_lock);
+  if (t.settings.growth == growth_policy::fixed && wanted > t.settings.capacity) return false;
   const std::uint64_t bins = bins_for(wanted);
   for (;;) {
     if (!finish_migrations(t)) return false;
@@ -154,13 +178,51 @@ template <class Policy, class Threads> void background_work(void* argument) {
   release_indexes(t);
 }
 
+/// Gives an insert a place in a `fixed` table; false: there is none, and the key was absent under header `h` when the last
+/// place was taken.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE attempt find_place(table<Policy, Threads>& t, const seat& who, arrival<Threads>& a,
+                                      std::uint64_t h) noexcept {
+  a.placed = t.places.take(who.id());
+  if (a.placed) return attempt::again;
+  // Linearization point of a refusal: the moment at which every place was taken, under an unchanged header.
+  // [probe] acquire: pairs with [commit]
+  return a.b->head.load(sync::acquire) == h ? attempt::no_place : attempt::again;
+}
+
+/// Has the insert end without an entry: the place that it may have goes back.
+template <class Policy, class Threads>
+inserted_word give_up(table<Policy, Threads>& t, const seat& who, const arrival<Threads>& a,
+                      inserted_word out) noexcept {
+  out.shown = a.shown;
+  if (a.placed && t.places.is_bounded()) t.places.give(who.id());
+  return out;
+}
+
+/// What an insert does when its bin has neither room nor place. `again`: it looks again; `wait`: after a pause; `ended`: `out`
+/// says why.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE attempt help(table<Policy, Threads>& t, const seat& who, const word_probe& probe,
+                                arrival<Threads>& a, std::uint64_t h, attempt how, insert_outcome& why) noexcept {
+  if (how == attempt::no_place) {
+    why = insert_outcome::full;
+    return find_place(t, who, a, h) == attempt::again ? attempt::again : attempt::ended;
+  }
+  why = make_room(t, *a.at, probe, h);
+  if (why == insert_outcome::inserted) return attempt::again;
+  // Slots that other inserts are filling may come free: an insert of the same key that was slower gives its slot back.
+  if (why == insert_outcome::crowded && (header::present(h) | header::invalid(h)) != header::every_slot)
+    return attempt::wait;
+  return attempt::ended;
+}
+
 /// Inserts `value` under the probe's key, as `final`, unless the key is there (or hidden in a shadow slot). The caller
 /// keeps `value` unless it was inserted. Waits for a bin in transfer, and in inline tables for an insert of the same key
 /// that is decided but not yet shown; otherwise lock-free. May do a share of a migration's work.
 template <class Policy, class Threads, class Probe>
 inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, std::uint64_t value,
                      std::uint64_t final = slot_state::valid) {
-  arrival<Threads> a{first_index(t), nullptr, stored_word(probe.word), value, final};
+  arrival<Threads> a{first_index(t), nullptr, stored_word(probe.word), value, final, !t.places.is_bounded()};
   sync::backoff wait;
   for (inserted_word out;;) {
     a.b = &bin_of<Policy>(*a.at, probe);
@@ -170,19 +232,19 @@ inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, s
       pass_on(a.at, *a.b, h);
       continue;
     }
-    const attempt how = insert_here(t.policy, probe, a, h, out);
+    attempt how = insert_here(t.policy, probe, a, h, out);
     if (how == attempt::ended) [[likely]] {
+      if (out.outcome != insert_outcome::inserted) return give_up(t, who, a, out);
       out.shown = a.shown;
-      if (out.outcome != insert_outcome::inserted) return out;
       if (final == slot_state::valid) t.entries.add(who.id(), 1);
       chores(t);
       return out;
     }
-    if (how == attempt::wait) wait.pause();
-    if (how == attempt::no_room) {
-      const insert_outcome room = make_room(t, *a.at, probe, h);
-      if (room != insert_outcome::inserted) return {.outcome = room, .shown = a.shown};
+    if (how == attempt::no_room || how == attempt::no_place) {
+      how = help(t, who, probe, a, h, how, out.outcome);
+      if (how == attempt::ended) return give_up(t, who, a, out);
     }
+    if (how == attempt::wait) wait.pause();
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace cubby::inline v0::engines::dlht {
 
-enum class attempt : std::uint8_t { ended, again, wait, no_room };
+enum class attempt : std::uint8_t { ended, again, wait, no_room, no_place };
 
 /// How a key stands in a bin: absent; here (an entry, or hidden in a shadow entry); or about to be shown by an insert.
 enum class presence : std::uint8_t { absent, here, hidden };
@@ -108,6 +108,7 @@ template <class Threads> struct arrival {
   std::uint64_t word;  // stored key word
   std::uint64_t value; // what the caller gave
   std::uint64_t final; // slot_state::valid or shadow
+  bool placed = true;  // has a place, or the table has no bound
   bool shown = false;  // inserted_word::shown
 };
 
@@ -218,12 +219,14 @@ CUBBY_ALWAYS_INLINE attempt put_entry(const Policy& policy, const Probe& probe, 
 }
 
 /// An insert within one bin whose header `h` was read and is `no_transfer`. `wait`: another insert of the same key has
-/// been decided and is about to be shown.
+/// been decided and is about to be shown. `no_place`: the key was absent, and the insert needs a place to go on.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe, arrival<Threads>& a, std::uint64_t h,
                                         inserted_word& out) noexcept {
   const auto there = search_present(policy, *a.at, *a.b, h, probe, a.word);
   if (there.how == presence::absent) [[likely]] {
+    if (!a.placed) [[unlikely]]
+      return attempt::no_place;
     out = {.outcome = insert_outcome::inserted, .word = a.value};
     return put_entry(policy, probe, a, h, there.reusable);
   }

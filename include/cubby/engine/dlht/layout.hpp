@@ -128,14 +128,15 @@ template <class Threads> struct alignas(cpu::cache_line) index {
   link_bucket<Threads>* links = nullptr; // behind the bins, in the same mapping
   std::uint64_t bin_count = 0;
   std::uint64_t link_count = 0;
-  sync::word<index*, Threads> next;          // successor while or after the entries move; set once
+  std::uint64_t asked_bins = 0;     // as many as entries or the user have asked for; others came for crowded bins
+  sync::word<index*, Threads> next; // successor while or after the entries move; set once
   sync::word<std::uint32_t, Threads> frozen; // 1 while bins in state `snapshot` refuse updates
   memory::region pages;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> links_used;
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; // first unit that no sweep has taken
   sync::word<std::uint64_t, Threads> done;                            // units whose bins are done_transfer
-  sync::word<std::uint64_t, Threads> links_moved; // link buckets in use when the predecessor was complete
+  sync::word<std::uint64_t, Threads> links_moved; // link buckets taken for entries that came from the predecessor
   sync::word<std::uint32_t, Threads> missed;      // 1: a unit was given back for want of memory
   index* next_retired = nullptr;                  // of table::retired, as is the next one
   std::uint64_t tag = 0;

@@ -92,7 +92,11 @@ mutated mutate_if(table<Policy, Threads>& t, const seat& who, const word_probe& 
     if (mutate_here<!Policy::unique_words>(*at, b, h, word, matches, f, out)) [[likely]]
       break;
   }
-  if (out.found && out.done == verdict::erase) t.entries.add(who.id(), -1);
+  if (out.found && out.done == verdict::erase) {
+    t.entries.add(who.id(), -1);
+    if (t.places.is_bounded()) [[unlikely]]
+      t.places.give(who.id());
+  }
   return out;
 }
 

@@ -8,9 +8,14 @@
 
 namespace cubby::inline v0::engines::dlht {
 
+/// A `fixed` table has at least a link bucket for so many bins: 1.5 entries a bin need one for 15, and a rebuild helps when
+/// they need no more than half.
+inline constexpr std::uint64_t most_bins_per_link_when_fixed = 4;
+
 /// Link buckets for `bins` bins; small indexes get as many as bins, because their bins vary more.
 inline std::uint64_t links_for(std::uint64_t bins, const options& chosen) noexcept {
-  const std::uint64_t per = chosen.bins_per_link == 0 ? 1 : chosen.bins_per_link;
+  std::uint64_t per = chosen.bins_per_link == 0 ? 1 : chosen.bins_per_link;
+  if (chosen.growth == growth_policy::fixed && per > most_bins_per_link_when_fixed) per = most_bins_per_link_when_fixed;
   const std::uint64_t least = bins < 64 ? bins : 64;
   const std::uint64_t links = bins / per > least ? bins / per : least;
   return links < 3 ? 3 : links;
@@ -66,8 +71,6 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     // relaxed: somebody else stepped; the loop looks again
     if (!t.root.compare_exchange(expected, next_index(*old), sync::release, sync::relaxed)) continue;
     index<Threads>& now_first = *next_index(*old);
-    // relaxed: a recent figure for plan_growth
-    now_first.links_moved.store(now_first.links_used.load(sync::relaxed), sync::relaxed);
     // The mover may have gone to sleep over the last units of the old index, which somebody else held, and whoever that
     // is need not insert or erase anything after it.
     if (t.settings.growth == growth_policy::background && next_index(now_first) != nullptr) t.worker.notify();
@@ -89,15 +92,20 @@ void count_done(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t uni
   if (is_complete(at)) advance_root(t);
 }
 
+/// Why there is to be another index: for the entries or by the user's wish; for a bin that is too full; for a snapshot.
+enum class occasion : std::uint8_t { load, crowd, snapshot };
+
 /// Creates the successor of `at` with `bins` bins unless it has one; null: no memory.
 template <class Policy, class Threads>
 index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins,
-                          bool frozen = false) noexcept {
+                          occasion why = occasion::load) noexcept {
   lock_scope hold(t.grow_lock);
   if (auto* const there = next_index(at)) return there;
   index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
   if (made == nullptr) return nullptr;
-  made->frozen.store(frozen ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
+  const bool was_asked = bins > at.bin_count && why == occasion::load;
+  if (!was_asked && at.asked_bins < bins) made->asked_bins = at.asked_bins;
+  made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
   auto& kind = bins > at.bin_count ? t.growths : bins < at.bin_count ? t.shrinks : t.rebuilds;
   (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
   t.chores.store(1, sync::relaxed);       // relaxed: a hint to inserts; they look at the root themselves
@@ -108,11 +116,12 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
 }
 
 /// By how much to grow when a successor has no room for a unit of `at`. A table that shrinks goes back no further than
-/// to the size that it had; a `fixed` one meets this only then.
+/// to the size that it had. Otherwise each bin fits, and link buckets are what is missing: inserts have used them up, which
+/// a `fixed` table mends at its size.
 template <class Threads>
 std::uint64_t further_factor(const index<Threads>& at, const index<Threads>& to, const options& chosen) noexcept {
-  const bool goes_back = to.bin_count < at.bin_count || chosen.growth == growth_policy::fixed;
-  return goes_back ? 2 : growth_factor(to.bin_count, chosen);
+  if (to.bin_count < at.bin_count) return 2;
+  return chosen.growth == growth_policy::fixed ? 1 : growth_factor(to.bin_count, chosen);
 }
 
 /// Tells sweeps, which may be past it already, of a unit that was given back; its bins must be free by now.
@@ -160,7 +169,8 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
       return move_result::moved;
     }
     // No room there: the unit goes further.
-    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(at, *to, t.settings));
+    const occasion why = to->bin_count < at.bin_count ? occasion::crowd : occasion::load;
+    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(at, *to, t.settings), why);
     if (further == nullptr) {
       release_sources(bin_state::no_transfer);
       mark_missed(at);

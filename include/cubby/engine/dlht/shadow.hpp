@@ -70,9 +70,10 @@ void shadow_commit(table<Policy, Threads>& t, seat& who, const word_probe& probe
 
 /// Removes the entry that `shadow_insert` has hidden. Never fails. Lock-free but for a bin in transfer.
 template <class Policy, class Threads>
-void shadow_abort(table<Policy, Threads>& t, const word_probe& probe, std::uint64_t value) noexcept {
+void shadow_abort(table<Policy, Threads>& t, const seat& who, const word_probe& probe, std::uint64_t value) noexcept {
   const sync::two_words shown = shown_in_shadow<Policy>(probe, value);
   end_shadow(t, probe, shown, {scrubbed, shown.second}, true);
+  if (t.places.is_bounded()) t.places.give(who.id());
 }
 
 } // namespace cubby::inline v0::engines::dlht

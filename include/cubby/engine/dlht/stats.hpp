@@ -36,6 +36,7 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
   }
   t.floor_bins = bins_for(t.settings.capacity);
   if (Threads::is_shared && !t.home) return false;
+  if (t.settings.growth == growth_policy::fixed && !t.places.open(t.settings.capacity)) return false;
   auto* const first = make_index<Threads>(t.floor_bins, links_for(t.floor_bins, t.settings));
   if (first == nullptr) return false;
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet

@@ -109,7 +109,11 @@ bool secure_room(index<Threads>& to, cargo<Threads>& load, std::uint64_t& chaine
     one.rank = static_cast<std::uint8_t>(rank);
     needed += (rank == primary_slots ? 1U : 0U) + (rank == primary_slots + link_slots ? 2U : 0U);
   }
-  chained = needed == 0 ? 1 : take_links(to, needed);
+  chained = 1;
+  if (needed == 0) return true;
+  chained = take_links(to, needed);
+  // relaxed: a figure for plan_growth
+  if (chained != 0) (void)to.links_moved.fetch_add(needed, sync::relaxed);
   return chained != 0;
 }
 

@@ -122,7 +122,7 @@ template <class Policy, class Threads> index<Threads>* freeze(table<Policy, Thre
   for (;;) {
     if (!finish_migrations(t)) return nullptr;
     index<Threads>& at = *first_index(t);
-    index<Threads>* const made = make_next(t, at, at.bin_count, true);
+    index<Threads>* const made = make_next(t, at, at.bin_count, occasion::snapshot);
     if (made == nullptr) return nullptr;
     // relaxed: only we freeze (snapshot_lock); if another migration was faster, its index is not frozen
     if (made->frozen.load(sync::relaxed) != 0) return made;

@@ -191,13 +191,13 @@ CUBBY_NEVER_INLINE bool is_there(const delegation<Policy>& d, const word_probe& 
   return find_in(d.set, p).found;
 }
 
-/// Sends one write on its way. `full`: the partition holds as many entries as it may, and not this key; nothing was sent.
+/// Sends one write on its way. `full`: the table holds as many entries as it may, and not this key; nothing was sent.
 template <class Policy>
 CUBBY_ALWAYS_INLINE write_outcome send(delegation<Policy>& d, outbox& from, const word_probe& p, std::uint64_t value,
                                        errand what) noexcept {
   const std::size_t number = whereabouts_of(d.set, p.hash).partition;
   // relaxed: a hint, see count_entry
-  if (what != errand::erase && d.set.all[number].full.load(sync::relaxed) != 0) [[unlikely]]
+  if (what != errand::erase && d.set.placed.load(sync::relaxed) >= d.set.bound) [[unlikely]]
     if (!is_there(d, p)) return write_outcome::full;
   auto& end = from.ends[number];
   if (!end.try_send(p.word, value, static_cast<unsigned>(what))) [[unlikely]]

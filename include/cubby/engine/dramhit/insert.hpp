@@ -26,9 +26,16 @@ bool may_take(const table<Policy, Threads>& t, array<Threads>& a, bool in_shared
   return in_shared_side ? claim_side(a) : has_room_behind(t, a);
 }
 
-/// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
+/// Whether the slot that ended a search would still end it.
+template <class Threads> bool is_unchanged(const sighting<Threads>& seen) noexcept {
+  // [look-value], [look] acquire: pairs with [entry]
+  return seen.where->second.load(sync::acquire) == seen.value && seen.where->first.load(sync::acquire) == seen.key;
+}
+
+/// `insert` once the table has no bound, or with a place that it takes when it needs one: `has_place` tells.
 template <class Policy, class Threads, class Probe>
-inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
+CUBBY_ALWAYS_INLINE inserted_word insert_in_place(table<Policy, Threads>& t, const seat& who, const Probe& p,
+                                                  std::uint64_t value, bool& has_place) {
   const std::uint64_t word = stored_word(p.word);
   const bool in_side = is_in_shared_side<Policy>(p);
   for (array<Threads>* a = first_array(t);;) {
@@ -37,10 +44,14 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
     if (seen.how == stop::hit || seen.how == stop::carried) return {insert_outcome::exists, false, seen.value};
     const auto lines = [&] { return lines_after(t, *a, c); };
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
-    if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
-      if (is_bound_reached(t, *a)) return {.outcome = insert_outcome::full};
-      (void)array_after(t, *a, lines); // without memory this array goes on
+    if (may_stay && !has_place) [[unlikely]] {
+      has_place = t.places.take(who.id());
+      // Linearization point of a refusal: the moment at which every place was taken, and this slot still ended the chain.
+      if (!has_place && is_unchanged(seen)) return {.outcome = insert_outcome::full};
+      if (!has_place) continue;
     }
+    if (may_stay && seen.looked >= long_search && is_crowded(t, *a))
+      (void)array_after(t, *a, lines); // without memory this array goes on
     if (may_stay && may_take(t, *a, in_side)) {
       if (!settle(seen, {word, value})) {
         if (in_side) unclaim_side(*a);
@@ -62,6 +73,15 @@ inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
   }
 }
 
+/// Inserts the words if the key is absent. Lock-free but for the creation of a larger array.
+template <class Policy, class Threads, class Probe>
+inserted_word insert(table<Policy, Threads>& t, const seat& who, const Probe& p, std::uint64_t value) {
+  bool has_place = !t.places.is_bounded();
+  const inserted_word out = insert_in_place(t, who, p, value, has_place);
+  if (out.outcome != insert_outcome::inserted) give_place_back(t, who.id(), has_place);
+  return out;
+}
+
 /// Carries out a decision about the live entry in `s`; false: somebody was faster.
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE bool carry_out(table<Policy, Threads>& t, const seat& who, slot<Threads>& s, std::uint64_t word,
@@ -72,7 +92,7 @@ CUBBY_ALWAYS_INLINE bool carry_out(table<Policy, Threads>& t, const seat& who, s
   const sync::two_words after =
       wanted.what == verdict::replace ? sync::two_words{word, wanted.word} : sync::two_words{dead, value};
   if (!s.compare_exchange({word, value}, after)) return false;
-  if (wanted.what == verdict::erase) t.erases.add(who.id(), 1);
+  if (wanted.what == verdict::erase) count_erase(t, who.id());
   chores(t);
   return true;
 }

@@ -39,7 +39,6 @@ static_assert(sizeof(partition_array) == cpu::cache_line);
 struct alignas(cpu::cache_line) partition {
   // Everybody reads this line, and the writer seldom stores to it.
   sync::word<partition_array*> current;
-  sync::word<std::uint32_t> full;   ///< 1: as many entries as a `fixed` table may hold; no new keys are sent
   sync::word<std::uint32_t> owners; ///< threads that have said that they serve it
   /// Keys with a reserved word. Key word: odd while present, one more at each coming and going.
   alignas(cpu::cache_line) open_slot side[reserved_words];
@@ -67,12 +66,14 @@ template <class Policy> struct partition_set {
   std::size_t count = 0;
   partition* all = nullptr;
   std::uint64_t floor_lines = 1; ///< of each partition: what `settings.capacity` asked for
-  std::uint64_t bound = 0;       ///< entries of each partition under `fixed`
   /// Of the caller's image: a table that several of them use keeps no function's address.
   CUBBY_OF_IMAGE static simd::line_match match(const void* line, std::uint64_t word) noexcept {
     static const simd::match_function widest = simd::widest_matcher();
     return widest(line, word);
   }
+  std::uint64_t bound = ~std::uint64_t{0}; ///< entries at which a `fixed` table refuses new keys
+  /// Of a `fixed` table: entries of all partitions. Its writers change it, and senders read it.
+  alignas(cpu::cache_line) sync::word<std::uint64_t> placed;
 };
 
 /// Where a hash leads: a partition, and the bits that choose a line in it.

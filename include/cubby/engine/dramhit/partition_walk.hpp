@@ -46,8 +46,8 @@ template <class Policy> bool open(delegation<Policy>& d) noexcept {
   const options& o = d.set.settings;
   std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
   if (wanted > most_partitions) wanted = most_partitions;
-  d.set.bound = share_of(o.capacity, wanted);
-  d.set.floor_lines = lines_for(d.set.bound);
+  if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;
+  d.set.floor_lines = lines_for(share_of(o.capacity, wanted));
   if (!d.set.home) return false;
   d.set.all = detail::take_raw<partition>(wanted);
   if (d.set.all == nullptr) return false;
@@ -185,7 +185,7 @@ template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set,
 template <class Policy> bool reserve(partition_set<Policy>& set, std::size_t entries) noexcept {
   const std::uint64_t wanted = lines_for(share_of(entries, set.count));
   if (wanted > arrays::most_lines) return false;
-  if (set.settings.growth == growth_policy::fixed) return wanted <= set.floor_lines;
+  if (set.settings.growth == growth_policy::fixed) return entries <= set.bound;
   return resize_all(set, [&](const partition& p) {
     const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: the caller holds its lock
     return now < wanted ? wanted : now;

@@ -120,7 +120,7 @@ template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, s
 }
 
 /// The lines of the array that should follow a crowded one; 0: none should. A `fixed` table is rebuilt at its size, while that
-/// gives slots back; it grows only for what was on its way when its bound was reached.
+/// gives slots back; it grows only where more than its share of the keys comes, or was on its way when the bound was reached.
 template <class Policy>
 std::uint64_t lines_to_follow(const partition_set<Policy>& set, const partition& p, const partition_array& a) noexcept {
   if (set.settings.growth == growth_policy::fixed) {
@@ -141,14 +141,13 @@ template <class Policy> bool make_room(partition_set<Policy>& set, partition& p)
 }
 
 /// One entry more or less.
-template <class Policy> void count_entry(const partition_set<Policy>& set, partition& p, bool came) noexcept {
+template <class Policy> void count_entry(partition_set<Policy>& set, partition& p, bool came) noexcept {
   const std::uint64_t before = p.live.load(sync::relaxed); // relaxed: a count of one writer
   const std::uint64_t now = came ? before + 1 : before - 1;
   p.live.store(now, sync::relaxed); // relaxed: as above
   if (set.settings.growth != growth_policy::fixed) return;
-  const std::uint32_t is_full = now >= set.bound ? 1 : 0;
-  // relaxed: senders take it for a hint; what is on its way meanwhile is carried out
-  if (p.full.load(sync::relaxed) != is_full) p.full.store(is_full, sync::relaxed); // relaxed: as above
+  // relaxed: a number; what is on its way when it reaches the bound is carried out
+  (void)set.placed.fetch_add(came ? 1 : ~std::uint64_t{0}, sync::relaxed);
 }
 
 template <class Policy>

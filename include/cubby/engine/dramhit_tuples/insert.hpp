@@ -11,10 +11,11 @@ namespace cubby::inline v0::engines::dramhit_tuples {
 /// much as a search.
 inline constexpr std::uint64_t long_search = 8;
 
-/// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
+/// `insert` once the table has no bound, or with a place that it takes when it needs one: `has_place` tells.
 template <class Policy, class Threads, class Probe>
-insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
-                      const typename Policy::stored_value& value) noexcept {
+CUBBY_ALWAYS_INLINE insert_outcome insert_in_place(table<Policy, Threads>& t, const seat& who, const Probe& p,
+                                                   const typename Policy::stored_value& value,
+                                                   bool& has_place) noexcept {
   for (auto* a = first_array(t);;) {
     const auto seen = search(*a, p, nullptr);
     if (seen.how == stop::hit || seen.how == stop::carried) return insert_outcome::exists;
@@ -24,10 +25,15 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
     }
     const auto lines = [&] { return lines_after(t, *a); };
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
-    if (may_stay && seen.looked >= long_search && is_crowded(t, *a)) {
-      if (is_bound_reached(t, *a)) return insert_outcome::full;
-      (void)array_after(t, *a, lines); // without memory this array goes on
+    if (may_stay && !has_place) [[unlikely]] {
+      has_place = t.places.take(who.id());
+      // Linearization point of a refusal: the moment at which every place was taken, and this tuple was still empty.
+      // [look-at-tuple] acquire: pairs with [show-tuple]
+      if (!has_place && seen.where->header.load(sync::acquire) == seen.header) return insert_outcome::full;
+      if (!has_place) continue;
     }
+    if (may_stay && seen.looked >= long_search && is_crowded(t, *a))
+      (void)array_after(t, *a, lines); // without memory this array goes on
     if (may_stay && has_room_behind(t, *a)) {
       if (!fill(t, *a, *seen.where, p, value)) continue;
       t.claims.add(who.id(), 1);
@@ -45,13 +51,23 @@ insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p
   }
 }
 
+/// Inserts if the key is absent. Waits for another insert of the same key, or of one with its tag, and for no other.
+template <class Policy, class Threads, class Probe>
+insert_outcome insert(table<Policy, Threads>& t, const seat& who, const Probe& p,
+                      const typename Policy::stored_value& value) noexcept {
+  bool has_place = !t.places.is_bounded();
+  const insert_outcome out = insert_in_place(t, who, p, value, has_place);
+  if (out != insert_outcome::inserted) give_place_back(t, who.id(), has_place);
+  return out;
+}
+
 /// Takes the entry out. Linearization point of an erase.
 template <class Policy, class Threads>
 bool bury(table<Policy, Threads>& t, const seat& who, tuple<Policy, Threads>& s, std::uint64_t header) noexcept {
   // [bury-tuple] release: pairs with [look-at-tuple]; who misses the key sees what came before its erase
   // relaxed: who is late looks again
   if (!s.header.compare_exchange(header, in_state(header, state::dead), sync::release, sync::relaxed)) return false;
-  t.erases.add(who.id(), 1);
+  count_erase(t, who.id());
   return true;
 }
 

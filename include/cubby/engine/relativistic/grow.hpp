@@ -108,6 +108,7 @@ template <class Policy> bool finish_resize(table<Policy>& t, const seat& mine) n
 /// others hold up a growth that has begun, which goes on when they have gone, or a shrink, behind which the growth comes if
 /// there is memory then.
 template <class Policy> bool reserve(table<Policy>& t, const seat& mine, std::uint64_t entries) noexcept {
+  if (entries > t.bound) return false;
   const std::uint64_t buckets = buckets_for(entries);
   for (;;) {
     const bool ended = finish_resize(t, mine);

@@ -88,7 +88,7 @@ inserted_word insert(table<Policy>& t, const Probe& probe, std::uint64_t value, 
     const std::uint64_t seen = s.inserts.load(sync::seq_cst);
     const sighting hit = search(t.policy, first_link(t, probe.hash), probe);
     if (hit.where != nullptr) out = {.outcome = insert_outcome::exists, .word = hit.value};
-    else if (hit.steps >= most_of_one_hash && too_many_share(t, probe.hash)) out.outcome = insert_outcome::full;
+    else if (hit.steps >= most_of_one_hash && too_many_share(t, probe.hash)) out.outcome = insert_outcome::crowded;
     else if (made == nullptr) made = make_node<Policy>(probe.word, value, marks);
     if (out.outcome == insert_outcome::inserted && made == nullptr) out.outcome = insert_outcome::no_memory;
     if (out.outcome != insert_outcome::inserted) break;

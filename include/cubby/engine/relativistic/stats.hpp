@@ -13,7 +13,7 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
   if (t.settings.growth_factor == 1) t.settings.growth_factor = 2;
   if (t.settings.growth_factor > most_siblings) t.settings.growth_factor = most_siblings;
   t.floor_buckets = buckets_for(t.settings.capacity);
-  if (t.settings.growth == growth_policy::fixed) t.bound = t.floor_buckets;
+  if (t.settings.growth == growth_policy::fixed) t.bound = t.settings.capacity;
   bucket_array* const first = t.home ? make_array(t.floor_buckets) : nullptr;
   if (first == nullptr) return false;
   // relaxed, all: the table is not shared yet
