@@ -18,6 +18,7 @@ help:
 
 demo:
 	@tools/install_packages.sh demo
+	@tools/unpack_rivals.sh
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release -j $(JOBS) --target cubby_program
 	@build/release/cubby bench --report $(REPORT)
@@ -29,10 +30,12 @@ test:
 
 check:
 	@tools/install_packages.sh test
+	@tools/unpack_rivals.sh
 	@python3 tools/run_tests.py --check
 
 verify:
 	@tools/install_packages.sh verify
+	@tools/unpack_rivals.sh
 	@python3 tools/run_verify.py
 
 clean:

@@ -32,15 +32,21 @@ constexpr const char* word_list = "/usr/share/dict/american-english-huge";
 
 using enum engine_id;
 
-const std::vector<engine_id> everyone = {limit, dlht, dramhit, dramhit_pipe, tbb, cuckoo, lfht};
+// `boost` last, where the program has it.
+std::vector<engine_id> with_boost(std::vector<engine_id> engines) {
+  if (is_built_in(boost)) engines.push_back(boost);
+  return engines;
+}
+
+const std::vector<engine_id> everyone = with_boost({limit, dlht, dramhit, dramhit_pipe, tbb, cuckoo, lfht});
 // Where there is a line for each, five can be told apart at a glance.
-const std::vector<engine_id> compared = {limit, dlht, dramhit, tbb, cuckoo};
-const std::vector<engine_id> tables = {dlht, dramhit, tbb, cuckoo, lfht};
+const std::vector<engine_id> compared = with_boost({limit, dlht, dramhit, cuckoo});
+const std::vector<engine_id> tables = with_boost({dlht, dramhit, tbb, cuckoo, lfht});
 
 void add_main(std::vector<chapter>& all, std::uint64_t seed) {
   if (::access(word_list, R_OK) == 0) {
-    run_spec words =
-        run_of(seed, {limit, dlht, dramhit, reference, tbb, cuckoo, lfht}, {"get", "miss", "insdel", "put"});
+    run_spec words = run_of(seed, with_boost({limit, dlht, dramhit, reference, tbb, cuckoo, lfht}),
+                            {"get", "miss", "insdel", "put"});
     words.keys_from = word_list;
     words.keys = {0};
     words.rounds = 3;
@@ -60,7 +66,7 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
        eight,
        {}});
   // Without cuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
-  run_spec populate = run_of(seed, {dlht, dramhit, reference, tbb, lfht}, {"populate"});
+  run_spec populate = run_of(seed, with_boost({dlht, dramhit, reference, tbb, lfht}), {"populate"});
   all.push_back({"Population of a small table",
                  "All keys are inserted into a table that starts with room for 1024 and grows on demand (paper, "
                  "figure 7).",
@@ -74,7 +80,7 @@ void add_sweeps(std::vector<chapter>& all, std::uint64_t seed) {
   for (std::size_t n = 1; n <= describe_machine().cores; n *= 2) threads.threads.push_back(n);
   all.push_back({"Threads", "Throughput by number of threads (paper, figures 3, 5 and 6).", threads, {}});
 
-  run_spec batch = run_of(seed, {limit, dlht, dramhit, dramhit_pipe, cuckoo}, {"get", "insdel"});
+  run_spec batch = run_of(seed, with_boost({limit, dlht, dramhit, dramhit_pipe, cuckoo}), {"get", "insdel"});
   batch.batch = {1, 4, 16, 32, 64, 128};
   all.push_back(
       {"Batch size",

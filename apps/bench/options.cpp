@@ -73,8 +73,13 @@ std::vector<engine_id> engines_in(const std::string& text) {
     const auto found = engines_named(name);
     if (found.empty())
       throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
-    for (const engine_id e : found)
+    for (const engine_id e : found) {
+      if (!is_built_in(e))
+        throw bad_request(fmt::format("--engine {}: its headers were not there when this program was built; run "
+                                      "tools/unpack_rivals.sh and build again, or leave it out",
+                                      name));
       if (std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
+    }
   }
   return all;
 }
@@ -144,7 +149,7 @@ void check_features(const run_spec& run) {
 
 void check_chains(const run_spec& run) {
   for (const engine_id e : run.engines)
-    if ((e == engine_id::ddds || e == engine_id::rwlock) &&
+    if ((e == engine_id::ddds || e == engine_id::rwlock || is_design(e)) &&
         (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} ||
          !run.keys_from.empty()))
       throw bad_request(
@@ -173,6 +178,7 @@ std::string default_engines(const run_spec& run) {
   const bool sections =
       std::any_of(run.workloads.begin(), run.workloads.end(), [](const workload& w) { return is_section(w); });
   return std::string(tables ? "dlht,dramhit,reference,tbb,cuckoo,lfht," : "") +
+         (tables && is_built_in(engine_id::boost) ? "boost," : "") +
          (sections ? "rcu,rcu-seat,urcu-memb,urcu-bp,urcu-qsbr," : "") + "limit";
 }
 

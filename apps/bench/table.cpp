@@ -29,6 +29,10 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::relativistic: return make_relativistic(spec);
   case engine_id::ddds: return make_ddds(spec);
   case engine_id::rwlock: return make_rwlock(spec);
+  case engine_id::boost: return make_boost(spec);
+  case engine_id::phmap: return make_phmap(spec);
+  case engine_id::folklore: return make_folklore(spec);
+  case engine_id::line_locks: return make_line_locks(spec);
   case engine_id::rcu:
   case engine_id::rcu_seat:
   case engine_id::urcu_memb:
@@ -36,6 +40,11 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::urcu_qsbr: break; // no tables
   }
   return nullptr;
+}
+
+bool is_built_in(engine_id e) {
+  if (e == engine_id::boost) return has_boost();
+  return e != engine_id::phmap || has_phmap();
 }
 
 namespace {

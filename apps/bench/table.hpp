@@ -85,6 +85,13 @@ std::unique_ptr<table> make_limit(const table_spec& spec);
 std::unique_ptr<table> make_relativistic(const table_spec& spec);
 std::unique_ptr<table> make_ddds(const table_spec& spec);
 std::unique_ptr<table> make_rwlock(const table_spec& spec);
+std::unique_ptr<table> make_folklore(const table_spec& spec);
+std::unique_ptr<table> make_line_locks(const table_spec& spec);
+// Null where their headers were not there.
+std::unique_ptr<table> make_boost(const table_spec& spec);
+std::unique_ptr<table> make_phmap(const table_spec& spec);
+bool has_boost();
+bool has_phmap();
 
 std::unique_ptr<table> make_table(const table_spec& spec);
 

@@ -12,9 +12,9 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht",       "dramhit", "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
-    "cuckoo",     "lfht",    "std",          "limit",          "relativistic", "ddds",      "rwlock",
-    "limit-swap", "rcu",     "rcu-seat",     "urcu-memb",      "urcu-bp",      "urcu-qsbr"};
+    "dlht",     "dramhit",   "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",        "cuckoo",
+    "lfht",     "std",       "limit",        "relativistic",   "ddds",        "rwlock",    "limit-swap", "rcu",
+    "rcu-seat", "urcu-memb", "urcu-bp",      "urcu-qsbr",      "boost",       "phmap",     "folklore",   "line-locks"};
 
 struct named {
   std::string_view name;

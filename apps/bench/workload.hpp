@@ -32,9 +32,13 @@ enum class engine_id : std::uint8_t {
   rcu_seat,
   urcu_memb,
   urcu_bp,
-  urcu_qsbr
+  urcu_qsbr,
+  boost,
+  phmap,
+  folklore,
+  line_locks
 };
-inline constexpr std::size_t named_engine_count = 20;
+inline constexpr std::size_t named_engine_count = 24;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -88,9 +92,12 @@ inline std::size_t keys_that_stay(const workload& w, std::size_t keys) {
 inline bool is_limit(engine_id e) { return e == engine_id::limit || e == engine_id::limit_swap; }
 // Not tables but ways into a read section, of read-copy-update: ours, and the flavours of liburcu.
 inline bool is_flavour(engine_id e) { return e >= engine_id::rcu && e <= engine_id::urcu_qsbr; }
+// Designs that are re-stated here from their papers, for 8-byte keys and values.
+inline bool is_design(engine_id e) { return e == engine_id::folklore || e == engine_id::line_locks; }
 inline bool is_rival(engine_id e) {
-  return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht || e == engine_id::urcu_memb ||
-         e == engine_id::urcu_bp || e == engine_id::urcu_qsbr;
+  return e == engine_id::tbb || e == engine_id::cuckoo || e == engine_id::lfht || e == engine_id::boost ||
+         e == engine_id::phmap || is_design(e) || e == engine_id::urcu_memb || e == engine_id::urcu_bp ||
+         e == engine_id::urcu_qsbr;
 }
 // The workload that knows no keys, and who takes part in it.
 inline bool is_section(const workload& w) { return w.what == kind::read_section; }
@@ -101,6 +108,8 @@ inline bool keeps_order(engine_id e) { return e != engine_id::dramhit_pipe && e 
 inline bool wants_order(const workload& w) {
   return w.what == kind::insdel || w.what == kind::ycsb_d || updates_beside_finds(w);
 }
+// False: the headers of this rival were not there when the program was built.
+bool is_built_in(engine_id e);
 // Engines that give room back without being asked.
 bool shrinks(engine_id e);
 // Workloads that start from an empty table of their own.

@@ -12,7 +12,7 @@ import bench_support
 from bench_readers import *  # noqa: F403
 from bench_support import Folder, cubby
 
-ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic"
+ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic,folklore,line-locks"
 
 
 class Results(Folder):
@@ -21,7 +21,7 @@ class Results(Folder):
                                     "ycsb-f,skew", "--keys", "5000", "--threads", "2", "--seed", "9")
         self.check_schema(data)
         self.assertEqual(data["seed"], 9)
-        self.assertEqual(len(data["results"]), 9 * (9 + 6))
+        self.assertEqual(len(data["results"]), 11 * (9 + 6))
         self.assertTrue(all(len(r["rounds_mops"]) == 2 for r in data["results"]))
         for r in data["results"]:
             if r["engine"] == "limit":
@@ -48,11 +48,25 @@ class Results(Folder):
         data, _ = self.run_json("--engine", others, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
         self.check_schema(data)
         grown = [r for r in data["results"] if r["workload"] == "resize"]
-        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "lfht", "relativistic", "ddds", "rwlock"})
+        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "lfht", "relativistic", "folklore", "line-locks", "ddds",
+                                                   "rwlock"})
         for r in grown:
             self.assertTrue(r["timeline"])
             self.assertIsNotNone(r["bytes_per_key"])
             self.assertEqual(set(r["timeline"][0]), {"ms", "find_mops", "insert_mops", "keys"})
+
+    def test_rivals_whose_headers_were_unpacked(self):
+        for engine in ("boost", "phmap"):
+            with self.subTest(engine=engine):
+                tiny = ("bench", "--engine", engine, "--workload", "get", "--keys", "1k", "--seconds", "0.01", "--rounds", "1")
+                if "its headers were not there" in cubby(*tiny).stderr:
+                    self.skipTest(f"this program was built without {engine}; run tools/unpack_rivals.sh and build again")
+                data, _ = self.run_json("--engine", f"dlht,{engine}", "--workload", "get,miss,insdel,put,populate,resize",
+                                        "--keys", "20000", "--threads", "2", "--batch", "1,32")
+                self.check_schema(data)
+                self.assertEqual({r["engine"] for r in data["results"]}, {"dlht", engine})
+                text, _ = self.run_json("--engine", engine, "--workload", "get,put", "--keys-from", os.path.abspath(__file__), "--threads", "2")
+                self.check_schema(text)
 
     def test_resizes_grow_the_table(self):
         for engine in ("dlht", "dramhit"):
