@@ -116,7 +116,10 @@ template <class Engine> void use_both(const char* name, const void* (*linked)())
   replace_in_a_visit(*theirs, there.write, "the plugin's table, a visit beside the plugin's writes");
   {
     auto h = theirs->handle(); // made here, of a domain that the plugin made
-    h.insert_or_assign(0, wide(1));
+    const wide* const held = h.find_ref(0);
+    const std::uint64_t before = held->words[0];
+    std::thread([&] { there.write(*theirs, 4000); }).join();
+    expect(held->is_whole() && held->words[0] == before, "a reference of the program's handle at the plugin's table");
   }
   there.destroy(theirs);
 }
