@@ -7,12 +7,14 @@
 #include <string>
 #include <thread>
 
-#include <dlfcn.h>
-#include <link.h>
+#include <gtest/gtest.h>
+
+#include <cubby/rcu.hpp>
 
 #include "shared/plugin.hpp"
 
-#include <cubby/rcu.hpp>
+#include <dlfcn.h>
+#include <link.h>
 
 #if CUBBY_TEST_LINKED
 extern "C" const void* plugin_dlht();
@@ -24,12 +26,7 @@ extern "C" bool plugin_sees_reader(const cubby::domain_ref* of);
 namespace cubby_test {
 namespace {
 
-int failures = 0;
-void expect(bool holds, const char* what) {
-  if (holds) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
+void expect(bool holds, const char* what) { EXPECT_TRUE(holds) << what; }
 
 /// The library, opened or linked.
 class plugin {
@@ -119,7 +116,10 @@ template <class Engine> void use_both(const char* name, const void* (*linked)())
   replace_in_a_visit(*theirs, there.write, "the plugin's table, a visit beside the plugin's writes");
   {
     auto h = theirs->handle(); // made here, of a domain that the plugin made
-    h.insert_or_assign(0, wide(1));
+    const wide* const held = h.find_ref(0);
+    const std::uint64_t before = held->words[0];
+    std::thread([&] { there.write(*theirs, 4000); }).join();
+    expect(held->is_whole() && held->words[0] == before, "a reference of the program's handle at the plugin's table");
   }
   there.destroy(theirs);
 }
@@ -166,18 +166,51 @@ template <class Engine> void thread_ends_after_close(const char* name, const voi
   write_all(m, 3000);
 }
 
+#if CUBBY_TEST_LINKED
+#define CUBBY_TEST_LINKED_AS(function) (&(function))
+#else
+#define CUBBY_TEST_LINKED_AS(function) nullptr
+#endif
+
 /// A thread that has called the plugin keeps it loaded until it ends, so the main thread does not.
-template <class Engine> void all(const char* name, const void* (*linked)()) {
-  std::thread([&] { use_both<Engine>(name, linked); }).join();
-  use_after_close<Engine>(name, linked, false);
-  use_after_close<Engine>(name, linked, true);
-  thread_ends_after_close<Engine>(name, linked);
+template <class F> void in_a_thread(F f) { std::thread(f).join(); }
+
+template <class Engine> struct images_of;
+template <> struct images_of<cubby::dlht> {
+  static constexpr const char* name = "plugin_dlht";
+  static constexpr const void* (*linked)() = CUBBY_TEST_LINKED_AS(plugin_dlht);
+};
+template <> struct images_of<cubby::dramhit> {
+  static constexpr const char* name = "plugin_dramhit";
+  static constexpr const void* (*linked)() = CUBBY_TEST_LINKED_AS(plugin_dramhit);
+};
+template <> struct images_of<cubby::relativistic> {
+  static constexpr const char* name = "plugin_relativistic";
+  static constexpr const void* (*linked)() = CUBBY_TEST_LINKED_AS(plugin_relativistic);
+};
+template <class Engine> struct images : testing::Test {
+  using of = images_of<Engine>;
+};
+using engines = testing::Types<cubby::dlht, cubby::dramhit, cubby::relativistic>;
+TYPED_TEST_SUITE(images, engines);
+
+TYPED_TEST(images, share_tables_whoever_made_them) {
+  in_a_thread([] { use_both<TypeParam>(TestFixture::of::name, TestFixture::of::linked); });
+}
+TYPED_TEST(images, use_the_table_of_one_that_has_been_closed) {
+  use_after_close<TypeParam>(TestFixture::of::name, TestFixture::of::linked, false);
+}
+TYPED_TEST(images, stay_loaded_while_the_thread_of_a_table_runs_their_code) {
+  use_after_close<TypeParam>(TestFixture::of::name, TestFixture::of::linked, true);
+}
+TYPED_TEST(images, may_be_closed_before_a_thread_ends_that_has_called_them) {
+  thread_ends_after_close<TypeParam>(TestFixture::of::name, TestFixture::of::linked);
 }
 
 /// A reader's domain is named: the plugin sees the section in which its caller is.
-void sections_are_seen([[maybe_unused]] bool (*linked)(const cubby::domain_ref*)) {
+TEST(images_and_sections, are_seen_from_both_sides) {
   const plugin p;
-  auto* const sees = p.find("plugin_sees_reader", linked);
+  auto* const sees = p.find<bool(const cubby::domain_ref*)>("plugin_sees_reader", CUBBY_TEST_LINKED_AS(plugin_sees_reader));
   const cubby::domain_ref of = cubby::registry::own_domain();
   {
     const cubby::rcu::read_section inside(of);
@@ -188,18 +221,3 @@ void sections_are_seen([[maybe_unused]] bool (*linked)(const cubby::domain_ref*)
 
 } // namespace
 } // namespace cubby_test
-
-int main() {
-#if !CUBBY_TEST_LINKED
-  constexpr const void* (*plugin_dlht)() = nullptr;
-  constexpr const void* (*plugin_dramhit)() = nullptr;
-  constexpr const void* (*plugin_relativistic)() = nullptr;
-  constexpr bool (*plugin_sees_reader)(const cubby::domain_ref*) = nullptr;
-#endif
-  cubby_test::all<cubby::dlht>("plugin_dlht", plugin_dlht);
-  cubby_test::all<cubby::dramhit>("plugin_dramhit", plugin_dramhit);
-  cubby_test::all<cubby::relativistic>("plugin_relativistic", plugin_relativistic);
-  cubby_test::sections_are_seen(plugin_sees_reader);
-  if (cubby_test::failures == 0) std::puts("ok");
-  return cubby_test::failures == 0 ? 0 : 1;
-}

@@ -143,6 +143,29 @@ TEST(domain, seats_come_back_whatever_the_order_of_destructors) {
   EXPECT_LE(steps_of([&] { (void)cubby::registry::own_domain()->oldest(); }), 40u);
 }
 
+/// A scan that finds the seat free may free what its last owner has read.
+TEST(domain, who_skips_a_seat_has_seen_what_its_owner_did) {
+  const cubby::domain_ref own(new cubby::domain);
+  for (std::uint64_t n = 0; n < scaled(200); ++n) {
+    std::uint64_t freed = 0; // plain: ThreadSanitizer sees what is not ordered
+    sync::word<std::uint32_t> inside;
+    std::thread reader([&] {
+      cubby::seat* const mine = cubby::registry::claim(*own);
+      {
+        const cubby::seat_pin stay(*mine);
+        inside.store(1, sync::relaxed);
+        ASSERT_EQ(freed, 0u);
+      }
+      cubby::registry::release(mine);
+    });
+    while (inside.load(sync::relaxed) == 0) std::this_thread::yield();
+    const std::uint64_t tag = own->advance();
+    while (own->oldest() < tag) std::this_thread::yield();
+    freed = 1;
+    reader.join();
+  }
+}
+
 TEST(domain, a_thread_is_inside_by_its_handles_too) {
   cubby::map<std::uint64_t, std::string> m;
   m.insert(1, "a");

@@ -39,14 +39,15 @@ CUBBY_OF_IMAGE inline void begin_child() {
     one->held->forget_others();
 }
 
-/// Lets go of domains that nobody else holds, but for `kept`. Under the lock.
-CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept) noexcept {
+/// Lets go of domains that nobody else holds, but for `kept`; or of all. Under the lock.
+CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept, bool all) noexcept {
   sync::word<known_domain*>* from = &here.known;
   // relaxed: under the lock; in the child of a fork each state of the list is whole
   while (known_domain* const one = from->load(sync::relaxed)) {
     domain* const d = &*one->held;
     // relaxed: whoever could hold it again would have to reach it through a holder
-    if (d == kept || d == here.own.load(sync::relaxed) || d->holders.load(sync::relaxed) != 1) {
+    const bool needed = d == kept || d == here.own.load(sync::relaxed) || d->holders.load(sync::relaxed) != 1;
+    if (needed && !all) {
       from = &one->next;
       continue;
     }
@@ -61,7 +62,7 @@ struct image_end {
     image_state& here = state_of_image();
     lock_scope alone(here.lock);
     here.own.store(nullptr, sync::relaxed); // relaxed: under the lock
-    prune(here, nullptr);
+    prune(here, nullptr, true);
   }
 };
 
@@ -78,7 +79,7 @@ CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
     if (!image::in_each_child(begin_child)) return false;
     here.armed.store(1, sync::relaxed);
   }
-  prune(here, &d);
+  prune(here, &d, false);
   known_domain* one = here.known.load(sync::relaxed);
   while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed);
   if (one == nullptr) {
