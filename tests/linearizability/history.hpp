@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recorded history is: one 48-byte record for each request, with the interval in which it must have taken effect.
-// A stamp is a clock read between two full barriers, so that r1.returned < r2.called proves that r1 came first.
-// The requests of a batch share one interval; their positions say the order in which they were to take effect.
+// A stamp is a clock read behind all earlier loads and before all later ones, so that r1.returned < r2.called proves that r1
+// came first. It empties no store buffer: a table whose calls return before others can see what they did is not helped.
+// The requests of a group share one interval; their positions say the order in which they were to take effect.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ enum class status : std::uint8_t {
 /// What a record shares its interval with.
 enum class grouping : std::uint8_t {
   single,
-  ordered,  // `execute` of all: requests take effect in the order of their positions
+  ordered,  // `execute` of all, or calls one by one: they take effect in the order of their positions
   stopping, // `execute` up to the first failure: the same, and none behind it has any effect
   unordered // lookups of several keys, in no promised order
 };
@@ -114,16 +114,22 @@ private:
     records_.insert(records_.end(), some.begin(), some.end());
   }
 
-  std::uint64_t stamp() {
-    // A read-modify-write and not a fence: ThreadSanitizer knows no fences.
-    barrier_.exchange(1, std::memory_order_seq_cst);
+  /// Waits for what has been loaded, not for what has been stored; what follows begins behind it.
+  static void wait_for_loads() {
+#if defined(__x86_64__)
+    asm volatile("lfence" ::: "memory");
+#else
+    asm volatile("dsb ishld\n\tisb" ::: "memory");
+#endif
+  }
+  static std::uint64_t stamp() {
+    wait_for_loads();
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    barrier_.exchange(0, std::memory_order_seq_cst);
+    wait_for_loads();
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
   }
 
   std::vector<record> records_;
-  std::atomic<int> barrier_{0};
   std::uint64_t values_ = 0;
   std::uint16_t thread_;
   bool overflowed_ = false;

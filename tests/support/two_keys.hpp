@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -36,25 +37,26 @@ private:
   place turns_[2];
 };
 
-inline constexpr unsigned keys_of_a_side = 32;
+inline constexpr unsigned keys_of_a_side = 16;
 
 /// A side is, for n below `keys_of_a_side`, `prepare(n)`; `warm(n)`, which brings the other's key into its cache; `act(n)`; and
 /// `look(n)`: whether it misses the other's change. In a round each side prepares and warms all keys, then acts and looks key
-/// by key, with a meeting before each. True: both have missed, at once. Ends then, or after so many
-/// rounds in which both threads ran all the time, or twenty times as many of any kind.
+/// by key, with a meeting before each. True: both have missed, at once. Ends then, or after so many rounds in which both
+/// threads ran all the time, or, where others want the processors, after `limit`.
 template <class One, class Two>
-bool both_miss(One& one, Two& two, std::uint64_t rounds) {
+bool both_miss(One& one, Two& two, std::uint64_t rounds, std::chrono::milliseconds limit) {
   loose_meeting door;
   struct alignas(2 * cubby::cpu::cache_line) seen_by {
     bool missed[keys_of_a_side] = {};
     bool waited = false;
   };
   seen_by seen[2];
-  bool both = false;
+  bool both = false, over = false;
   std::uint64_t together = 0;
+  const auto end = std::chrono::steady_clock::now() + limit;
   const auto play = [&](auto& side, unsigned me) {
     random_source random(me);
-    for (std::uint64_t round = 0; round < 20 * rounds && together < rounds && !both; ++round) {
+    while (!over) {
       for (unsigned n = 0; n < keys_of_a_side; ++n) side.prepare(n);
       (void)door.wait(me);
       for (unsigned n = 0; n < keys_of_a_side; ++n) side.warm(n);
@@ -71,6 +73,7 @@ bool both_miss(One& one, Two& two, std::uint64_t rounds) {
       if (me == 0) {
         for (unsigned n = 0; n < keys_of_a_side; ++n) both |= seen[0].missed[n] && seen[1].missed[n];
         if (!seen[0].waited && !seen[1].waited) ++together;
+        over = both || together == rounds || std::chrono::steady_clock::now() > end;
       }
       (void)door.wait(me);
     }
