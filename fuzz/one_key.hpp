@@ -84,6 +84,8 @@ template <class R> void reserve_key(R& r) {
       require(ticket.how() == cubby::insert_outcome::exists, "a key was reserved that is there");
     } else if (ticket.how() == cubby::insert_outcome::full) {
       require(r.may_be_full(), "full for no reason");
+    } else if (ticket.how() == cubby::insert_outcome::crowded) {
+      require(r.may_be_crowded(), "crowded for no reason");
     } else {
       require(ticket.how() == cubby::insert_outcome::inserted, "an absent key was not reserved");
       r.held.push_back({std::move(ticket), k, v});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds are kept: a fixed table answers `full` and works on; a hash that sends every key to one bin ends with `full`
+// Bounds are kept: a fixed table answers `full` and works on; a hash that sends every key to one bin ends with `crowded`
 // and not with endless growth; what fits by promise always fits.
 #include <vector>
 
@@ -20,8 +20,7 @@ TYPED_TEST(bounded, a_fixed_table_answers_full_and_works_on) {
   typename TypeParam::map m(o);
   std::uint64_t n = 0;
   while (n < 100000 && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::insert_outcome::inserted) ++n;
-  ASSERT_GE(n, 100u) << "the promised capacity";
-  ASSERT_LT(n, 10000u);
+  ASSERT_EQ(n, 100u) << "the promised capacity";
   EXPECT_EQ(m.try_insert(TypeParam::key(n), TypeParam::value(n)), cubby::insert_outcome::full);
   EXPECT_EQ(m.try_insert(TypeParam::key(0), TypeParam::value(n)), cubby::insert_outcome::exists);
   EXPECT_THROW(m.insert(TypeParam::key(n), TypeParam::value(n)), cubby::table_full);
@@ -61,7 +60,7 @@ template <class Engine>
 class bounded_engine : public ::testing::Test {};
 TYPED_TEST_SUITE(bounded_engine, every_plain_engine);
 
-TYPED_TEST(bounded_engine, keys_that_share_one_hash_end_with_full_or_not_at_all) {
+TYPED_TEST(bounded_engine, keys_that_share_one_hash_are_refused_as_crowded_or_not_at_all) {
   for (const auto growth : growing_policies) {
     cubby::map<std::uint64_t, std::uint64_t, TypeParam, constant_hash> m(tiny_options(growth));
     std::uint64_t n = 0;
@@ -71,7 +70,7 @@ TYPED_TEST(bounded_engine, keys_that_share_one_hash_end_with_full_or_not_at_all)
     if (decltype(m)::capabilities.bounded_bins) {
       EXPECT_GE(n, 15u) << "a bin has fifteen slots";
       EXPECT_LT(n, 100u);
-      EXPECT_EQ(m.try_insert(n, n), cubby::insert_outcome::full);
+      EXPECT_EQ(m.try_insert(n, n), cubby::insert_outcome::crowded);
     } else {
       EXPECT_EQ(n, 100u);
     }
@@ -101,8 +100,7 @@ TYPED_TEST(bounded_shared, threads_that_fill_a_fixed_table_lose_nothing) {
     for (const auto n : mine) ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n);
   }
   EXPECT_EQ(m.size(), total);
-  EXPECT_GE(total, 500u);
-  EXPECT_LT(total, 6000u);
+  EXPECT_EQ(total, 500u);
 }
 
 } // namespace

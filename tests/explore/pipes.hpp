@@ -56,7 +56,8 @@ public:
     std::string wrong;
     const auto sink = [&](typename pipe::reply_type&& r) {
       ++answers[r.tag];
-      if (r.result == cubby::outcome::full || r.result == cubby::outcome::no_memory) {
+      if (r.result == cubby::outcome::full || r.result == cubby::outcome::crowded ||
+          r.result == cubby::outcome::no_memory) {
         wrong = "a piped request found no room";
         return;
       }

@@ -234,7 +234,7 @@ private:
 
   static void say_how(record& r, cubby::insert_outcome how) {
     r.ok = how == cubby::insert_outcome::inserted;
-    if (how == cubby::insert_outcome::full) r.how = status::full;
+    if (how == cubby::insert_outcome::full || how == cubby::insert_outcome::crowded) r.how = status::full;
     if (how == cubby::insert_outcome::no_memory) r.how = status::no_memory;
   }
   static void show(record& r, const std::optional<value>& got) {
@@ -276,7 +276,7 @@ private:
   static void settle(record& r, const typename map::reply_type& answer) {
     r.ok = answer.result == cubby::outcome::done;
     if (answer.result == cubby::outcome::not_executed) r.how = status::not_executed;
-    if (answer.result == cubby::outcome::full) r.how = status::full;
+    if (answer.result == cubby::outcome::full || answer.result == cubby::outcome::crowded) r.how = status::full;
     if (answer.result == cubby::outcome::no_memory) r.how = status::no_memory;
     if (answer.value) r.result = Coding::decode(*answer.value);
   }

@@ -87,14 +87,14 @@ public:
 private:
   static void say_how(record& r, cubby::insert_outcome how) {
     r.ok = how == cubby::insert_outcome::inserted;
-    if (how == cubby::insert_outcome::full) r.how = status::full;
+    if (how == cubby::insert_outcome::full || how == cubby::insert_outcome::crowded) r.how = status::full;
     if (how == cubby::insert_outcome::no_memory) r.how = status::no_memory;
   }
   static void settle(record& r, const typename Set::request_type& asked, cubby::outcome how) {
     r.key = asked.key;
     r.ok = how == cubby::outcome::done;
     if (how == cubby::outcome::not_executed) r.how = status::not_executed;
-    if (how == cubby::outcome::full) r.how = status::full;
+    if (how == cubby::outcome::full || how == cubby::outcome::crowded) r.how = status::full;
     if (how == cubby::outcome::no_memory) r.how = status::no_memory;
     switch (asked.what) {
     case cubby::verb::insert: r.what = verb::insert; return;
