@@ -5,8 +5,10 @@
 // and in passing takes care of what threads left behind that have ended or do not retire any more.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <cubby/core/lock.hpp>
 #include <cubby/core/registry.hpp>
@@ -20,12 +22,7 @@ namespace cubby::inline v0 {
 template <class Policy, class Threads> class retire_bag {
 public:
   explicit retire_bag(const Policy& policy) noexcept : policy_(policy) {}
-  ~retire_bag() {
-    for (stripe& one : stripes_) {
-      dispose(one.sealed);
-      dispose(one.open);
-    }
-  }
+  ~retire_bag() { dispose_all(); }
   retire_bag(const retire_bag&) = delete;
   retire_bag& operator=(const retire_bag&) = delete;
 
@@ -59,6 +56,22 @@ public:
         dispose(ready);
       }
     }
+  }
+
+  /// Disposes of everything, and of what is retired meanwhile; whether there was anything. At a table's end: nobody else is
+  /// there, and nobody holds a pin.
+  bool dispose_all() {
+    bool any = false;
+    for (bool more = true; more; any = any || more) {
+      more = false;
+      for (stripe& one : stripes_) {
+        for (const std::uint64_t chain : take_all(one)) {
+          more = more || chain != nothing;
+          dispose(chain);
+        }
+      }
+    }
+    return any;
   }
 
   /// Words that wait; a recent figure.
@@ -113,6 +126,12 @@ private:
     return ready;
   }
 
+  static std::array<std::uint64_t, 2> take_all(stripe& one) noexcept {
+    lock_scope hold(one.lock);
+    one.sealed_count = one.open_count = 0;
+    return {std::exchange(one.sealed, nothing), std::exchange(one.open, nothing)};
+  }
+
   /// Looks at one stripe, the next each time, and turns it if nothing has come since the last look: three looks after
   /// its threads have ended it is empty. Stripes in use turn themselves, at their own pace.
   std::uint64_t turn_idle() noexcept {
@@ -158,6 +177,11 @@ public:
     policy_.retire_link(word) = chain_;
     chain_ = word;
     ++count_;
+  }
+  bool dispose_all() {
+    const bool any = chain_ != 0;
+    collect();
+    return any && depth_ == 0;
   }
   /// Disposes of everything, unless a pin lives. A destructor may retire more; that goes too.
   void collect() {
