@@ -191,6 +191,9 @@ concept exact_engine =
         engine.mutate(s, probe, [](std::uint64_t) { return decision{}; })
       } -> std::same_as<mutated>;
       { engine.retire(s, word) };
+      requires !E::policy::unique_words || requires {
+        { engine.dispose_retired() } -> std::same_as<bool>;
+      };
     };
 
 /// Engines whose writes are sent and not answered; `flush` returns when all that one sender sent has been carried out.

@@ -5,6 +5,7 @@
 // (cubby::dramhit_tuples) plain keys and values of up to 56 bytes together live in the table.
 #pragma once
 
+#include <cubby/ending.hpp>
 #include <cubby/engine/dlht/dlht.hpp>
 #include <cubby/handle.hpp>
 #include <cubby/map_face.hpp>
@@ -27,6 +28,11 @@ public:
   /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
+  /// Nobody else may use the map any more. Destructors of its keys and values that run now may call every verb of it; what they insert goes
+  /// as well, so one that always inserts keeps this from ending.
+  ~map() {
+    if (ok()) detail::empty_at_end(engine_);
+  }
   map(const map&) = delete;
   map& operator=(const map&) = delete;
 

@@ -4,6 +4,7 @@
 // table itself, everything else in records that the allocator gives (core/codec.hpp).
 #pragma once
 
+#include <cubby/ending.hpp>
 #include <cubby/engine/dlht/dlht.hpp>
 #include <cubby/handle.hpp>
 #include <cubby/set_face.hpp>
@@ -25,6 +26,11 @@ public:
   /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
   explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
+  /// Nobody else may use the set any more. Destructors of its keys that run now may call every verb of it; what they insert goes
+  /// as well, so one that always inserts keeps this from ending.
+  ~set() {
+    if (ok()) detail::empty_at_end(engine_);
+  }
   set(const set&) = delete;
   set& operator=(const set&) = delete;
 

@@ -33,13 +33,7 @@ public:
   /// Readers of the words are in `readers`; without one, in the domain of the image whose code makes the bag.
   CUBBY_OF_IMAGE explicit retire_bag(const Policy& policy) noexcept : retire_bag(policy, registry::own_domain()) {}
   retire_bag(const Policy& policy, const domain_ref& readers) noexcept : policy_(policy), readers_(readers) {}
-  ~retire_bag() {
-    for (stripe& one : stripes_) {
-      prepend(one.ready, one.sealed);
-      prepend(one.ready, one.open);
-      dispose_some(one.ready, one.ready.count);
-    }
-  }
+  ~retire_bag() { dispose_all(); }
   retire_bag(const retire_bag&) = delete;
   retire_bag& operator=(const retire_bag&) = delete;
 
@@ -78,6 +72,22 @@ public:
         dispose_some(ready, ready.count);
       }
     }
+  }
+
+  /// Disposes of everything, and of what is retired meanwhile; whether there was anything. At a table's end: nobody else is
+  /// there, and nobody holds a pin.
+  bool dispose_all() {
+    bool any = false;
+    for (bool more = true; more; any = any || more) {
+      more = false;
+      for (stripe& one : stripes_) {
+        word_chain all = take_all(one);
+        const std::size_t count = all.count;
+        more = more || count != 0;
+        dispose_some(all, count);
+      }
+    }
+    return any;
   }
 
   /// Words that wait; a recent figure.
@@ -129,6 +139,12 @@ private:
     const word_chain all = from;
     from = word_chain();
     return all;
+  }
+  word_chain take_all(stripe& one) const noexcept {
+    lock_scope hold(one.lock);
+    prepend(one.ready, take(one.sealed));
+    prepend(one.ready, take(one.open));
+    return take_ready(one);
   }
   static word_chain take_ready(stripe& one) noexcept { return take(one.ready); }
 
@@ -208,6 +224,11 @@ public:
     policy_.retire_link(word) = chain_;
     chain_ = word;
     ++count_;
+  }
+  bool dispose_all() {
+    const bool any = chain_ != 0;
+    collect();
+    return any && depth_ == 0;
   }
   /// Disposes of everything, unless a pin lives. A destructor may retire more; that goes too.
   void collect() { dispose_some(~std::size_t{0}); }

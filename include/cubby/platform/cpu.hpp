@@ -8,7 +8,7 @@
 
 #if __cplusplus < 202002L
 #error "cubby needs C++20: compile with -std=c++20 or newer"
-#include <cubby/needs_cxx20> // there is none: the compiler stops here, before a thousand lines hide the one above
+#include <cubby_needs_cxx20> // there is none: the compiler stops here, before a thousand lines hide the one above
 #endif
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #error "cubby needs x86-64 or AArch64: its tables rest on a 16-byte compare-and-swap"

@@ -80,6 +80,8 @@ public:
   void retire(seat& s, std::uint64_t word) {
     if constexpr (policy::unique_words) table_.bag.add(s, word);
   }
+  /// Disposes of every retired word, at the table's end; whether there was one.
+  bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(seat&) {
     table_.node_bag.collect();
     table_.bag.collect();

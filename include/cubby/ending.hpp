@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a table whose keys or values have destructors that may call it: every entry is erased and destroyed while the
+// table still works, those that the destructors add as well.
+#pragma once
+
+#include <type_traits>
+
+#include <cubby/core/key.hpp>
+#include <cubby/place.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// Whether destroying a T runs code that nobody here knows. Text that is nothing else calls no table.
+template <class T> inline constexpr bool may_call_back = !std::is_trivially_destructible_v<T> && !stored_as_bytes<T>;
+template <class K> inline constexpr bool may_call_back<in_namespace<K>> = may_call_back<K>;
+
+/// Called first at a table's end, when nobody else uses it. Does nothing where no destructor could call it, nor without memory
+/// for the thread's seat, in which case a destructor's call would fail as well; the engine's end destroys what is left.
+template <class Engine> void empty_at_end(Engine& e) noexcept {
+  using codec = typename Engine::policy;
+  if constexpr (codec::in_records &&
+                (may_call_back<typename codec::key_type> || may_call_back<typename codec::mapped_type>)) {
+    fail::regardless([&e] {
+      seat* const mine = e.local_seat();
+      if (mine == nullptr) return;
+      do {
+        erase_all<Engine>({e, *mine});
+      } while (e.dispose_retired());
+    });
+  }
+}
+
+} // namespace cubby::inline v0::detail
