@@ -117,7 +117,7 @@ std::string end_of(const std::string& path, std::size_t count) {
   return tail;
 }
 
-void refuse_other_compressions(std::string_view head, const std::string& name) {
+void refuse_other_formats(std::string_view head, const std::string& name) {
   const char* what = begins_with(head, {'B', 'Z', 'h'})                 ? "bzip2"
                      : begins_with(head, {0xfd, '7', 'z', 'X', 'Z', 0}) ? "xz"
                      : begins_with(head, {0x28, 0xb5, 0x2f, 0xfd})      ? "zstd"
@@ -125,6 +125,8 @@ void refuse_other_compressions(std::string_view head, const std::string& name) {
                                                                         : nullptr;
   if (what != nullptr)
     throw bad_input(fmt::format("{}: is compressed with {}; give it as gzip or plain, or through a pipe", name, what));
+  if (head.starts_with("@HD\tVN:") || head.starts_with("@SQ\tSN:"))
+    throw bad_input(fmt::format("{}: is SAM; give it through `samtools view -b`", name));
 }
 
 } // namespace
@@ -138,7 +140,7 @@ opened_input open_input(const std::string& path) {
     return {input_kind::alignment, std::move(source), false, mark_of_cram(head),
             fmt::format("CRAM {:d}.{:d}", head[4], head[5])};
   if (!begins_with(head, {0x1f, 0x8b})) {
-    refuse_other_compressions(head, shown_name(path));
+    refuse_other_formats(head, shown_name(path));
     return {input_kind::text, std::move(source), false, end_mark::none, {}};
   }
   // BAM is gzip too, and says what it is inside the first member. 64 KiB hold that, whatever the compression.

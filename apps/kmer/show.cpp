@@ -10,6 +10,7 @@
 
 #include "error.hpp"
 #include "output_file.hpp"
+#include "output_place.hpp"
 #include "parse.hpp"
 #include "reader.hpp"
 #include "super_kmers.hpp"
@@ -44,11 +45,11 @@ public:
   void ask(const std::string& text) {
     const unsigned k = file_.of().k;
     if (text.size() != k)
-      throw bad_input(fmt::format("'{}' has {} letters; the k-mers of {} have {}", text, text.size(), file_.path(), k));
+      refuse(text, fmt::format("has {} letters; the k-mers of {} have {}", text.size(), file_.path(), k));
     strands<Word> both(k);
     for (const char letter : text) {
       const std::uint8_t code = codes[static_cast<unsigned char>(letter)];
-      if (code >= breaks) throw bad_input(fmt::format("'{}': a k-mer has no '{}'", text, letter));
+      if (code >= breaks) refuse(text, fmt::format("has the letter '{}'; k-mers have A, C, G and T", letter));
       both.push(code);
     }
     print(both);
@@ -62,6 +63,9 @@ public:
   }
 
 private:
+  [[noreturn]] static void refuse(const std::string& text, const std::string& why) {
+    throw bad_input(fmt::format("'{}' {}{}", text, why, status_of(text) ? "; give a file of sequences by -s" : ""));
+  }
   void print(const strands<Word>& both) {
     const Word word = file_.of().canonical ? both.canonical() : both.forward();
     out_.write(fmt::format("{} {}\n", text_of(word, file_.of().k), finder_.find(word)));

@@ -93,6 +93,13 @@ void text_parser::end_record(std::string& letters) {
   state_ = expects::record;
 }
 
+// Where a '\r' alone ends lines, the first one would be all of the file.
+void text_parser::fasta_header() {
+  const piece p = take();
+  if (p.after_return || p.text.find('\r') != std::string_view::npos) refuse("a carriage return inside a line");
+  if (p.ends_line) state_ = expects::fasta_line;
+}
+
 void text_parser::fasta_line(std::string& letters) {
   const char first = buffer_[at_];
   if (line_begins_ && first == '>') return end_record(letters);
@@ -126,9 +133,7 @@ void text_parser::quality(std::string& letters) {
 void text_parser::step(std::string& letters) {
   switch (state_) {
   case expects::record: return begin_record(buffer_[at_]);
-  case expects::fasta_header:
-    if (take().ends_line) state_ = expects::fasta_line;
-    return;
+  case expects::fasta_header: return fasta_header();
   case expects::fasta_line: return fasta_line(letters);
   case expects::fastq_header:
     if (take().ends_line) state_ = expects::sequence_line;

@@ -32,6 +32,7 @@ private:
   piece take();
   void step(std::string& letters);
   void begin_record(char first);
+  void fasta_header();
   void fasta_line(std::string& letters);
   void sequence_line(std::string& letters);
   void quality(std::string& letters);

@@ -48,6 +48,10 @@ class Sequences(Folder):
         """The record behind one was once left out, and a quality's letter was counted or not as the buffer ended."""
         self.refuse(FASTQ + "\r@r2\nACGT\n+\nIIII\n", "record 2", "carriage return")
         self.refuse("\r>1\nACGT\n", "record 1", "carriage return", name="in.fa")
+        for text in (">1\rACGT\r>2\rACGT\r", ">1\rACGT", ">1\r\r\nACGT\n"):  # once one long header each
+            self.refuse(text, "record 1", "carriage return", name="in.fa")
+        for before in (*range(65_525, 65_545), *range(131_065, 131_080)):
+            self.refuse(f">{'x' * before}\rx\nACGT\n", "record 1", "carriage return", name="in.fa")
         for before in range(65_520, 65_550):
             head = f"@{'x' * before}\n"
             self.refuse(head + "ACG\n+\nII\rI\n", "record 1", "the quality has 4 letters, the sequence 3")
@@ -70,6 +74,8 @@ class Sequences(Folder):
         self.refuse(b"BZh91AY&SY", "bzip2")
         self.refuse(b"\xfd7zXZ\0", "xz")
         self.refuse(b"\x28\xb5\x2f\xfd", "zstd")
+        for line in ("@HD\tVN:1.6\n", "@SQ\tSN:1\tLN:9\n"):
+            self.refuse(line, "is SAM", "samtools view -b")
 
     def test_bam_that_is_truncated(self):
         reads = self.plain(READS / "reads_1.fq.gz")
@@ -190,7 +196,8 @@ class Files(Folder):
                          says=(f"{second}: has {has}, and {self.file} has k 21 without --no-canonical", "files of one kind"))
         self.refused("union", "-o", self.folder / "o", "--counts", "mean", self.file, says="mean")
         self.refused("query", self.file, "ACGT", says=("'ACGT' has 4", "have 21"))
-        self.refused("query", self.file, "ACGTNACGTACGTACGTACGT", says="no 'N'")
+        self.refused("query", self.file, self.reads, says="give a file of sequences by -s")
+        self.refused("query", self.file, "ACGTNACGTACGTACGTACGT", says="has the letter 'N'")
 
     def test_kff_that_is_damaged(self):
         self.run_well("to-kff", self.file, "-o", self.folder / "x.kff")

@@ -3,7 +3,11 @@
 // bound, partitions that are done in any order, saturation, and words at their edges.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <thread>
@@ -12,6 +16,8 @@
 #include "../bench/kmers.hpp"
 #include "../kmer/dense.hpp"
 #include "../kmer/ordered_append.hpp"
+#include "../kmer/overwrite.hpp"
+#include "../kmer/partial_file.hpp"
 #include "../kmer/partition.hpp"
 #include "../kmer/reader.hpp"
 #include "../kmer/store.hpp"
@@ -257,6 +263,53 @@ TEST(kmer_exhibit, draws_the_histogram_of_real_reads) {
   EXPECT_LT(highest->first, 70);
   const std::string svg = bench::svg_of(shown->drawn);
   EXPECT_NE(svg.find("how often 21-mers"), std::string::npos);
+}
+
+// Some make files and others take away what they find free: whatever was made stays until its maker is done with it.
+TEST(kmer_partial_file, stays_while_it_is_in_use) {
+  const std::string folder = new_path();
+  std::filesystem::create_directory(folder);
+  const std::string place = folder + "/o.kc";
+  std::vector<std::thread> threads;
+  std::atomic<int> lost = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 300; ++i) {
+        const partial_file mine = make_partial(place);
+        remove_stale_partials(place);
+        lost += mine.fd < 0 || !std::filesystem::exists(mine.name);
+        if (i % 2 == 0) std::filesystem::remove(mine.name);
+        ::close(mine.fd); // what is left is free
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(lost, 0);
+  remove_stale_partials(place);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(kmer_overwrite, keeps_nothing_beside_when_it_is_done) {
+  const std::string folder = new_path();
+  std::filesystem::create_directory(folder);
+  const std::string place = folder + "/o", with = folder + "/n";
+  const auto write = [](const std::string& name, const std::string& text) { std::ofstream(name) << text; };
+  const auto text_of = [](const std::string& name) {
+    std::ifstream in(name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::size_t piece = std::size_t{1} << 18;
+  for (const std::size_t before : {std::size_t{0}, std::size_t{1}, piece, 2 * piece + 1})
+    for (const std::size_t after : {std::size_t{0}, std::size_t{1}, piece + 1}) {
+      write(place, random_letters(before, 1));
+      write(with, random_letters(after, 2));
+      EXPECT_EQ(overwrite(place, with).error, 0);
+      EXPECT_EQ(text_of(place), text_of(with));
+    }
+  EXPECT_EQ(overwrite(place, folder + "/none").error, ENOENT);
+  EXPECT_EQ(overwrite(folder + "/none", with).error, ENOENT);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
+  std::filesystem::remove_all(folder);
 }
 
 } // namespace
