@@ -13,7 +13,6 @@ namespace cubby_test {
 namespace {
 
 using cubby::outcome;
-using cubby::verb;
 
 int things[8] = {10, 11, 12, 13, 14, 15, 16, 17};
 
@@ -118,9 +117,9 @@ TYPED_TEST(values_without_a_default, go_through_batches) {
   typename TestFixture::table m(tiny_options());
   const auto key = TestFixture::key(1);
   const typename TestFixture::table::request_type asked[] = {
-      {verb::insert, key, TestFixture::value(1)}, {verb::find, key},
-      {verb::assign, key, TestFixture::value(2)}, {verb::insert_or_assign, key, TestFixture::value(3)},
-      {verb::insert, TestFixture::key(2)},        {verb::erase, key}};
+      {cubby::verb::insert, key, TestFixture::value(1)}, {cubby::verb::find, key},
+      {cubby::verb::assign, key, TestFixture::value(2)}, {cubby::verb::insert_or_assign, key, TestFixture::value(3)},
+      {cubby::verb::insert, TestFixture::key(2)},        {cubby::verb::erase, key}};
   typename TestFixture::table::reply_type answers[6];
   EXPECT_EQ(m.execute(asked, answers), 6u);
   for (const int n : {0, 1, 2, 3, 5}) EXPECT_EQ(answers[n].result, outcome::done) << n;

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a part of a test in a child process, whose exit status tells how it went.
+// Runs a part of a test in a child process, whose exit status tells how it went; and values that are counted there.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace cubby_test {
+
+/// Counts those that live.
+struct counted {
+  static inline std::atomic<long> living{0};
+  std::uint64_t words[3] = {};
+  explicit counted(std::uint64_t n = 0) noexcept : words{n, n, n} { ++living; }
+  counted(const counted& other) noexcept : words{other.words[0], other.words[1], other.words[2]} { ++living; }
+  counted& operator=(const counted&) = default;
+  ~counted() { --living; }
+};
 
 /// Number of the first expectation that failed; 0: all held.
 class verdict_of_child {

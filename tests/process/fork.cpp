@@ -20,17 +20,8 @@
 namespace cubby_test {
 namespace {
 
-/// Counts those that live.
-struct counted {
-  static inline std::atomic<long> living{0};
-  std::uint64_t words[3] = {};
-  explicit counted(std::uint64_t n = 0) noexcept : words{n, n, n} { ++living; }
-  counted(const counted& other) noexcept : words{other.words[0], other.words[1], other.words[2]} { ++living; }
-  counted& operator=(const counted&) = default;
-  ~counted() { --living; }
-};
 constexpr std::uint64_t keys = 8;
-constexpr std::uint64_t assigns = 300'000;
+constexpr std::uint64_t fork_assigns = 300'000;
 /// Two lots of a stripe, and the values of the table: what waits at any time.
 constexpr long most_living = 4096;
 
@@ -73,7 +64,7 @@ public:
     for (std::uint64_t k = 0; k < keys; ++k) map_.insert(k, counted(k));
   }
   void assign_all() {
-    for (std::uint64_t n = 0; n < assigns; ++n) map_.assign(n % keys, counted(n));
+    for (std::uint64_t n = 0; n < fork_assigns; ++n) map_.assign(n % keys, counted(n));
   }
   map_type map_{cubby::options{.capacity = 16}};
 };
@@ -108,11 +99,12 @@ TYPED_TEST(forked, pins_of_the_thread_that_forks_stay) {
   ASSERT_NE(held, nullptr);
   EXPECT_EQ(status_of_child([&](verdict_of_child& told) {
               this->assign_all();
-              told.expect(counted::living >= static_cast<long>(assigns), "nothing is freed under the handle's pin");
+              told.expect(counted::living >= static_cast<long>(fork_assigns),
+                          "nothing is freed under the handle's pin");
               told.expect(held->words[0] == 3 && held->words[2] == 3, "which keeps its reference good");
               mine.unpin();
               this->assign_all();
-              told.expect(counted::living < static_cast<long>(assigns) + most_living, "and again when it ends");
+              told.expect(counted::living < static_cast<long>(fork_assigns) + most_living, "and again when it ends");
             }),
             0);
   int inside = -1;
@@ -140,11 +132,12 @@ TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
               auto h = this->map_.handle();
               const counted* const held = h.find_ref(5);
               this->assign_all();
-              told.expect(held->words[0] == 5 && counted::living >= static_cast<long>(assigns), "its next owner is inside");
+              told.expect(held->words[0] == 5 && counted::living >= static_cast<long>(fork_assigns),
+                          "its next owner is inside");
               h.unpin();
               this->assign_all();
               this->assign_all();
-              told.expect(counted::living < static_cast<long>(assigns), "and outside");
+              told.expect(counted::living < static_cast<long>(fork_assigns), "and outside");
             }),
             0);
 }

@@ -39,14 +39,6 @@ bool refuse_membarrier(bool to_all) {
   return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0 && !cubby::barrier::all_threads();
 }
 
-struct counted {
-  static inline std::atomic<long> living{0};
-  std::uint64_t words[3] = {};
-  explicit counted(std::uint64_t n = 0) noexcept : words{n, n, n} { ++living; }
-  counted(const counted& other) noexcept : words{other.words[0], other.words[1], other.words[2]} { ++living; }
-  counted& operator=(const counted&) = default;
-  ~counted() { --living; }
-};
 using map_type = cubby::map<std::uint64_t, counted>;
 constexpr std::uint64_t assigns = 20'000;
 constexpr long few = 4096;
