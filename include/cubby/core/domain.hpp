@@ -50,6 +50,7 @@ struct domain {
     seat* got = nullptr;
     for (;;) {
       {
+        const sync::one_step section(&d.lock);
         lock_scope alone(d.lock);
         got = d.seats.claim(spare, 0);
         // relaxed: the lock orders it behind `fence_readers`; who sees the bit here sees it at every entry
@@ -70,6 +71,7 @@ struct domain {
   static void release(seat* s) noexcept {
     domain* const d = s->home_;
     {
+      const sync::one_step section(&d->lock);
       lock_scope alone(d->lock);
       d->seats.release(s->id_);
     }
@@ -161,6 +163,7 @@ private:
   /// The kernel refuses the barrier, which it once had: from now on readers fence for themselves. One who read the clock
   /// before may be inside and not shown. It is known that he is not when his seat has been entered again.
   CUBBY_NEVER_INLINE void fence_readers() noexcept {
+    const sync::one_step section(&lock);
     lock_scope alone(lock);
     // relaxed: under the lock
     if ((clock.load(sync::relaxed) & fenced_bit) != 0) return;

@@ -71,6 +71,7 @@ CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
   image_state& here = state_of_image();
   // relaxed: the caller's hold keeps it in the list
   if (here.last.load(sync::relaxed) == &d) return true;
+  const sync::one_step section(&here.lock);
   lock_scope alone(here.lock);
   static const image_end at_the_end;
   (void)at_the_end;
@@ -101,6 +102,7 @@ CUBBY_OF_IMAGE CUBBY_NEVER_INLINE inline domain* make_domain_of_image() noexcept
   if (made == nullptr) return nullptr;
   const domain_ref first(made);
   if (!know(*made)) return nullptr;
+  const sync::one_step section(&here.lock);
   lock_scope alone(here.lock);
   // relaxed: under the lock
   domain* const others = here.own.load(sync::relaxed);
