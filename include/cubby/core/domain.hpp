@@ -40,7 +40,7 @@ struct domain {
   // relaxed: who holds it hands it on
   void hold() noexcept { holders.fetch_add(1, sync::relaxed); }
   static void drop(domain* d) noexcept {
-    // [drop-domain] acq_rel: pairs with itself; the last one has seen what all others did
+    // [drop-domain] acq_rel: pairs with [drop-domain]; the last one has seen what all others did
     if (d->holders.fetch_add(~std::uint64_t{0}, sync::acq_rel) == 1) delete d;
   }
 

@@ -75,23 +75,22 @@ CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
   lock_scope alone(here.lock);
   static const image_end at_the_end;
   (void)at_the_end;
-  // relaxed, here and below: under the lock
-  if (here.armed.load(sync::relaxed) == 0) {
+  if (here.armed.load(sync::relaxed) == 0) { // relaxed: under the lock
     if (!image::in_each_child(begin_child)) return false;
-    here.armed.store(1, sync::relaxed);
+    here.armed.store(1, sync::relaxed); // relaxed: under the lock
   }
   prune(here, &d, false);
-  known_domain* one = here.known.load(sync::relaxed);
-  while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed);
+  known_domain* one = here.known.load(sync::relaxed); // relaxed: under the lock
+  while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed); // relaxed: under the lock
   if (one == nullptr) {
     one = new (std::nothrow) known_domain;
     if (one == nullptr) return false;
     d.hold();
     one->held = domain_ref(&d);
-    one->next.store(here.known.load(sync::relaxed), sync::relaxed);
-    here.known.store(one, sync::relaxed);
+    one->next.store(here.known.load(sync::relaxed), sync::relaxed); // relaxed: under the lock
+    here.known.store(one, sync::relaxed); // relaxed: under the lock
   }
-  here.last.store(&d, sync::relaxed);
+  here.last.store(&d, sync::relaxed); // relaxed: under the lock
   return true;
 }
 
