@@ -140,7 +140,8 @@ TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
               auto h = this->map_.handle();
               const counted* const held = h.find_ref(5);
               this->assign_all();
-              told.expect(held->words[0] == 5 && counted::living >= static_cast<long>(assigns), "its next owner is inside");
+              told.expect(held->words[0] == 5 && counted::living >= static_cast<long>(assigns),
+                          "its next owner is inside");
               h.unpin();
               this->assign_all();
               this->assign_all();

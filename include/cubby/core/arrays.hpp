@@ -31,7 +31,7 @@ template <class Array, class Policy, class Settings, class Threads> struct table
 
   alignas(cpu::cache_line) sync::word<array_type*, Threads> root; // oldest array that has not wholly moved
   sync::word<std::uint32_t, Threads> keeps_arrays;                // 1: some wait to be freed
-  const domain_ref home = domain_of_table<Threads>(); // whose seats keep alive what the table shows
+  const domain_ref home = domain_of_table<Threads>();             // whose seats keep alive what the table shows
   Policy policy;
   Settings settings;
   std::uint64_t floor_lines = 1; // shrinking stops here: what `settings.capacity` asked for

@@ -23,8 +23,7 @@ struct domain {
   seat_tree<0> first_seats;
 
   /// With one holder: the caller.
-  domain() noexcept
-      : clock(barrier::is_asymmetric() ? std::uint64_t{1} : fenced_bit | 1), holders(std::uint64_t{1}) {
+  domain() noexcept : clock(barrier::is_asymmetric() ? std::uint64_t{1} : fenced_bit | 1), holders(std::uint64_t{1}) {
     seats.below[0] = &first_high;
     first_high.below[0] = &first_low;
     first_low.below[0] = &first_seats;

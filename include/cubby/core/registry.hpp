@@ -20,10 +20,10 @@ struct known_domain {
 /// What is there once for each image. Never destroyed; `image_end` lets go of the domains when the image is closed.
 struct image_state {
   small_lock<> lock;
-  sync::word<known_domain*> known;  // walked in the child of a fork; changed under the lock
-  sync::word<domain*> last;         // the one that was looked up last
-  sync::word<domain*> own;          // of tables that this image makes
-  sync::word<std::uint32_t> armed;  // 1: hears of forks
+  sync::word<known_domain*> known; // walked in the child of a fork; changed under the lock
+  sync::word<domain*> last;        // the one that was looked up last
+  sync::word<domain*> own;         // of tables that this image makes
+  sync::word<std::uint32_t> armed; // 1: hears of forks
 };
 CUBBY_OF_IMAGE inline image_state& state_of_image() noexcept {
   static constinit image_state state;
@@ -51,7 +51,7 @@ CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept, bool all
       from = &one->next;
       continue;
     }
-    from->store(one->next.load(sync::relaxed), sync::relaxed); // relaxed: as above
+    from->store(one->next.load(sync::relaxed), sync::relaxed);                       // relaxed: as above
     if (here.last.load(sync::relaxed) == d) here.last.store(nullptr, sync::relaxed); // relaxed: as above
     delete one;
   }
@@ -80,7 +80,7 @@ CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
     here.armed.store(1, sync::relaxed); // relaxed: under the lock
   }
   prune(here, &d, false);
-  known_domain* one = here.known.load(sync::relaxed); // relaxed: under the lock
+  known_domain* one = here.known.load(sync::relaxed);                              // relaxed: under the lock
   while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed); // relaxed: under the lock
   if (one == nullptr) {
     one = new (std::nothrow) known_domain;
@@ -88,7 +88,7 @@ CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
     d.hold();
     one->held = domain_ref(&d);
     one->next.store(here.known.load(sync::relaxed), sync::relaxed); // relaxed: under the lock
-    here.known.store(one, sync::relaxed); // relaxed: under the lock
+    here.known.store(one, sync::relaxed);                           // relaxed: under the lock
   }
   here.last.store(&d, sync::relaxed); // relaxed: under the lock
   return true;

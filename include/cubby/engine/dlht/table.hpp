@@ -17,11 +17,12 @@ namespace cubby::inline v0::engines::dlht {
 template <class Policy, class Threads> struct table {
   using index_type = index<Threads>;
 
-  table(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen), retired(home), bag(policy, home) {}
+  table(const options& chosen, Policy slots)
+      : policy(std::move(slots)), settings(chosen), retired(home), bag(policy, home) {}
 
   // Read by every verb, written only when a migration begins or ends.
   alignas(cpu::cache_line) sync::word<index_type*, Threads> root; // oldest index whose entries have not all moved
-  sync::word<std::uint32_t, Threads> chores; // not 0: a migration runs or an index waits to be freed
+  sync::word<std::uint32_t, Threads> chores;          // not 0: a migration runs or an index waits to be freed
   const domain_ref home = domain_of_table<Threads>(); // whose seats keep alive what the table shows
   Policy policy;
   options settings;
