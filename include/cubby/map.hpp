@@ -2,7 +2,8 @@
 // cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time; nobody registers.
 // The verbs are in map_face.hpp and face.hpp. The types choose the mode: keys and values of at most 8 bytes live in the
 // table itself, everything else in records that the allocator gives (core/codec.hpp). In an engine of tuples
-// (cubby::dramhit_tuples) plain keys and values of up to 56 bytes together live in the table.
+// (cubby::dramhit_tuples) plain keys and values of up to 56 bytes together live in the table. docs/processes.md says what
+// holds between shared libraries, and what the child of a fork may do.
 #pragma once
 
 #include <cubby/ending.hpp>

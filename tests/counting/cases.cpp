@@ -23,6 +23,11 @@
 namespace cubby_counting {
 namespace {
 
+range clock_of_image() {
+  const auto& clock = cubby::registry::own_domain()->clock;
+  return {reinterpret_cast<const std::byte*>(&clock), sizeof clock};
+}
+
 constexpr std::uint64_t keys_a_bin = 100;
 
 /// Keys 100 g to 100 g + 99 share the bin of group g; other groups have other bins. `Shift`: from where in the hash an
@@ -98,7 +103,7 @@ public:
   template <class F> void count(const char* verb, F f) {
     const cubby::seat& mine = table_->site().at;
     start({reinterpret_cast<const std::byte*>(table_.get()), sizeof(map)},
-          {reinterpret_cast<const std::byte*>(&mine), sizeof mine});
+          {reinterpret_cast<const std::byte*>(&mine), sizeof mine}, clock_of_image());
     const bool done = f(*table_);
     const tally counts = stop();
     out_.push_back({name_, verb, counts});

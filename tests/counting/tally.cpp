@@ -96,6 +96,7 @@ struct state {
   std::atomic<bool> counting{false};
   range table;
   range seat;
+  range clock; // of its domain: a word of the process, though not in its data
   range stack;
   range process;
   tally now;
@@ -129,7 +130,7 @@ range own_stack() {
 void count_line(state& s, const void* address) {
   if (s.seat.holds(address)) s.seat_lines.add(address);
   else if (s.table.holds(address)) s.table_lines.add(address);
-  else if (s.process.holds(address)) s.process_words.add(address);
+  else if (s.process.holds(address) || s.clock.holds(address)) s.process_words.add(address);
   else if (const std::byte* const piece = blocks().piece_of(address)) s.index_pieces.add(piece);
   else {
     s.lines.add(address);
@@ -169,10 +170,11 @@ bool on_mapping(std::size_t) {
 
 } // namespace
 
-void start(range table, range seat) {
+void start(range table, range seat, range clock) {
   state& s = the_state();
   s.table = table;
   s.seat = seat;
+  s.clock = clock;
   s.stack = own_stack();
   s.process = {&__data_start, static_cast<std::size_t>(&_end - &__data_start)};
   s.now = {};

@@ -45,7 +45,7 @@ struct range {
 };
 
 /// From here on every access of this process is counted, until `stop`. Stack and plain (unshared) memory are not seen.
-void start(range table, range seat);
+void start(range table, range seat, range clock = {});
 tally stop();
 
 } // namespace cubby_counting

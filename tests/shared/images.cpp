@@ -210,7 +210,8 @@ TYPED_TEST(images, may_be_closed_before_a_thread_ends_that_has_called_them) {
 /// A reader's domain is named: the plugin sees the section in which its caller is.
 TEST(images_and_sections, are_seen_from_both_sides) {
   const plugin p;
-  auto* const sees = p.find<bool(const cubby::domain_ref*)>("plugin_sees_reader", CUBBY_TEST_LINKED_AS(plugin_sees_reader));
+  auto* const sees =
+      p.find<bool(const cubby::domain_ref*)>("plugin_sees_reader", CUBBY_TEST_LINKED_AS(plugin_sees_reader));
   const cubby::domain_ref of = cubby::registry::own_domain();
   {
     const cubby::rcu::read_section inside(of);

@@ -23,8 +23,7 @@ struct domain {
   seat_tree<0> first_seats;
 
   /// With one holder: the caller.
-  domain() noexcept
-      : clock(barrier::is_asymmetric() ? std::uint64_t{1} : fenced_bit | 1), holders(std::uint64_t{1}) {
+  domain() noexcept : clock(barrier::is_asymmetric() ? std::uint64_t{1} : fenced_bit | 1), holders(std::uint64_t{1}) {
     seats.below[0] = &first_high;
     first_high.below[0] = &first_low;
     first_low.below[0] = &first_seats;
@@ -40,7 +39,7 @@ struct domain {
   // relaxed: who holds it hands it on
   void hold() noexcept { holders.fetch_add(1, sync::relaxed); }
   static void drop(domain* d) noexcept {
-    // [drop-domain] acq_rel: pairs with itself; the last one has seen what all others did
+    // [drop-domain] acq_rel: pairs with [drop-domain]; the last one has seen what all others did
     if (d->holders.fetch_add(~std::uint64_t{0}, sync::acq_rel) == 1) delete d;
   }
 
@@ -50,6 +49,7 @@ struct domain {
     seat* got = nullptr;
     for (;;) {
       {
+        const sync::one_step section(&d.lock);
         lock_scope alone(d.lock);
         got = d.seats.claim(spare, 0);
         // relaxed: the lock orders it behind `fence_readers`; who sees the bit here sees it at every entry
@@ -70,6 +70,7 @@ struct domain {
   static void release(seat* s) noexcept {
     domain* const d = s->home_;
     {
+      const sync::one_step section(&d->lock);
       lock_scope alone(d->lock);
       d->seats.release(s->id_);
     }
@@ -161,6 +162,7 @@ private:
   /// The kernel refuses the barrier, which it once had: from now on readers fence for themselves. One who read the clock
   /// before may be inside and not shown. It is known that he is not when his seat has been entered again.
   CUBBY_NEVER_INLINE void fence_readers() noexcept {
+    const sync::one_step section(&lock);
     lock_scope alone(lock);
     // relaxed: under the lock
     if ((clock.load(sync::relaxed) & fenced_bit) != 0) return;

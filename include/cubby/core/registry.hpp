@@ -20,10 +20,10 @@ struct known_domain {
 /// What is there once for each image. Never destroyed; `image_end` lets go of the domains when the image is closed.
 struct image_state {
   small_lock<> lock;
-  sync::word<known_domain*> known;  // walked in the child of a fork; changed under the lock
-  sync::word<domain*> last;         // the one that was looked up last
-  sync::word<domain*> own;          // of tables that this image makes
-  sync::word<std::uint32_t> armed;  // 1: hears of forks
+  sync::word<known_domain*> known; // walked in the child of a fork; changed under the lock
+  sync::word<domain*> last;        // the one that was looked up last
+  sync::word<domain*> own;         // of tables that this image makes
+  sync::word<std::uint32_t> armed; // 1: hears of forks
 };
 CUBBY_OF_IMAGE inline image_state& state_of_image() noexcept {
   static constinit image_state state;
@@ -51,7 +51,7 @@ CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept, bool all
       from = &one->next;
       continue;
     }
-    from->store(one->next.load(sync::relaxed), sync::relaxed); // relaxed: as above
+    from->store(one->next.load(sync::relaxed), sync::relaxed);                       // relaxed: as above
     if (here.last.load(sync::relaxed) == d) here.last.store(nullptr, sync::relaxed); // relaxed: as above
     delete one;
   }
@@ -71,26 +71,26 @@ CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
   image_state& here = state_of_image();
   // relaxed: the caller's hold keeps it in the list
   if (here.last.load(sync::relaxed) == &d) return true;
+  const sync::one_step section(&here.lock);
   lock_scope alone(here.lock);
   static const image_end at_the_end;
   (void)at_the_end;
-  // relaxed, here and below: under the lock
-  if (here.armed.load(sync::relaxed) == 0) {
+  if (here.armed.load(sync::relaxed) == 0) { // relaxed: under the lock
     if (!image::in_each_child(begin_child)) return false;
-    here.armed.store(1, sync::relaxed);
+    here.armed.store(1, sync::relaxed); // relaxed: under the lock
   }
   prune(here, &d, false);
-  known_domain* one = here.known.load(sync::relaxed);
-  while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed);
+  known_domain* one = here.known.load(sync::relaxed);                              // relaxed: under the lock
+  while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed); // relaxed: under the lock
   if (one == nullptr) {
     one = new (std::nothrow) known_domain;
     if (one == nullptr) return false;
     d.hold();
     one->held = domain_ref(&d);
-    one->next.store(here.known.load(sync::relaxed), sync::relaxed);
-    here.known.store(one, sync::relaxed);
+    one->next.store(here.known.load(sync::relaxed), sync::relaxed); // relaxed: under the lock
+    here.known.store(one, sync::relaxed);                           // relaxed: under the lock
   }
-  here.last.store(&d, sync::relaxed);
+  here.last.store(&d, sync::relaxed); // relaxed: under the lock
   return true;
 }
 
@@ -101,6 +101,7 @@ CUBBY_OF_IMAGE CUBBY_NEVER_INLINE inline domain* make_domain_of_image() noexcept
   if (made == nullptr) return nullptr;
   const domain_ref first(made);
   if (!know(*made)) return nullptr;
+  const sync::one_step section(&here.lock);
   lock_scope alone(here.lock);
   // relaxed: under the lock
   domain* const others = here.own.load(sync::relaxed);

@@ -77,8 +77,8 @@ template <> struct seat_tree<0> {
 
 template <unsigned Height> struct seat_tree {
   using child = seat_tree<Height - 1>;
-  sync::word<std::uint64_t> taken; // a bit for each child with a taken seat; as above
-  std::uint64_t full = 0;          // a bit for each child without a free one; under the lock
+  sync::word<std::uint64_t> taken;   // a bit for each child with a taken seat; as above
+  std::uint64_t full = 0;            // a bit for each child without a free one; under the lock
   child* below[seats_in_block] = {}; // each is hung in once, before its bit of `taken` is set for the first time
 
   seat* claim(spare_blocks& spare, std::size_t block) noexcept;

@@ -38,11 +38,30 @@ inline hook_function& installed_hook() noexcept {
 }
 /// Installs (or with null removes) the hook. Call it while no other thread uses a table.
 inline void install_hook(hook_function function) noexcept { installed_hook() = function; }
-inline void hook(step kind, const void* address) noexcept {
-  if (auto* const function = installed_hook()) function(kind, address);
+inline unsigned& steps_in_one() noexcept {
+  static constinit thread_local unsigned depth = 0;
+  return depth;
 }
+inline void hook(step kind, const void* address) noexcept {
+  if (auto* const function = installed_hook(); function != nullptr && steps_in_one() == 0) function(kind, address);
+}
+/// What a thread does while it holds one is one step to the hook. For rare sections under a lock that tests do not stop in.
+class [[nodiscard]] one_step {
+public:
+  explicit one_step(const void* address) noexcept {
+    hook(step::rmw8, address);
+    ++steps_in_one();
+  }
+  ~one_step() { --steps_in_one(); }
+  one_step(const one_step&) = delete;
+  one_step& operator=(const one_step&) = delete;
+};
 #else
 CUBBY_ALWAYS_INLINE void hook(step, const void*) noexcept {}
+struct [[nodiscard]] one_step {
+  explicit one_step(const void*) noexcept {}
+  ~one_step() {} // NOLINT: so that nobody warns of a variable that is not used
+};
 #endif
 
 /// Many threads: every access is atomic.
