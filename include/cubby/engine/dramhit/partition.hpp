@@ -64,7 +64,7 @@ template <class Policy> struct partition_set {
   simd::match_function match = simd::widest_matcher();
   std::size_t count = 0;
   partition* all = nullptr;
-  std::uint64_t floor_lines = 1; ///< of each partition: what `settings.capacity` asked for
+  std::uint64_t floor_lines = 1;           ///< of each partition: what `settings.capacity` asked for
   std::uint64_t bound = ~std::uint64_t{0}; ///< entries at which a `fixed` table refuses new keys
   /// Of a `fixed` table: entries of all partitions. Its writers change it, and senders read it.
   alignas(cpu::cache_line) sync::word<std::uint64_t> placed;
