@@ -62,7 +62,8 @@ template <class Kind, class Engine> struct run {
 
   /// `full` needs a bound that is reached. What nobody has finished does not count here: there is one thread.
   [[nodiscard]] bool may_be_full() const {
-    return chosen.options.growth == cubby::growth_policy::fixed && model.size() + held.size() >= chosen.options.capacity;
+    return chosen.options.growth == cubby::growth_policy::fixed &&
+           model.size() + held.size() >= chosen.options.capacity;
   }
   /// `crowded` needs as many keys as a bin holds, or 64 where they have to share a hash.
   [[nodiscard]] bool may_be_crowded() const {

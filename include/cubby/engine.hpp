@@ -33,7 +33,9 @@ enum class shrink_policy : std::uint8_t {
 
 /// How a table is set up. Every field has a default that suits most; `docs/performance.md` cites the measurements.
 struct options {
-  std::size_t capacity = 0; ///< entries that must fit without growing; also the floor for shrinking
+  /// Entries that must fit without growing; also the floor for shrinking. With `fixed`, also the most: one more is refused, and
+  /// with 0 all are. It bounds entries; docs/guarantees.md, F.4, says what that means in bytes.
+  std::size_t capacity = 0;
   growth_policy growth = growth_policy::incremental;
   shrink_policy shrink = shrink_policy::manual;
   std::uint64_t seed = 0;          ///< of the mixer; `random_seed()` makes one that an attacker cannot know

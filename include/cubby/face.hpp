@@ -117,8 +117,8 @@ public:
   /// Entries: exact when nobody writes.
   [[nodiscard]] std::size_t size() const { return here().engine.size(); }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// Slots of the current index; a table grows before all of them are used. Those that DRAMHiT keeps aside for a few words of
-  /// keys are not counted, so that `size()` of a `fixed` table may be larger by some.
+  /// Slots of the current index; a table grows before all of them are used, and a `fixed` one takes no more than
+  /// `options.capacity` entries. Those that DRAMHiT keeps aside for a few words of keys are not counted.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
   [[nodiscard]] table_stats stats() const { return here().engine.stats(); }
   /// How full bins are and how many buckets they chain; only of engines that count, such as cubby::dlht_counted. O(n).

@@ -39,8 +39,8 @@ public:
   template <class F> std::size_t visit(const K& k, F&& f) const { return look(k, f); }
   template <lookup_key<codec_type> Q, class F> std::size_t visit(const Q& k, F&& f) const { return look(k, f); }
 
-  /// Inserts if the key is absent; the value is built only then. False if it was there. Throws table_full or
-  /// std::bad_alloc when there is no room (without exceptions: false; `try_insert` tells them apart).
+  /// Inserts if the key is absent; the value is built only then. False if it was there. Throws table_full,
+  /// table_crowded or std::bad_alloc when there is no room (without exceptions: false; `try_insert` tells them apart).
   template <class U = V>
     requires std::convertible_to<U, V>
   bool insert(const K& k, U&& v) {

@@ -168,9 +168,7 @@ private:
     done(at, e, what, got.has_value());
   }
   void insert(unsigned at, event& e, cubby::insert_outcome how) {
-    const bool refused = how == cubby::insert_outcome::full || how == cubby::insert_outcome::crowded ||
-                         how == cubby::insert_outcome::no_memory;
-    if (!refused) return done(at, e, verb::insert, how == cubby::insert_outcome::inserted);
+    if (!found_no_room(how)) return done(at, e, verb::insert, how == cubby::insert_outcome::inserted);
     if (!may_refuse_) complain("an insert found no room");
   }
   void update(unsigned at, const call& c, event& e) {
@@ -284,8 +282,7 @@ private:
     }
   }
   void answered(unsigned at, const call& one, const reply& answer, event e, std::size_t i, std::uint64_t returned) {
-    if (answer.result == cubby::outcome::full || answer.result == cubby::outcome::crowded ||
-        answer.result == cubby::outcome::no_memory) {
+    if (found_no_room(answer.result)) {
       if (!may_refuse_) complain("a request of a batch found no room");
       return;
     }

@@ -15,6 +15,12 @@
 
 namespace cubby_test {
 
+/// Whether an insert was refused for want of room: how it ended, or how a request did.
+template <class Outcome>
+bool found_no_room(Outcome how) {
+  return how == Outcome::full || how == Outcome::crowded || how == Outcome::no_memory;
+}
+
 inline bool is_piped(const script& calls) {
   for (const call& c : calls) {
     if (c.what == act::pipeline) return true;
@@ -56,8 +62,7 @@ public:
     std::string wrong;
     const auto sink = [&](typename pipe::reply_type&& r) {
       ++answers[r.tag];
-      if (r.result == cubby::outcome::full || r.result == cubby::outcome::crowded ||
-          r.result == cubby::outcome::no_memory) {
+      if (found_no_room(r.result)) {
         wrong = "a piped request found no room";
         return;
       }

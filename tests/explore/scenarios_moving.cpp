@@ -32,6 +32,12 @@ const std::vector<script>& triggers() {
   return all;
 }
 
+/// A `fixed` table of 12 places in which there are 12 entries with the three of the hot bin.
+void leave_no_place(scenario& s) {
+  s.still.resize(9);
+  s.options.capacity = 12;
+}
+
 } // namespace
 
 std::vector<scenario> growth() {
@@ -48,10 +54,7 @@ std::vector<scenario> growth() {
           s.may_refuse = policy == growth_policy::fixed;
           s.resizes = policy == growth_policy::fixed ? 0 : 1;
           s.still = without_links();
-          if (policy == growth_policy::fixed) { // two places of 12 are left, and no insert makes a larger table
-            s.still.resize(9);
-            s.options.capacity = 12;
-          }
+          if (policy == growth_policy::fixed) leave_no_place(s);
           s.still.emplace_back(key_at(0, 9), 49);
           s.threads = {{verb_number(a, k1, 6), {act::find, k1}}, trigger};
           // Refused, they throw: the plain insert beside them shows the same.

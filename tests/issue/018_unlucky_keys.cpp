@@ -35,7 +35,7 @@ protected:
     random_source random(80);
     for (std::uint64_t n = 0; n < entries; ++n) {
       const std::uint64_t key = random.next() & ~std::uint64_t{0xff};
-      EXPECT_NE(m.try_insert(key, n), insert_outcome::crowded) << "seed " << run_seed();
+      EXPECT_EQ(m.try_insert(key, n), insert_outcome::inserted) << "seed " << run_seed();
     }
     m.reserve(0);
     return m.stats().bytes;
@@ -84,8 +84,11 @@ TYPED_TEST(issue_018_unlucky_keys, cost_a_fixed_table_no_place) {
   (void)this->refused(m, 40, same_start);
   (void)this->refused(m, 40, same_hash);
   random_source random(81);
-  for (std::uint64_t n = m.size(); n < o.capacity; ++n)
-    ASSERT_EQ(m.try_insert(random.next() & ~std::uint64_t{0xff}, n), insert_outcome::inserted) << "seed " << run_seed();
+  for (std::uint64_t n = m.size(); n < o.capacity;) {
+    const insert_outcome how = m.try_insert(random.next() & ~std::uint64_t{0xff}, n);
+    ASSERT_NE(how, insert_outcome::full) << n << " seed " << run_seed();
+    n += how == insert_outcome::inserted ? 1 : 0; // a key that meets the crowd in its bin is refused, too
+  }
   EXPECT_EQ(m.try_insert(random.next(), 1), insert_outcome::full);
   m.shrink_to_fit(); // frees what was replaced
   EXPECT_TRUE((std::is_same_v<TypeParam, cubby::reference>) || m.stats().bytes <= before * 4 + 24 * 3000);

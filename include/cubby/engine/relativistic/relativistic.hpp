@@ -143,7 +143,7 @@ private:
 };
 
 /// Engine tag for cubby::map and cubby::set: lookups that wait for nothing and try nothing again, also beside a resize; updates lock.
-/// A `fixed` table takes `options.capacity` entries, reservations included, rounded up to a power of two and at least to 64.
+/// A `fixed` table takes `options.capacity` entries, reservations included.
 /// The lowest bits of the hash choose the bucket, the lowest six the lock: a hash that is taken as it is (`is_avalanching`, or
 /// `is_modulo`) must differ there. If all keys agree in the lowest b bits, chains are 2^b times as long.
 struct relativistic {
