@@ -306,14 +306,6 @@ template <class Engine, class P> bool erase_word(site<Engine> s, const typename 
   return true;
 }
 
-/// Erases what a walk meets.
-template <class Engine> void erase_all(site<Engine> s) {
-  [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-  s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-    erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
-  });
-}
-
 /// Erases the entry and puts the very value that left into `out`, which is empty; false: there was none. In record mode
 /// the value is copied first, because others may read it yet: a copy that throws leaves the entry.
 template <class Engine>
