@@ -16,9 +16,13 @@ namespace cubby::inline v0 {
 template <class Engine> class [[nodiscard]] reservation {
 public:
   reservation() noexcept = default;
-  reservation(reservation&& other) noexcept { swap(other); }
+  reservation(reservation&& other) noexcept {
+    other.leave_thread();
+    swap(other);
+  }
   reservation& operator=(reservation&& other) noexcept {
     reservation old(std::move(*this));
+    other.leave_thread();
     swap(other);
     return *this;
   }
@@ -53,10 +57,16 @@ public:
     engine_ = &s.engine;
     key_word_ = p.word;
     word_ = next.word();
+    if constexpr (fail::checks) detail::held_reservations::add(engine_, key_word_, word_);
   }
 
 private:
+  /// Which thread ends it is not known any more.
+  void leave_thread() noexcept {
+    if constexpr (fail::checks) detail::held_reservations::drop(engine_, key_word_, word_);
+  }
   template <class F> void finish(F f) {
+    leave_thread();
     Engine& e = *std::exchange(engine_, nullptr);
     seat& s = seat_ != nullptr ? *seat_ : detail::thread_seat(e);
     [[maybe_unused]] const auto pin = e.pin(s);
