@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A key that is inserted but hidden until its transaction commits (DLHT section 3.2.2, shadow insert). Until then the
 // key is locked: others' inserts of it answer `exists`, every other verb finds it absent, and verbs that insert or
-// change wait for the end of the reservation.
+// change wait for the end of the reservation. The thread that holds it must not call those; debug builds throw `self_deadlock`.
 #pragma once
 
 #include <cstdint>
