@@ -97,8 +97,9 @@ CUBBY_ALWAYS_INLINE outcome run_request(site<Engine> s, const typename Engine::p
     how = assign_or_insert(s, p, asked.key, value).how;
   } else {
     // nothing to assign: it is enough that the key is there, and not merely reserved
-    how = change_or_insert([&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; },
-                           [&] { return place(s, p, asked.key); })
+    how = change_or_insert(
+              s, p, [&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; },
+              [&] { return place(s, p, asked.key); })
               .how;
   }
   return how == insert_outcome::exists ? outcome::done : outcome_of(how);

@@ -3,6 +3,8 @@
 // table still works, those that the destructors add as well.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <cubby/core/key.hpp>
@@ -14,6 +16,20 @@ namespace cubby::inline v0::detail {
 template <class T> inline constexpr bool may_call_back = !std::is_trivially_destructible_v<T> && !stored_as_bytes<T>;
 template <class K> inline constexpr bool may_call_back<in_namespace<K>> = may_call_back<K>;
 
+/// Erases what a walk meets, and destroys it at once: nobody else is there to see it. The number.
+template <class Engine> std::size_t destroy_all(site<Engine> s) {
+  [[maybe_unused]] const auto pin = s.engine.pin(s.at); // keeps what the destructors take out: the walk may come to it
+  std::size_t count = 0;
+  s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+    const mutated m = s.engine.mutate(s.at, s.codec().probe_of_slot(key, value),
+                                      [](std::uint64_t) { return decision{verdict::erase}; });
+    if (!m.found) return;
+    s.codec().dispose(m.before);
+    ++count;
+  });
+  return count;
+}
+
 /// Called first at a table's end, when nobody else uses it. Does nothing where no destructor could call it, nor without memory
 /// for the thread's seat, in which case a destructor's call would fail as well; the engine's end destroys what is left.
 template <class Engine> void empty_at_end(Engine& e) noexcept {
@@ -23,9 +39,8 @@ template <class Engine> void empty_at_end(Engine& e) noexcept {
     fail::regardless([&e] {
       seat* const mine = e.local_seat();
       if (mine == nullptr) return;
-      do {
-        erase_all<Engine>({e, *mine});
-      } while (e.dispose_retired());
+      e.stop_worker();
+      while (destroy_all<Engine>({e, *mine}) != 0 || e.dispose_retired()) continue;
     });
   }
 }

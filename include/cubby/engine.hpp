@@ -194,6 +194,7 @@ concept exact_engine =
       } -> std::same_as<mutated>;
       { engine.retire(s, word) };
       requires !E::policy::unique_words || requires {
+        { engine.stop_worker() } noexcept;
         { engine.dispose_retired() } -> std::same_as<bool>;
       };
     };

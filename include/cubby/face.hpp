@@ -92,7 +92,13 @@ public:
   }
 
   /// Erases every entry that is there all the time; room stays. O(capacity).
-  void clear() { detail::erase_all(here()); }
+  void clear() {
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
+    });
+  }
   /// `clear`, then `shrink_to_fit`, and its answer.
   bool clear_and_release() {
     clear();

@@ -13,8 +13,9 @@
 
 namespace cubby::inline v0 {
 
-/// K: any type with a hash and operator==, owned by the map. A plain K of at most 8 bytes without padding is its bits: its
-/// own operator== is not asked; `always_in_record<K>` (core/key.hpp) says that it must be. V: any type that can be destroyed without throwing.
+/// K: any type with a hash and operator==, owned by the map. Equal by its bits or its bytes where it says so, else by its own
+/// operator== (docs/guarantees.md, "Which keys are equal"; `bits_are_equality`, `stored_as_bytes`, `always_in_record`).
+/// V: any type that can be destroyed without throwing.
 /// Engine: a tag such as cubby::dlht. Hash: see core/hash.hpp. Allocator: of records; it is called from every thread.
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>

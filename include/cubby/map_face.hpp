@@ -2,6 +2,7 @@
 // The verbs of maps, beside those of face.hpp: what has to do with values. A function that is given a value gets
 // `const V&` that stays as it is until the function returns; it may call the table again. Functions that make a new
 // value out of the old one may run again when another thread was faster, so they should have no other effect; that of `modify` runs once.
+// They must not change the entry that they are shown: that never ends, and throws `self_deadlock` in debug builds.
 // What a user's function or constructor throws passes through and leaves the table as it was.
 #pragma once
 

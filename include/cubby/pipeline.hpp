@@ -305,6 +305,7 @@ private:
       if (w.asked.what == pipeline_verb::insert_or_add) return true; // not_executed
     }
     if (lacks_value(w.asked)) return true; // as above
+    detail::refuse_shown(s.engine, p, w.asked.what == pipeline_verb::erase);
     const auto change = [&](std::uint64_t word) { return change_of(s, p, w.asked, word); };
     mutated done;
     if (!s.engine.mutate_along(s.at, w.at, p, change, done)) return false;

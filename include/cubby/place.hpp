@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include <cubby/core/self_wait.hpp>
 #include <cubby/core/word_codec.hpp>
 #include <cubby/engine.hpp>
 #include <cubby/outcome.hpp>
@@ -128,9 +129,11 @@ enum class changed : std::uint8_t { done, absent, no_memory };
 template <class Engine, class Q, class F>
 changed replace_value(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& make) {
   const auto& codec = s.codec();
+  refuse_shown(s.engine, p);
   if constexpr (!Engine::policy::in_records) {
     const auto m = s.engine.mutate(s.at, p, [&](const auto& word) {
       const value_of<Engine> old = codec.value(word);
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word);
       return decision_of<Engine>{verdict::replace, codec.make(p, key, make(old)).word};
     });
     return m.found ? changed::done : changed::absent;
@@ -138,7 +141,11 @@ changed replace_value(site<Engine> s, const typename Engine::probe& p, const Q& 
     for (;;) {
       const auto seen = s.engine.find(s.at, p);
       if (!seen.found) return changed::absent;
-      fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), make(codec.value(seen.word)));
+      const auto made = [&]() -> decltype(auto) {
+        [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, seen.word);
+        return make(codec.value(seen.word));
+      };
+      fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), made());
       if (!next.ok()) return changed::no_memory;
       if (next.replace(p, seen.word)) return changed::done;
     }
@@ -149,9 +156,11 @@ changed replace_value(site<Engine> s, const typename Engine::probe& p, const Q& 
 template <class Engine, class Q, class F>
 changed modify_value(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& f) {
   const auto& codec = s.codec();
+  refuse_shown(s.engine, p);
   if constexpr (!Engine::policy::in_records) {
     const auto m = s.engine.modify(p, [&](const auto& word) {
       value_of<Engine> value = codec.value(word);
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word, true);
       f(value);
       return decision_of<Engine>{verdict::replace, codec.make(p, key, value).word};
     });
@@ -160,6 +169,7 @@ changed modify_value(site<Engine> s, const typename Engine::probe& p, const Q& k
     std::optional<fresh_word<Engine>> next;
     const auto m = s.engine.modify(p, [&](std::uint64_t word) {
       value_of<Engine> value(codec.value(word));
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word, true);
       f(value);
       next.emplace(s, p, codec.kept_key(word, key), std::move(value));
       return next->ok() ? decision{verdict::replace, next->word()} : decision{};
@@ -176,6 +186,7 @@ changed modify_value(site<Engine> s, const typename Engine::probe& p, const Q& k
 template <class Engine, class Q, class U>
 changed assign_value(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   const auto& codec = s.codec();
+  refuse_shown(s.engine, p);
   if constexpr (!Engine::policy::in_records) {
     const auto word = codec.make(p, key, std::forward<U>(value)).word;
     const auto m =
@@ -204,20 +215,23 @@ struct upserted {
 /// Insert if absent, else `change_it() -> changed`. `insert_it() -> insert_outcome`. While a reservation of the key is
 /// open neither can be done, and this waits for its commit or abort. Inlined: passed on, the two functions' captures would
 /// be stored word by word and loaded in pairs, which stalls.
-template <class Change, class Insert>
-CUBBY_ALWAYS_INLINE upserted change_or_insert(const Change& change_it, const Insert& insert_it) {
+template <class Engine, class Change, class Insert>
+CUBBY_ALWAYS_INLINE upserted change_or_insert(site<Engine> s, const typename Engine::probe& p, const Change& change_it,
+                                              const Insert& insert_it) {
   for (sync::backoff wait;; wait.pause()) {
     const changed c = change_it();
     if (c == changed::done) return {insert_outcome::exists};
     if (c == changed::no_memory) return {insert_outcome::no_memory};
     const insert_outcome how = insert_it();
     if (how != insert_outcome::exists) return {how};
+    refuse_own_wait(s.engine, p);
   }
 }
 
 /// Puts a record of this key and value in the place of what is there, or where nothing is.
 template <class Engine, class Q, class U>
 upserted put_record(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+  refuse_shown(s.engine, p);
   fresh_word<Engine> next(s, p, key, std::forward<U>(value));
   if (!next.ok()) return {insert_outcome::no_memory};
   const std::uint64_t word = next.word();
@@ -228,7 +242,7 @@ upserted put_record(site<Engine> s, const typename Engine::probe& p, const Q& ke
     s.engine.retire(s.at, m.before);
     return changed::done;
   };
-  return change_or_insert(replace, [&] { return next.insert(p); });
+  return change_or_insert(s, p, replace, [&] { return next.insert(p); });
 }
 
 /// The given value, present or not. Of equal keys that differ the first stays, unless both are stored at the same time.
@@ -236,7 +250,7 @@ template <class Engine, class Q, class U>
 upserted assign_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   if constexpr (!Engine::policy::in_records) {
     const auto v = value_of<Engine>(std::forward<U>(value));
-    return change_or_insert([&] { return assign_value(s, p, key, v); }, [&] { return place(s, p, key, v); });
+    return change_or_insert(s, p, [&] { return assign_value(s, p, key, v); }, [&] { return place(s, p, key, v); });
   } else {
     if constexpr (Engine::policy::keys_can_differ) {
       if (const auto seen = s.engine.find(s.at, p); seen.found) {
@@ -253,18 +267,20 @@ template <class Engine, class Q, class F, class... A>
 upserted update_or_insert(site<Engine> s, const typename Engine::probe& p, const Q& key, F&& make, A&&... args) {
   if constexpr (!Engine::policy::in_records) {
     std::optional<word_of_value<Engine>> built;
-    return change_or_insert([&] { return replace_value(s, p, key, make); },
-                            [&] {
-                              if (!built) built.emplace(s.codec().make(p, key, std::forward<A>(args)...).word);
-                              return s.engine.insert(s.at, p, *built).outcome;
-                            });
+    return change_or_insert(
+        s, p, [&] { return replace_value(s, p, key, make); },
+        [&] {
+          if (!built) built.emplace(s.codec().make(p, key, std::forward<A>(args)...).word);
+          return s.engine.insert(s.at, p, *built).outcome;
+        });
   }
   std::optional<fresh_word<Engine>> first;
-  return change_or_insert([&] { return replace_value(s, p, key, make); },
-                          [&] {
-                            if (!first) first.emplace(s, p, key, std::forward<A>(args)...);
-                            return first->ok() ? first->insert(p) : insert_outcome::no_memory;
-                          });
+  return change_or_insert(
+      s, p, [&] { return replace_value(s, p, key, make); },
+      [&] {
+        if (!first) first.emplace(s, p, key, std::forward<A>(args)...);
+        return first->ok() ? first->insert(p) : insert_outcome::no_memory;
+      });
 }
 
 /// The whole read-modify-write vocabulary: `f(const V* or null) -> computed<V>`, which may run again.
@@ -279,12 +295,19 @@ change compute_value(site<Engine> s, const typename Engine::probe& p, const Q& k
       if (wanted.what() != verdict::replace) return change::none;
       fresh_word<Engine> next(s, p, key, std::move(wanted.get()));
       const insert_outcome how = next.ok() ? next.insert(p) : insert_outcome::no_memory;
-      if (how == insert_outcome::exists) continue;
+      if (how == insert_outcome::exists) {
+        refuse_own_wait(s.engine, p);
+        continue;
+      }
       return settle(how) ? change::inserted : change::none;
     }
     const V& old = codec.value(seen.word);
-    computed<V> wanted = f(&old);
+    computed<V> wanted = [&]() -> computed<V> {
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, seen.word);
+      return f(&old);
+    }();
     if (wanted.what() == verdict::keep) return change::none;
+    refuse_shown(s.engine, p, wanted.what() == verdict::erase);
     if (wanted.what() == verdict::erase) {
       if (swap_word(s, p, seen.word, {verdict::erase})) return change::erased;
       continue;
@@ -300,19 +323,17 @@ change compute_value(site<Engine> s, const typename Engine::probe& p, const Q& k
 
 /// Erases the entry if `p_erase(value word) -> bool` agrees; it may run again.
 template <class Engine, class P> bool erase_word(site<Engine> s, const typename Engine::probe& p, P&& agrees) {
-  const auto m = s.engine.mutate(
-      s.at, p, [&](const auto& word) { return decision_of<Engine>{agrees(word) ? verdict::erase : verdict::keep}; });
+  const auto m = s.engine.mutate(s.at, p, [&](const auto& word) {
+    const bool leaves = [&] {
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word);
+      return agrees(word);
+    }();
+    if (leaves) refuse_shown(s.engine, p, true);
+    return decision_of<Engine>{leaves ? verdict::erase : verdict::keep};
+  });
   if (!m.found || m.done != verdict::erase) return false;
   if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
   return true;
-}
-
-/// Erases what a walk meets.
-template <class Engine> void erase_all(site<Engine> s) {
-  [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-  s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-    erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
-  });
 }
 
 /// Erases the entry and puts the very value that left into `out`, which is empty; false: there was none. In record mode
@@ -320,6 +341,7 @@ template <class Engine> void erase_all(site<Engine> s) {
 template <class Engine>
 bool extract_into(site<Engine> s, const typename Engine::probe& p, std::optional<value_of<Engine>>& out) {
   const auto& codec = s.codec();
+  refuse_shown(s.engine, p, true);
   if constexpr (!Engine::policy::in_records) {
     const auto m = s.engine.mutate(s.at, p, [](const auto&) { return decision_of<Engine>{verdict::erase}; });
     if (m.found) out.emplace(codec.value(m.before));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A key that is inserted but hidden until its transaction commits (DLHT section 3.2.2, shadow insert). Until then the
 // key is locked: others' inserts of it answer `exists`, every other verb finds it absent, and verbs that insert or
-// change wait for the end of the reservation.
+// change wait for the end of the reservation. The thread that holds it must not call those; debug builds throw `self_deadlock`.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,13 @@ namespace cubby::inline v0 {
 template <class Engine> class [[nodiscard]] reservation {
 public:
   reservation() noexcept = default;
-  reservation(reservation&& other) noexcept { swap(other); }
+  reservation(reservation&& other) noexcept {
+    other.leave_thread();
+    swap(other);
+  }
   reservation& operator=(reservation&& other) noexcept {
     reservation old(std::move(*this));
+    other.leave_thread();
     swap(other);
     return *this;
   }
@@ -53,10 +57,16 @@ public:
     engine_ = &s.engine;
     key_word_ = p.word;
     word_ = next.word();
+    if constexpr (fail::checks) detail::held_reservations::add(engine_, key_word_, word_);
   }
 
 private:
+  /// Which thread ends it is not known any more.
+  void leave_thread() noexcept {
+    if constexpr (fail::checks) detail::held_reservations::drop(engine_, key_word_, word_);
+  }
   template <class F> void finish(F f) {
+    leave_thread();
     Engine& e = *std::exchange(engine_, nullptr);
     seat& s = seat_ != nullptr ? *seat_ : detail::thread_seat(e);
     [[maybe_unused]] const auto pin = e.pin(s);

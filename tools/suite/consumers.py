@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The ways into a user's build, each proved by a small project of its own: an installed package, a subdirectory, and
-# pkg-config. They start from nothing each time, so that a stale install cannot answer for a broken one.
+# The ways into a user's build, each proved by a small project of its own: an installed package, a subdirectory,
+# pkg-config, and a linker that optimises. They start from nothing each time, so that a stale install cannot answer for a broken one.
 import os
 import shutil
 
@@ -47,4 +47,8 @@ def consumers(shell):
     found = {"PKG_CONFIG_PATH": os.fspath(prefix / "share" / "pkgconfig")}
     shell.run("build with pkg-config", ["make", "-C", HERE / "pkgconfig", f"OUT={out}"], env=found)
     shell.run("run", [out / "consumer"])
-    return "find_package, add_subdirectory, pkg-config"
+    linked = fresh("link_time") / "consumer"
+    flags = ["-std=c++20", "-O2", "-flto=auto", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", ROOT / "include"]
+    shell.run("optimise while linking", ["g++", *flags, HERE / "every_verb.cpp", "-o", linked])
+    shell.run("run", [linked])
+    return "find_package, add_subdirectory, pkg-config, link-time optimisation"

@@ -10,6 +10,16 @@ from .shell import BUILD, Failure, ROOT, in_parallel, need
 
 COMPILERS = ["g++", "clang++-19"]
 FLAGS = ["-std=c++20", "-Iinclude", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+# What users' builds may ask for beside, and take for errors.
+STRICT = {
+    "g++": ["-O1", "-Wpedantic", "-Wsign-conversion", "-Wuseless-cast", "-Wold-style-cast", "-Wnull-dereference", "-Wlogical-op",
+            "-Wduplicated-cond", "-Wcast-qual", "-Wcast-align", "-Wextra-semi", "-Wdouble-promotion", "-Wnon-virtual-dtor"],
+    "clang++-19": ["-fsyntax-only", "-Weverything"] + [f"-Wno-{name}" for name in (
+        "c++98-compat", "c++98-compat-pedantic", "c++20-compat", "pre-c++20-compat-pedantic", "pre-c++17-compat", "padded",
+        "unsafe-buffer-usage", "global-constructors", "exit-time-destructors", "ctad-maybe-unsupported", "missing-noreturn",
+        "switch-default", "weak-vtables", "atomic-implicit-seq-cst", "reserved-identifier")],
+}
+EVERY_VERB = "tests/consumer/every_verb.cpp"
 FRONT_DOOR_LINES = 80_000
 USER = "tests/consumer/main.cpp"
 USER_SIZE = "tests/consumer/small_user.cpp"
@@ -56,8 +66,11 @@ def tidy(shell, units=(USER, *TIDY_UNITS)):
 
 
 def alone(shell):
-    """Each header compiles as the only one of its file, with both compilers."""
+    """Each header compiles as the only one of its file, with both compilers; a user of every verb under flags of his own."""
     need(*COMPILERS)
+    for compiler in COMPILERS:
+        command = [compiler, *FLAGS, *STRICT[compiler], "-c", EVERY_VERB, "-o", "/dev/null"]
+        shell.run(f"every verb, strictly, with {compiler}", command)
 
     def one(job):
         compiler, header = job

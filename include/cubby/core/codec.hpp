@@ -35,8 +35,9 @@ template <class K, class V> constexpr storage_mode choose_mode() noexcept {
 /// What a key's type and its hash may get wrong, each with a line of its own. Not in the codecs: compilers would add that an
 /// engine cannot have such a codec.
 template <class K, class Hash> struct checked_key {
-  static_assert(!missing_hash<Hash>, "cubby::hash has no hash for this key type: name a Hash of yours as the table's fourth "
-                                     "parameter (a set's third), or specialize cubby::hash<K>");
+  static_assert(!missing_hash<Hash>,
+                "cubby::hash has no hash for this key type: name a Hash of yours as the table's fourth "
+                "parameter (a set's third), or specialize cubby::hash<K>");
   static_assert(is_compared_rightly<K>,
                 "this key would be compared by its bits, and its class has an operator==: specialize as true "
                 "cubby::bits_are_equality<K> if both mean the same, else cubby::always_in_record<K>");

@@ -34,9 +34,31 @@ public:
   [[nodiscard]] const char* what() const noexcept override { return "cubby: a namespace id must be below 4096"; }
 };
 
+/// A call would wait for its own caller for ever. Thrown in debug builds alone; others wait.
+class self_deadlock : public std::exception {
+public:
+  explicit self_deadlock(const char* what) noexcept : what_(what) {}
+  [[nodiscard]] const char* what() const noexcept override { return what_; }
+
+private:
+  const char* what_;
+};
+
 } // namespace cubby::inline v0
 
+// 1: calls that could never end are refused (core/self_wait.hpp). As with assert, all parts of a program are built alike. Tests that
+// switch between several threads' stacks in one thread of the system do without.
+#if !defined(CUBBY_CHECKS)
+#if defined(NDEBUG) || (defined(CUBBY_SYNC_HOOKS) && CUBBY_SYNC_HOOKS)
+#define CUBBY_CHECKS 0
+#else
+#define CUBBY_CHECKS 1
+#endif
+#endif
+
 namespace cubby::inline v0::fail {
+
+inline constexpr bool checks = CUBBY_CHECKS != 0;
 
 #if defined(__cpp_exceptions)
 inline constexpr bool throws = true;
@@ -44,6 +66,7 @@ inline void with_table_full() { throw table_full{}; }
 inline void with_table_crowded() { throw table_crowded{}; }
 inline void with_bad_namespace() { throw bad_namespace{}; }
 inline void with_no_memory() { throw std::bad_alloc{}; }
+[[noreturn]] inline void with_self_deadlock(const char* what) { throw self_deadlock(what); }
 
 /// Runs `f`; false when it threw std::bad_alloc. Other exceptions pass.
 template <class F> [[nodiscard]] bool attempt(F&& f) {
@@ -67,6 +90,7 @@ inline void with_table_full() noexcept {}
 inline void with_table_crowded() noexcept {}
 inline void with_bad_namespace() noexcept {}
 inline void with_no_memory() noexcept {}
+[[noreturn]] inline void with_self_deadlock(const char*) noexcept { __builtin_trap(); }
 
 template <class F> [[nodiscard]] bool attempt(F&& f) {
   f();

@@ -91,7 +91,9 @@ public:
   void retire(seat& s, std::uint64_t word) {
     if constexpr (Policy::unique_words) table_.bag.add(s, word);
   }
-  /// Disposes of every retired word, at the table's end; whether there was one.
+  /// At the table's end. From then on whoever calls does all work.
+  void stop_worker() noexcept { table_.worker.stop(); }
+  /// As well, later: disposes of every retired word; whether there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(seat& s) {
     table_.bag.collect();

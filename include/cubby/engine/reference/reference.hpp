@@ -73,6 +73,7 @@ public:
   }
 
   void retire(seat& s, std::uint64_t word) { retired_.add(s, word); }
+  static void stop_worker() noexcept {}
   bool dispose_retired() { return retired_.dispose_all(); }
 
   /// Walks a copy of the words, so that `f` runs without the lock and may call the table.

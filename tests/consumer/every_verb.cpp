@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every verb of every engine, for users whose builds warn of more than ours: it compiles without a warning under the flags that
+// tools/suite/source.py names, also when the linker optimises. Returns 0.
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <cubby/coro.hpp>
+#include <cubby/delegated_map.hpp>
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/map.hpp>
+#include <cubby/pipeline.hpp>
+#include <cubby/rcu.hpp>
+#include <cubby/set.hpp>
+#include <cubby/sink_pipeline.hpp>
+
+namespace {
+
+using word = std::uint64_t;
+
+template <class Map, class K, class V> void change(Map& m, const K& k, const V& v) {
+  const auto same = [](const V& old) { return old; };
+  m.insert(k, v);
+  m.try_emplace(k, v);
+  (void)m.try_insert(k, v);
+  m.assign(k, v);
+  m.insert_or_assign(k, v);
+  m.update(k, same);
+  m.insert_or_update(k, same, v);
+  m.insert_or_add(k, v);
+  (void)m.compute(k, [](const V* old) -> cubby::computed<V> {
+    if (old != nullptr) return *old;
+    return cubby::verdict::keep;
+  });
+  m.erase_if(k, [](const V&) { return false; });
+  if constexpr (Map::capabilities.exclusive_modify) m.modify(k, [&v](V& now) { now = v; });
+  if constexpr (Map::capabilities.shadow_insert) {
+    auto hidden = m.shadow_insert(k, v);
+    hidden.commit();
+  }
+}
+
+template <class Map, class K, class V> std::size_t look(Map& m, const K& k, const V& v) {
+  std::size_t count = m.contains(k) && m.find(k) ? 1 : 0;
+  count += m.visit(k, [](const V&) {});
+  m.visit_all([&count](const K&, const V&) { ++count; });
+  const std::vector<K> keys(3, k);
+  std::vector<V> values(3, v);
+  bool found[3] = {};
+  count += m.find_batch(keys, values, found);
+  count += m.visit_batch(keys, [](std::size_t, const V*) {});
+  if constexpr (Map::capabilities.snapshot) count += m.snapshot().size();
+  const auto task = [](const Map& map, K key, std::size_t& out) -> cubby::task {
+    if (co_await map.async_find(key)) ++out;
+  };
+  cubby::round_robin tasks;
+  tasks.spawn(task(m, k, count));
+  tasks.run();
+  return count;
+}
+
+template <class Map, class K, class V> std::size_t ask(Map& m, const K& k, const V& v) {
+  const typename Map::request_type asked[] = {{cubby::verb::find, k, {}}, {cubby::verb::insert_or_assign, k, v}};
+  typename Map::reply_type answers[2];
+  std::size_t count = m.execute(asked, answers);
+  if constexpr (Map::capabilities.pipelined) {
+    auto h = m.handle();
+    auto pending = h.pipeline([&count](auto&&) { ++count; });
+    pending.find(k, 1);
+    pending.insert_or_assign(k, v, 2);
+    pending.drain();
+  }
+  return count;
+}
+
+template <class Engine, class K, class V> std::size_t use(const K& k, const V& v) {
+  cubby::map<K, V, Engine> m;
+  change(m, k, v);
+  std::size_t count = look(m, k, v) + ask(m, k, v);
+  auto h = m.handle();
+  count += h.contains(k) ? 1U : 0U;
+  count += m.erase_if([](const K&, const V&) { return false; });
+  (void)m.extract(k);
+  m.erase(k);
+  m.clear();
+  m.reserve(100);
+  m.shrink_to_fit();
+  cubby::set<K, Engine> s;
+  s.insert(k);
+  return count + s.size() + m.size() + m.stats().bytes;
+}
+
+std::size_t use_partitioned() {
+  cubby::map<word, word, cubby::partitioned> m({.owners = 1});
+  {
+    auto h = m.handle();
+    (void)h.insert_or_assign(1, 2);
+    (void)h.insert_or_add(1, 2);
+    h.flush();
+  }
+  m.reserve(1000);
+  m.shrink_to_fit();
+  std::size_t count = m.contains(1) ? 1 : 0;
+  m.visit_all([&count](word, word) { ++count; });
+  return count + m.stats().bytes;
+}
+
+template <class Engine> std::size_t use_words() { return use<Engine>(word{1}, word{2}); }
+
+} // namespace
+
+int main() {
+  std::size_t count = use_partitioned() + use_words<cubby::dlht>() + use_words<cubby::dlht_single>();
+  count += use_words<cubby::dramhit>() + use_words<cubby::dramhit_tuples>() + use_words<cubby::relativistic>();
+  count += use_words<cubby::reference>() + use<cubby::dlht>(std::string("key"), std::string("value"));
+  count += use<cubby::relativistic>(cubby::in_namespace<int>{1, 2}, std::string("value"));
+  return count != 0 ? 0 : 1;
+}
