@@ -41,7 +41,7 @@ public:
     return s.engine.find(s.at, s.codec().probe_of(k)).found;
   }
   /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
-  /// keys, values and found.
+  /// keys, values and found. Equal keys are looked up in their order.
   std::size_t find_batch(std::span<const key_type> keys, std::span<mapped_type> values, std::span<bool> found) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
