@@ -24,7 +24,7 @@ constexpr std::size_t absurd[] = {std::size_t{1} << 45, std::size_t{1} << 60, st
                                   std::numeric_limits<std::size_t>::max() - 1, std::numeric_limits<std::size_t>::max()};
 /// Some GiB: the largest power of two that this machine can hold in every engine, or a little less.
 std::size_t large() {
-  std::size_t n = std::size_t{1} << 28;
+  std::size_t n = std::size_t{1} << 26;
   while (n > (std::size_t{1} << 20) && !cubby::memory::can_hold(n * 128)) n /= 2;
   return n;
 }
