@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <cubby/batch.hpp>
@@ -18,6 +19,12 @@
 #include <cubby/map.hpp>
 
 namespace cubby::inline v0 {
+
+/// Whether values of this type may be added up by `insert_or_add` of `partitioned`. Whoever carries the addition out has the
+/// partition to itself meanwhile, so a `+` that comes back to the map would wait for itself for ever. That of numbers does not; a
+/// type of one's own says by `template <> inline constexpr bool cubby::adds_in_place<T> = true;` that its `operator+` is
+/// short, uses no map and waits for nobody. Say so before the first use of the map.
+template <class V> inline constexpr bool adds_in_place = std::is_arithmetic_v<V>;
 
 /// What can be asked, of the map itself (the calling thread's seat) and of a handle. Every call is linearizable per key, takes
 /// no lock, and waits for nobody but where it says so.
@@ -137,12 +144,15 @@ public:
     const auto s = site();
     return s.engine.insert_or_assign(*from_, s.codec().probe_of(k), detail::bits_of_value(v));
   }
-  /// Adds `n` to the value, or inserts `n`.
+  /// Adds `n` to the value, or inserts `n`. Of numbers, and of types that say so: `adds_in_place`.
   write_outcome insert_or_add(const key_type& k, const mapped_type& n)
     requires requires(const mapped_type& v) {
       { static_cast<mapped_type>(v + v) } noexcept; // it is made where nobody could be told
     }
   {
+    static_assert(adds_in_place<mapped_type>,
+                  "insert_or_add of cubby::partitioned runs operator+ while nobody else writes to the partition: "
+                  "specialise cubby::adds_in_place<V> if that of V is short and uses no map");
     const auto s = site();
     return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));
   }
@@ -173,7 +183,8 @@ private:
 /// The map. `options.partitions` and `options.owners` say how many parts it has and how many threads of its own serve
 /// them; with no owners, handles do: those that `own`, and any that would have to wait. A `fixed` one is bounded
 /// partition by partition, and what is on its way when the bound is met still comes in: up to 512 entries a handle in
-/// each. Neither copied nor moved; it must outlive its handles and the calls of other threads.
+/// each. The hash is called for each write while its partition is held: it must be short and use no map, nor may the `+` of
+/// values (`adds_in_place`). Neither copied nor moved; it must outlive its handles and the calls of other threads.
 template <class K, class V, class Hash, class Allocator>
 class map<K, V, partitioned, Hash, Allocator>
     : public delegated_reads<map<K, V, partitioned, Hash, Allocator>,

@@ -42,16 +42,15 @@ std::size_t resident_bytes() {
 /// Atomic steps of this thread, and lines that are asked for.
 class step_counter final : public watcher {
 public:
-  step_counter() {
-    asked = 0;
-    cubby::install_prefetch_hook([](const void*) { asked.fetch_add(1, std::memory_order_relaxed); });
-  }
-  ~step_counter() override { cubby::install_prefetch_hook(nullptr); }
+  step_counter() { asked = 0; }
   void before(step, const void*) override { ++steps; }
   [[nodiscard]] std::uint64_t count() const { return steps + asked; }
 
 private:
   static inline std::atomic<std::uint64_t> asked{0};
+  // Once, before any thread: the hook itself is not an atomic word.
+  static inline const bool installed =
+      (cubby::install_prefetch_hook([](const void*) { asked.fetch_add(1, std::memory_order_relaxed); }), true);
   std::uint64_t steps = 0;
 };
 
