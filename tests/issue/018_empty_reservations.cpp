@@ -20,9 +20,13 @@ namespace {
 
 constexpr std::uint64_t entries = 10;
 /// At least 8 TiB, which the kernel would grant: nobody has touched it.
-constexpr std::size_t absurd[] = {std::size_t{1} << 40, std::size_t{1} << 45, std::size_t{1} << 60, std::size_t{1} << 63,
+constexpr std::size_t absurd[] = {std::size_t{1} << 40,
+                                  std::size_t{1} << 45,
+                                  std::size_t{1} << 60,
+                                  std::size_t{1} << 63,
                                   std::numeric_limits<std::size_t>::max() / 2,
-                                  std::numeric_limits<std::size_t>::max() - 1, std::numeric_limits<std::size_t>::max()};
+                                  std::numeric_limits<std::size_t>::max() - 1,
+                                  std::numeric_limits<std::size_t>::max()};
 /// Some GiB: the largest power of two that this machine can hold in every engine, or a little less.
 std::size_t large() {
   std::size_t n = std::size_t{1} << 26;

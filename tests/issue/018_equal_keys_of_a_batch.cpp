@@ -110,14 +110,15 @@ protected:
     count_up(*m, 3, elsewhere);
     EXPECT_TRUE(turns.finish_all());
     EXPECT_TRUE(is_in_order(seen, elsewhere))
-        << seen[0] << ' ' << seen[1] << ' ' << seen[2] << " with " << others << " others, way " << how << ", the writer before step " << first << " and " << second << " steps later";
+        << seen[0] << ' ' << seen[1] << ' ' << seen[2] << " with " << others << " others, way " << how
+        << ", the writer before step " << first << " and " << second << " steps later";
     return over;
   }
 };
 // `reference` answers one by one under its lock; a writer would wait for a batch that stands still in there.
-using equal_key_codings =
-    ::testing::Types<words_of<cubby::dlht>, records_of<cubby::dlht>, words_of<cubby::dramhit>,
-                     records_of<cubby::dramhit>, tuples, words_of<cubby::relativistic>, records_of<cubby::relativistic>>;
+using equal_key_codings = ::testing::Types<words_of<cubby::dlht>, records_of<cubby::dlht>, words_of<cubby::dramhit>,
+                                           records_of<cubby::dramhit>, tuples, words_of<cubby::relativistic>,
+                                           records_of<cubby::relativistic>>;
 TYPED_TEST_SUITE(issue_018_equal_keys, equal_key_codings);
 
 TYPED_TEST(issue_018_equal_keys, are_answered_in_order_wherever_the_writer_comes_between) {

@@ -12,6 +12,16 @@
 #include "support/random.hpp"
 #include "support/threads.hpp"
 
+namespace cubby_test {
+/// A sum that says of itself that it may be made while its partition is held.
+struct highest {
+  std::uint32_t seen;
+  friend highest operator+(highest a, highest b) noexcept { return a.seen < b.seen ? b : a; }
+};
+} // namespace cubby_test
+
+template <> inline constexpr bool cubby::adds_in_place<cubby_test::highest> = true;
+
 namespace cubby_test::partitioned_tests {
 namespace {
 
@@ -224,20 +234,6 @@ TEST(partitioned_values, are_added_as_what_they_are) {
   EXPECT_EQ(m.find(7), -2.0);
   EXPECT_EQ(small.find(7), -24);
 }
-
-/// A sum that says of itself that it may be made while its partition is held.
-struct highest {
-  std::uint32_t seen;
-  friend highest operator+(highest a, highest b) noexcept { return a.seen < b.seen ? b : a; }
-};
-
-} // namespace
-} // namespace cubby_test
-
-template <> inline constexpr bool cubby::adds_in_place<cubby_test::highest> = true;
-
-namespace cubby_test {
-namespace {
 
 static_assert(cubby::adds_in_place<double> && cubby::adds_in_place<std::int8_t>);
 static_assert(!cubby::adds_in_place<const int*> && !cubby::adds_in_place<std::array<std::uint32_t, 2>>);

@@ -26,7 +26,7 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
     ask(next, at_most(next + group));
     std::size_t later[group];
     std::size_t waiting = 0;
-    std::uint64_t put_off = 0; // a bit for each line with a request that waits
+    std::uint64_t put_off = 0;                  // a bit for each line with a request that waits
     const auto* const next_one = next_array(a); // most keys of a table that moves are in one of two home lines
     for (std::size_t i = first; i < next; ++i) {
       const auto p = make(i);

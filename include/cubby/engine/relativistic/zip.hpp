@@ -28,11 +28,11 @@ void share_chain(const Policy& policy, bucket_array& from, bucket_array& to, std
   // relaxed, all: under the stripe's lock, and the new heads are not shared before the chain has moved
   for (const node* n = node_at(from.heads[number].load(sync::relaxed)); n != nullptr;) {
     auto& head = to.heads[hash_of(policy, *n) & to.mask];
-    if (head.load(sync::relaxed) == 0) { // relaxed: as above
+    if (head.load(sync::relaxed) == 0) {      // relaxed: as above
       head.store(link_to(*n), sync::relaxed); // relaxed: as above
       if (to.siblings.runs != nullptr) to.siblings.add(number, hash_of(policy, *n) & to.mask);
     }
-    n = node_at(n->next.load(sync::relaxed));                                  // relaxed: as above
+    n = node_at(n->next.load(sync::relaxed)); // relaxed: as above
   }
   move_chain(from.heads[number]);
 }
