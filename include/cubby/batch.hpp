@@ -53,7 +53,7 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(site<Engine> s, std::size_t n, Make mak
   return n;
 }
 
-/// `take(i, found_word)` once for each key, in no promised order.
+/// `take(i, found_word)` once for each key; equal keys in their order, others in none.
 template <class Engine, class K, class Take> void find_keys(site<Engine> s, std::span<const K> keys, Take take) {
   const auto& codec = s.codec();
   s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <cubby/batch.hpp>
@@ -18,6 +19,12 @@
 #include <cubby/map.hpp>
 
 namespace cubby::inline v0 {
+
+/// Whether values of this type may be added up by `insert_or_add` of `partitioned`. Whoever carries the addition out has the
+/// partition to itself meanwhile, so a `+` that comes back to the map would wait for itself for ever. That of numbers does not; a
+/// type of one's own says by `template <> inline constexpr bool cubby::adds_in_place<T> = true;` that its `operator+` is
+/// short, uses no map and waits for nobody. Say so before the first use of the map.
+template <class V> inline constexpr bool adds_in_place = std::is_arithmetic_v<V>;
 
 /// What can be asked, of the map itself (the calling thread's seat) and of a handle. Every call is linearizable per key, takes
 /// no lock, and waits for nobody but where it says so.
@@ -41,7 +48,7 @@ public:
     return s.engine.find(s.at, s.codec().probe_of(k)).found;
   }
   /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
-  /// keys, values and found.
+  /// keys, values and found. Equal keys are looked up in their order.
   std::size_t find_batch(std::span<const key_type> keys, std::span<mapped_type> values, std::span<bool> found) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
@@ -137,12 +144,15 @@ public:
     const auto s = site();
     return s.engine.insert_or_assign(*from_, s.codec().probe_of(k), detail::bits_of_value(v));
   }
-  /// Adds `n` to the value, or inserts `n`.
+  /// Adds `n` to the value, or inserts `n`. Of numbers, and of types that say so: `adds_in_place`.
   write_outcome insert_or_add(const key_type& k, const mapped_type& n)
     requires requires(const mapped_type& v) {
       { static_cast<mapped_type>(v + v) } noexcept; // it is made where nobody could be told
     }
   {
+    static_assert(adds_in_place<mapped_type>,
+                  "insert_or_add of cubby::partitioned runs operator+ while nobody else writes to the partition: "
+                  "specialise cubby::adds_in_place<V> if that of V is short and uses no map");
     const auto s = site();
     return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));
   }
@@ -171,8 +181,10 @@ private:
 };
 
 /// The map. `options.partitions` and `options.owners` say how many parts it has and how many threads of its own serve
-/// them; with no owners, handles do: those that `own`, and any that would have to wait. What is on its
-/// way when the bound of a `fixed` one is met still comes in: up to 512 entries a handle in each part. Neither copied nor moved; it must outlive its handles and the calls of other threads.
+/// them; with no owners, handles do: those that `own`, and any that would have to wait. What is on its way when the bound
+/// of a `fixed` one is met still comes in: up to 512 entries a handle in each part. The hash is called for each write while
+/// its partition is held: it must be short and use no map, nor may the `+` of values (`adds_in_place`). Neither copied nor
+/// moved; it must outlive its handles and the calls of other threads.
 template <class K, class V, class Hash, class Allocator>
 class map<K, V, partitioned, Hash, Allocator>
     : public delegated_reads<map<K, V, partitioned, Hash, Allocator>,

@@ -157,8 +157,8 @@ public:
     return pull(k);
   }
 
-  /// Looks all keys up in order; values[i] is written where found[i] becomes true. The number found. Takes as many keys
-  /// as there are keys, values and found.
+  /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
+  /// keys, values and found. Equal keys are looked up in their order, others in none.
   std::size_t find_batch(std::span<const K> keys, std::span<V> values, std::span<bool> found) const
     requires std::is_copy_assignable_v<V>
   {
@@ -174,7 +174,7 @@ public:
     });
     return count;
   }
-  /// `f(i, const V*)` once for each key, null where absent, in no promised order: i tells which. The number found.
+  /// `f(i, const V*)` once for each key, null where absent, equal keys in their order, others in none: i tells which. The number found.
   /// `f` may call the table.
   template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const {
     const auto s = this->here();

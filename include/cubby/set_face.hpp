@@ -24,6 +24,7 @@ public:
   template <lookup_key<codec_type> Q> insert_outcome try_insert(const Q& k) { return this->add(k); }
 
   /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
+  /// Equal keys are looked up in their order, others in none.
   std::size_t contains_batch(std::span<const K> keys, std::span<bool> found) const {
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);

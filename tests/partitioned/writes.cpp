@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee A of a partitioned table: what has been flushed is seen by everybody, each handle's writes on a key take effect in
 // its order, no sum loses an addend, any key and value of a word is legal. The verbs that would need an answer are not there.
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,16 @@
 #include "partitioned/ways.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"
+
+namespace cubby_test {
+/// A sum that says of itself that it may be made while its partition is held.
+struct highest {
+  std::uint32_t seen;
+  friend highest operator+(highest a, highest b) noexcept { return a.seen < b.seen ? b : a; }
+};
+} // namespace cubby_test
+
+template <> inline constexpr bool cubby::adds_in_place<cubby_test::highest> = true;
 
 namespace cubby_test::partitioned_tests {
 namespace {
@@ -222,6 +233,17 @@ TEST(partitioned_values, are_added_as_what_they_are) {
   ASSERT_TRUE(g.flush());
   EXPECT_EQ(m.find(7), -2.0);
   EXPECT_EQ(small.find(7), -24);
+}
+
+static_assert(cubby::adds_in_place<double> && cubby::adds_in_place<std::int8_t>);
+static_assert(!cubby::adds_in_place<const int*> && !cubby::adds_in_place<std::array<std::uint32_t, 2>>);
+
+TEST(partitioned_values, of_a_class_that_says_so_are_added_by_its_own_plus) {
+  cubby::map<std::uint32_t, highest, cubby::partitioned> m;
+  auto h = m.handle();
+  for (const std::uint32_t n : {3u, 9u, 4u}) h.insert_or_add(0, highest{n});
+  ASSERT_TRUE(h.flush());
+  EXPECT_EQ(m.find(0)->seen, 9u);
 }
 
 template <class H> concept answers_insert = requires(H& h) { h.insert(1, 1); };

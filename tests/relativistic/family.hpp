@@ -203,7 +203,7 @@ private:
   }
   /// Whether any path of the key's family still leads to a node that is removed or replaced.
   [[nodiscard]] bool leads_to_what_has_left(std::uint64_t key) const {
-    for (std::uint64_t b = key % room::stripe_count; b < 4096; b += room::stripe_count) {
+    for (std::uint64_t b = key % room::stripe_count; b < 65536; b += room::stripe_count) {
       for (const room::node* n = room::node_at(room::first_link(t, b)); n != nullptr;) {
         const std::uint64_t link = n->next.load(cubby::sync::relaxed);
         if ((link & room::mark::gone) != 0) return true;

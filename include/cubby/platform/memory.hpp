@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages from the kernel for large arrays: zeroed, aligned to 2 MiB when large, huge pages asked for, interleaved over
-// NUMA nodes where there are several. What was granted is read back, never assumed.
+// NUMA nodes where there are several. What was granted is read back, never assumed. The kernel grants more than there is
+// (overcommit), so what no memory can hold is refused here: more than the machine, its swap, or the control group has.
 // Builds with CUBBY_SYNC_HOOKS let a test refuse any of these allocations.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 #include <cubby/platform/sync.hpp>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 namespace cubby::inline v0::memory {
@@ -81,14 +84,70 @@ inline std::byte* map_aligned(std::size_t bytes) noexcept {
   return raw + head;
 }
 
+/// The number in `folder` + `path` + `name`; all ones when there is none, as in a file that says "max".
+inline std::uint64_t number_in(const char* folder, const char* path, const char* name) noexcept {
+  char whole[1024];
+  if (std::snprintf(whole, sizeof whole, "%s%s%s", folder, path, name) >= static_cast<int>(sizeof whole)) return ~0ULL;
+  std::FILE* const file = std::fopen(whole, "re");
+  if (file == nullptr) return ~0ULL;
+  unsigned long long number = 0;
+  const bool has_one = std::fscanf(file, "%llu", &number) == 1;
+  std::fclose(file);
+  return has_one ? number : ~0ULL;
+}
+
+/// The least bound of a control group and those around it; shortens `path` to nothing.
+inline std::uint64_t least_bound(const char* folder, char* path, const char* name) noexcept {
+  for (std::uint64_t least = ~0ULL;;) {
+    const std::uint64_t one = number_in(folder, path, name);
+    if (one < least) least = one;
+    char* const last = std::strrchr(path, '/');
+    if (last == nullptr) return least;
+    *last = 0;
+  }
+}
+
+/// What the control groups of this process may hold, of either version; all ones: as much as there is.
+inline std::uint64_t group_memory() noexcept {
+  std::FILE* const file = std::fopen("/proc/self/cgroup", "re");
+  if (file == nullptr) return ~0ULL;
+  std::uint64_t least = ~0ULL;
+  char line[600]; // "4:memory:/path", or "0::/path" of version 2
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    line[std::strcspn(line, "\n")] = 0;
+    std::uint64_t one = ~0ULL;
+    if (std::strncmp(line, "0::", 3) == 0) one = least_bound("/sys/fs/cgroup", line + 3, "/memory.max");
+    if (char* const of = std::strstr(line, ":memory:"))
+      one = least_bound("/sys/fs/cgroup/memory", of + 8, "/memory.limit_in_bytes");
+    if (one < least) least = one;
+  }
+  std::fclose(file);
+  return least;
+}
+
 } // namespace detail
+
+/// Below this nobody asks what there is: a look costs some files' reading, and such a region no more than some pages.
+inline constexpr std::size_t asked_from = std::size_t{64} << 20;
+
+/// Whether memory and swap, used by nobody else, could hold so many bytes: else pages that nobody has touched could be
+/// granted and never be filled. What is free at the moment is not asked, nor are RLIMIT_AS and RLIMIT_DATA: the kernel does.
+inline bool can_hold(std::uint64_t bytes) noexcept {
+  if (bytes > (std::uint64_t{1} << 46)) return false;
+  if (bytes < asked_from) return true;
+  struct sysinfo now = {};
+  if (sysinfo(&now) != 0) return true;
+  const std::uint64_t machine = std::uint64_t{now.totalram} * now.mem_unit;
+  const std::uint64_t group = detail::group_memory();
+  return bytes <= (machine < group ? machine : group) + std::uint64_t{now.totalswap} * now.mem_unit;
+}
 
 /// Zeroed pages of at least `bytes`. From 2 MiB on huge pages are asked for, and pages arrive at first use; smaller regions
 /// arrive at once, where the kernel can do that (Linux 5.14). Null address: refused.
 inline region allocate(std::size_t bytes) noexcept {
   const bool large = bytes >= huge_page;
   const std::size_t unit = large ? huge_page : small_page;
-  if (bytes > (std::size_t{1} << 46) || refused(bytes)) return {};
+  if (!can_hold(bytes) || refused(bytes)) return {};
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
   auto* const address = large ? detail::map_aligned(rounded) : static_cast<std::byte*>(detail::map_pages(rounded));
   if (address == nullptr) return {};

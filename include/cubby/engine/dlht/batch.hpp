@@ -45,6 +45,11 @@ CUBBY_ALWAYS_INLINE bool look_early(const Policy& policy, const bin<Threads>& b,
   return b.head.load(sync::relaxed) == h;
 }
 
+/// A bit for a bin. A request whose bin's bit is set waits for one that was put off (D).
+template <class Threads> CUBBY_ALWAYS_INLINE std::uint64_t bit_of(const bin<Threads>* b) noexcept {
+  return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(b) / sizeof *b % 64);
+}
+
 /// A request between its steps. The probe is made again where it is needed: that is rare, and this is short.
 template <class Threads> struct in_flight {
   bin<Threads>* b;
@@ -69,21 +74,24 @@ CUBBY_ALWAYS_INLINE void ask_for_bins(const index<Threads>& at, flight<Threads>&
   }
 }
 
-/// The second step of the requests in [first, last), one group, and the third of those that it did not answer.
+/// The second step of the requests in [first, last), one group, and the third of those that it did not answer. Requests of
+/// one bin are answered in their order: behind one that was put off, all others are put off, too.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, flight<Threads>& requests,
                                       std::size_t first, std::size_t last, Make& make, Take& take) {
   std::size_t later[group];
   std::size_t waiting = 0;
+  std::uint64_t put_off = 0;
   const index<Threads>* const next = next_index(at); // for prefetches alone
   for (std::size_t i = first; i < last; ++i) {
     const in_flight<Threads> r = requests[i];
     if constexpr (!Policy::unique_words) {
       found_word out;
-      if (look_early(policy, *r.b, r.word, out)) [[likely]] {
+      if ((put_off & bit_of(r.b)) == 0 && look_early(policy, *r.b, r.word, out)) [[likely]] {
         take(i, out);
         continue;
       }
+      put_off |= bit_of(r.b);
     }
     prefetch_behind(policy, at, *r.b, r.word);
     if (next != nullptr) [[unlikely]] // where it goes on if its bin has moved
@@ -96,8 +104,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, 
   }
 }
 
-/// `take(i, found_word)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make`
-/// is pure and may be called three times.
+/// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
+/// others in none. `make` is pure and may be called three times.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   flight<Threads> requests;

@@ -31,6 +31,9 @@ inline std::uint64_t bins_for(std::uint64_t entries) noexcept {
   return (wanted + unit - 1) / unit * unit;
 }
 
+/// The largest factor by which a table grows by itself.
+inline constexpr std::uint64_t most_growth = 64;
+
 /// Factor of the paper, but that 4 ends at 256 K bins instead of 64 M: a table of some tens of millions must not be
 /// left at a quarter of its load.
 inline std::uint64_t growth_factor(std::uint64_t bins, const options& chosen) noexcept {
@@ -181,7 +184,8 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
   }
 }
 
-/// Asks memory for what the move of units [first, last) will touch: bins there and here, then chained buckets.
+/// Asks memory for what the move of units [first, last) will touch: bins there and here, then chained buckets. Of a unit that
+/// spreads over more bins than growth by itself gives it, after a large `reserve`, few are touched, and only the first asked for.
 template <class Policy, class Threads>
 void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uint64_t first,
                     std::uint64_t last) noexcept {
@@ -189,7 +193,8 @@ void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uin
   const auto for_bins = [&](const index<Threads>& of, auto&& act) {
     for (std::uint64_t unit = first; unit < last; ++unit) {
       const bin_range range = bins_of_unit<Policy::mapping>(of.bin_count, units, unit);
-      for (std::uint64_t i = 0; i < range.count; ++i) act(of.bins[range.first + i * range.step]);
+      const std::uint64_t count = range.count < most_growth ? range.count : most_growth;
+      for (std::uint64_t i = 0; i < count; ++i) act(of.bins[range.first + i * range.step]);
     }
   };
   for_bins(at, [](const bin<Threads>& b) { prefetch_line(&b); });

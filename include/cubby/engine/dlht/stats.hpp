@@ -30,7 +30,7 @@ private:
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
   if (t.settings.chunk_bins == 0) t.settings.chunk_bins = 1;
   if (t.settings.move_bins == 0) t.settings.move_bins = 1;
-  if (t.settings.growth_factor > 64) t.settings.growth_factor = 64;
+  if (t.settings.growth_factor > most_growth) t.settings.growth_factor = most_growth;
   if (!Threads::is_shared && t.settings.growth == growth_policy::background) {
     t.settings.growth = growth_policy::incremental; // its one thread is all that a single-threaded table has
   }

@@ -11,6 +11,11 @@ namespace cubby::inline v0::engines::dramhit {
 /// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
 inline constexpr std::size_t group = 32;
 
+/// A bit for a line. A request whose line's bit is set waits for one that was put off.
+inline std::uint64_t bit_of_line(const void* line) noexcept {
+  return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(line) / cpu::cache_line % 64);
+}
+
 template <class Threads> struct in_flight {
   const slot<Threads>* line; // null: a key of the side region
   std::uint64_t word;
@@ -43,18 +48,23 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot<Thread
   }
 }
 
+/// Requests of one line are answered in their order: behind one that was put off, all others are put off, too (D).
+/// Keys of the side region always are.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>& a, flight<Threads>& requests,
                                       std::size_t first, std::size_t last, Make& make, Take& take) {
   std::size_t later[group];
   std::size_t waiting = 0;
+  std::uint64_t put_off = 0;
   const array<Threads>* const next = next_array(a); // for prefetches alone
   const slot<Threads>* const end = a.slots + a.slot_count();
   for (std::size_t i = first; i < last; ++i) {
     in_flight<Threads>& r = requests[i];
     if constexpr (!Policy::unique_words) {
       std::uint64_t value = 0;
-      const glance saw = r.line == nullptr ? glance::further : look_at_words(r.line, r.word, value);
+      const std::uint64_t bit = bit_of_line(r.line);
+      const bool waits = r.line == nullptr || (put_off & bit) != 0;
+      const glance saw = waits ? glance::further : look_at_words(r.line, r.word, value);
       if (saw == glance::hit) [[likely]] {
         take(i, found_word{true, value});
         continue;
@@ -63,7 +73,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
         take(i, found_word{});
         continue;
       }
-      if (saw == glance::further && r.line != nullptr) {
+      put_off |= bit;
+      if (saw == glance::further && !waits) {
         r.line = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
         prefetch_line(r.line);
       }
@@ -81,8 +92,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
   }
 }
 
-/// `take(i, found_word)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make`
-/// is pure and may be called three times.
+/// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
+/// others in none. `make` is pure and may be called three times.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   flight<Threads> requests;

@@ -20,6 +20,11 @@ inline std::uint64_t share_of(std::uint64_t entries, std::size_t partitions) noe
   return mean + 6 * (root + 1);
 }
 
+/// Whether memory can hold so many partitions of so many lines: asked as a whole, because each of them alone might be granted.
+inline bool can_hold(std::size_t partitions, std::uint64_t lines) noexcept {
+  return lines <= arrays::most_lines && memory::can_hold(partitions * (lines + 1) * cpu::cache_line);
+}
+
 template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
   const std::size_t wanted = d.set.settings.owners < d.set.count ? d.set.settings.owners : d.set.count;
   if (wanted == 0) return true;
@@ -48,7 +53,7 @@ template <class Policy> bool open(delegation<Policy>& d) noexcept {
   if (wanted > most_partitions) wanted = most_partitions;
   if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;
   d.set.floor_lines = lines_for(share_of(o.capacity, wanted));
-  if (!d.set.home) return false;
+  if (!can_hold(wanted, d.set.floor_lines) || !d.set.home) return false;
   d.set.all = detail::take_raw<partition>(wanted);
   if (d.set.all == nullptr) return false;
   for (; d.set.count < wanted; ++d.set.count) {
@@ -184,7 +189,7 @@ template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set,
 /// Room for so many entries. False: no memory, or the table is `fixed`.
 template <class Policy> bool reserve(partition_set<Policy>& set, std::size_t entries) noexcept {
   const std::uint64_t wanted = lines_for(share_of(entries, set.count));
-  if (wanted > arrays::most_lines) return false;
+  if (!can_hold(set.count, wanted)) return false;
   if (set.settings.growth == growth_policy::fixed) return entries <= set.bound;
   return resize_all(set, [&](const partition& p) {
     const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: the caller holds its lock

@@ -18,6 +18,7 @@ template <class Policy>
 inline constexpr bool adds = requires(const typename Policy::mapped_type& v) {
   { static_cast<typename Policy::mapped_type>(v + v) } noexcept;
 };
+/// Runs the `+` of values with `writing` held, and so only of types whose `+` may (delegated_map.hpp, adds_in_place).
 template <class Policy> std::uint64_t sum_of(const Policy& policy, std::uint64_t a, std::uint64_t b) noexcept {
   if constexpr (adds<Policy>) {
     using V = typename Policy::mapped_type;

@@ -9,9 +9,10 @@ namespace cubby::inline v0::engines::dramhit_tuples {
 /// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
 inline constexpr std::size_t group = 32;
 
-/// `take(i, found)` once for each i in [0, count), in no promised order, of the probe that `make(i)` gives; `make` is pure
-/// and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a request whose line
-/// does not decide it asks for the line behind and is answered after the others of its group.
+/// `take(i, found)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order, others in
+/// none. `make` is pure and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a
+/// request whose line does not decide it asks for the line behind and is answered after the others of its group, and so are
+/// those of the same line behind it.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   const auto& a = *first_array(t);
@@ -25,15 +26,18 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
     ask(next, at_most(next + group));
     std::size_t later[group];
     std::size_t waiting = 0;
+    std::uint64_t put_off = 0;                  // a bit for each line with a request that waits
     const auto* const next_one = next_array(a); // most keys of a table that moves are in one of two home lines
     for (std::size_t i = first; i < next; ++i) {
       const auto p = make(i);
       auto* const home = home_of(a, p.hash);
+      const std::uint64_t bit = std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(home) / cpu::cache_line % 64);
       const glance saw = glance_at(home, tag_of_hash(p.hash));
-      if (saw == glance::near || (saw == glance::end && next_one == nullptr)) {
+      if ((put_off & bit) == 0 && (saw == glance::near || (saw == glance::end && next_one == nullptr))) {
         take(i, find(t, p));
         continue;
       }
+      put_off |= bit;
       if (saw == glance::further) prefetch_line(behind(a, home + a.in_line - 1));
       if (next_one != nullptr) [[unlikely]]
         prefetch_line(home_of(*next_one, p.hash));

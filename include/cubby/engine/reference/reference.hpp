@@ -15,6 +15,7 @@
 #include <cubby/core/registry.hpp>
 #include <cubby/engine.hpp>
 #include <cubby/platform/fail.hpp>
+#include <cubby/platform/memory.hpp>
 
 namespace cubby::inline v0 {
 
@@ -210,9 +211,11 @@ private:
     return true;
   }
 
-  /// False without memory. The map reckons with floating point, which does not hold the largest sizes.
+  /// False without memory. The map reckons with floating point, which does not hold the largest sizes, and clears the
+  /// buckets that it gets: more than memory can hold must not come to that.
   bool make_room(std::size_t entries) {
-    return entries <= index_.max_size() && fail::attempt([&] { index_.reserve(entries); });
+    if (entries > index_.max_size() || !memory::can_hold(entries * sizeof(void*))) return false;
+    return fail::attempt([&] { index_.reserve(entries); });
   }
 
   template <class F> void counting_growth(F f) {

@@ -12,6 +12,7 @@
 //       head of a bucket to no node that comes before the bucket's own. So a reader that has passed the nodes of its
 //       bucket needs nothing more of its chain, and one that has not is on no node of an earlier bucket.
 //   N5  A node that is in its stripe's list of held ones is changed, replaced and removed by its holder alone.
+//   N6  In a growth by more than `most_siblings`, the paths of buckets that are not in `sibling_list` have their own nodes alone.
 #pragma once
 
 #include <bit>
@@ -106,6 +107,41 @@ struct node_policy {
   static void dispose(std::uint64_t word) noexcept { free_node(node_at(word)); }
 };
 
+/// Which buckets of each family a wide growth has given a chain. While it is under way only these can lead to one another's
+/// nodes: a bucket that got none holds later inserts alone, which lead to nothing (N6). So nobody looks at the others.
+struct sibling_list {
+  struct run {
+    std::uint32_t first;
+    std::uint32_t count; ///< of the family's buckets in the list; too_many: look at all
+  };
+  static constexpr std::uint32_t too_many = ~std::uint32_t{0};
+  run* runs = nullptr; ///< one for each family, changed under the lock of its stripe; null: the growth is not wide
+  std::uint64_t* buckets = nullptr;
+  std::uint32_t used = 0; ///< the resizer's
+  std::uint32_t room = 0;
+
+  static std::uint64_t bytes_for(std::uint64_t families, std::uint64_t room) noexcept {
+    return families * sizeof(run) + room * sizeof(std::uint64_t);
+  }
+  /// Into zeroed memory of that size.
+  void settle(std::byte* at, std::uint64_t families, std::uint64_t most) noexcept {
+    runs = reinterpret_cast<run*>(at);
+    buckets = reinterpret_cast<std::uint64_t*>(at + families * sizeof(run));
+    room = static_cast<std::uint32_t>(most);
+  }
+  void add(std::uint64_t family, std::uint64_t bucket) noexcept {
+    run& r = runs[family];
+    if (r.count == too_many) return;
+    if (r.count == 0) r.first = used;
+    if (used == room) {
+      r.count = too_many;
+      return;
+    }
+    buckets[used++] = bucket;
+    ++r.count;
+  }
+};
+
 /// The heads of a table of one size. A bucket is chosen by the low bits of the hash.
 struct alignas(cpu::cache_line) bucket_array {
   sync::word<std::uint64_t>* heads = nullptr;
@@ -114,15 +150,29 @@ struct alignas(cpu::cache_line) bucket_array {
   sync::word<std::uint64_t> family_mask;
   sync::word<bucket_array*> next; // where chains move to; set once
   memory::region pages;
+  sibling_list siblings; // behind the heads, in the same mapping
 };
 
-/// `buckets` empty chains, or null without memory. A header in front of the heads would cost the
-/// smallest tables a page, and large ones a huge page.
-inline bucket_array* make_array(std::uint64_t buckets) noexcept {
+/// `f(bucket)` for each bucket of a family, `step` buckets apart, that may share nodes with others. Under the lock of its stripe.
+template <class F>
+void for_each_sibling(const bucket_array& at, std::uint64_t family, std::uint64_t step, F f) noexcept {
+  const sibling_list& list = at.siblings;
+  if (list.runs != nullptr && list.runs[family].count != sibling_list::too_many) {
+    const sibling_list::run r = list.runs[family];
+    for (std::uint32_t i = 0; i < r.count; ++i) f(list.buckets[r.first + i]);
+    return;
+  }
+  for (std::uint64_t b = family; b <= at.mask; b += step) f(b);
+}
+
+/// `buckets` empty chains, or null without memory; for a wide growth of so many families with room for `listed` siblings. A
+/// header in front of the heads would cost the smallest tables a page, and large ones a huge page.
+inline bucket_array* make_array(std::uint64_t buckets, std::uint64_t families = 0, std::uint64_t listed = 0) noexcept {
   if (buckets > most_buckets) return nullptr;
   auto* const made = new (std::nothrow) bucket_array;
   if (made == nullptr) return nullptr;
-  made->pages = memory::allocate(buckets * sizeof(sync::word<std::uint64_t>));
+  const std::uint64_t heads = buckets * sizeof(sync::word<std::uint64_t>);
+  made->pages = memory::allocate(heads + sibling_list::bytes_for(families, listed));
   if (made->pages.address == nullptr) {
     delete made;
     return nullptr;
@@ -130,6 +180,7 @@ inline bucket_array* make_array(std::uint64_t buckets) noexcept {
   // Zero bytes are an empty chain, so the mapping is used as it comes.
   made->heads = reinterpret_cast<sync::word<std::uint64_t>*>(made->pages.address);
   made->mask = buckets - 1;
+  if (families != 0) made->siblings.settle(made->pages.address + heads, families, listed);
   // relaxed: not yet shared
   made->family_mask.store(made->mask, sync::relaxed);
   return made;

@@ -25,12 +25,18 @@ void detach(const Policy& policy, bucket_array& at, std::uint64_t b, const node&
   }
 }
 
-/// The same on every path of the family of `hash`.
+/// The same on every path of the family of `hash`. The path of its own bucket is looked at in any case: it need not be listed.
 template <class Policy>
 void detach_everywhere(table<Policy>& t, std::uint64_t hash, const node& gone, std::uint64_t after) noexcept {
   bucket_array& at = array_of(t, hash);
   const std::uint64_t family = at.family_mask.load(sync::relaxed); // relaxed: see end_resize
-  for (std::uint64_t b = hash & family; b <= at.mask; b += family + 1) detach(t.policy, at, b, gone, after);
+  const std::uint64_t own = hash & at.mask;
+  detach(t.policy, at, own, gone, after);
+  if (family == at.mask) [[likely]]
+    return;
+  for_each_sibling(at, hash & family, family + 1, [&](std::uint64_t b) {
+    if (b != own) detach(t.policy, at, b, gone, after);
+  });
 }
 
 /// Removes a node, under the lock of its stripe. What leads to it then leads to where it led, be that another bucket's

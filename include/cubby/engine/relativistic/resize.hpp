@@ -16,8 +16,16 @@ constexpr std::uint64_t buckets_for(std::uint64_t entries) noexcept {
   return entries < stripe_count ? stripe_count : std::bit_ceil(entries);
 }
 
-/// Between the sizes of two neighbours, at most: a removal looks at every bucket of its family.
+/// Between the sizes of two neighbours, at most, where a removal looks at every bucket of its family. A growth by more keeps a
+/// list of those that matter: so the work for a large reservation is that of the entries, and of the array that was there.
 inline constexpr std::uint64_t most_siblings = 64;
+
+/// The array for a wide growth. Inserts may come meanwhile; a family for which the list is too short is looked at as a whole.
+inline bucket_array* make_wide_array(std::uint64_t buckets, std::uint64_t families, std::uint64_t entries) noexcept {
+  constexpr std::uint64_t most = std::uint64_t{1} << 31;
+  const std::uint64_t listed = entries < most / 8 ? entries * 4 + 512 : most;
+  return make_array(buckets, families, listed);
+}
 
 /// Begins a resize to `buckets`, a power of two and not the present number; under `resize_lock`, while none is under way.
 /// False: no memory, and the table is as it was.
@@ -25,9 +33,9 @@ template <class Policy> bool begin_resize(table<Policy>& t, std::uint64_t bucket
   // relaxed: roots change under the lock that the caller holds
   bucket_array* const from = t.root.load(sync::relaxed);
   const std::uint64_t now = from->mask + 1;
-  if (buckets > now * most_siblings) buckets = now * most_siblings;
   if (buckets < now / most_siblings) buckets = now / most_siblings;
-  bucket_array* const to = make_array(buckets);
+  const bool wide = buckets > now * most_siblings;
+  bucket_array* const to = wide ? make_wide_array(buckets, now, live_entries(t)) : make_array(buckets);
   if (to == nullptr) return false;
   const bool grows = buckets > now;
   // relaxed: published with the array

@@ -28,8 +28,11 @@ void share_chain(const Policy& policy, bucket_array& from, bucket_array& to, std
   // relaxed, all: under the stripe's lock, and the new heads are not shared before the chain has moved
   for (const node* n = node_at(from.heads[number].load(sync::relaxed)); n != nullptr;) {
     auto& head = to.heads[hash_of(policy, *n) & to.mask];
-    if (head.load(sync::relaxed) == 0) head.store(link_to(*n), sync::relaxed); // relaxed: as above
-    n = node_at(n->next.load(sync::relaxed));                                  // relaxed: as above
+    if (head.load(sync::relaxed) == 0) {      // relaxed: as above
+      head.store(link_to(*n), sync::relaxed); // relaxed: as above
+      if (to.siblings.runs != nullptr) to.siblings.add(number, hash_of(policy, *n) & to.mask);
+    }
+    n = node_at(n->next.load(sync::relaxed)); // relaxed: as above
   }
   move_chain(from.heads[number]);
 }
@@ -56,8 +59,7 @@ inline void join_chains(bucket_array& from, bucket_array& to, std::uint64_t numb
 template <class Policy> void cut_chains(const Policy& policy, bucket_array& at, std::uint64_t number) noexcept {
   // relaxed: only the resizer changes it, and the caller is the resizer
   const std::uint64_t step = at.family_mask.load(sync::relaxed) + 1;
-  // The last one has the highest bits, and nobody's nodes behind its own.
-  for (std::uint64_t b = number; b + step <= at.mask; b += step) {
+  for_each_sibling(at, number, step, [&](std::uint64_t b) {
     sync::word<std::uint64_t>* from = &at.heads[b];
     // relaxed: under the stripe's lock
     node* n = node_at(from->load(sync::relaxed));
@@ -65,7 +67,7 @@ template <class Policy> void cut_chains(const Policy& policy, bucket_array& at, 
       from = &n->next;
     }
     if (n != nullptr) put_link(*from, 0);
-  }
+  });
 }
 
 } // namespace cubby::inline v0::engines::relativistic
