@@ -134,7 +134,8 @@ void write_report(const std::string& folder, const machine_info& machine, const 
   html +=
       "<p>Engines took turns in every round; a figure is the median of the rounds. <b>limit</b> is the machine: the "
       "same random lines fetched raw with the same batch, page size and threads; of read sections, the load alone. The "
-      "rivals are boost, tbb, cuckoo and lfht, and what is named with them; of read sections, the flavours of liburcu. Bytes per key is the growth of "
+      "rivals are boost, tbb, cuckoo and lfht, and what is named with them; of read sections, the flavours of liburcu. "
+      "Bytes per key is the growth of "
       "resident memory when the table was filled.</p>\n<nav>";
   for (std::size_t i = 0; i < chapters.size(); ++i)
     html += fmt::format("<a href=\"#c{}\">{}</a>", i, escaped(chapters[i].title));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reservation costs what the entries cost that are there: its memory is not touched, its index is not walked (F.6). What no
+// A reservation costs what the entries cost that are there: its memory is not touched, its index is not walked (F.7). What no
 // memory can hold is refused at once, and the table works on. Seen: `reserve(2^34)` on ten entries took 14 s, 2^40 all memory.
 #include <atomic>
 #include <concepts>
