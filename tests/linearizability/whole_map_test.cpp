@@ -53,7 +53,7 @@ using whole_map_codings =
 TYPED_TEST_SUITE(linearizability_of_the_whole_map, whole_map_codings);
 
 TYPED_TEST(linearizability_of_the_whole_map, keeps_the_order_of_each_threads_calls) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(scaled(150));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(scaled(300));
   for (std::uint64_t salt = 1; salt == 1 || std::chrono::steady_clock::now() < end; ++salt) {
     const auto history = record_groups<TypeParam>(2 + salt % 2, 100, salt);
     ASSERT_GE(history.size(), 200u * 2);

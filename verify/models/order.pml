@@ -20,11 +20,18 @@ byte memory[8];
 chan buffer[3] = [5] of { byte, byte }; /* place and value; of both threads and of the one that only serves */
 byte seen[2 * ROUNDS];                  /* ghost: what the lookups have shown */
 #define SAW(t, round) seen[t * ROUNDS + round - 1]
-#ifdef BREAK_FLUSH /* the partition's lock ends in a plain store */
+#ifdef BREAK_UNLOCK /* the stripe's lock ends in a plain store */
+#define PLAIN_END
+#endif
+#ifdef BREAK_FLUSH /* the partition's lock does */
 #define MODE_PARTITIONS
+#define PLAIN_END
 #endif
 #ifdef BREAK_LDAPR /* the first load may run ahead of release stores */
 #define MODE_ARM
+#endif
+#ifdef MODE_ARM
+#define PLAIN_END
 #endif
 
 /* A thread reads its own latest store to a place, if that still waits. */
@@ -41,7 +48,7 @@ inline first_load() {
   skip }
 #define MAY_LOCK(t) (len(buffer[me]) == 0 && memory[LOCK(t)] == 0)
 inline unlock(t) {
-#if defined(MODE_ARM) || defined(BREAK_UNLOCK) || defined(BREAK_FLUSH)
+#ifdef PLAIN_END
   buffer[me] ! LOCK(t), 0
 #else
 #ifdef BREAK_ONE_PATH /* one of the verbs ends its lock in another way */
