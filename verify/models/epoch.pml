@@ -3,12 +3,12 @@
  * the loads behind it run ahead of it. A reader that comes twice, at any time; two writers that unlink what is there and
  * retire it, inside pins of their own, free what is due, and collect. MODE_READERS: two readers, writers do not collect.
  * Line for line:
- *   registry.hpp add, enter, leave, advance, oldest; barrier.hpp publish, heavy;
+ *   domain.hpp claim, enter, leave, advance, oldest; barrier.hpp publish, all_threads;
  *   epoch.hpp add, turn, collect, dispose: one stripe for all, a batch of one word.
  * MODE_FALLBACK: a kernel without membarrier, where whoever enters fences for itself.
  * Holds: nobody looks at a word that has been freed; none is freed twice or while it is linked; once nobody is inside,
  * one `collect` frees all that wait.
- * Left out: nested pins (a counter of the owner's), reuse of seats (transfer of `taken_`), loads out of order (acquire
+ * Left out: nested pins (a counter of the owner's), reuse of seats (a lock), a barrier that the kernel begins to refuse, loads out of order (acquire
  * forbids it). Compare-and-swaps are seen at once. Waiting blocks, so that a wait without end is a deadlock. */
 #define THREADS 4
 #define NEW(me) (me + me) /* words are the bits of a set: 1 is linked at first, 2 and 4 come from the writers 1 and 2 */

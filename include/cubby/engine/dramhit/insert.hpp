@@ -42,7 +42,7 @@ CUBBY_ALWAYS_INLINE inserted_word insert_in_place(table<Policy, Threads>& t, con
     const chain<Threads> c = chain_of<Policy>(*a, p);
     const auto seen = search(*a, c, word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
     if (seen.how == stop::hit || seen.how == stop::carried) return {insert_outcome::exists, false, seen.value};
-    const auto lines = [&] { return lines_after(t, *a, c); };
+    const auto lines = [&t, a, c] { return lines_after(t, *a, c); }; // by value: else `a` and `c` would live in memory
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
     if (may_stay && !has_place) [[unlikely]] {
       has_place = t.places.take(who.id());

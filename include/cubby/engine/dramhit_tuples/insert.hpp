@@ -23,7 +23,7 @@ CUBBY_ALWAYS_INLINE insert_outcome insert_in_place(table<Policy, Threads>& t, co
       wait_while(*seen.where, state::filling);
       continue;
     }
-    const auto lines = [&] { return lines_after(t, *a); };
+    const auto lines = [&t, a] { return lines_after(t, *a); }; // by value: else `a` would live in memory
     const bool may_stay = seen.how == stop::end && !seen.passed_moved;
     if (may_stay && !has_place) [[unlikely]] {
       has_place = t.places.take(who.id());

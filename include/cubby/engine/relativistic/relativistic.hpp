@@ -118,9 +118,8 @@ public:
   [[nodiscard]] table_stats stats() const noexcept { return engines::relativistic::stats(table_); }
   /// Waits for readers, not at all inside a pin of `s` or of the calling thread's own seat, and for writers that are stopped in
   /// their stripes; at most about a second for each resize. Then it answers true, and what has begun goes on with later updates, another such call, or the thread of a
-  /// `background` table. Readers are all pins of the program. Of the caller's own handles only the one that is asked is seen:
-  /// `map.reserve(n)` beside a reference that one's own handle keeps waits in vain until the time is over;
-  /// `unpin` first, or ask the handle, which returns at once.
+  /// `background` table. Readers are all pins in the table's domain. Beside a reference that
+  /// one's own handle keeps it returns at once.
   bool reserve(seat& s, std::size_t entries) noexcept {
     const bool done = engines::relativistic::reserve(table_, s, entries);
     wake_worker();
