@@ -80,6 +80,7 @@ private:
     cubby::options o = base::options_for(spec);
     const bool grows = (feature_engines[I].features & resizing) != 0;
     o.growth = grows ? cubby::growth_policy::incremental : cubby::growth_policy::fixed;
+    if (!grows) o.capacity += o.capacity / 16 + 64; // a bound: for what threads insert beside the keys, and erase again
     return o;
   }
 };
