@@ -170,8 +170,10 @@ public:
   /// The calling thread's own seat, claimed at its first use and given back when the thread ends; null: no memory.
   CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE static seat* local(domain& d) noexcept {
     const detail::thread_state& here = detail::state_of_thread();
-    if (here.in == &d) [[likely]]
+    if (here.in == &d) [[likely]] {
+      cpu::assume(here.mine != nullptr); // spares the caller its question
       return here.mine;
+    }
     return local_elsewhere(d);
   }
   CUBBY_OF_IMAGE static seat* local() noexcept {

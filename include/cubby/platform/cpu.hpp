@@ -40,6 +40,11 @@ inline constexpr bool thread_sanitizer = false;
 inline constexpr bool thread_sanitizer = false;
 #endif
 
+/// The compiler may take it that this holds.
+[[gnu::always_inline]] inline void assume(bool holds) noexcept {
+  if (!holds) __builtin_unreachable();
+}
+
 /// Tells a spinning core that it waits: frees the pipeline for its sibling, does not block.
 inline void relax() noexcept {
 #if defined(__x86_64__)

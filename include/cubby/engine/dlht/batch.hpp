@@ -87,7 +87,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, 
     const in_flight<Threads> r = requests[i];
     if constexpr (!Policy::unique_words) {
       found_word out;
-      if ((put_off & bit_of(r.b)) == 0 && look_early(policy, *r.b, r.word, out)) [[likely]] {
+      const bool may_look = put_off == 0 || (put_off & bit_of(r.b)) == 0;
+      if (may_look && look_early(policy, *r.b, r.word, out)) [[likely]] {
         take(i, out);
         continue;
       }
