@@ -124,7 +124,7 @@ TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
   for (auto& one : all) one.emplace(this->map_.handle());
   const visitor other([&](auto stay) {
     for (auto& one : all) (void)one->find_ref(1);
-    stay();
+    all[0]->visit(2, [&](const counted&) { stay(); });
     for (auto& one : all) one->unpin();
   });
   EXPECT_EQ(status_of_child([&](verdict_of_child& told) {

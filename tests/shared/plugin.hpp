@@ -11,11 +11,17 @@
 
 namespace cubby_test {
 
-/// A value that is torn, or has been freed, when its words differ.
+/// A value that is torn, or has been destroyed, when its words differ.
 struct wide {
   std::uint64_t words[6] = {};
   explicit wide(std::uint64_t n = 0) noexcept {
     for (auto& one : words) one = n;
+  }
+  wide(const wide&) = default;
+  wide& operator=(const wide&) = default;
+  ~wide() {
+    volatile std::uint64_t& last = words[5];
+    last = ~words[0];
   }
   [[nodiscard]] bool is_whole() const noexcept {
     for (const auto one : words) {

@@ -111,6 +111,28 @@ TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
   cubby::registry::release(writer);
 }
 
+/// What a long pin has held back goes a slice at a time: each word once, and none is forgotten.
+TEST(retire_bag, disposes_of_everything_in_slices) {
+  constexpr std::size_t held_back = 10'000;
+  std::vector<cell_policy::cell> cells(3 * held_back);
+  const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
+  cubby::seat* const reader = cubby::registry::claim();
+  cubby::seat* const writer = cubby::registry::claim();
+  const cell_policy policy;
+  {
+    cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
+    {
+      const cubby::seat_pin pin(*reader);
+      for (std::size_t i = 0; i < held_back; ++i) bag.add(*writer, word(i));
+    }
+    for (std::size_t i = held_back; i < cells.size(); ++i) bag.add(*writer, word(i));
+    EXPECT_LT(bag.waiting(), 2048u);
+  }
+  for (const auto& c : cells) ASSERT_EQ(c.disposed, 1) << &c - cells.data();
+  cubby::registry::release(reader);
+  cubby::registry::release(writer);
+}
+
 /// The grace period of a word begins when it comes, whatever the bag has waited for before.
 TEST(retire_bag, waits_anew_for_each_lot) {
   std::vector<cell_policy::cell> cells(20);
