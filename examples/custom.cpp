@@ -26,6 +26,7 @@ bool same_name(std::string_view a, std::string_view b) {
 struct host {
   std::string name;
   explicit host(std::string_view n) : name(n) {}
+  friend bool operator==(const host& a, const host& b) { return same_name(a.name, b.name); }
   friend bool operator==(const host& a, std::string_view b) { return same_name(a.name, b); }
 };
 

@@ -143,7 +143,9 @@ TYPED_TEST(issue_018_reservations, of_a_few_entries_walk_nothing_and_touch_no_me
     EXPECT_EQ(t.all.size(), 2 * entries);
     ASSERT_NO_FATAL_FAILURE(t.empty(2 * entries));
     EXPECT_EQ(t.all.size(), 0u);
-    if (!cubby::cpu::thread_sanitizer) EXPECT_LT(resident_bytes(), before + touched);
+    if (!cubby::cpu::thread_sanitizer) {
+      EXPECT_LT(resident_bytes(), before + touched);
+    }
   }
 }
 
@@ -157,7 +159,9 @@ TYPED_TEST(issue_018_reservations, of_the_constructor_touch_no_memory) {
     TypeParam t(o);
     ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
     EXPECT_LT(steps.count(), 20000u);
-    if (!cubby::cpu::thread_sanitizer) EXPECT_LT(resident_bytes(), before + touched);
+    if (!cubby::cpu::thread_sanitizer) {
+      EXPECT_LT(resident_bytes(), before + touched);
+    }
   }
 }
 

@@ -22,7 +22,7 @@ struct one_bin_hash {
   }
 };
 
-constexpr std::uint64_t counted = 50;
+constexpr std::uint64_t counted_key = 50;
 constexpr std::uint64_t neighbour = 60;
 constexpr std::size_t asked = 3;
 /// How often a batch stands still before a step, at most, in these tests.
@@ -58,7 +58,9 @@ protected:
     for (std::uint64_t n = fillers; moving && !m->stats().migrating; ++n) EXPECT_TRUE(m->insert(n, Coding::value(0)));
     for (std::uint64_t n = 0; n < others; ++n) EXPECT_TRUE(m->insert(100 + n, Coding::value(0)));
     EXPECT_TRUE(m->insert(neighbour, Coding::value(0)));
-    if (present) EXPECT_TRUE(m->insert(counted, Coding::value(1)));
+    if (present) {
+      EXPECT_TRUE(m->insert(counted_key, Coding::value(1)));
+    }
     EXPECT_EQ(m->stats().migrating, moving);
     return m;
   }
@@ -66,16 +68,16 @@ protected:
   /// One thing that the writer does between two steps of the batch: the bin changes, and the count goes up.
   static void count_up(map& m, std::uint64_t to, bool elsewhere) {
     if (elsewhere) {
-      (void)m.erase(counted);
+      (void)m.erase(counted_key);
       (void)m.erase(100); // leaves a slot in front
     }
     EXPECT_TRUE(m.erase(neighbour));
-    (void)m.insert_or_assign(counted, Coding::value(to));
+    (void)m.insert_or_assign(counted_key, Coding::value(to));
     EXPECT_TRUE(m.insert(neighbour, Coding::value(0)));
   }
 
   static std::array<std::uint64_t, asked> numbers(const map& m) {
-    const std::array<std::uint64_t, asked> keys{counted, counted, counted};
+    const std::array<std::uint64_t, asked> keys{counted_key, counted_key, counted_key};
     std::array<value, asked> values{};
     std::array<bool, asked> found{};
     (void)m.find_batch(std::span<const std::uint64_t>(keys), std::span(values), std::span(found));

@@ -33,6 +33,7 @@ struct header_hash {
 /// A text and something beside it that no comparison looks at.
 struct token : std::string {
   int line = 0;
+  token() = default;
   token(const char* at, std::size_t size) : std::string(at, size) {}
   explicit token(std::string_view text, int where = 0) : std::string(text), line(where) {}
 };

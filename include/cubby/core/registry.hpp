@@ -119,8 +119,8 @@ CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE domain* domain_of_image() noexcept {
 /// A domain that the calling thread has a seat in, on behalf of this image.
 struct thread_place {
   domain* in;
-  seat* mine;
-  thread_place* next;
+  seat* mine = nullptr;
+  thread_place* next = nullptr;
 };
 /// What is there once for each thread in each image.
 struct thread_state {
@@ -213,7 +213,7 @@ private:
   CUBBY_OF_IMAGE static detail::thread_place* settle(detail::thread_state& here, domain& d) noexcept {
     if (!here.armed) here.armed = image::at_thread_end(detail::end_thread, nullptr);
     if (!here.armed) return nullptr;
-    auto* const one = new (std::nothrow) detail::thread_place{&d, nullptr, here.places};
+    auto* const one = new (std::nothrow) detail::thread_place{&d};
     if (one == nullptr) return nullptr;
     one->mine = claim(d);
     if (one->mine == nullptr) {
@@ -222,6 +222,7 @@ private:
     }
     one->mine->user_.set(image::this_thread());
     one->mine->of_thread_ = true;
+    one->next = here.places;
     here.places = one;
     return one;
   }
