@@ -249,7 +249,6 @@ namespace {
 
 std::string name_in_partition(const room::partition& p, const void* address) {
   if (address == &p.current) return "current";
-  if (address == &p.full) return "full";
   if (address == &p.owners) return "owners";
   if (address == &p.writing) return "writing";
   if (address == &p.live) return "live";

@@ -17,9 +17,9 @@ using wide_values = ::testing::Types<std::uint64_t, wide_value>;
 TYPED_TEST_SUITE(wide_growth, wide_values);
 
 /// Random updates of one family.
-template <class Value> class updates {
+template <class Value> class random_updates {
 public:
-  updates(family<Value>& of, random_source& random) : of_(of), random_(random) {}
+  random_updates(family<Value>& of, random_source& random) : of_(of), random_(random) {}
   void add(std::size_t count) {
     while (count-- != 0) of_.insert(few * next_key());
   }
@@ -45,7 +45,7 @@ private:
 
 template <class Value> void grow_beside_updates(random_source& random, std::size_t before, std::size_t until_moved) {
   family<Value> f(few);
-  updates<Value> others(f, random);
+  random_updates<Value> others(f, random);
   others.add(before);
   f.begin(many);
   others.add(until_moved);
@@ -75,7 +75,7 @@ TYPED_TEST(wide_growth, with_more_siblings_than_the_list_has_room_for_looks_at_a
     f.go_on(true);
     const auto& array = *f.t.work.to;
     EXPECT_EQ(array.siblings.runs[0].count, room::sibling_list::too_many);
-    updates<TypeParam> others(f, random);
+    random_updates<TypeParam> others(f, random);
     others.change(40);
     for (bool going = true; going;) going = f.go_on(true);
     f.expect_precise();

@@ -63,6 +63,7 @@ private:
   void* library_ = nullptr;
 };
 
+#if CUBBY_TEST_UNLOADS
 bool is_loaded() {
   bool found = false;
   dl_iterate_phdr(
@@ -73,6 +74,7 @@ bool is_loaded() {
       &found);
   return found;
 }
+#endif
 
 /// One image's threads read while the other's write.
 template <class Engine, class Read, class Write>
