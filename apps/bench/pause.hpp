@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include <cubby/map.hpp>
@@ -30,10 +31,14 @@ public:
     }
     void enter() {
       for (;;) {
-        // The fence of `stop` orders this store with the load below.
-        busy_.store(1, std::memory_order_relaxed);
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        if (!point_.stopped_.load(std::memory_order_acquire)) [[likely]]
+        // The barrier in `alone` orders this store with the load below; without one it is fenced here.
+        if (point_.has_barrier_) [[likely]] {
+          busy_.store(1, std::memory_order_relaxed);
+          std::atomic_signal_fence(std::memory_order_seq_cst);
+        } else {
+          busy_.exchange(1);
+        }
+        if (!point_.stopped_.load()) [[likely]]
           return;
         leave();
         for (cubby::sync::backoff wait; point_.stopped_.load(std::memory_order_acquire); wait.pause()) point_.help();
@@ -51,8 +56,9 @@ public:
   // the caller and by those who wait; then `finish()`. The caller is not inside.
   template <class Prepare, class Share, class Finish> void alone(Prepare prepare, Share share, Finish finish) {
     const std::lock_guard hold(mutex_);
-    stopped_.store(true, std::memory_order_relaxed); // the fence orders
-    cubby::barrier::heavy();
+    stopped_.store(true); // sequentially consistent, for those that fence
+    if (has_barrier_ && !cubby::barrier::all_threads())
+      throw std::runtime_error("the kernel refuses membarrier, which it had when this table was made");
     for (const worker* w : workers_)
       for (cubby::sync::backoff wait; w->busy_.load(std::memory_order_acquire) != 0;) wait.pause();
     shares_ = prepare();
@@ -78,6 +84,7 @@ private:
     --helpers_;
   }
 
+  const bool has_barrier_ = cubby::barrier::is_asymmetric();
   alignas(64) std::atomic<bool> stopped_{false};
   std::uint64_t shares_ = 0;
   void (*carry_out_)(void*, std::uint64_t) = nullptr;

@@ -94,7 +94,7 @@ public:
 
   explicit family(std::uint64_t buckets)
       : base(buckets), reader(*cubby::registry::claim()), writer(*cubby::registry::claim()) {
-    // From here on writers do nothing for a resize, and there is no worker: the test does it all.
+    // From here on the table may grow, and there is no worker: the test does it all, and holds the lock while others write.
     t.settings.growth = cubby::growth_policy::background;
     t.bound = ~std::uint64_t{0};
   }
@@ -108,6 +108,7 @@ public:
 
   void insert(std::uint64_t key) {
     const cubby::seat_pin pin(writer);
+    const cubby::lock_scope resizes_are_the_tests(t.resize_lock);
     EXPECT_EQ(room::insert(t, probe(key), word(key, key)).outcome, cubby::insert_outcome::inserted);
     keys.push_back(key);
   }
@@ -192,6 +193,7 @@ private:
   void change(std::uint64_t key, cubby::decision wanted) {
     {
       const cubby::seat_pin pin(writer);
+      const cubby::lock_scope resizes_are_the_tests(t.resize_lock);
       auto f = [wanted](std::uint64_t) { return wanted; };
       const cubby::mutated m = room::mutate(t, writer, probe(key), f);
       EXPECT_TRUE(m.found);

@@ -72,6 +72,8 @@ struct domain {
     {
       const sync::one_step section(&d->lock);
       lock_scope alone(d->lock);
+      s->of_thread_ = false; // before the seat is free: the child of a fork asks a seat that is being claimed
+      s->user_.set(0);
       d->seats.release(s->id_);
     }
     drop(d);

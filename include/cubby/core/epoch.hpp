@@ -238,18 +238,21 @@ public:
 
 private:
   void dispose_some(std::size_t at_most) {
-    if (depth_ != 0) return;
+    if (depth_ != 0 || disposing_) return; // a destructor's own calls end pins, too
     if constexpr (Policy::unique_words) {
+      disposing_ = true;
       for (; at_most != 0 && chain_ != 0; --at_most) {
         const std::uint64_t word = chain_;
         chain_ = policy_.retire_link(word);
         --count_;
         policy_.dispose(word);
       }
+      disposing_ = false;
     }
   }
 
   const Policy& policy_;
+  bool disposing_ = false; // a destructor may be running
   std::uint64_t chain_ = 0;
   std::size_t count_ = 0;
   std::size_t depth_ = 0;

@@ -53,7 +53,10 @@ public:
   /// and what they did inside happened before the answer. Looks at every seat until it is true; never blocks. It stays true:
   /// a section that takes the number of its epoch before `begin` and shows it late is not asked about again.
   [[nodiscard]] bool elapsed() noexcept {
-    if (tag_ != 0 && of_->oldest_shown() >= tag_) tag_ = 0;
+    if (tag_ == 0) return true;
+    std::uint64_t oldest = of_->oldest_shown();
+    if (oldest == 0) oldest = of_->oldest(); // what is shown does not tell: a barrier of this thread's may
+    if (oldest >= tag_) tag_ = 0;
     return tag_ == 0;
   }
 
@@ -94,18 +97,19 @@ inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 /// Blocks until every section in `of` that is open now has ended, or `limit` microseconds of naps: a first spin and
 /// late wake-ups come on top. Of the caller's own sections those are noticed that its thread's seat or a handle is in, and
 /// those on `mine` if that is given: a seat that the caller has claimed itself.
-[[nodiscard]] inline waited synchronize(domain& of, const seat* mine = nullptr,
-                                        std::uint64_t limit = for_ever) noexcept {
+[[nodiscard]] inline waited synchronize(domain& of, seat* mine = nullptr, std::uint64_t limit = for_ever) noexcept {
   if (registry::inside(of) || (mine != nullptr && registry::inside(*mine))) return waited::inside;
   grace_period readers = grace_period::begin(of);
+  // Where readers have begun to fence for themselves, the caller's own seats count when they have been entered once.
+  if (seat* const own = registry::local(of)) const seat_pin fenced(*own);
+  if (mine != nullptr) const seat_pin fenced(*mine);
   for (patience wait; !readers.elapsed(); wait.pause()) {
     if (wait.napped() >= limit) return waited::too_long;
   }
   return waited::elapsed;
 }
 /// The same for the domain of the image.
-[[nodiscard]] CUBBY_OF_IMAGE inline waited synchronize(const seat* mine = nullptr,
-                                                       std::uint64_t limit = for_ever) noexcept {
+[[nodiscard]] CUBBY_OF_IMAGE inline waited synchronize(seat* mine = nullptr, std::uint64_t limit = for_ever) noexcept {
   domain* const own = detail::domain_of_image();
   return own != nullptr ? synchronize(*own, mine, limit) : waited::elapsed;
 }

@@ -74,9 +74,10 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
         continue;
       }
       put_off |= bit;
-      if (saw == glance::further && !waits) {
-        r.line = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
-        prefetch_line(r.line);
+      if (saw == glance::further && r.line != nullptr) {
+        const slot<Threads>* const second = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
+        prefetch_line(second);
+        if (!waits) r.line = second;
       }
     } else if (r.line != nullptr) {
       prefetch_record(policy, r.line, r.word);
