@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A destructor of a key or a value that calls the map which it is in: in every call, and when the map goes. Then each sees a
 // working map, that holds what has not been destroyed; what it inserts is destroyed as well, and every object once.
+#include <algorithm>
 #include <string>
 
 #include "engines.hpp"
@@ -112,6 +113,32 @@ TYPED_TEST(destructors_that_call_their_map, may_be_those_of_a_sets_keys) {
   }
   EXPECT_EQ(book.living, 0);
   EXPECT_GE(book.calls, 1);
+}
+
+/// Counts how many destructors run inside one another.
+struct nested {
+  static inline cubby::map<std::uint64_t, nested, cubby::dlht_single>* map = nullptr;
+  static inline unsigned depth = 0;
+  static inline unsigned deepest = 0;
+  std::uint64_t words[3] = {};
+  nested() = default;
+  nested(const nested&) = default;
+  nested& operator=(const nested&) = default;
+  ~nested() {
+    if (map == nullptr) return;
+    deepest = std::max(deepest, ++depth);
+    (void)map->contains(0);
+    --depth;
+  }
+};
+
+TEST(destructors_of_one_thread, do_not_run_inside_one_another) {
+  cubby::map<std::uint64_t, nested, cubby::dlht_single> m(tiny_options());
+  for (std::uint64_t n = 0; n < 2000; ++n) ASSERT_TRUE(m.insert(n, nested()));
+  nested::map = &m;
+  m.clear();
+  nested::map = nullptr;
+  EXPECT_EQ(nested::deepest, 1u);
 }
 
 } // namespace

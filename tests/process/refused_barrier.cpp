@@ -149,6 +149,17 @@ TEST(refused_barrier, a_thread_that_may_ask_the_kernel_frees) {
   }));
 }
 
+TEST(refused_barrier, a_wait_for_readers_ends_although_the_caller_has_not_fenced_before) {
+  CUBBY_NEEDS_MEMBARRIER();
+  expect_held(status_of_child([](verdict_of_child& told) {
+    {
+      const cubby::rcu::read_section once;
+    }
+    if (!refuse_membarrier(true)) _exit(cannot_filter);
+    told.expect(cubby::rcu::synchronize(nullptr, 5'000'000) == cubby::rcu::waited::elapsed, "nobody is inside");
+  }));
+}
+
 TEST(refused_barrier, a_grace_period_does_not_elapse_before_a_reader_has_left) {
   CUBBY_NEEDS_MEMBARRIER();
   expect_held(status_of_child([](verdict_of_child& told) {
