@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "features.hpp"
+
 namespace bench {
 
 namespace {
@@ -67,6 +69,8 @@ std::string_view why_absent(engine_id e, const workload& w, bool latency) {
   if (updates_beside_finds(w) && e == engine_id::std_map)
     return "has one thread only, and one has to find while another updates";
   if (is_limit(e) && (latency || updates_beside_finds(w))) return "stores nothing";
+  if (wants_fresh_table(w) && is_feature_engine(e) && (feature_engine_of(e).features & resizing) == 0)
+    return "does not grow";
   if (w.what == kind::grow_shrink && !shrinks(e)) return "does not shrink by itself";
   if (updates_beside_finds(w) && latency)
     return "is asked by one thread while another updates, and nothing is timed by itself";
