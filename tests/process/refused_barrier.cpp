@@ -184,7 +184,9 @@ TEST(refused_barrier, a_grace_period_does_not_elapse_before_a_reader_has_left) {
     told.expect(!readers.elapsed(), "it may have entered again unseen, for all that is known");
     step = 4;
     reader.join();
-    { const cubby::rcu::read_section mine; } // this thread may have a seat from an earlier test, which has not fenced yet
+    {
+      const cubby::rcu::read_section mine;
+    } // this thread may have a seat from an earlier test, which has not fenced yet
     told.expect(readers.elapsed(), "it has ended");
     told.expect(cubby::rcu::synchronize() == cubby::rcu::waited::elapsed, "and so do later ones");
   }));
