@@ -74,13 +74,7 @@ public:
     }
 
   private:
-    struct inside {
-      explicit inside(pause_point::worker& w) : at(w) { at.enter(); }
-      ~inside() { at.leave(); }
-      inside(const inside&) = delete;
-      inside& operator=(const inside&) = delete;
-      pause_point::worker& at;
-    };
+    using inside = pause_point::stay;
     void share_count() {
       const std::uint64_t used = table_.used_.fetch_add(fresh_, cubby::sync::relaxed) + fresh_; // a figure
       fresh_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buckets of one cache line with a lock each, re-stated from the text of "Asynchronized Concurrency: The Secret to Scaling
-// Concurrent Search Data Structures" (David, Guerraoui, Trigonakis): three entries a line, lookups without a lock that read the
-// value, the key and the value again, updates under the line's lock, lines chained behind a full one, growth stops everybody. Key word
-// 0 is the table's own; an insert of it is refused.
+// Concurrent Search Data Structures" (David, Guerraoui, Trigonakis): three entries a line. Lookups take no lock: they read the
+// value, the key and the value again. Updates take the line's lock. Lines are chained behind a full one, and growth stops everybody.
+// Key word 0 is the table's own; an insert of it is refused.
 #pragma once
 
 #include <algorithm>
@@ -88,13 +88,7 @@ public:
     }
 
   private:
-    struct inside {
-      explicit inside(pause_point::worker& w) : at(w) { at.enter(); }
-      ~inside() { at.leave(); }
-      inside(const inside&) = delete;
-      inside& operator=(const inside&) = delete;
-      pause_point::worker& at;
-    };
+    using inside = pause_point::stay;
     struct locked {
       explicit locked(line& l) : at(l) {
         std::uint64_t open = 0;

@@ -52,6 +52,18 @@ public:
     std::atomic<std::uint32_t> busy_{0};
   };
 
+  // One call of a worker.
+  class stay {
+  public:
+    explicit stay(worker& w) : at_(w) { at_.enter(); }
+    ~stay() { at_.leave(); }
+    stay(const stay&) = delete;
+    stay& operator=(const stay&) = delete;
+
+  private:
+    worker& at_;
+  };
+
   // While nobody works: `prepare()` says how many shares there are, or 0 for nothing to do; each `share(i)` is carried out once, by
   // the caller and by those who wait; then `finish()`. The caller is not inside.
   template <class Prepare, class Share, class Finish> void alone(Prepare prepare, Share share, Finish finish) {

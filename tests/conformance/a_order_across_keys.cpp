@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A.1 across keys: of two threads that each change a key and then look up the other's, at least one sees the other's change.
-// Every engine, every storage mode, each pair of changes. Both keys are in the caches of both threads, each change has to
-// fetch its line back, and nothing between a change and its find is locked but what the table itself locks.
+// Every engine, every storage mode, each pair of changes. Both keys are in the caches of both threads, and each change
+// has to fetch its line back. Nothing between a change and its find is locked but what the table itself locks.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a header cannot do in plain C++: run code when a thread ends, whatever was called at its end before, keep the shared
-// library that this code was compiled into (the image) loaded until then, and run code in the child of a fork.
+// What a header cannot do in plain C++. It runs code when a thread ends, whatever was called at its end before. Until then it
+// keeps the image loaded: the shared library that this code was compiled into. And it runs code in the child of a fork.
 #pragma once
 
 #include <cstdint>
