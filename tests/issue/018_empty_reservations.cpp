@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 #include <new>
+#include <unordered_set>
 
 #include <unistd.h>
 
@@ -43,19 +44,20 @@ std::size_t resident_bytes() {
   return here * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Atomic steps of this thread, and lines that are asked for.
+/// Atomic words that this thread looks at, and lines that are asked for. Words and not steps: a wait for the table's own thread
+/// looks at a few words as often as it takes.
 class step_counter final : public watcher {
 public:
   step_counter() { asked = 0; }
-  void before(step, const void*) override { ++steps; }
-  [[nodiscard]] std::uint64_t count() const { return steps + asked; }
+  void before(step, const void* word) override { words.insert(word); }
+  [[nodiscard]] std::uint64_t count() const { return words.size() + asked; }
 
 private:
   static inline std::atomic<std::uint64_t> asked{0};
   // Once, before any thread: the hook itself is not an atomic word.
   static inline const bool installed =
       (cubby::install_prefetch_hook([](const void*) { asked.fetch_add(1, std::memory_order_relaxed); }), true);
-  std::uint64_t steps = 0;
+  std::unordered_set<const void*> words;
 };
 
 template <class Engine> struct plain_table {
