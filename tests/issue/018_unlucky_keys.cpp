@@ -75,6 +75,23 @@ TYPED_TEST(issue_018_unlucky_keys, cost_four_times_the_table_at_most) {
   }
 }
 
+/// What the user reserves counts as the table's size, also where crowded bins have made the table as large already.
+TEST(issue_018_unlucky_keys_of_dlht, may_have_four_times_what_was_reserved) {
+  cubby::map<std::uint64_t, std::uint64_t, cubby::dlht, chosen_hash> m;
+  for (std::uint64_t n = 0; n < 30000; ++n) ASSERT_TRUE(m.insert(splitmix(n) << 8, n));
+  m.reserve(0);
+  const auto crowd = [&m](std::uint64_t salt) {
+    for (std::uint64_t n = 0; n < 40; ++n) (void)m.try_insert(same_start(n) ^ salt << 60, n);
+    m.reserve(0);
+    return m.stats().bins;
+  };
+  const std::size_t most = crowd(0);
+  ASSERT_EQ(crowd(1), most) << "as large as crowds make it";
+  ASSERT_TRUE(m.reserve(most + most / 4));
+  ASSERT_EQ(m.stats().bins, most) << "there was room";
+  EXPECT_GT(crowd(2), most);
+}
+
 TYPED_TEST(issue_018_unlucky_keys, cost_a_fixed_table_no_place) {
   cubby::options o;
   o.growth = cubby::growth_policy::fixed;

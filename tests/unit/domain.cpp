@@ -164,6 +164,20 @@ TEST(domain, who_skips_a_seat_has_seen_what_its_owner_did) {
   }
 }
 
+/// A fork in the middle of a claim: the seat is taken, and the claimer has done nothing else. Its last user was another thread,
+/// which has released it. A child that took it for that thread's would give back a hold of the domain that nobody has.
+TEST(domain, a_child_gives_back_no_hold_for_a_claim_that_the_fork_cut_short) {
+  const cubby::domain_ref own(new cubby::domain);
+  std::thread([&own] { (void)cubby::registry::local(*own); }).join();
+  const std::uint64_t before = own->holders.load(sync::relaxed);
+  cubby::spare_blocks spare;
+  cubby::seat* const cut_short = own->seats.claim(spare, 0);
+  ASSERT_NE(cut_short, nullptr);
+  own->forget_others();
+  EXPECT_EQ(own->holders.load(sync::relaxed), before);
+  own->seats.release(cut_short->id());
+}
+
 TEST(domain, a_thread_is_inside_by_its_handles_too) {
   cubby::map<std::uint64_t, std::string> m;
   m.insert(1, "a");

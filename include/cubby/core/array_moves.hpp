@@ -149,7 +149,7 @@ template <class Table> bool begin_with(Table& t, typename Table::array_type* fir
   t.floor_lines = first->lines;
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet
   if (!t.home) return false;
-  return t.settings.growth != Table::growth::background || t.worker.start(background_work<Table>, &t);
+  return t.settings.growth != Table::growth::background || t.worker.start(background_work<Table>, &t, t.home->forks);
 }
 
 /// Slots of the oldest array. Needs no pin: arrays are only freed under the lock that it takes.

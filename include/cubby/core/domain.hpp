@@ -17,6 +17,7 @@ struct domain {
   alignas(cpu::cache_line) sync::word<std::uint64_t> clock; // every entry reads it, one retired record in 256 writes it
   alignas(cpu::cache_line) small_lock<> lock;               // claims and releases of seats
   sync::word<std::uint64_t> holders;                        // tables, taken seats, images
+  image::fork_count forks;                                  // tells a table in a child that its worker is not there
   seat_tree<3> seats;
   seat_tree<2> first_high; // the way to the first seats, which need no memory of their own
   seat_tree<1> first_low;
@@ -137,6 +138,7 @@ struct domain {
   void forget_others() noexcept {
     const std::uintptr_t me = image::this_thread();
     std::uint64_t gone = 0;
+    forks.add();
     seats.mend();
     seats.for_each_taken([&](seat& s) {
       if (s.user_.get() == 0 || s.user_.get() == me) return;

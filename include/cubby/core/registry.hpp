@@ -23,7 +23,7 @@ struct image_state {
   sync::word<known_domain*> known; // walked in the child of a fork; changed under the lock
   sync::word<domain*> last;        // the one that was looked up last
   sync::word<domain*> own;         // of tables that this image makes
-  sync::word<std::uint32_t> armed; // 1: hears of forks
+  sync::word<std::uint32_t> armed; // 1: hears of forks, and of its end
 };
 CUBBY_OF_IMAGE inline image_state& state_of_image() noexcept {
   static constinit image_state state;
@@ -57,28 +57,33 @@ CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept, bool all
   }
 }
 
-struct image_end {
-  CUBBY_OF_IMAGE ~image_end() {
-    image_state& here = state_of_image();
-    lock_scope alone(here.lock);
-    here.own.store(nullptr, sync::relaxed); // relaxed: under the lock
-    prune(here, nullptr, true);
-  }
-};
+/// When the image is closed, or the program ends.
+CUBBY_OF_IMAGE inline void end_image(void*) {
+  image_state& here = state_of_image();
+  lock_scope alone(here.lock);
+  here.own.store(nullptr, sync::relaxed); // relaxed: under the lock
+  prune(here, nullptr, true);
+}
+
+/// Has the image hear of forks and of its own end. Not under the image's lock: the child of a fork at this moment would find
+/// the lock taken and nobody who is told. Two threads that come first at the same time ask twice, which does no harm.
+CUBBY_OF_IMAGE inline bool arm(image_state& here) noexcept {
+  // [armed] acquire: pairs with [arm]
+  if (here.armed.load(sync::acquire) != 0) return true;
+  if (!image::in_each_child(begin_child) || !image::at_image_end(end_image)) return false;
+  // [arm] release: pairs with [armed]
+  here.armed.store(1, sync::release);
+  return true;
+}
 
 /// Notes that code of this image takes seats in `d`, which the caller keeps alive. False: no memory.
 CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
   image_state& here = state_of_image();
   // relaxed: the caller's hold keeps it in the list
   if (here.last.load(sync::relaxed) == &d) return true;
+  if (!arm(here)) return false;
   const sync::one_step section(&here.lock);
   lock_scope alone(here.lock);
-  static const image_end at_the_end;
-  (void)at_the_end;
-  if (here.armed.load(sync::relaxed) == 0) { // relaxed: under the lock
-    if (!image::in_each_child(begin_child)) return false;
-    here.armed.store(1, sync::relaxed); // relaxed: under the lock
-  }
   prune(here, &d, false);
   known_domain* one = here.known.load(sync::relaxed);                              // relaxed: under the lock
   while (one != nullptr && &*one->held != &d) one = one->next.load(sync::relaxed); // relaxed: under the lock

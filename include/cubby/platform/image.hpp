@@ -33,10 +33,26 @@ private:
   std::uintptr_t thread_ = 0;
 };
 
+/// How often the process has become another one by `fork`, as seen by who asks for it. Relaxed, and no step to a hook: only the
+/// child of a fork counts, where nobody else is.
+class fork_count {
+public:
+  void add() noexcept { __atomic_store_n(&forks_, get() + 1, __ATOMIC_RELAXED); }
+  [[nodiscard]] std::uint64_t get() const noexcept { return __atomic_load_n(&forks_, __ATOMIC_RELAXED); }
+
+private:
+  std::uint64_t forks_ = 0;
+};
+
 /// `f(argument)` when the calling thread ends, after what was asked for later; also while the destructors of its
 /// thread_local objects run. The image stays loaded until `f` has returned. False: no memory.
 CUBBY_OF_IMAGE inline bool at_thread_end(void (*f)(void*), void* argument) noexcept {
   return abi::__cxa_thread_atexit(f, argument, static_cast<void*>(&__dso_handle)) == 0;
+}
+
+/// `f(nullptr)` when the image is closed or the program ends, before what was asked for earlier. False: no memory.
+CUBBY_OF_IMAGE inline bool at_image_end(void (*f)(void*)) noexcept {
+  return abi::__cxa_atexit(f, nullptr, static_cast<void*>(&__dso_handle)) == 0;
 }
 
 /// `f()` in the child of each fork, before `fork` returns there; until the image is closed. False: no memory.

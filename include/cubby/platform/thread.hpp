@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 namespace cubby::inline v0 {
 
@@ -48,16 +47,18 @@ public:
   background_worker& operator=(const background_worker&) = delete;
   ~background_worker() { stop(); }
 
-  /// False when the system gives no thread, or it cannot hold its image. Returns when it does.
-  CUBBY_OF_IMAGE bool start(work_function work, void* argument) noexcept {
+  /// False when the system gives no thread, or it cannot hold its image. Returns when it does. `forks` counts the forks of the
+  /// process, and outlives the worker.
+  CUBBY_OF_IMAGE bool start(work_function work, void* argument, const image::fork_count& forks) noexcept {
     work_ = work;
     argument_ = argument;
-    process_ = getpid();
+    forks_ = &forks;
+    forks_at_start_ = forks.get();
     running_ = start_thread();
     return running_;
   }
   /// Whether the thread is there: false in the child of a fork.
-  [[nodiscard]] bool is_here() const noexcept { return running_ && process_ == getpid(); }
+  [[nodiscard]] bool is_here() const noexcept { return running_ && forks_->get() == forks_at_start_; }
   /// False when there is no thread to be woken.
   bool notify() noexcept {
     if (!is_here()) return false;
@@ -156,7 +157,8 @@ private:
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t started_ = PTHREAD_COND_INITIALIZER;
   pthread_t thread_{};
-  pid_t process_ = 0;
+  const image::fork_count* forks_ = nullptr;
+  std::uint64_t forks_at_start_ = 0;
   work_function work_ = nullptr;
   void* argument_ = nullptr;
   stage stage_ = stage::starting;

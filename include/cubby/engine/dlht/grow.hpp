@@ -15,7 +15,8 @@ inline constexpr std::uint64_t most_times_for_crowds = 4;
 template <class Threads>
 insert_outcome plan_for_crowd(const index<Threads>& at, std::uint64_t live, std::uint64_t& bins) noexcept {
   const std::uint64_t by_load = bins_for(live);
-  const std::uint64_t asked = at.asked_bins > by_load ? at.asked_bins : by_load;
+  const std::uint64_t by_user = at.asked_bins.load(sync::relaxed); // relaxed: a recent figure
+  const std::uint64_t asked = by_user > by_load ? by_user : by_load;
   bins = at.bin_count * 2;
   const bool is_nearly_empty = at.bin_count > 64 && live < at.bin_count / 16;
   if (is_nearly_empty || bins > asked * most_times_for_crowds) return insert_outcome::crowded;
@@ -128,6 +129,14 @@ template <class Policy, class Threads> bool finish_migrations(table<Policy, Thre
   }
 }
 
+/// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin.
+template <class Policy, class Threads>
+void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins) noexcept {
+  lock_scope hold(t.grow_lock);
+  // relaxed, both: under the lock
+  if (at.asked_bins.load(sync::relaxed) < bins) at.asked_bins.store(bins, sync::relaxed);
+}
+
 /// Room for `wanted` entries without further growth; false: no memory, or a `fixed` table would have to grow.
 template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
   lock_scope alone(t.snapshot_lock);
@@ -136,7 +145,10 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
   for (;;) {
     if (!finish_migrations(t)) return false;
     index<Threads>& at = *first_index(t);
-    if (bins <= at.bin_count) return true;
+    if (bins <= at.bin_count) {
+      note_asked(t, at, bins);
+      return true;
+    }
     if (t.settings.growth == growth_policy::fixed || bins > most_bins) return false;
     std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
     if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // walk.hpp, `share`, counts on it

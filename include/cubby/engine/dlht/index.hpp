@@ -31,7 +31,7 @@ index<Threads>* make_index(std::uint64_t bin_count, std::uint64_t link_count) no
   made->bins = reinterpret_cast<bin<Threads>*>(made->pages.address);
   made->links = reinterpret_cast<link_bucket<Threads>*>(made->bins + bin_count + 1);
   made->bin_count = bin_count;
-  made->asked_bins = bin_count;
+  made->asked_bins.store(bin_count, sync::relaxed); // relaxed: nobody else sees it yet
   made->link_count = link_count;
   return made;
 }

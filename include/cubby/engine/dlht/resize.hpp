@@ -107,8 +107,9 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
   if (made == nullptr) return nullptr;
   const bool was_asked = bins > at.bin_count && why == occasion::load;
-  if (!was_asked && at.asked_bins < bins) made->asked_bins = at.asked_bins;
-  made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
+  const std::uint64_t asked = at.asked_bins.load(sync::relaxed);                // relaxed: raised under the lock
+  if (!was_asked && asked < bins) made->asked_bins.store(asked, sync::relaxed); // relaxed: [publish-next] publishes it
+  made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed);         // relaxed: [publish-next] publishes it
   auto& kind = bins > at.bin_count ? t.growths : bins < at.bin_count ? t.shrinks : t.rebuilds;
   (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
   t.chores.store(1, sync::relaxed);       // relaxed: a hint to inserts; they look at the root themselves

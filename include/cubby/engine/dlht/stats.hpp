@@ -40,7 +40,8 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
   auto* const first = make_index<Threads>(t.floor_bins, links_for(t.floor_bins, t.settings));
   if (first == nullptr) return false;
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet
-  return t.settings.growth != growth_policy::background || t.worker.start(background_work<Policy, Threads>, &t);
+  return t.settings.growth != growth_policy::background ||
+         t.worker.start(background_work<Policy, Threads>, &t, t.home->forks);
 }
 
 /// Disposes of every live and retired word and frees every index. Nobody else may use the table any more.

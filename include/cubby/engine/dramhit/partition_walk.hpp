@@ -37,7 +37,7 @@ template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
     o.first = i;
     o.of = wanted;
     o.asleep.store(1, sync::relaxed); // relaxed: its thread has not started
-    if (!o.thread.start(own_partitions<Policy>, &o)) return false;
+    if (!o.thread.start(own_partitions<Policy>, &o, d.set.home->forks)) return false;
   }
   d.owner_count = wanted;
   for (std::size_t i = 0; i < d.set.count; ++i)

@@ -20,7 +20,7 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
   t.root.store(first, sync::relaxed);
   t.buckets.store(t.floor_buckets, sync::relaxed);
   t.array_bytes.store(first->pages.bytes, sync::relaxed); // relaxed: as above
-  return t.settings.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t);
+  return t.settings.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
 }
 
 /// Disposes of every entry and frees every array. Nobody else may use the table any more; so a resize that is under way is
