@@ -24,17 +24,9 @@ template <class Derived, class Engine> class map_face : public table_face<Derive
 public:
   using mapped_type = V;
 
-  /// A copy of the value.
-  [[nodiscard]] std::optional<V> find(const K& k) const
-    requires std::copy_constructible<V>
-  {
-    return copy_of(k);
-  }
-  template <lookup_key<codec_type> Q>
-    requires std::copy_constructible<V>
-  [[nodiscard]] std::optional<V> find(const Q& k) const {
-    return copy_of(k);
-  }
+  /// A copy of the value, whose type must have one.
+  [[nodiscard]] std::optional<V> find(const K& k) const { return copy_of(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] std::optional<V> find(const Q& k) const { return copy_of(k); }
 
   /// `f(const V&)` if the key is there. 1 if so, else 0.
   template <class F> std::size_t visit(const K& k, F&& f) const { return look(k, f); }
@@ -215,10 +207,14 @@ private:
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 
   template <class Q> std::optional<V> copy_of(const Q& k) const {
+    constexpr bool copied = std::copy_constructible<V>;
+    static_assert(copied, "find copies the value, and this type cannot be copied: use visit");
     return this->about(k, [](const auto& s, const auto& p) -> std::optional<V> {
       const auto seen = s.engine.find(s.at, p);
-      if (!seen.found) return std::nullopt;
-      return std::optional<V>(s.codec().value(seen.word));
+      if constexpr (copied) {
+        if (seen.found) return std::optional<V>(s.codec().value(seen.word));
+      }
+      return std::nullopt;
     });
   }
   template <class Q, class F> std::size_t look(const Q& k, F& f) const {

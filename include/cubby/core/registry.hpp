@@ -68,11 +68,10 @@ CUBBY_OF_IMAGE inline void end_image(void*) {
 /// Has the image hear of forks and of its own end. Not under the image's lock: the child of a fork at this moment would find
 /// the lock taken and nobody who is told. Two threads that come first at the same time ask twice, which does no harm.
 CUBBY_OF_IMAGE inline bool arm(image_state& here) noexcept {
-  // [armed] acquire: pairs with [arm]
-  if (here.armed.load(sync::acquire) != 0) return true;
+  // relaxed, both: what it stands for is in the C library, under a lock of its own
+  if (here.armed.load(sync::relaxed) != 0) return true;
   if (!image::in_each_child(begin_child) || !image::at_image_end(end_image)) return false;
-  // [arm] release: pairs with [armed]
-  here.armed.store(1, sync::release);
+  here.armed.store(1, sync::relaxed); // relaxed: as above
   return true;
 }
 

@@ -65,7 +65,9 @@ void refuse_shown([[maybe_unused]] const Engine& e, [[maybe_unused]] const typen
     for (const shown_node* n = innermost_shown(); n != nullptr; n = n->outer) {
       if (n->engine != &e || (erases && !n->exclusive)) continue;
       if (is_same_key(e, p, *static_cast<const typename Engine::probe*>(n->probe), n->word))
-        fail::with_self_deadlock("cubby: a function changes the very entry that it is shown");
+        fail::with_self_deadlock(
+            "cubby: a function changes the very entry that it is shown, and would wait for itself: return the "
+            "change to the call that shows the entry, or make it when that call has returned");
     }
   }
 }
@@ -128,7 +130,8 @@ void refuse_own_wait([[maybe_unused]] const Engine& e, [[maybe_unused]] const ty
   if constexpr (fail::checks && Engine::capabilities.shadow_insert) {
     const auto is_meant = [&](std::uint64_t word) { return e.slots().matches(p, word); };
     if (held_reservations::has_own(&e, p.word, is_meant))
-      fail::with_self_deadlock("cubby: a call waits for a reservation that its own thread holds");
+      fail::with_self_deadlock(
+          "cubby: a call waits for a reservation that its own thread holds: commit or abort it first");
   }
 }
 
