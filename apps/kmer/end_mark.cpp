@@ -28,9 +28,10 @@ constexpr std::size_t longest_usual_header = 1024;
 
 bool ends_with_cram(std::string_view tail, std::string_view mark) {
   if (tail.size() < mark.size()) return false;
-  std::string last(tail.substr(tail.size() - mark.size()));
-  last[half_used_byte] = static_cast<char>(last[half_used_byte] & 0x0f);
-  return last == mark;
+  const std::string_view last = tail.substr(tail.size() - mark.size());
+  return last.substr(0, half_used_byte) == mark.substr(0, half_used_byte) &&
+         (last[half_used_byte] & 0x0f) == mark[half_used_byte] &&
+         last.substr(half_used_byte + 1) == mark.substr(half_used_byte + 1);
 }
 
 } // namespace
