@@ -57,7 +57,9 @@ TYPED_TEST(calls_that_wait_for_themselves, are_refused_when_one_changes_what_ano
 
 TYPED_TEST(calls_that_wait_for_themselves, are_refused_when_one_has_the_entry_to_itself) {
   using map = typename TypeParam::map;
-  if constexpr (map::capabilities.exclusive_modify) {
+  if constexpr (!map::capabilities.exclusive_modify) {
+    GTEST_SKIP() << "this engine has no modify";
+  } else {
     using V = typename map::mapped_type;
     map m(tiny_options());
     const auto key = TypeParam::key(1);
@@ -115,7 +117,9 @@ TEST(calls_that_wait_for_themselves_not, are_those_of_another_key_with_the_same_
 TYPED_TEST(calls_that_wait_for_themselves, are_refused_for_a_reservation_of_their_own) {
   using map = typename TypeParam::map;
   using V = typename map::mapped_type;
-  if constexpr (map::capabilities.shadow_insert) {
+  if constexpr (!map::capabilities.shadow_insert) {
+    GTEST_SKIP() << "this engine claims no shadow inserts";
+  } else {
     map m(tiny_options());
     const auto key = TypeParam::key(1);
     const auto value = TypeParam::value(1);

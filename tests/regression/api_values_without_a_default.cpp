@@ -160,7 +160,9 @@ template <class Map, class Fixture> void go_through_a_pipeline() {
 }
 
 TYPED_TEST(values_without_a_default, go_through_pipelines) {
-  if constexpr (TestFixture::table::capabilities.pipelined) {
+  if constexpr (!TestFixture::table::capabilities.pipelined) {
+    GTEST_SKIP() << "this engine claims no pipelines";
+  } else {
     struct names : TestFixture {
       using TestFixture::key;
       using TestFixture::place;

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "dlht/play.hpp"
+#include "linearizability/play.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test::scripted {
