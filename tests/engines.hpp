@@ -7,11 +7,17 @@
 
 #include <gtest/gtest.h>
 
-#include "engine_headers.hpp"
-#include "engine_list.hpp"
 #include "modes.hpp"
 #include "support/type_lists.hpp"
 #include "support/typed_tests.hpp"
+
+// A build may test another list: tests/lesson.
+#ifdef CUBBY_TEST_ENGINES
+#include CUBBY_TEST_ENGINES
+#else
+#include "engine_headers.hpp"
+#include "engine_list.hpp"
+#endif
 
 namespace cubby_test {
 

@@ -11,7 +11,7 @@ LINE = re.compile(r"^  X\((\w+),", re.MULTILINE)
 PAGES = ("README.md", "docs/guarantees.md", "docs/proof.md", "docs/writing-an-engine.md")
 MATRIX = "tests/README.md"
 LINK = re.compile(r"\]\(([^)#\s]+)\)")
-CELL = 150
+CELL = 120
 
 
 def check_engines(tree):
