@@ -99,8 +99,9 @@ using few_shared_modes_of =
 template <class Line>
 using shared_modes_of =
     join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>>, few_shared_modes_of<Line>>;
-using shared_modes = std::conditional_t<few_modes, join_over<few_shared_modes_of, listed_engines>,
-                                        join_over<shared_modes_of, listed_engines>>;
+using few_shared_modes = join_over<few_shared_modes_of, listed_engines>;
+using all_shared_modes = join_over<shared_modes_of, listed_engines>;
+using shared_modes = std::conditional_t<few_modes, few_shared_modes, all_shared_modes>;
 
 /// Engines that take requests to be answered later.
 template <class Line>

@@ -69,11 +69,12 @@ protected:
     ADD_FAILURE() << "allocations do not end";
   }
 };
+template <class Line>
+using allocation_modes_of =
+    join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>, mode_of<Line, text_mode>>,
+         types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
 using allocation_modes =
-    ::testing::Types<word_mode<cubby::reference>, text_mode<cubby::reference>, word_mode<cubby::dlht>,
-                     text_mode<cubby::dlht>, named_text_mode<cubby::dlht>, word_mode<cubby::dramhit>,
-                     text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>,
-                     text_mode<cubby::relativistic>>;
+    join<join_over<allocation_modes_of, listed_engines>, ::testing::Types<named_text_mode<cubby::dlht>>>;
 TYPED_TEST_SUITE(allocation, allocation_modes);
 
 TYPED_TEST(allocation, of_construction) {

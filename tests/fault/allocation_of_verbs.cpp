@@ -94,10 +94,11 @@ protected:
   }
   static said of(bool) { return said::done; }
 };
-using verb_modes =
-    ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, text_mode<cubby::reference>,
-                     text_mode<cubby::dlht_single>, word_mode<cubby::dramhit>, text_mode<cubby::dramhit>,
-                     tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
+template <class Line>
+using verb_modes_of =
+    join<types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, word_mode>>,
+         types_if<Line::records, mode_of<Line, text_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+using verb_modes = join_over<verb_modes_of, listed_engines>;
 TYPED_TEST_SUITE(allocation_of_verbs, verb_modes);
 
 template <class Mode>
