@@ -27,11 +27,15 @@ def count(programs, log):
     return f"{programs} programs{cases}" + (f", {skipped} cases skipped" if skipped else "")
 
 
+# What the tests are built into, besides the programs that count and explore.
+PROGRAMS = ("cubby_tests", "cubby_tests_hooked", "cubby_tests_generated", "cubby_tests_of_the_lesson")
+
+
 def release(shell):
     """The tests alone, with -Og, which g++ compiles in half the time of -O1; with -O1 and clang in `make verify`. The programs, which
     are most of what there is to build, come with clang in part `programs`."""
     shell.configure("release")
-    shell.build("release", "cubby_tests", "cubby_tests_hooked", "cubby_tests_generated", "cubby_tests_of_the_lesson")
+    shell.build("release", *PROGRAMS)
     return ctest(shell, "release", "-R", "^cubby_tests")
 
 
