@@ -2,8 +2,7 @@
 // Bytes become verbs, and verbs are carried out one after another by table and model.
 #pragma once
 
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include "../tests/engine_headers.hpp"
 
 #include "many.hpp"
 #include "one_key.hpp"
@@ -94,19 +93,26 @@ template <class Kind, class Engine> void play(const choice& chosen, input& in) {
   judge_end(r);
 }
 
-/// One source file for each engine, so that they are compiled side by side.
-using play_function = void (*)(unsigned kind, const choice& chosen, input& in);
-template <class Engine> void play_kind(unsigned kind, const choice& chosen, input& in) {
+/// What an engine stores (tests/engine_list.hpp), and so what it is played with.
+namespace storages {
+struct records {};
+struct tuples {};
+} // namespace storages
+
+template <class Engine> void play_kind(storages::records, unsigned kind, const choice& chosen, input& in) {
   if (kind == 0) play<words, Engine>(chosen, in);
   else if (kind == 1) play<texts, Engine>(chosen, in);
   else play<keys_alone, Engine>(chosen, in);
 }
-void play_reference(unsigned kind, const choice& chosen, input& in);
-void play_dlht(unsigned kind, const choice& chosen, input& in);
-void play_single(unsigned kind, const choice& chosen, input& in);
-void play_dramhit(unsigned kind, const choice& chosen, input& in);
-void play_relativistic(unsigned kind, const choice& chosen, input& in);
-void play_tuples(unsigned kind, const choice& chosen, input& in);
-void play_partitioned(const choice& chosen, input& in); // words alone
+/// Tuples take no strings; in their place are keys and values that fill a line.
+template <class Engine> void play_kind(storages::tuples, unsigned kind, const choice& chosen, input& in) {
+  if (kind == 0) play<words, Engine>(chosen, in);
+  else if (kind == 1) play<whole_lines, Engine>(chosen, in);
+  else play<keys_alone, Engine>(chosen, in);
+}
+
+/// Defined by play_engine.cpp for each engine that answers, and by play_partitioned.cpp.
+using play_function = void (*)(unsigned kind, const choice& chosen, input& in);
+template <class Engine> void play_engine(unsigned kind, const choice& chosen, input& in);
 
 } // namespace cubby_fuzz

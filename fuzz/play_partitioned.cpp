@@ -186,7 +186,8 @@ constexpr verb_entry<sent_run> sent_verbs[] = {
 
 } // namespace
 
-void play_partitioned(const choice& chosen, input& in) {
+/// Words alone, whatever the kind.
+template <> void play_engine<cubby::partitioned>(unsigned, const choice& chosen, input& in) {
   here() = {"partitioned map of words", "", 0};
   sent_run r(chosen, in);
   while (!in.ended()) {

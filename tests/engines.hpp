@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines and the modes that the suite runs over. A new engine is added here, and its capabilities decide which of
-// the tests it takes part in.
+// What the suite runs over, computed from engine_list.hpp: engines, and engines with modes of keys and values. The
+// capabilities of an engine decide which of the tests it takes part in.
 #pragma once
 
 #include <type_traits>
 
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
-#include <cubby/map.hpp>
-#include <cubby/set.hpp>
-
-#include "support/modes.hpp"
+#include "modes.hpp"
+#include "support/type_lists.hpp"
 #include "support/typed_tests.hpp"
+
+// A build may test another list: tests/lesson.
+#ifdef CUBBY_TEST_ENGINES
+#include CUBBY_TEST_ENGINES
+#else
+#include "engine_headers.hpp"
+#include "engine_list.hpp"
+#endif
 
 namespace cubby_test {
 
@@ -39,50 +41,87 @@ bool is_walk_exact(const Map& m) {
 #endif
 inline constexpr bool few_modes = CUBBY_TEST_FEW_MODES != 0;
 
-using few_of_every_mode =
-    ::testing::Types<named_text_mode<cubby::reference>, text_mode<cubby::dlht>, word_mode<cubby::dlht_single>,
-                     text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>, text_mode<cubby::relativistic>>;
-using all_of_every_mode =
-    ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
-                     text_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_mode<cubby::dlht>,
-                     word_mode<cubby::dlht_single>, text_mode<cubby::dlht_single>, word_mode<cubby::dramhit>,
-                     text_mode<cubby::dramhit>, named_mode<cubby::dramhit>, word_mode<cubby::dramhit_tuples>,
-                     tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
+enum class storage { records, tuples, delegated };
+enum class threads_of { shared, single };
 
-using every_mode = std::conditional_t<few_modes, few_of_every_mode, all_of_every_mode>;
+/// A line of the list.
+template <class Engine, storage Storage, threads_of Threads, template <class> class... Modes>
+struct listed {
+  using engine = Engine;
+  using modes = ::testing::Types<Modes<Engine>...>;
+  static constexpr cubby::capability_set capabilities = cubby::map<std::uint64_t, std::uint64_t, Engine>::capabilities;
+  static constexpr bool records = Storage == storage::records;
+  static constexpr bool tuples = Storage == storage::tuples;
+  static constexpr bool shared = Threads == threads_of::shared;
+  static constexpr bool lookups_lock = !capabilities.lock_free_find;
+  static_assert(shared != capabilities.one_thread_only, "the list and the engine differ about threads");
+  static_assert((Storage == storage::delegated) == capabilities.delegates,
+                "the list and the engine differ about writes");
+};
+#define CUBBY_LINE(tag, storage_, threads, ...)                                                                        \
+  struct line_##tag : listed<cubby::tag, storage::storage_, threads_of::threads, __VA_ARGS__> {                        \
+    static constexpr const char* name = #tag;                                                                          \
+  };
+CUBBY_FOR_EACH_ENGINE(CUBBY_LINE)
+#undef CUBBY_LINE
+#define CUBBY_LISTED(tag, ...) , line_##tag
+using listed_engines = rest_of<void CUBBY_FOR_EACH_ENGINE(CUBBY_LISTED)>::type;
+#undef CUBBY_LISTED
+
+template <class Line, template <class> class Mode>
+using mode_of = Mode<typename Line::engine>;
+
+/// One mode of each engine: records where it has them, since the sanitizers see more in them than in atomic words.
+template <class Line>
+using few_modes_of = join<types_if<Line::records && Line::shared && Line::lookups_lock, mode_of<Line, named_text_mode>>,
+                          types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, text_mode>>,
+                          types_if<Line::records && !Line::shared, mode_of<Line, word_mode>>,
+                          types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+template <class Line>
+using every_mode_of = std::conditional_t<Line::records || Line::tuples, typename Line::modes, ::testing::Types<>>;
+using every_mode =
+    std::conditional_t<few_modes, join_over<few_modes_of, listed_engines>, join_over<every_mode_of, listed_engines>>;
 
 /// Words in slots, and strings with namespaces in records: the two ends of what the modes ask of an engine.
-using all_main_modes =
-    ::testing::Types<word_mode<cubby::reference>, named_text_mode<cubby::reference>, word_mode<cubby::dlht>,
-                     named_text_mode<cubby::dlht>, word_mode<cubby::dlht_single>, word_mode<cubby::dramhit>,
-                     named_text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>, word_mode<cubby::relativistic>,
-                     named_text_mode<cubby::relativistic>>;
+template <class Line>
+using main_modes_of = join<types_if<Line::records, mode_of<Line, word_mode>>,
+                           types_if<Line::records && Line::shared, mode_of<Line, named_text_mode>>,
+                           types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+using main_modes =
+    std::conditional_t<few_modes, join_over<few_modes_of, listed_engines>, join_over<main_modes_of, listed_engines>>;
 
-using main_modes = std::conditional_t<few_modes, few_of_every_mode, all_main_modes>;
-
-/// For tests with threads: words in slots and records, over every engine that threads may share. `reference` locks for
-/// both alike, so one will do.
-using few_shared_modes = ::testing::Types<text_mode<cubby::dlht>, text_mode<cubby::dramhit>,
-                                          tuple_mode<cubby::dramhit_tuples>, text_mode<cubby::relativistic>>;
-using all_shared_modes =
-    ::testing::Types<word_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>,
-                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>,
-                     word_mode<cubby::relativistic>, text_mode<cubby::relativistic>>;
-
+/// For tests with threads: words in slots and records, over every engine that threads may share. An engine whose lookups
+/// lock, locks for both alike, so one will do.
+template <class Line>
+using few_shared_modes_of =
+    join<types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, text_mode>>,
+         types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+template <class Line>
+using shared_modes_of =
+    join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>>, few_shared_modes_of<Line>>;
+using few_shared_modes = join_over<few_shared_modes_of, listed_engines>;
+using all_shared_modes = join_over<shared_modes_of, listed_engines>;
 using shared_modes = std::conditional_t<few_modes, few_shared_modes, all_shared_modes>;
 
 /// Engines that take requests to be answered later.
-using pipelined_modes =
-    ::testing::Types<word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+template <class Line>
+using pipelined_modes_of = std::conditional_t<Line::capabilities.pipelined, shared_modes_of<Line>, ::testing::Types<>>;
+using pipelined_modes = join_over<pipelined_modes_of, listed_engines>;
 
-using every_engine =
-    ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit, cubby::relativistic>;
-using shared_engines = ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit, cubby::relativistic>;
+template <class Line>
+using engine_with_records = types_if<Line::records, typename Line::engine>;
+template <class Line>
+using shared_engine_with_records = types_if<Line::records && Line::shared, typename Line::engine>;
+template <class Line>
+using answering_engine = types_if<Line::records || Line::tuples, typename Line::engine>;
+template <class Line>
+using shared_answering_engine = types_if<(Line::records || Line::tuples) && Line::shared, typename Line::engine>;
+
+using every_engine = join_over<engine_with_records, listed_engines>;
+using shared_engines = join_over<shared_engine_with_records, listed_engines>;
 /// With those that take plain keys and values only.
-using every_plain_engine = ::testing::Types<cubby::reference, cubby::dlht, cubby::dlht_single, cubby::dramhit,
-                                            cubby::dramhit_tuples, cubby::relativistic>;
-using shared_plain_engines =
-    ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit, cubby::dramhit_tuples, cubby::relativistic>;
+using every_plain_engine = join_over<answering_engine, listed_engines>;
+using shared_plain_engines = join_over<shared_answering_engine, listed_engines>;
 
 /// A table so small that overflow and growth happen within a few inserts, one bin at a time.
 inline cubby::options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {

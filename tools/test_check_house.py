@@ -237,5 +237,38 @@ class Words(House):
         self.catches("dependencies", files)
 
 
+class Evidence(House):
+    LIST = SPDX + "#define EACH(X) \\\n  X(dlht, records) \\\n  X(reference, records)\n"
+
+    def test_support_stands_below_the_engines(self):
+        library = {
+            "include/cubby/platform/sync.hpp": header(),
+            "include/cubby/map.hpp": header(),
+            "tests/engines.hpp": header(),
+        }
+        good = SPDX + '#include <cubby/platform/sync.hpp>\n#include "support/random.hpp"\n'
+        self.passes({**library, "tests/support/act.hpp": good})
+        self.catches("floors", {**library, "tests/support/act.hpp": SPDX + "#include <cubby/map.hpp>\n"})
+        self.catches("floors", {**library, "tests/support/act.hpp": SPDX + '#include "engines.hpp"\n'})
+
+    def test_pages_name_every_engine(self):
+        pages = {"README.md": MD_SPDX + "`dlht` `reference`\n", "tests/engine_list.hpp": self.LIST}
+        self.passes({**pages, "docs/guarantees.md": MD_SPDX + "`reference`, `dlht`\n"})
+        self.catches("engines", {**pages, "docs/guarantees.md": MD_SPDX + "`dlht`, not the reference\n"})
+        self.catches("engines", {**pages, "README.md": MD_SPDX + "nothing\n"}, count=2)
+
+    def test_the_matrix_names_every_test(self):
+        page = MD_SPDX + "[find](unit/find.cpp), [all](compile/)\n"
+        tree = {"tests/unit/find.cpp": SPDX, "tests/compile/one.cpp": SPDX}
+        self.passes({**tree, "tests/README.md": page})
+        self.catches("matrix", {**tree, "tests/README.md": page, "tests/unit/erase.cpp": SPDX})
+        self.catches("links", {"tests/compile/one.cpp": SPDX, "tests/README.md": page})
+
+    def test_cells_are_short(self):
+        long = "[" + "x" * 100 + "](README.md) " + "y" * 100
+        self.passes({"docs/proof.md": MD_SPDX + "| [a](" + "p" * 200 + ".md) |\n", "docs/" + "p" * 200 + ".md": MD_SPDX})
+        self.catches("cells", {"docs/proof/dlht.md": MD_SPDX + f"| a | {long} |\n", "docs/proof/README.md": MD_SPDX})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "../../tests/engine_list.hpp"
 #include "features.hpp"
 
 namespace bench {
@@ -15,6 +16,21 @@ constexpr std::array<std::string_view, named_engine_count> engines = {
     "dlht",     "dramhit",   "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",        "cuckoo",
     "lfht",     "std",       "limit",        "relativistic",   "ddds",        "rwlock",    "limit-swap", "rcu",
     "rcu-seat", "urcu-memb", "urcu-bp",      "urcu-qsbr",      "boost",       "phmap",     "folklore",   "line-locks"};
+
+/// Whether an engine of the list, whose words are joined by `_`, has an adapter here.
+constexpr bool is_measured(std::string_view engine) {
+  return std::ranges::any_of(engines, [&](std::string_view name) {
+    return std::ranges::equal(name, engine, [](char a, char b) { return a == b || (a == '-' && b == '_'); });
+  });
+}
+#define CUBBY_MEASURED_single(engine) true
+#define CUBBY_MEASURED_shared(engine) is_measured(#engine)
+#define CUBBY_MEASURED(engine, storage, threads, ...)                                                                  \
+  static_assert(CUBBY_MEASURED_##threads(engine), "the bench has no adapter for " #engine);
+CUBBY_FOR_EACH_ENGINE(CUBBY_MEASURED)
+#undef CUBBY_MEASURED
+#undef CUBBY_MEASURED_shared
+#undef CUBBY_MEASURED_single
 
 struct named {
   std::string_view name;

@@ -127,12 +127,12 @@ private:
 
 template <class Mode>
 class order_across_keys : public ::testing::Test {};
-using order_modes = std::conditional_t<
-    few_modes, few_shared_modes,
-    ::testing::Types<word_mode<cubby::reference>, word_mode<cubby::dlht>, text_mode<cubby::dlht>,
-                     wide_mode<cubby::dlht>, word_mode<cubby::dramhit>, text_mode<cubby::dramhit>,
-                     word_mode<cubby::dramhit_tuples>, tuple_mode<cubby::dramhit_tuples>,
-                     word_mode<cubby::relativistic>, text_mode<cubby::relativistic>, wide_mode<cubby::relativistic>>>;
+template <class Line>
+using order_modes_of = join<types_if<Line::tuples, mode_of<Line, word_mode>>, shared_modes_of<Line>>;
+/// Values that do not fit a word also where the key does.
+using wide_modes = ::testing::Types<wide_mode<cubby::dlht>, wide_mode<cubby::relativistic>>;
+using order_modes =
+    std::conditional_t<few_modes, few_shared_modes, join<join_over<order_modes_of, listed_engines>, wide_modes>>;
 TYPED_TEST_SUITE(order_across_keys, order_modes);
 
 TYPED_TEST(order_across_keys, one_of_two_threads_sees_the_change_of_the_other) {

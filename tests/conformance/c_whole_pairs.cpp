@@ -19,11 +19,12 @@ constexpr bool belongs(std::uint64_t number, std::uint64_t n) { return number !=
 
 template <class Mode>
 class c_whole_pairs : public ::testing::Test {};
-using modes =
-    ::testing::Types<word_mode<cubby::reference>, wide_mode<cubby::reference>, named_text_mode<cubby::reference>,
-                     word_mode<cubby::dlht>, wide_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
-                     wide_mode<cubby::dramhit_tuples>, tuple_mode<cubby::dramhit_tuples>>;
-TYPED_TEST_SUITE(c_whole_pairs, modes);
+template <class Line>
+using pair_modes_of = join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>, mode_of<Line, wide_mode>,
+                                    mode_of<Line, named_text_mode>>,
+                           types_if<Line::tuples, mode_of<Line, wide_mode>, mode_of<Line, tuple_mode>>>;
+using pair_modes = join_over<pair_modes_of, listed_engines>;
+TYPED_TEST_SUITE(c_whole_pairs, pair_modes);
 
 template <class Mode, class Map>
 void churn(Map& m, std::uint64_t salt, std::uint64_t steps) {

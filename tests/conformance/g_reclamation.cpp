@@ -176,7 +176,9 @@ TYPED_TEST(g_shared, tables_come_and_go_under_one_thread) {
 
 /// Retired indexes go too: bytes come back to about what one index needs.
 TYPED_TEST(g_shared, old_indexes_are_given_back) {
-  if constexpr (word_mode<TypeParam>::map::capabilities.shrinks) {
+  if constexpr (!word_mode<TypeParam>::map::capabilities.shrinks) {
+    GTEST_SKIP() << "this engine does not claim to shrink";
+  } else {
     typename word_mode<TypeParam>::map m(tiny_options());
     for (unsigned round = 0; round < 20; ++round) {
       for (std::uint64_t k = 0; k < 5000; ++k) m.insert(k, k);

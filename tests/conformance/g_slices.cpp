@@ -5,12 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include <gtest/gtest.h>
-
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
-#include <cubby/map.hpp>
+#include "engines.hpp"
 
 namespace cubby_test {
 namespace {
@@ -54,8 +49,7 @@ template <class Engine> struct slices : testing::Test {
   }
   map_type m{cubby::options{.capacity = 16}};
 };
-using engines = testing::Types<cubby::dlht, cubby::dramhit, cubby::relativistic, cubby::reference>;
-TYPED_TEST_SUITE(slices, engines);
+TYPED_TEST_SUITE(slices, shared_engines);
 
 TYPED_TEST(slices, a_call_frees_a_bounded_number_after_a_long_pin) {
   auto holder = this->m.handle();

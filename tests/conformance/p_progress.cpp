@@ -84,7 +84,9 @@ TYPED_TEST(p_progress, an_update_that_stands_still_stops_nobody_and_then_sees_wh
 }
 
 TYPED_TEST(p_progress, a_reservation_that_lingers_stops_nobody_else) {
-  if constexpr (claims<TypeParam>(&cubby::capability_set::shadow_insert)) {
+  if constexpr (!claims<TypeParam>(&cubby::capability_set::shadow_insert)) {
+    GTEST_SKIP() << "this engine claims no shadow inserts";
+  } else {
     typename TypeParam::map m(tiny_options());
     ASSERT_TRUE(m.insert(TypeParam::key(1), TypeParam::value(1)));
     this->while_one_stands(m, [&](auto inside) {
@@ -99,7 +101,9 @@ TYPED_TEST(p_progress, a_reservation_that_lingers_stops_nobody_else) {
 
 TYPED_TEST(p_progress, a_pinned_reference_that_lingers_stops_nobody) {
   using map = cubby::map<std::uint64_t, wide_value, typename TypeParam::engine>;
-  if constexpr (map::mode == cubby::storage_mode::records) { // elsewhere there are no references
+  if constexpr (map::mode != cubby::storage_mode::records) {
+    GTEST_SKIP() << "this engine keeps no records, so there are no references";
+  } else {
     map m(tiny_options());
     ASSERT_TRUE(m.insert(1, wide_value{1, 2, 3}));
     auto h = m.handle();

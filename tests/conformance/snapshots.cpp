@@ -42,7 +42,9 @@ void expect_staircase(typename Mode::map& m, std::uint64_t keys, std::uint64_t& 
 }
 
 TYPED_TEST(snapshots, show_counters_at_one_point_in_time) {
-  if constexpr (claims<TypeParam>(&cubby::capability_set::snapshot)) {
+  if constexpr (!claims<TypeParam>(&cubby::capability_set::snapshot)) {
+    GTEST_SKIP() << "this engine claims no snapshot";
+  } else {
     constexpr std::uint64_t keys = 60;
     for (const auto growth : growing_policies) {
       typename TypeParam::map m(tiny_options(growth));
@@ -77,7 +79,9 @@ TYPED_TEST(snapshots, show_counters_at_one_point_in_time) {
 
 /// A token is inserted at its next place before it is erased from its last: at any time one or two places hold it.
 TYPED_TEST(snapshots, never_miss_a_token_that_moves) {
-  if constexpr (claims<TypeParam>(&cubby::capability_set::snapshot)) {
+  if constexpr (!claims<TypeParam>(&cubby::capability_set::snapshot)) {
+    GTEST_SKIP() << "this engine claims no snapshot";
+  } else {
     typename TypeParam::map m(tiny_options());
     ASSERT_TRUE(m.insert(TypeParam::key(0), TypeParam::value(0)));
     std::atomic<bool> stop{false};
@@ -108,7 +112,9 @@ TYPED_TEST(snapshots, never_miss_a_token_that_moves) {
 }
 
 TYPED_TEST(snapshots, from_many_threads_at_once_all_end) {
-  if constexpr (claims<TypeParam>(&cubby::capability_set::snapshot)) {
+  if constexpr (!claims<TypeParam>(&cubby::capability_set::snapshot)) {
+    GTEST_SKIP() << "this engine claims no snapshot";
+  } else {
     typename TypeParam::map m(tiny_options());
     for (std::uint64_t n = 0; n < 200; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
     run_threads(3, [&](unsigned t) {

@@ -18,7 +18,7 @@
 #include <cubby/pipeline.hpp>
 #include <cubby/set.hpp>
 
-#include "support/modes.hpp"
+#include "modes.hpp"
 
 namespace cubby_counting {
 namespace {

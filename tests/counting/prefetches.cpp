@@ -17,7 +17,7 @@
 #include <cubby/pipeline.hpp>
 
 #include "counting/tally.hpp"
-#include "support/modes.hpp"
+#include "modes.hpp"
 #include "support/random.hpp"
 
 namespace cubby_counting {

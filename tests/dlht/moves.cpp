@@ -2,7 +2,7 @@
 // Each verb against a bin that moves: the table grows (once, and twice in a row), shrinks or is photographed while a verb
 // stands still at any of its steps; a verb begins while the mover stands still at any of its steps; and both stop at
 // chosen pairs of steps. The key lies in the bin's first bucket, in a chained one, or in the side bin.
-#include "support/migrations.hpp"
+#include "linearizability/migrations.hpp"
 
 namespace cubby_test {
 namespace {

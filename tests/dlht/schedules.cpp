@@ -7,7 +7,7 @@
 #include <cubby/map.hpp>
 
 #include "dlht/paper_bin.hpp"
-#include "dlht/play.hpp"
+#include "linearizability/play.hpp"
 
 namespace cubby_test {
 namespace {

@@ -4,7 +4,7 @@
 // bucket to one bin at once.
 #include <string>
 
-#include "dlht/play.hpp"
+#include "linearizability/play.hpp"
 
 namespace cubby_test {
 namespace {

@@ -2,7 +2,7 @@
 // Entries on their way from array to array: each verb while a mover stands still at any of its steps, and the mover past
 // a verb that stands still; growth, growth by two arrays, shrinking, a rebuild of the same size. Then the cases
 // that take more than one stop.
-#include "support/migrations.hpp"
+#include "linearizability/migrations.hpp"
 
 namespace cubby_test {
 namespace {

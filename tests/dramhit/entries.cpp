@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots of a DRAMHiT array that change under a verb, at every pair of steps: erased and taken again, by the key's own
 // insert behind the dead one, by values that look like marks.
-#include "dlht/play.hpp"
+#include "linearizability/play.hpp"
 
 namespace cubby_test {
 namespace {

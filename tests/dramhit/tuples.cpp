@@ -3,7 +3,7 @@
 // one. Then readers and writers of one value at every pair of steps.
 #include <functional>
 
-#include "dlht/play.hpp"
+#include "linearizability/play.hpp"
 
 namespace cubby_test {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "explore/arena.hpp"
 #include "explore/scenario.hpp"
-#include "support/modes.hpp"
+#include "modes.hpp"
 
 namespace cubby_test {
 

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
-#include <cubby/map.hpp>
+#include <string_view>
+
+#include "engine_headers.hpp"
+#include "engine_list.hpp"
 
 namespace cubby_test {
 
@@ -34,23 +32,38 @@ cubby::capability_set capabilities_of(table_kind kind) {
   }
 }
 
-const char* name_of(table_kind kind) {
-  static const char* const names[table_kinds] = {"dlht words",
-                                                 "dlht records",
-                                                 "reference words",
-                                                 "reference records",
-                                                 "dramhit words",
-                                                 "dramhit records",
-                                                 "dramhit_tuples words",
-                                                 "dramhit_tuples lines",
-                                                 "relativistic words",
-                                                 "relativistic records",
-                                                 "partitioned",
-                                                 "published bin",
-                                                 "published bin, late assign",
-                                                 "published bin, hasty find"};
-  return names[static_cast<std::size_t>(kind)];
+constexpr const char* table_names[table_kinds] = {"dlht words",
+                                                  "dlht records",
+                                                  "reference words",
+                                                  "reference records",
+                                                  "dramhit words",
+                                                  "dramhit records",
+                                                  "dramhit_tuples words",
+                                                  "dramhit_tuples lines",
+                                                  "relativistic words",
+                                                  "relativistic records",
+                                                  "partitioned",
+                                                  "published bin",
+                                                  "published bin, late assign",
+                                                  "published bin, hasty find"};
+const char* name_of(table_kind kind) { return table_names[static_cast<std::size_t>(kind)]; }
+
+namespace {
+/// Whether an engine of the list has a table here: one whose name begins with the engine's.
+constexpr bool is_explored(std::string_view engine) {
+  return std::any_of(std::begin(table_names), std::end(table_names), [&](std::string_view name) {
+    return name.starts_with(engine) && (name.size() == engine.size() || name[engine.size()] == ' ');
+  });
 }
+#define CUBBY_EXPLORED_single(engine) true // one thread has no schedules
+#define CUBBY_EXPLORED_shared(engine) is_explored(#engine)
+#define CUBBY_EXPLORED(engine, storage, threads, ...)                                                                  \
+  static_assert(CUBBY_EXPLORED_##threads(engine), "the explorer has no adapter for " #engine);
+CUBBY_FOR_EACH_ENGINE(CUBBY_EXPLORED)
+#undef CUBBY_EXPLORED
+#undef CUBBY_EXPLORED_shared
+#undef CUBBY_EXPLORED_single
+} // namespace
 
 namespace {
 constexpr const char* act_names[] = {"find",

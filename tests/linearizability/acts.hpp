@@ -17,6 +17,18 @@
 
 namespace cubby_test {
 
+/// The hash under which an engine's hot keys share what they contend for, and the one for its other histories.
+template <class Engine>
+struct hashes_of {
+  using hot = clustered_hash;
+  using usual = cubby::hash<std::uint64_t>;
+};
+template <>
+struct hashes_of<cubby::relativistic> {
+  using hot = zipping_hash;
+  using usual = zipping_hash;
+};
+
 inline constexpr std::uint64_t first_noise_key = 1000;
 inline constexpr std::size_t longest_batch = 6;
 

@@ -13,7 +13,7 @@
 #include <cubby/map.hpp>
 
 #include "linearizability/history.hpp"
-#include "support/modes.hpp"
+#include "modes.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test {

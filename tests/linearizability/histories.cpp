@@ -21,13 +21,18 @@ void expect_linearizable(const plan& p, std::uint64_t salt) {
 template <class Coding>
 class linearizability : public ::testing::Test {};
 /// `reference` shows that what is right passes; part `histories` of the long command records it with records and as a set.
-using codings =
-    ::testing::Types<word_coding<cubby::reference>, word_coding<cubby::dlht>, record_coding<cubby::dlht>,
-                     word_coding<cubby::dlht, clustered_hash>, record_coding<cubby::dlht, clustered_hash>,
-                     set_coding<cubby::dlht, clustered_hash>, word_coding<cubby::dramhit>,
-                     record_coding<cubby::dramhit, clustered_hash>, record_coding<cubby::dramhit_tuples>,
-                     record_coding<cubby::dramhit_tuples, clustered_hash>,
-                     word_coding<cubby::relativistic, zipping_hash>, record_coding<cubby::relativistic, zipping_hash>>;
+template <class Line>
+using usual_word_coding = word_coding<typename Line::engine, typename hashes_of<typename Line::engine>::usual>;
+template <class Line>
+using hot_record_coding = record_coding<typename Line::engine, typename hashes_of<typename Line::engine>::hot>;
+template <class Line>
+using codings_of = join<types_if<Line::records && Line::shared, usual_word_coding<Line>>,
+                        types_if<Line::records && Line::shared && !Line::lookups_lock, hot_record_coding<Line>>,
+                        types_if<Line::tuples, record_coding<typename Line::engine>, hot_record_coding<Line>>>;
+/// The default engine also with what most users have: spread records, crowded words, and a set.
+using more_codings = ::testing::Types<record_coding<cubby::dlht>, word_coding<cubby::dlht, clustered_hash>,
+                                      set_coding<cubby::dlht, clustered_hash>>;
+using codings = join<join_over<codings_of, listed_engines>, more_codings>;
 TYPED_TEST_SUITE(linearizability, codings);
 
 TYPED_TEST(linearizability, of_mixed_verbs_while_the_table_grows_and_shrinks) {

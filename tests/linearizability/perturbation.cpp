@@ -51,13 +51,13 @@ struct engine_of {
 
 template <class Engine>
 class perturbation : public ::testing::Test {};
-using engines = ::testing::Types<
-    engine_of<word_coding<cubby::reference>, true>, engine_of<record_coding<cubby::reference>, true>,
-    engine_of<word_coding<cubby::dlht>, false>, engine_of<record_coding<cubby::dlht>, false>,
-    engine_of<word_coding<cubby::dramhit>, false>, engine_of<record_coding<cubby::dramhit>, false>,
-    engine_of<word_coding<cubby::dramhit_tuples>, false>, engine_of<record_coding<cubby::dramhit_tuples>, false>,
-    engine_of<word_coding<cubby::relativistic>, false>, engine_of<record_coding<cubby::relativistic>, false>>;
-TYPED_TEST_SUITE(perturbation, engines);
+template <class Line>
+using perturbed_codings =
+    types_if<(Line::records || Line::tuples) && Line::shared,
+             engine_of<word_coding<typename Line::engine>, Line::records && Line::lookups_lock>,
+             engine_of<record_coding<typename Line::engine>, Line::records && Line::lookups_lock>>;
+using all_perturbed_codings = join_over<perturbed_codings, listed_engines>;
+TYPED_TEST_SUITE(perturbation, all_perturbed_codings);
 
 bool only_looks(act what) {
   switch (what) {

@@ -22,33 +22,38 @@ std::uint64_t& seed_of_run() {
 }
 
 struct recorder {
-  const char* name;
+  std::string name;
   std::vector<record> (*make)(const plan&, std::uint64_t salt);
   bool shared; // by threads
 };
-constexpr recorder recorders[] = {
-    {"reference-words", &record_history<word_coding<cubby::reference>>, true},
-    {"reference-records", &record_history<record_coding<cubby::reference>>, true},
-    {"dlht-words", &record_history<word_coding<cubby::dlht>>, true},
-    {"dlht-records", &record_history<record_coding<cubby::dlht>>, true},
-    {"dlht-words-one-bin", &record_history<word_coding<cubby::dlht, clustered_hash>>, true},
-    {"dlht-records-one-bin", &record_history<record_coding<cubby::dlht, clustered_hash>>, true},
-    {"dramhit-words", &record_history<word_coding<cubby::dramhit>>, true},
-    {"dramhit-records", &record_history<record_coding<cubby::dramhit>>, true},
-    {"dramhit-words-one-chain", &record_history<word_coding<cubby::dramhit, clustered_hash>>, true},
-    {"dramhit-records-one-chain", &record_history<record_coding<cubby::dramhit, clustered_hash>>, true},
-    {"dramhit_tuples", &record_history<record_coding<cubby::dramhit_tuples>>, true},
-    {"dramhit_tuples-one-chain", &record_history<record_coding<cubby::dramhit_tuples, clustered_hash>>, true},
-    {"relativistic-words", &record_history<word_coding<cubby::relativistic>>, true},
-    {"relativistic-records", &record_history<record_coding<cubby::relativistic>>, true},
-    {"relativistic-words-zipped", &record_history<word_coding<cubby::relativistic, zipping_hash>>, true},
-    {"relativistic-records-zipped", &record_history<record_coding<cubby::relativistic, zipping_hash>>, true},
-    {"reference-set", &record_history<set_coding<cubby::reference>>, true},
-    {"dlht-set", &record_history<set_coding<cubby::dlht>>, true},
-    {"dlht-set-one-bin", &record_history<set_coding<cubby::dlht, clustered_hash>>, true},
-    {"dlht_single-words", &record_history<word_coding<cubby::dlht_single>>, false},
-    {"dlht_single-records", &record_history<record_coding<cubby::dlht_single>>, false},
-};
+
+/// The recorders of a line of the list: words and records, each also with all hot keys in one place; tuples.
+template <class Line>
+void add_recorders(std::vector<recorder>& all) {
+  using engine = typename Line::engine;
+  using hot = typename hashes_of<engine>::hot;
+  const std::string name = Line::name;
+  if constexpr (Line::records) {
+    all.push_back({name + "-words", &record_history<word_coding<engine>>, Line::shared});
+    all.push_back({name + "-records", &record_history<record_coding<engine>>, Line::shared});
+    if constexpr (Line::shared && !Line::lookups_lock) {
+      all.push_back({name + "-words-hot", &record_history<word_coding<engine, hot>>, true});
+      all.push_back({name + "-records-hot", &record_history<record_coding<engine, hot>>, true});
+    }
+  } else if constexpr (Line::tuples) {
+    all.push_back({name, &record_history<record_coding<engine>>, Line::shared});
+    all.push_back({name + "-hot", &record_history<record_coding<engine, hot>>, Line::shared});
+  }
+}
+template <class... Lines>
+std::vector<recorder> recorders_of(::testing::Types<Lines...>) {
+  std::vector<recorder> all;
+  (add_recorders<Lines>(all), ...);
+  all.push_back({"reference-set", &record_history<set_coding<cubby::reference>>, true});
+  all.push_back({"dlht-set", &record_history<set_coding<cubby::dlht>>, true});
+  all.push_back({"dlht-set-hot", &record_history<set_coding<cubby::dlht, clustered_hash>>, true});
+  return all;
+}
 
 struct kind {
   const char* name;
@@ -87,9 +92,9 @@ int fail(const char* what, const std::string& about) {
 
 /// Each kind of history from each recorder, into `folder`/<recorder>.<kind>.his.
 int record_all(const std::string& folder, const std::string& only) {
-  for (const recorder& r : recorders) {
+  for (const recorder& r : recorders_of(listed_engines{})) {
     for (const kind& k : kinds) {
-      const std::string name = std::string(r.name) + "." + k.name;
+      const std::string name = r.name + "." + k.name;
       if (!only.empty() && only != name) continue;
       const std::string path = folder + "/" + name + ".his";
       const recorded_history h{r.make(plan_of(k, r), 1), k.together};

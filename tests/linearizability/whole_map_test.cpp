@@ -46,10 +46,11 @@ std::vector<record> record_groups(std::uint64_t keys, std::uint64_t groups, std:
 
 template <class Coding>
 class linearizability_of_the_whole_map : public ::testing::Test {};
-using whole_map_codings =
-    ::testing::Types<word_coding<cubby::reference>, word_coding<cubby::dlht>, record_coding<cubby::dlht>,
-                     word_coding<cubby::dramhit>, record_coding<cubby::dramhit>, record_coding<cubby::dramhit_tuples>,
-                     word_coding<cubby::relativistic>, record_coding<cubby::relativistic>>;
+template <class Line>
+using whole_map_codings_of = join<types_if<Line::records && Line::shared, word_coding<typename Line::engine>>,
+                                  types_if<(Line::records && Line::shared && !Line::lookups_lock) || Line::tuples,
+                                           record_coding<typename Line::engine>>>;
+using whole_map_codings = join_over<whole_map_codings_of, listed_engines>;
 TYPED_TEST_SUITE(linearizability_of_the_whole_map, whole_map_codings);
 
 TYPED_TEST(linearizability_of_the_whole_map, keeps_the_order_of_each_threads_calls) {

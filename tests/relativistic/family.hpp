@@ -13,7 +13,7 @@
 #include <cubby/map.hpp>
 
 #include "support/hooks.hpp"
-#include "support/modes.hpp"
+#include "modes.hpp"
 
 namespace cubby_test {
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The README's table of capabilities is what the engines say of themselves; a failure prints the table to paste.
-#include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
-#include <cubby/map.hpp>
-
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -14,10 +8,20 @@
 
 #include <gtest/gtest.h>
 
+#include "engines.hpp"
+
 namespace {
 
-template <class Engine> constexpr cubby::capability_set of() {
-  return cubby::map<std::uint64_t, std::uint64_t, Engine>::capabilities;
+struct column {
+  std::string name;
+  cubby::capability_set set;
+};
+
+/// The engines of the list, the default one first and `reference`, the lesson and the oracle, last.
+template <class... Lines> std::vector<column> columns(::testing::Types<Lines...>) {
+  std::vector<column> all{{Lines::name, Lines::capabilities}...};
+  std::rotate(all.begin(), all.begin() + 1, all.end());
+  return all;
 }
 
 std::string table() {
@@ -42,15 +46,17 @@ std::string table() {
       {"one thread only", &cubby::capability_set::one_thread_only},
       {"writes are delegated, not answered", &cubby::capability_set::delegates},
   };
+  const std::vector<column> engines = columns(cubby_test::listed_engines{});
   std::ostringstream out;
-  out << "| | `dlht` | `dlht_single` | `dramhit` | `dramhit_tuples` | `relativistic` | `partitioned` | `reference` "
-         "|\n|---|---|---|---|---|---|---|---|\n";
+  out << "| |";
+  for (const column& c : engines) out << " `" << c.name << "` |";
+  out << "\n|---|";
+  for (std::size_t n = 0; n < engines.size(); ++n) out << "---|";
+  out << "\n";
   for (const line& l : lines) {
-    const auto mark = [&](const cubby::capability_set& set) { return set.*l.flag ? "yes" : "-"; };
-    out << "| " << l.what << " | " << mark(of<cubby::dlht>()) << " | " << mark(of<cubby::dlht_single>()) << " | "
-        << mark(of<cubby::dramhit>()) << " | " << mark(of<cubby::dramhit_tuples>()) << " | "
-        << mark(of<cubby::relativistic>()) << " | " << mark(of<cubby::partitioned>()) << " | "
-        << mark(of<cubby::reference>()) << " |\n";
+    out << "| " << l.what << " |";
+    for (const column& c : engines) out << " " << (c.set.*l.flag ? "yes" : "-") << " |";
+    out << "\n";
   }
   return out.str();
 }

@@ -8,6 +8,7 @@ from .tree import Finding
 
 LIBRARY = "include/cubby/"
 PLATFORM = LIBRARY + "platform/"
+SUPPORT = "tests/support/"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
 DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(\w*)")
 
@@ -108,6 +109,17 @@ def check_user_includes(tree):
                     yield Finding("floors", source.path, number, f"{name} is no header of the library")
                 elif not is_for_users(target):
                     yield Finding("floors", source.path, number, f"{name} is neither a front door nor a room's face")
+
+
+def check_support(tree):
+    """What all tests share depends on no engine: it includes the platform, the standard library, GoogleTest and itself."""
+    for source in tree.cpp(SUPPORT):
+        for number, name, quoted in includes(source):
+            target = library_target(tree, source, name, quoted)
+            if target is not None and not target.startswith(PLATFORM):
+                yield Finding("floors", source.path, number, f"tests/support includes {name}, which stands above platform/")
+            elif target is None and quoted and not name.startswith("support/"):
+                yield Finding("floors", source.path, number, f"tests/support includes {name}, which is not part of it")
 
 
 def check_platform_seam(tree):

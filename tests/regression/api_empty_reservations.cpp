@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reservation costs what the entries cost that are there: its memory is not touched, its index is not walked (F.7). What no
+// memory can hold is refused at once, and the table works on. Seen: `reserve(2^34)` on ten entries took 14 s, 2^40 all memory.
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <new>
+#include <unordered_set>
+
+#include <unistd.h>
+
+#include <cubby/delegated_map.hpp>
+
+#include "engines.hpp"
+#include "support/hooks.hpp"
+
+namespace cubby_test {
+namespace {
+
+constexpr std::uint64_t entries = 10;
+/// At least 8 TiB, which the kernel would grant: nobody has touched it.
+constexpr std::size_t absurd[] = {std::size_t{1} << 40,
+                                  std::size_t{1} << 45,
+                                  std::size_t{1} << 60,
+                                  std::size_t{1} << 63,
+                                  std::numeric_limits<std::size_t>::max() / 2,
+                                  std::numeric_limits<std::size_t>::max() - 1,
+                                  std::numeric_limits<std::size_t>::max()};
+/// Some GiB: the largest power of two that this machine can hold in every engine, or a little less.
+std::size_t large() {
+  std::size_t n = std::size_t{1} << 26;
+  while (n > (std::size_t{1} << 20) && !cubby::memory::can_hold(n * 128)) n /= 2;
+  return n;
+}
+
+std::size_t resident_bytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "re");
+  unsigned long all = 0;
+  unsigned long here = 0;
+  EXPECT_EQ(std::fscanf(file, "%lu %lu", &all, &here), 2);
+  std::fclose(file);
+  return here * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Atomic words that this thread looks at, and lines that are asked for. Words and not steps: a wait for the table's own thread
+/// looks at a few words as often as it takes.
+class step_counter final : public watcher {
+public:
+  step_counter() { asked = 0; }
+  void before(step, const void* word) override { words.insert(word); }
+  [[nodiscard]] std::uint64_t count() const { return words.size() + asked; }
+
+private:
+  static inline std::atomic<std::uint64_t> asked{0};
+  // Once, before any thread: the hook itself is not an atomic word.
+  static inline const bool installed =
+      (cubby::install_prefetch_hook([](const void*) { asked.fetch_add(1, std::memory_order_relaxed); }), true);
+  std::unordered_set<const void*> words;
+};
+
+template <class Engine> struct plain_table {
+  using map = cubby::map<std::uint64_t, std::uint64_t, Engine>;
+  explicit plain_table(const cubby::options& o) : all(o) {}
+  void fill(std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t n = from; n < to; ++n) ASSERT_TRUE(all.insert(n, n));
+  }
+  void empty(std::uint64_t to) {
+    for (std::uint64_t n = 0; n < to; ++n) ASSERT_TRUE(all.erase(n));
+  }
+  map all;
+};
+struct delegated_table {
+  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  explicit delegated_table(const cubby::options& o) : all(o) {}
+  void fill(std::uint64_t from, std::uint64_t to) {
+    auto h = all.handle();
+    for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(h.insert_or_assign(n, n), cubby::write_outcome::accepted);
+    ASSERT_TRUE(h.flush());
+  }
+  void empty(std::uint64_t to) {
+    auto h = all.handle();
+    for (std::uint64_t n = 0; n < to; ++n) h.erase(n);
+    ASSERT_TRUE(h.flush());
+  }
+  map all;
+};
+
+constexpr cubby::growth_policy all_policies[] = {cubby::growth_policy::cooperative, cubby::growth_policy::incremental,
+                                                 cubby::growth_policy::background, cubby::growth_policy::fixed};
+
+template <class Table> class regression_api_reservations : public ::testing::Test {};
+using reserving_tables =
+    ::testing::Types<plain_table<cubby::dlht>, plain_table<cubby::dlht_single>, plain_table<cubby::dramhit>,
+                     plain_table<cubby::dramhit_tuples>, plain_table<cubby::relativistic>,
+                     plain_table<cubby::reference>, delegated_table>;
+TYPED_TEST_SUITE(regression_api_reservations, reserving_tables);
+
+TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_at_once) {
+  for (const auto growth : all_policies) {
+    cubby::options o = tiny_options(growth);
+    o.capacity = 100;
+    TypeParam t(o);
+    ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
+    const std::size_t mapped = t.all.stats().bytes;
+    for (const std::size_t size : absurd) {
+      step_counter steps;
+      EXPECT_FALSE(t.all.reserve(size)) << size;
+      EXPECT_LT(steps.count(), 3000u) << size;
+    }
+    EXPECT_EQ(t.all.stats().bytes, mapped);
+    ASSERT_NO_FATAL_FAILURE(t.fill(entries, 80));
+    for (std::uint64_t n = 0; n < 80; ++n) ASSERT_EQ(t.all.find(n), n);
+  }
+}
+
+TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_as_capacities) {
+  for (const auto growth : all_policies) {
+    for (const std::size_t size : absurd) {
+      cubby::options o = tiny_options(growth);
+      o.capacity = size;
+      EXPECT_THROW(TypeParam{o}, std::bad_alloc) << size;
+    }
+  }
+}
+
+/// One page at most of each entry and each partition, before and after: huge ones, where the kernel gives them.
+constexpr std::size_t touched = (2 * entries + 2 * 16 + 8) * cubby::memory::huge_page;
+
+TYPED_TEST(regression_api_reservations, of_a_few_entries_walk_nothing_and_touch_no_memory) {
+  if (std::same_as<TypeParam, plain_table<cubby::reference>>) GTEST_SKIP() << "std::unordered_map clears its buckets";
+  for (const auto growth : growing_policies) {
+    TypeParam t(tiny_options(growth));
+    ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
+    const std::size_t before = resident_bytes();
+    {
+      step_counter steps;
+      ASSERT_TRUE(t.all.reserve(large()));
+      EXPECT_LT(steps.count(), 20000u);
+    }
+    EXPECT_GE(t.all.stats().bytes, large() * sizeof(std::uint64_t));
+    ASSERT_NO_FATAL_FAILURE(t.fill(entries, 2 * entries));
+    for (std::uint64_t n = 0; n < 2 * entries; ++n) ASSERT_EQ(t.all.find(n), n);
+    EXPECT_EQ(t.all.size(), 2 * entries);
+    ASSERT_NO_FATAL_FAILURE(t.empty(2 * entries));
+    EXPECT_EQ(t.all.size(), 0u);
+    if (!cubby::cpu::thread_sanitizer) {
+      EXPECT_LT(resident_bytes(), before + touched);
+    }
+  }
+}
+
+TYPED_TEST(regression_api_reservations, of_the_constructor_touch_no_memory) {
+  if (std::same_as<TypeParam, plain_table<cubby::reference>>) GTEST_SKIP() << "std::unordered_map clears its buckets";
+  for (const auto growth : all_policies) {
+    const std::size_t before = resident_bytes();
+    cubby::options o = tiny_options(growth);
+    o.capacity = large();
+    step_counter steps;
+    TypeParam t(o);
+    ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
+    EXPECT_LT(steps.count(), 20000u);
+    if (!cubby::cpu::thread_sanitizer) {
+      EXPECT_LT(resident_bytes(), before + touched);
+    }
+  }
+}
+
+/// The way back walks the table: so a smaller one.
+TYPED_TEST(regression_api_reservations, are_given_back_by_shrink_to_fit) {
+  for (const auto growth : growing_policies) {
+    TypeParam t(tiny_options(growth));
+    ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
+    const std::size_t mapped = t.all.stats().bytes;
+    ASSERT_TRUE(t.all.reserve(100000));
+    ASSERT_NO_FATAL_FAILURE(t.fill(entries, 40));
+    ASSERT_TRUE(t.all.shrink_to_fit());
+    ASSERT_TRUE(t.all.shrink_to_fit());
+    EXPECT_LE(t.all.stats().bytes, mapped + (4u << 20));
+    for (std::uint64_t n = 0; n < 40; ++n) ASSERT_EQ(t.all.find(n), n);
+  }
+}
+
+} // namespace
+} // namespace cubby_test
