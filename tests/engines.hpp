@@ -15,6 +15,7 @@
 #include <cubby/set.hpp>
 
 #include "support/modes.hpp"
+#include "support/table_options.hpp"
 #include "support/typed_tests.hpp"
 
 namespace cubby_test {
@@ -85,8 +86,8 @@ using shared_plain_engines =
     ::testing::Types<cubby::reference, cubby::dlht, cubby::dramhit, cubby::dramhit_tuples, cubby::relativistic>;
 
 /// A table so small that overflow and growth happen within a few inserts, one bin at a time.
-inline cubby::options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {
-  cubby::options o;
+inline table_options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {
+  table_options o;
   o.capacity = 1;
   o.growth = growth;
   o.shrink = cubby::shrink_policy::manual;
