@@ -116,7 +116,8 @@ protected:
 
 /// A seat and a channel to each partition. Move-only; used by one thread at a time; must not outlive its map. What it sends
 /// about one key is carried out in the order in which it was sent. Its end flushes.
-template <contract::delegating Engine> class delegated_handle : public delegated_reads<delegated_handle<Engine>, Engine> {
+template <contract::delegating Engine> class delegated_handle
+    : public delegated_reads<delegated_handle<Engine>, Engine> {
   using base = delegated_reads<delegated_handle<Engine>, Engine>;
 
 public:
@@ -224,7 +225,8 @@ private:
   map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
 
-  static_assert(contract::codec<typename engine_type::policy>, "the codec of this table lacks something: see contract::codec");
+  static_assert(contract::codec<typename engine_type::policy>,
+                "the codec of this table lacks something: see contract::codec");
   static_assert(contract::delegating<engine_type>, "this engine lacks something that a delegated map needs: see "
                                                    "contract::delegating");
 

@@ -187,7 +187,8 @@ protected:
                      [&](const auto& s, const auto& p) { return detail::place(s, p, k, std::forward<A>(args)...); });
   }
   template <class Q, class... A> reservation<Engine> add_hidden(const Q& k, A&&... args) {
-    static_assert(contract::reserving<Engine>, "this engine has no hidden entries; insert the key when it is ready to be found");
+    static_assert(contract::reserving<Engine>,
+                  "this engine has no hidden entries; insert the key when it is ready to be found");
     return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
       return reservation<Engine>(s, static_cast<const Derived&>(*this).own_seat(), p, k, std::forward<A>(args)...);
     });

@@ -91,6 +91,7 @@ template <class T> concept complete_type = requires { sizeof(T); };
 template <template <class, class> class Face, class Engine> class handle : public Face<handle<Face, Engine>, Engine> {
   using base = Face<handle<Face, Engine>, Engine>;
   using codec_type = typename Engine::policy;
+  static_assert(contract::engine<Engine>, "this engine lacks something that each table needs: see contract::engine");
 
 public:
   using key_type = typename base::key_type;

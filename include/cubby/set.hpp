@@ -57,8 +57,10 @@ private:
   set(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
 
-  static_assert(contract::codec<typename engine_type::policy>, "the codec of this table lacks something: see contract::codec");
-  static_assert(contract::engine<engine_type>, "this engine lacks something that each table needs: see contract::engine");
+  static_assert(contract::codec<typename engine_type::policy>,
+                "the codec of this table lacks something: see contract::codec");
+  static_assert(contract::engine<engine_type>,
+                "this engine lacks something that each table needs: see contract::engine");
 
   mutable engine_type engine_;
 };

@@ -49,9 +49,7 @@ public:
   }
 
   /// Inserts the key hidden: nobody finds it until `commit`, nobody else can insert it (DLHT section 3.2.2).
-  template <class E = Engine> [[nodiscard]] reservation<E> shadow_insert(const K& k) {
-    return this->add_hidden(k);
-  }
+  template <class E = Engine> [[nodiscard]] reservation<E> shadow_insert(const K& k) { return this->add_hidden(k); }
   template <lookup_key<codec_type> Q> [[nodiscard]] reservation<Engine> shadow_insert(const Q& k) {
     return this->add_hidden(k);
   }

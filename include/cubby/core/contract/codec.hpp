@@ -37,10 +37,11 @@ concept slot_policy = requires(const P& policy, const typename P::probe& probe, 
 /// The same for an engine that keeps a node of its own in front of each record: `with_front<bytes>` is the codec whose
 /// records have that many bytes before them, aligned to 8, at `front_of(value_word)`. Without records it is the codec itself.
 template <class P, std::size_t Bytes>
-concept fronted_policy = slot_policy<typename P::template with_front<Bytes>> &&
-                         (!P::unique_words || requires(const typename P::template with_front<Bytes>& policy, std::uint64_t word) {
-                           { policy.front_of(word) } noexcept -> std::same_as<void*>;
-                         });
+concept fronted_policy =
+    slot_policy<typename P::template with_front<Bytes>> &&
+    (!P::unique_words || requires(const typename P::template with_front<Bytes>& policy, std::uint64_t word) {
+      { policy.front_of(word) } noexcept -> std::same_as<void*>;
+    });
 
 /// What an engine of tuples asks of a codec: how many words there are, and the hash that the probe of this key would carry.
 template <class P>

@@ -65,13 +65,12 @@ concept insert_result = requires(const R& result) {
 ///    engine may only be destroyed). `options_type` is `cubby::options` or derives from it.
 ///  - its destructor: nobody else uses the engine, and no guard is held. It disposes of all entries and of all that was retired.
 template <class E>
-concept makeable = std::derived_from<typename E::options_type, options> &&
-                   std::default_initializable<typename E::options_type> &&
-                   std::constructible_from<E, const typename E::options_type&, typename E::policy> &&
-                   requires(const E& e) {
-                     { e.ok() } noexcept -> std::same_as<bool>;
-                     { e.slots() } noexcept -> std::same_as<const typename E::policy&>; // the codec, in the table for good
-                   };
+concept makeable =
+    std::derived_from<typename E::options_type, options> && std::default_initializable<typename E::options_type> &&
+    std::constructible_from<E, const typename E::options_type&, typename E::policy> && requires(const E& e) {
+      { e.ok() } noexcept -> std::same_as<bool>;
+      { e.slots() } noexcept -> std::same_as<const typename E::policy&>; // the codec, in the table for good
+    };
 
 /// Seats and guards.
 ///  - `pin(seat)`: the guard, as an object whose end ends it. Guards of one seat nest, and cost no lock.
@@ -96,8 +95,7 @@ concept guarded = requires(E& e, seat& s) {
 template <class E>
 concept lookup_engine =
     std::convertible_to<decltype(E::claims), engine_claims> && makeable<E> && guarded<E> &&
-    std::derived_from<typename E::stats_type, table_stats> &&
-    requires(E& e, seat& s, const typename E::probe& probe) {
+    std::derived_from<typename E::stats_type, table_stats> && requires(E& e, seat& s, const typename E::probe& probe) {
       { e.find(s, probe) } -> std::same_as<found_as<stored_value_of<E>>>;
       { e.size() } -> std::convertible_to<std::size_t>;
       { e.capacity() } -> std::convertible_to<std::size_t>;
@@ -127,11 +125,12 @@ concept retiring = requires(E& e, seat& s, const stored_value_of<E>& words) {
 ///    entry. A record that was replaced or erased is `before` in the answer, and *the caller retires it*, inside the same guard. The
 ///    new words of a `replace` belong to the table when `done` is `replace`, else to the caller.
 template <class E>
-concept engine = lookup_engine<E> && (!E::policy::in_records || retiring<E>) &&
-                 requires(E& e, seat& s, const typename E::probe& probe, const stored_value_of<E>& words, any_decider<E> f) {
-                   { e.insert(s, probe, words) } -> insert_result;
-                   { e.mutate(s, probe, f) } -> std::same_as<mutated_as<stored_value_of<E>>>;
-                 };
+concept engine =
+    lookup_engine<E> && (!E::policy::in_records || retiring<E>) &&
+    requires(E& e, seat& s, const typename E::probe& probe, const stored_value_of<E>& words, any_decider<E> f) {
+      { e.insert(s, probe, words) } -> insert_result;
+      { e.mutate(s, probe, f) } -> std::same_as<mutated_as<stored_value_of<E>>>;
+    };
 
 /// `find_many(seat, n, make, take)`, inside a guard: `take(i, found)` once for each i below n, where found answers `make(i)`, a
 /// probe. Probes that are equal are answered in their order, others in any. Both functions run once for each i and may not throw
@@ -141,8 +140,7 @@ concept many_finding = lookup_engine<E> && requires(E& e, seat& s, any_asker<E> 
   e.find_many(s, std::size_t{}, make, take);
 };
 /// Batches: of lookups through `find_many`, of mixed operations one after the other, through `find`, `insert` and `mutate`.
-template <class E>
-concept batched = engine<E> && many_finding<E>;
+template <class E> concept batched = engine<E> && many_finding<E>;
 
 /// Hints, without effect on any result. Inside a guard.
 ///  - `prefetch(probe)`: asks memory for the line where a lookup begins, and waits for nothing
@@ -170,8 +168,7 @@ concept shrinkable = lookup_engine<E> && requires(E& e, seat& s) {
 };
 /// `collect(seat)`, outside a guard: disposes at once of what is retired and out of every guard. Tests ask for it; each
 /// engine also does it in passing.
-template <class E>
-concept collecting = lookup_engine<E> && requires(E& e, seat& s) { e.collect(s); };
+template <class E> concept collecting = lookup_engine<E> && requires(E& e, seat& s) { e.collect(s); };
 
 /// `for_each(seat, f)`, inside a guard: `f(key words, value words)` for visible entries, with no lock held, so that `f` may call the
 /// table and change this very entry. An entry that is there all the time is shown at least once (`walks_once`: exactly once);
@@ -194,11 +191,12 @@ concept snapshotting = engine<E> && requires(E& e, seat& s, any_bound begin, any
 ///  - `shadow_abort(seat, probe, value words)`: takes it out. *The caller retires its record*, inside the same guard.
 /// One of the two ends each reservation, once.
 template <class E>
-concept reserving = engine<E> && requires(E& e, seat& s, const typename E::probe& probe, const stored_value_of<E>& words) {
-  { e.shadow_insert(s, probe, words) } -> insert_result;
-  e.shadow_commit(s, probe, words);
-  e.shadow_abort(s, probe, words);
-};
+concept reserving =
+    engine<E> && requires(E& e, seat& s, const typename E::probe& probe, const stored_value_of<E>& words) {
+      { e.shadow_insert(s, probe, words) } -> insert_result;
+      e.shadow_commit(s, probe, words);
+      e.shadow_abort(s, probe, words);
+    };
 
 /// `modify(probe, f)`, inside a guard: as `mutate`, but `f` runs once at most, while no other change of this entry goes on:
 /// those wait. Lookups, and operations on other keys, go on. *The caller retires* `before`, as after `mutate`.
@@ -227,10 +225,11 @@ concept pipelined = engine<E> && requires(E& e, typename E::course& course, cons
 /// A pipelined engine may also change entries on the way to them: `mutate_along(seat, course, probe, f, out)`, inside a guard. False:
 /// as for `advance`. True: `out` is the answer of `mutate`; `f` may have run several times.
 template <class E>
-concept mutating_along = pipelined<E> && requires(E& e, seat& s, typename E::course& course, const typename E::probe& probe,
-                                                  any_decider<E>& f, mutated_as<stored_value_of<E>>& out) {
-  { e.mutate_along(s, course, probe, f, out) } -> std::same_as<bool>;
-};
+concept mutating_along =
+    pipelined<E> && requires(E& e, seat& s, typename E::course& course, const typename E::probe& probe,
+                             any_decider<E>& f, mutated_as<stored_value_of<E>>& out) {
+      { e.mutate_along(s, course, probe, f, out) } -> std::same_as<bool>;
+    };
 
 /// Engines whose writes are sent and not answered. A `sender` belongs to one thread at a time.
 ///  - `open_sender()`: null without memory. `close_sender(sender)` flushes it and gives it back.
@@ -257,8 +256,7 @@ concept delegating =
     };
 
 /// `histogram()`: how full bins are, of engines that count it. Outside a guard; looks at the whole table.
-template <class E>
-concept counting_bins = lookup_engine<E> && requires(const E& e) { e.histogram(); };
+template <class E> concept counting_bins = lookup_engine<E> && requires(const E& e) { e.histogram(); };
 
 } // namespace contract
 } // namespace cubby::inline v0

@@ -43,8 +43,8 @@ namespace contract {
 /// What a table may be made with beside `options`: the options of its engine, or a type that converts to them. The options of
 /// another engine match, too, so that `options_for` can say what is wrong.
 template <class O, class E>
-concept options_of = !std::same_as<O, options> && (std::derived_from<O, options> ||
-                                                   std::convertible_to<const O&, typename E::options_type>);
+concept options_of = !std::same_as<O, options> &&
+                     (std::derived_from<O, options> || std::convertible_to<const O&, typename E::options_type>);
 
 /// The options of engine `E`: the common ones with the engine's defaults beside them, or `wanted` as it is.
 template <class E, class O> [[nodiscard]] constexpr typename E::options_type options_for(const O& wanted) {
@@ -54,10 +54,11 @@ template <class E, class O> [[nodiscard]] constexpr typename E::options_type opt
     static_cast<options&>(all) = wanted;
     return all;
   } else {
-    constexpr bool of_this_engine = std::same_as<O, own> || (!std::derived_from<O, options> &&
-                                                             std::convertible_to<const O&, own>);
-    static_assert(of_this_engine, "these are the options of another engine: give cubby::options, or the options_type of this "
-                                  "table");
+    constexpr bool of_this_engine =
+        std::same_as<O, own> || (!std::derived_from<O, options> && std::convertible_to<const O&, own>);
+    static_assert(of_this_engine,
+                  "these are the options of another engine: give cubby::options, or the options_type of this "
+                  "table");
     if constexpr (of_this_engine) return wanted;
     else return own{};
   }
