@@ -44,8 +44,8 @@ public:
   [[nodiscard]] const resize_costs& costs() const { return costs_; }
 
 protected:
-  static cubby::options settings(std::uint64_t buckets) {
-    cubby::options o;
+  static cubby::relativistic::options settings(std::uint64_t buckets) {
+    cubby::relativistic::options o;
     o.capacity = buckets;
     o.growth = cubby::growth_policy::fixed;
     return o;

@@ -56,7 +56,7 @@ struct memory_log {
 
 int main(int count, char** words) {
   const std::uint64_t keys = number(count, words, 1, 50'000'000);
-  cubby::options chosen;
+  cubby::dlht::options chosen;
   chosen.move_bins = number(count, words, 2, chosen.move_bins);
   chosen.bins_per_link = static_cast<std::uint32_t>(number(count, words, 3, chosen.bins_per_link));
   std::vector<std::uint32_t> times(keys, 1);

@@ -39,7 +39,7 @@ template <class Map> std::uint64_t fill(Map& map, std::uint64_t entries, bool ha
   while (!map.stats().migrating)
     for (const std::uint64_t end = key + between_looks; key < end; ++key) handle.insert(key, key);
   // A write moves eight bins, or as many lines.
-  const std::uint64_t writes = map.stats().bins / cubby::options{}.move_bins / 2;
+  const std::uint64_t writes = map.stats().bins / typename Map::options_type{}.move_bins / 2;
   for (std::uint64_t i = 0; i < writes; ++i, ++key) handle.insert(key, key);
   if (!map.stats().migrating) std::abort();
   return key;

@@ -39,7 +39,7 @@ template <class Value> constexpr std::uint64_t number_of(const Value& value) {
 template <class Engine, class Value = std::uint64_t> class bench {
   using map_type = cubby::map<std::uint64_t, Value, Engine>;
   static constexpr bool has_pipeline =
-      std::same_as<Value, std::uint64_t> && cubby::pipelined_engine<typename map_type::engine_type>;
+      std::same_as<Value, std::uint64_t> && cubby::contract::pipelined<typename map_type::engine_type>;
 
   // A verb with more calls than one is inlined elsewhere or not at all: an engine is asked for inserts and erases in pairs or
   // one by one, as its figures began.

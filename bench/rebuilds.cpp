@@ -141,7 +141,7 @@ private:
 };
 
 /// A new table whose entries move as `chosen` has it.
-outcome turn(const plan& p, cubby::options chosen) {
+outcome turn(const plan& p, cubby::dramhit::options chosen) {
   chosen.capacity = p.entries;
   table t(chosen, codec({}, {}, 0));
   must(room::open(t));
@@ -194,7 +194,7 @@ struct subject {
     chosen.move_bins = share;
   }
   const char* name;
-  cubby::options chosen;
+  cubby::dramhit::options chosen;
   figures at_rest, moving;
   bench::rounds whole, lasting, part;
 

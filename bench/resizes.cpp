@@ -74,8 +74,8 @@ public:
 
 private:
   using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
-  static cubby::options settings(std::uint64_t buckets) {
-    cubby::options o;
+  static cubby::relativistic::options settings(std::uint64_t buckets) {
+    cubby::relativistic::options o;
     o.capacity = buckets;
     o.growth = cubby::growth_policy::fixed;
     return o;

@@ -11,6 +11,7 @@
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
 
+#include "../tests/support/table_options.hpp"
 #include "input.hpp"
 
 namespace cubby_fuzz {
@@ -104,7 +105,7 @@ struct keys_alone {
 
 /// A table's options and hash, as the first bytes of an input choose them.
 struct choice {
-  cubby::options options;
+  cubby_test::table_options options;
   masked_hash hash;
   explicit choice(input& in) {
     static constexpr cubby::growth_policy growths[] = {cubby::growth_policy::incremental,

@@ -66,7 +66,7 @@ template <class R> void erase_range(R& r) {
 /// Hints have no effect; a hash is a function of the key.
 template <class R> void ask_ahead(R& r) {
   const auto k = r.key();
-  r.face([&](auto& f) { f.prefetch(k); });
+  if constexpr (R::capabilities.prefetch) r.face([&](auto& f) { f.prefetch(k); });
   require(r.table.hash_for(k) == r.handle.hash_for(k), "two hashes for one key");
 }
 

@@ -27,8 +27,8 @@ struct sent_run {
         table(options_of(wanted, bytes), wanted.hash) {
     for (std::size_t i = 0; i < handles; ++i) senders.push_back(table.handle());
   }
-  static cubby::options options_of(const choice& wanted, input& bytes) {
-    cubby::options o = wanted.options;
+  static cubby_test::table_options options_of(const choice& wanted, input& bytes) {
+    cubby_test::table_options o = wanted.options;
     o.partitions = 1 + bytes.byte() % 4u;
     return o;
   }

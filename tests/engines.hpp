@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "modes.hpp"
+#include "support/table_options.hpp"
 #include "support/type_lists.hpp"
 #include "support/typed_tests.hpp"
 
@@ -124,8 +125,8 @@ using every_plain_engine = join_over<answering_engine, listed_engines>;
 using shared_plain_engines = join_over<shared_answering_engine, listed_engines>;
 
 /// A table so small that overflow and growth happen within a few inserts, one bin at a time.
-inline cubby::options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {
-  cubby::options o;
+inline table_options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {
+  table_options o;
   o.capacity = 1;
   o.growth = growth;
   o.shrink = cubby::shrink_policy::manual;

@@ -110,7 +110,8 @@ public:
     }
 
     std::size_t one_by_one(const K* keys, const verb* verbs, std::size_t n) {
-      for (std::size_t i = 0; i < n; ++i) handle_.prefetch(key_for<map_key>(keys[i]));
+      if constexpr (Map::capabilities.prefetch)
+        for (std::size_t i = 0; i < n; ++i) handle_.prefetch(key_for<map_key>(keys[i]));
       std::size_t done = 0;
       for (std::size_t i = 0; i < n; ++i) {
         value v;

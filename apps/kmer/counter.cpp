@@ -110,7 +110,7 @@ private:
   // become much larger than what it is used for.
   void renew(std::size_t expected) {
     map_.reset();
-    map_.emplace(cubby::options{.capacity = std::max(expected, least_capacity), .growth_factor = 2});
+    map_.emplace(typename map::options_type{{.capacity = std::max(expected, least_capacity)}, {.growth_factor = 2}});
   }
 
   std::optional<map> map_;
@@ -147,7 +147,7 @@ private:
   void renew(std::size_t expected) {
     here_.reset();
     map_.reset();
-    map_.emplace(cubby::options{.capacity = expected, .growth_factor = 2, .partitions = 1});
+    map_.emplace(cubby::partitioned::options{{.capacity = expected}, {.partitions = 1, .growth_factor = 2}});
     here_.emplace(map_->handle());
     here_->own(0);
   }

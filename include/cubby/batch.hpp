@@ -24,6 +24,15 @@ constexpr std::size_t least_of(std::size_t a, std::size_t b, std::size_t c) noex
 
 /// `act(i, probe) -> bool` for i in [0, n), in order, until it answers false. The number of calls made.
 template <class Engine, class Make, class Act>
+  requires(!contract::prefetching<Engine>)
+std::size_t in_order(site<Engine>, std::size_t n, Make make, Act act) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!act(i, make(i))) return i + 1;
+  }
+  return n;
+}
+template <class Engine, class Make, class Act>
+  requires contract::prefetching<Engine>
 CUBBY_ALWAYS_INLINE std::size_t in_order(site<Engine> s, std::size_t n, Make make, Act act) {
   using probe = typename Engine::probe;
   probe ring[2 * batch_group]; // not initialized: clearing it costs as much as some requests

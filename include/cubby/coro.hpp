@@ -136,6 +136,7 @@ private:
 template <class Face> class async_lookup : detail::turn {
   using codec_type = typename Face::engine_type::policy;
   using probe = typename Face::engine_type::probe;
+  static_assert(contract::prefetching<typename Face::engine_type>, "this engine cannot ask memory for an entry ahead");
 
 public:
   template <class Q>

@@ -28,13 +28,13 @@ template <class V> inline constexpr bool adds_in_place = std::is_arithmetic_v<V>
 
 /// What can be asked, of the map itself (the calling thread's seat) and of a handle. Every call is linearizable per key, takes
 /// no lock, and waits for nobody but where it says so.
-template <class Derived, delegating_engine Engine> class delegated_reads {
+template <class Derived, contract::delegating Engine> class delegated_reads {
 public:
   using codec_type = typename Engine::policy;
   using key_type = typename codec_type::key_type;
   using mapped_type = typename codec_type::mapped_type;
   using engine_type = Engine;
-  static constexpr capability_set capabilities = Engine::capabilities;
+  static constexpr capability_set capabilities = contract::capabilities_of<Engine>;
 
   [[nodiscard]] std::optional<mapped_type> find(const key_type& k) const {
     const auto s = here();
@@ -88,7 +88,7 @@ public:
   [[nodiscard]] bool empty() const { return size() == 0; }
   /// Slots; a partition grows before all of its own are used. Like `stats`, waits for the writer of each partition in turn.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
-  [[nodiscard]] table_stats stats() const { return here().engine.stats(); }
+  [[nodiscard]] typename Engine::stats_type stats() const { return here().engine.stats(); }
   /// Makes room for this many entries; waits for the writers. False: no memory, or the table is `fixed`.
   bool reserve(std::size_t entries) {
     const auto s = here();
@@ -116,7 +116,8 @@ protected:
 
 /// A seat and a channel to each partition. Move-only; used by one thread at a time; must not outlive its map. What it sends
 /// about one key is carried out in the order in which it was sent. Its end flushes.
-template <delegating_engine Engine> class delegated_handle : public delegated_reads<delegated_handle<Engine>, Engine> {
+template <contract::delegating Engine> class delegated_handle
+    : public delegated_reads<delegated_handle<Engine>, Engine> {
   using base = delegated_reads<delegated_handle<Engine>, Engine>;
 
 public:
@@ -180,7 +181,7 @@ private:
   typename Engine::sender* from_;
 };
 
-/// The map. `options.partitions` and `options.owners` say how many parts it has and how many threads of its own serve
+/// The map. `partitions` and `owners` of its `options_type` say how many parts it has and how many threads of its own serve
 /// them; with no owners, handles do: those that `own`, and any that would have to wait. What is on its way when the bound
 /// of a `fixed` one is met still comes in: up to 512 entries a handle in each part. The hash is called for each write while
 /// its partition is held: it must be short and use no map, nor may the `+` of values (`adds_in_place`). Neither copied nor
@@ -197,11 +198,17 @@ class map<K, V, partitioned, Hash, Allocator>
 public:
   using engine_type = partitioned_engine<codec<K, V, Hash, Allocator>>;
   using handle_type = delegated_handle<engine_type>;
+  /// `cubby::options` and those that only this engine reads.
+  using options_type = typename engine_type::options_type;
   static constexpr storage_mode mode = mode_of<K, V>;
 
   /// Throws std::bad_alloc when there is no memory for the first arrays, or no thread for an owner (without exceptions: see `ok`).
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
+      : map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+  /// The same with the options of the engine: `map(cubby::partitioned::options{{.capacity = 1000}, {.owners = 2}})`.
+  template <contract::options_of<engine_type> O>
+  explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   map(const map&) = delete;
   map& operator=(const map&) = delete;
 
@@ -214,6 +221,15 @@ public:
   [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }
 
 private:
+  struct made_with {}; // what the options of the engine are handed over with
+  map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
+      : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
+
+  static_assert(contract::codec<typename engine_type::policy>,
+                "the codec of this table lacks something: see contract::codec");
+  static_assert(contract::delegating<engine_type>, "this engine lacks something that a delegated map needs: see "
+                                                   "contract::delegating");
+
   mutable engine_type engine_;
 };
 

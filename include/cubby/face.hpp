@@ -35,7 +35,7 @@ public:
   using request_type = request<key_type, typename codec_type::mapped_type>;
   using reply_type = reply<typename codec_type::mapped_type>;
   /// What the engine can do; a verb that it does not claim does not compile.
-  static constexpr capability_set capabilities = Engine::capabilities;
+  static constexpr capability_set capabilities = contract::capabilities_of<Engine>;
 
   /// Whether the key is in the table.
   [[nodiscard]] bool contains(const key_type& k) const { return has(k); }
@@ -50,8 +50,10 @@ public:
   /// that does not end in `done` if so told. Answers say how each ended; the number of requests carried out is
   /// returned, the failed one included. No failure of a table (full, no memory) throws here. Takes as many requests as
   /// there are both requests and answers; answers beyond are `not_executed`.
+  template <class E = Engine>
   std::size_t execute(std::span<const request_type> requests, std::span<reply_type> replies,
                       batch_policy policy = batch_policy::run_all) {
+    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     return detail::run_batch(s, requests, replies, policy);
@@ -63,7 +65,7 @@ public:
     return here().codec().probe_of(k).hash;
   }
   /// Asks memory for the key's bin and goes on (DLHT section 3.3, coroutines). A hint: no effect on any result.
-  void prefetch(const key_type& k) const { ask_for(k); }
+  template <class E = Engine> void prefetch(const key_type& k) const { ask_for(k); }
   template <lookup_key<codec_type> Q> void prefetch(const Q& k) const { ask_for(k); }
 
   /// `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. Weak (DLHT section 3.4.4): an entry that is
@@ -71,6 +73,7 @@ public:
   /// `dramhit_tuples` one that moves behind the walk is seen again, also if the table's own thread moves it: until `stats()`
   /// says that nothing is `migrating`. `f` may use the table.
   template <class F> void visit_all(F f) const {
+    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), f, key, value); });
@@ -79,6 +82,7 @@ public:
   /// Erases every entry for which `p` holds (arguments as for visit_all), as visit_all would see them; the number.
   /// `p` may be asked again about an entry, and is asked about the very value that leaves.
   template <class P> std::size_t erase_if(P p) {
+    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto& codec = s.codec();
@@ -92,7 +96,8 @@ public:
   }
 
   /// Erases every entry that is there all the time; room stays. O(capacity).
-  void clear() {
+  template <class E = Engine> void clear() {
+    static_assert(contract::iterable<E>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
@@ -100,7 +105,7 @@ public:
     });
   }
   /// `clear`, then `shrink_to_fit`, and its answer.
-  bool clear_and_release() {
+  template <class E = Engine> bool clear_and_release() {
     clear();
     return shrink_to_fit();
   }
@@ -108,12 +113,11 @@ public:
   /// What the table holds at one point in time: a list of pairs, for a set of keys. Updates wait while the words are
   /// copied, lookups do not (DLHT section 3.4.4). O(capacity), and memory for a copy of everything; throws
   /// std::bad_alloc without it (without exceptions the list is not `ok()`).
-  [[nodiscard]] auto snapshot()
-    requires(Engine::capabilities.snapshot)
-  {
+  template <class E = Engine> [[nodiscard]] auto snapshot() {
+    static_assert(contract::snapshotting<E>, "this engine has no snapshot of one point in time; use visit_all");
     constexpr bool copied = std::is_copy_constructible_v<key_type> && snapshot_copies_values;
     static_assert(copied, "a snapshot copies every key and value: this type cannot be copied; use visit_all");
-    if constexpr (copied) {
+    if constexpr (copied && contract::snapshotting<E>) {
       const auto s = here();
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
       return detail::take_snapshot(s);
@@ -126,25 +130,26 @@ public:
   /// Slots of the current index; a table grows before all of them are used, and a `fixed` one takes no more than
   /// `options.capacity` entries. Those that DRAMHiT keeps aside for a few words of keys are not counted.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
-  [[nodiscard]] table_stats stats() const { return here().engine.stats(); }
+  [[nodiscard]] typename Engine::stats_type stats() const { return here().engine.stats(); }
   /// How full bins are and how many buckets they chain; only of engines that count, such as cubby::dlht_counted. O(n).
-  [[nodiscard]] auto histogram() const
-    requires requires(const Engine& e) { e.histogram(); }
-  {
-    return here().engine.histogram();
+  template <class E = Engine> [[nodiscard]] auto histogram() const {
+    static_assert(contract::counting_bins<E>, "this engine does not count how full its bins are");
+    if constexpr (contract::counting_bins<E>) return here().engine.histogram();
   }
   /// Makes room for this many entries, so that they need no further growth. False: there is no memory for it, or the table is
   /// `fixed` and smaller; it works on. True: the room is there. But an engine that waits for readers (`relativistic`)
   /// may answer true when its growth has begun and a reader holds it up: the table is whole, has the room when the
   /// growth has ended (`stats().migrating`), and the engine says how long it waits and who goes on.
-  bool reserve(std::size_t entries) {
+  template <class E = Engine> bool reserve(std::size_t entries) {
+    static_assert(contract::growable<E>, "this engine does not grow; give the capacity when the table is made");
     const auto s = here();
     return s.engine.reserve(s.at, entries);
   }
   /// Gives room back that the entries do not need, down to `options.capacity`; some may stay, as engines have sizes of
   /// their own. Nothing, and true, if the table shrinks `never`. False: no memory for the new index. True may mean that
   /// it goes on later, as in `reserve`.
-  bool shrink_to_fit() {
+  template <class E = Engine> bool shrink_to_fit() {
+    static_assert(contract::shrinkable<E>, "this engine gives no memory back before its end");
     const auto s = here();
     return s.engine.shrink_to_fit(s.at);
   }
@@ -182,6 +187,8 @@ protected:
                      [&](const auto& s, const auto& p) { return detail::place(s, p, k, std::forward<A>(args)...); });
   }
   template <class Q, class... A> reservation<Engine> add_hidden(const Q& k, A&&... args) {
+    static_assert(contract::reserving<Engine>,
+                  "this engine has no hidden entries; insert the key when it is ready to be found");
     return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
       return reservation<Engine>(s, static_cast<const Derived&>(*this).own_seat(), p, k, std::forward<A>(args)...);
     });
@@ -198,6 +205,7 @@ private:
         k, [](const auto& s, const auto& p) { return detail::erase_word(s, p, [](const auto&) { return true; }); });
   }
   template <class Q> void ask_for(const Q& k) const {
+    static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead");
     about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });
   }
   template <class F> static decltype(auto) show(const codec_type& codec, F& f, const auto& key, const auto& value) {

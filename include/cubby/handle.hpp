@@ -18,7 +18,7 @@ namespace detail {
 template <class Engine> class owned_seat {
 public:
   explicit owned_seat(Engine& e) : engine_(&e) {
-    if constexpr (!Engine::capabilities.one_thread_only) {
+    if constexpr (!Engine::claims.one_thread_only) {
       mine_ = e.claim_seat();
       if (mine_ == nullptr) fail::with_no_memory();
     }
@@ -37,10 +37,10 @@ public:
   [[nodiscard]] Engine& engine() const noexcept { return *engine_; }
   [[nodiscard]] seat* own() const noexcept { return mine_; }
   [[nodiscard]] seat& at() const {
-    if constexpr (Engine::capabilities.one_thread_only) return thread_seat(*engine_);
+    if constexpr (Engine::claims.one_thread_only) return thread_seat(*engine_);
     // without exceptions a claim may have failed: the thread's seat does as well, only slower
     if (!fail::throws && mine_ == nullptr) return thread_seat(*engine_);
-    if constexpr (!Engine::capabilities.one_thread_only) registry::use(*mine_);
+    if constexpr (!Engine::claims.one_thread_only) registry::use(*mine_);
     return *mine_;
   }
 
@@ -91,6 +91,7 @@ template <class T> concept complete_type = requires { sizeof(T); };
 template <template <class, class> class Face, class Engine> class handle : public Face<handle<Face, Engine>, Engine> {
   using base = Face<handle<Face, Engine>, Engine>;
   using codec_type = typename Engine::policy;
+  static_assert(contract::engine<Engine>, "this engine lacks something that each table needs: see contract::engine");
 
 public:
   using key_type = typename base::key_type;
@@ -129,7 +130,7 @@ public:
 
 private:
   template <class Sink, class... Chosen> auto pipeline_to(Sink& sink, const Chosen&... chosen) {
-    constexpr bool pipelined = Engine::capabilities.pipelined;
+    constexpr bool pipelined = contract::pipelined<Engine>;
     static_assert(pipelined, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
     if constexpr (pipelined) {
       constexpr bool included = detail::complete_type<sink_pipeline<Engine, Sink>>;

@@ -98,15 +98,15 @@ public:
   /// `f(V&)`, called exactly once if the key is there, on a copy that then takes the value's place. Blocks: whoever wants to change
   /// or erase this entry waits until `f` has returned; lookups, and all that is about other entries, go on. `f` must not wait for
   /// anybody who may want this entry: no change of it, no `clear` or `erase_if` over all, no change of an entry that another
-  /// `modify` or a reservation holds. What it throws leaves the entry as it was. Throws like `assign`. Of engines that claim
+  /// `modify` or a reservation holds. What it throws leaves the entry as it was. Throws like `assign`. Of engines that have
   /// `exclusive_modify`: `relativistic`.
   template <class F>
-    requires(Engine::capabilities.exclusive_modify && std::copy_constructible<V>)
+    requires std::copy_constructible<V>
   bool modify(const K& k, F&& f) {
     return alter(k, f);
   }
   template <lookup_key<codec_type> Q, class F>
-    requires(Engine::capabilities.exclusive_modify && std::copy_constructible<V>)
+    requires std::copy_constructible<V>
   bool modify(const Q& k, F&& f) {
     return alter(k, f);
   }
@@ -151,9 +151,10 @@ public:
 
   /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
   /// keys, values and found. Equal keys are looked up in their order, others in none.
-  std::size_t find_batch(std::span<const K> keys, std::span<V> values, std::span<bool> found) const
+  template <class E = Engine>
     requires std::is_copy_assignable_v<V>
-  {
+  std::size_t find_batch(std::span<const K> keys, std::span<V> values, std::span<bool> found) const {
+    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto& codec = s.codec();
@@ -169,6 +170,7 @@ public:
   /// `f(i, const V*)` once for each key, null where absent, equal keys in their order, others in none: i tells which. The number found.
   /// `f` may call the table.
   template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto& codec = s.codec();
@@ -186,19 +188,23 @@ public:
   }
 
   /// `co_await` finds the key while other tasks of the same runner go on; include <cubby/coro.hpp>.
-  [[nodiscard]] auto async_find(const K& k) const { return async_lookup<Derived>(self(), k); }
+  template <class E = Engine> [[nodiscard]] auto async_find(const K& k) const {
+    static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use find");
+    return async_lookup<Derived>(self(), k);
+  }
   template <lookup_key<codec_type> Q> [[nodiscard]] auto async_find(const Q& k) const {
+    static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead; use find");
     return async_lookup<Derived>(self(), k);
   }
 
   /// Inserts the key hidden: nobody finds it until `commit`, nobody else can insert it (DLHT section 3.2.2).
   template <class... A>
-    requires(Engine::capabilities.shadow_insert && std::constructible_from<V, A...>)
+    requires std::constructible_from<V, A...>
   [[nodiscard]] reservation<Engine> shadow_insert(const K& k, A&&... args) {
     return this->add_hidden(k, std::forward<A>(args)...);
   }
   template <lookup_key<codec_type> Q, class... A>
-    requires(Engine::capabilities.shadow_insert && std::constructible_from<V, A...>)
+    requires std::constructible_from<V, A...>
   [[nodiscard]] reservation<Engine> shadow_insert(const Q& k, A&&... args) {
     return this->add_hidden(k, std::forward<A>(args)...);
   }
@@ -243,6 +249,7 @@ private:
     return settle(this->about(k, [&](const auto& s, const auto& p) { return detail::replace_value(s, p, k, f); }));
   }
   template <class Q, class F> bool alter(const Q& k, F& f) {
+    static_assert(contract::exclusive<Engine>, "this engine gives no entry to one caller alone; use update");
     return settle(this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
   }
   template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& f, A&&... args) {

@@ -48,13 +48,6 @@ concept table_with_engine = requires(T& table) {
   { table.engine() } -> std::same_as<typename T::engine_type&>;
 };
 
-/// An engine that lets requests wait.
-template <class E>
-concept pipelined_engine = requires {
-  typename E::course;
-  requires E::capabilities.pipelined;
-};
-
 /// Of whatever is no such engine, and of a map's own type: says so, and has nothing that could say more.
 template <class Engine> class pipeline {
   static_assert(!table_with_engine<Engine>, "write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)");
@@ -72,7 +65,7 @@ public:
 /// What a user's code throws (a hash, a constructor, a sum, a sink) passes through the call in which it happens, and that
 /// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
 /// answer, in the state in which its verb alone leaves the table (G.5); the others stay pending.
-template <pipelined_engine Engine> class pipeline<Engine> {
+template <contract::pipelined Engine> class pipeline<Engine> {
   using codec_type = typename Engine::policy;
 
 public:
@@ -280,12 +273,8 @@ private:
     return true;
   }
 
-  struct any_change {
-    decision operator()(std::uint64_t) const { return {}; }
-  };
   /// The engine changes entries that are their own words on the way to them, without a second search.
-  static constexpr bool changes_along = requires(Engine& e, course& c, const probe& p, any_change& f, mutated& out,
-                                                 detail::site<Engine> s) { e.mutate_along(s.at, c, p, f, out); };
+  static constexpr bool changes_along = contract::mutating_along<Engine>;
   static constexpr bool adds = requires(const mapped_type& v) { static_cast<mapped_type>(v + v); };
 
   /// What the request does to an entry that is there.

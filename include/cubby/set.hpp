@@ -20,12 +20,18 @@ class set : public set_face<set<K, Engine, Hash, Allocator>,
 public:
   using engine_type = typename Engine::template engine<codec_in<Engine, K, no_value, Hash, Allocator>>;
   using handle_type = cubby::handle<set_face, engine_type>;
+  /// `cubby::options` and those that only this engine reads.
+  using options_type = typename engine_type::options_type;
   /// How entries are stored; known when the types are.
   static constexpr storage_mode mode = mode_in<Engine, K, no_value>;
 
   /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
   explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
+      : set(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+  /// The same with the options of the engine: `set(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
+  template <contract::options_of<engine_type> O>
+  explicit set(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : set(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// Nobody else may use the set any more. Destructors of its keys that run now may call every verb of it; what they insert goes
   /// as well, so one that always inserts keeps this from ending.
   ~set() {
@@ -47,6 +53,15 @@ public:
   [[nodiscard]] static seat* own_seat() noexcept { return nullptr; }
 
 private:
+  struct made_with {}; // what the options of the engine are handed over with
+  set(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
+      : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
+
+  static_assert(contract::codec<typename engine_type::policy>,
+                "the codec of this table lacks something: see contract::codec");
+  static_assert(contract::engine<engine_type>,
+                "this engine lacks something that each table needs: see contract::engine");
+
   mutable engine_type engine_;
 };
 

@@ -25,7 +25,8 @@ public:
 
   /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
   /// Equal keys are looked up in their order, others in none.
-  std::size_t contains_batch(std::span<const K> keys, std::span<bool> found) const {
+  template <class E = Engine> std::size_t contains_batch(std::span<const K> keys, std::span<bool> found) const {
+    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const std::size_t n = keys.size() < found.size() ? keys.size() : found.size();
@@ -38,20 +39,18 @@ public:
   }
 
   /// `co_await` answers `contains` while other tasks of the same runner go on; include <cubby/coro.hpp>.
-  [[nodiscard]] auto async_contains(const K& k) const { return async_lookup<Derived>(self(), k); }
+  template <class E = Engine> [[nodiscard]] auto async_contains(const K& k) const {
+    static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use contains");
+    return async_lookup<Derived>(self(), k);
+  }
   template <lookup_key<codec_type> Q> [[nodiscard]] auto async_contains(const Q& k) const {
+    static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead; use contains");
     return async_lookup<Derived>(self(), k);
   }
 
   /// Inserts the key hidden: nobody finds it until `commit`, nobody else can insert it (DLHT section 3.2.2).
-  [[nodiscard]] reservation<Engine> shadow_insert(const K& k)
-    requires(Engine::capabilities.shadow_insert)
-  {
-    return this->add_hidden(k);
-  }
-  template <lookup_key<codec_type> Q>
-    requires(Engine::capabilities.shadow_insert)
-  [[nodiscard]] reservation<Engine> shadow_insert(const Q& k) {
+  template <class E = Engine> [[nodiscard]] reservation<E> shadow_insert(const K& k) { return this->add_hidden(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] reservation<Engine> shadow_insert(const Q& k) {
     return this->add_hidden(k);
   }
 

@@ -139,7 +139,7 @@ TYPED_TEST(order_across_keys, one_of_two_threads_sees_the_change_of_the_other) {
   for (const change first : every_change) {
     for (const change second : every_change) {
       if (second < first || !has<TypeParam>(first) || !has<TypeParam>(second)) continue;
-      typename TypeParam::map m(cubby::options{.capacity = 1000});
+      typename TypeParam::map m(table_options{.capacity = 1000});
       changer<TypeParam> one(m, 0, first, second), two(m, 1, second, first);
       EXPECT_FALSE(both_miss(one, two, scaled(24), std::chrono::milliseconds(scaled(25))))
           << change_names[static_cast<unsigned>(first)] << " beside " << change_names[static_cast<unsigned>(second)];

@@ -14,7 +14,7 @@ namespace {
 template <class Mode>
 class pair_of_tables {
 public:
-  explicit pair_of_tables(const cubby::options& o, std::uint64_t salt, std::uint64_t keys)
+  explicit pair_of_tables(const table_options& o, std::uint64_t salt, std::uint64_t keys)
       : map_(o), random_(salt), keys_(keys) {}
 
   void step() {
@@ -163,7 +163,7 @@ class a_visibility : public ::testing::Test {};
 TYPED_TEST_SUITE(a_visibility, every_mode);
 
 template <class Mode>
-void random_history(const cubby::options& o, std::uint64_t salt, std::uint64_t keys, std::uint64_t steps) {
+void random_history(const table_options& o, std::uint64_t salt, std::uint64_t keys, std::uint64_t steps) {
   pair_of_tables<Mode> both(o, salt, keys);
   for (std::uint64_t i = 0; i < steps && !::testing::Test::HasFatalFailure(); ++i) {
     both.step();
@@ -184,11 +184,11 @@ TYPED_TEST(a_visibility, random_histories_match_the_oracle_on_tiny_tables) {
 }
 
 TYPED_TEST(a_visibility, random_history_matches_the_oracle_with_default_options) {
-  random_history<TypeParam>(cubby::options{}, 7, 3000, scaled(20000));
+  random_history<TypeParam>(table_options{}, 7, 3000, scaled(20000));
 }
 
 TYPED_TEST(a_visibility, random_history_matches_the_oracle_with_a_random_seed) {
-  cubby::options o = tiny_options();
+  table_options o = tiny_options();
   o.seed = cubby::random_seed();
   random_history<TypeParam>(o, 8, 300, scaled(4000));
 }

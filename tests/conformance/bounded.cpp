@@ -15,7 +15,7 @@ class bounded : public ::testing::Test {};
 TYPED_TEST_SUITE(bounded, main_modes);
 
 TYPED_TEST(bounded, a_fixed_table_answers_full_and_works_on) {
-  cubby::options o = tiny_options(cubby::growth_policy::fixed);
+  table_options o = tiny_options(cubby::growth_policy::fixed);
   o.capacity = 100;
   typename TypeParam::map m(o);
   std::uint64_t n = 0;
@@ -40,7 +40,7 @@ TYPED_TEST(bounded, a_fixed_table_answers_full_and_works_on) {
 TYPED_TEST(bounded, a_fixed_table_holds_its_capacity_at_every_size_and_seed) {
   random_source random(110);
   for (std::size_t capacity = 1; capacity < 3000; capacity = capacity * 5 / 3 + 1) {
-    cubby::options o = tiny_options(cubby::growth_policy::fixed);
+    table_options o = tiny_options(cubby::growth_policy::fixed);
     o.capacity = capacity;
     o.seed = random.next();
     typename TypeParam::map m(o);
@@ -85,7 +85,7 @@ class bounded_shared : public ::testing::Test {};
 TYPED_TEST_SUITE(bounded_shared, shared_modes);
 
 TYPED_TEST(bounded_shared, threads_that_fill_a_fixed_table_lose_nothing) {
-  cubby::options o = tiny_options(cubby::growth_policy::fixed);
+  table_options o = tiny_options(cubby::growth_policy::fixed);
   o.capacity = 500;
   typename TypeParam::map m(o);
   std::vector<std::vector<std::uint64_t>> in(3);

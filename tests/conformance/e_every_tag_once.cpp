@@ -235,7 +235,7 @@ TYPED_TEST(e_every_tag_once, while_the_table_grows_and_shrinks) {
 }
 
 TYPED_TEST(e_every_tag_once, a_full_table_is_an_answer) {
-  cubby::options o = tiny_options(cubby::growth_policy::fixed);
+  table_options o = tiny_options(cubby::growth_policy::fixed);
   typename TypeParam::map m(o);
   correspondent<TypeParam> c(m, {8}, 8);
   std::vector<typename pipe<TypeParam>::request_type> all;

@@ -39,7 +39,7 @@ TYPED_TEST_SUITE(f_grow_and_shrink, main_modes);
 TYPED_TEST(f_grow_and_shrink, any_first_capacity_grows_to_any_size) {
   for (std::size_t capacity = 0; capacity < 40; capacity += capacity < 5 ? 1 : 7) {
     for (const auto growth : growing_policies) {
-      cubby::options o = tiny_options(growth);
+      table_options o = tiny_options(growth);
       o.capacity = capacity;
       typename TypeParam::map m(o);
       for (std::uint64_t n = 0; n < 600; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
@@ -51,7 +51,7 @@ TYPED_TEST(f_grow_and_shrink, any_first_capacity_grows_to_any_size) {
 TYPED_TEST(f_grow_and_shrink, every_growth_factor_and_piece_size) {
   for (const std::uint32_t factor : {0u, 2u, 3u, 8u, 64u}) {
     for (const std::size_t piece : {1u, 3u, 1000u}) {
-      cubby::options o = tiny_options();
+      table_options o = tiny_options();
       o.growth_factor = factor;
       o.chunk_bins = o.move_bins = piece;
       o.bins_per_link = factor == 3 ? 8 : 2;
@@ -87,7 +87,7 @@ TYPED_TEST(f_grow_and_shrink, reserve_ends_a_move_that_writes_have_begun) {
 }
 
 TYPED_TEST(f_grow_and_shrink, reserve_ends_a_rebuild_of_a_fixed_table) {
-  cubby::options o = tiny_options(cubby::growth_policy::fixed);
+  table_options o = tiny_options(cubby::growth_policy::fixed);
   o.capacity = 300;
   typename TypeParam::map m(o);
   std::uint64_t n = 0;
@@ -122,7 +122,7 @@ TYPED_TEST(f_grow_and_shrink, the_given_capacity_is_a_floor) {
   if constexpr (!claims<TypeParam>(&cubby::capability_set::shrinks)) {
     GTEST_SKIP() << "this engine does not claim to shrink";
   } else {
-    cubby::options o = tiny_options();
+    table_options o = tiny_options();
     o.capacity = 1000;
     typename TypeParam::map m(o);
     for (std::uint64_t n = 0; n < 4000; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
@@ -138,7 +138,7 @@ TYPED_TEST(f_grow_and_shrink, never_means_never_and_automatic_needs_no_call) {
     GTEST_SKIP() << "this engine does not claim to shrink";
   } else {
     for (const auto policy : {cubby::shrink_policy::never, cubby::shrink_policy::automatic}) {
-      cubby::options o = tiny_options();
+      table_options o = tiny_options();
       o.shrink = policy;
       typename TypeParam::map m(o);
       for (std::uint64_t n = 0; n < 4000; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
@@ -178,7 +178,7 @@ TYPED_TEST_SUITE(f_shared, shared_modes);
 
 /// Two threads push disjoint windows of keys through the table while a third looks at keys that never leave.
 template <class Mode>
-void windows_under_readers(const cubby::options& o, std::uint64_t window, std::uint64_t steps, bool resize) {
+void windows_under_readers(const table_options& o, std::uint64_t window, std::uint64_t steps, bool resize) {
   constexpr std::uint64_t resident = 50;
   typename Mode::map m(o);
   for (std::uint64_t n = 0; n < resident; ++n) ASSERT_TRUE(m.insert(Mode::key(n), Mode::value(n)));
@@ -231,7 +231,7 @@ TYPED_TEST(f_shared, a_moving_window_with_shrink_and_reserve_under_readers) {
 }
 
 TYPED_TEST(f_shared, automatic_shrink_under_readers) {
-  cubby::options o = tiny_options();
+  table_options o = tiny_options();
   o.shrink = cubby::shrink_policy::automatic;
   for (const std::uint64_t window : {30u, 900u}) {
     windows_under_readers<TypeParam>(o, window, scaled(4000), false);

@@ -19,7 +19,7 @@ class g_reclamation : public ::testing::Test {
 protected:
   using allocator = counting_allocator<std::byte>;
   using map = cubby::map<std::uint64_t, tracked, Engine, cubby::hash<std::uint64_t>, allocator>;
-  std::unique_ptr<map> make(cubby::options o = tiny_options()) {
+  std::unique_ptr<map> make(table_options o = tiny_options()) {
     return std::make_unique<map>(o, cubby::hash<std::uint64_t>{}, allocator(account));
   }
   void TearDown() override {

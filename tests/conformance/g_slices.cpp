@@ -47,7 +47,7 @@ template <class Engine> struct slices : testing::Test {
     EXPECT_LE(worst, cubby::dispose_slice + own_values);
     EXPECT_LT(calls, most_calls) << "what waits becomes less: " << m.stats().retired;
   }
-  map_type m{cubby::options{.capacity = 16}};
+  map_type m{table_options{.capacity = 16}};
 };
 TYPED_TEST_SUITE(slices, shared_engines);
 

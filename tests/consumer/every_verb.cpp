@@ -55,12 +55,14 @@ template <class Map, class K, class V> std::size_t look(Map& m, const K& k, cons
   count += m.find_batch(keys, values, found);
   count += m.visit_batch(keys, [](std::size_t, const V*) {});
   if constexpr (Map::capabilities.snapshot) count += m.snapshot().size();
-  const auto task = [](const Map& map, K key, std::size_t& out) -> cubby::task {
-    if (co_await map.async_find(key)) ++out;
-  };
-  cubby::round_robin tasks;
-  tasks.spawn(task(m, k, count));
-  tasks.run();
+  if constexpr (Map::capabilities.prefetch) {
+    const auto task = [](const Map& map, K key, std::size_t& out) -> cubby::task {
+      if (co_await map.async_find(key)) ++out;
+    };
+    cubby::round_robin tasks;
+    tasks.spawn(task(m, k, count));
+    tasks.run();
+  }
   return count;
 }
 
@@ -96,7 +98,7 @@ template <class Engine, class K, class V> std::size_t use(const K& k, const V& v
 }
 
 std::size_t use_partitioned() {
-  cubby::map<word, word, cubby::partitioned> m({.owners = 1});
+  cubby::map<word, word, cubby::partitioned> m(cubby::partitioned::options{{}, {.owners = 1}});
   {
     auto h = m.handle();
     (void)h.insert_or_assign(1, 2);

@@ -143,8 +143,8 @@ template <class One> transfers count(const traffic& t, One one) {
   return {static_cast<double>(model->all()) / n, static_cast<double>(model->busiest()) / n};
 }
 
-template <class Map> cubby::options room_for(const traffic& t) {
-  cubby::options o;
+template <class Map> typename Map::options_type room_for(const traffic& t) {
+  typename Map::options_type o;
   o.capacity = t.keys;
   if constexpr (Map::capabilities.delegates) o.partitions = t.cores;
   return o;

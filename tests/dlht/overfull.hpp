@@ -42,8 +42,8 @@ public:
   map_type map;
 
 private:
-  static cubby::options halving_options() {
-    cubby::options o = tiny_options();
+  static table_options halving_options() {
+    table_options o = tiny_options();
     o.shrink = cubby::shrink_policy::automatic;
     return o;
   }

@@ -84,7 +84,7 @@ script random_script(random_source& random, std::uint64_t keys, std::uint64_t va
 
 /// Three threads, turns of random length; `fill` keys fill the bins, so that inserts chain, overflow and grow.
 template <class Coding>
-void random_schedule(std::uint64_t salt, std::uint64_t fill, const cubby::options& o) {
+void random_schedule(std::uint64_t salt, std::uint64_t fill, const table_options& o) {
   random_source random(salt);
   const std::uint64_t keys = 1 + random.below(3);
   const std::uint64_t values = 1 + random.below(3);

@@ -22,8 +22,8 @@ TYPED_TEST_SUITE(lookups, lookups_kinds);
 constexpr std::uint64_t crowd = 46; // in 62 or 64 slots; somewhat more would be crowded enough to move
 constexpr std::uint64_t asked = crowd + 10;
 
-cubby::options crowded_options() {
-  cubby::options o = tiny_options();
+table_options crowded_options() {
+  table_options o = tiny_options();
   o.capacity = crowd;
   return o;
 }

@@ -14,6 +14,7 @@
 #include "explore/schedule.hpp"
 #include "linearizability/history.hpp"
 #include "support/act.hpp"
+#include "support/table_options.hpp"
 
 namespace cubby_test {
 
@@ -61,7 +62,7 @@ struct low_placed_hash {
 struct scenario {
   std::string name;
   table_kind table = table_kind::words;
-  cubby::options options{};
+  table_options options{};
   std::vector<entry> still{}; ///< inserted first; no script touches them
   script before{};            ///< then this, by one thread, alone
   unsigned gone = 0;          ///< then so many entries come and go, of the first place but in a partitioned table

@@ -22,7 +22,7 @@ class allocation : public ::testing::Test {
 protected:
   using map = typename Mode::map;
 
-  static std::unique_ptr<map> filled(const cubby::options& o) {
+  static std::unique_ptr<map> filled(const table_options& o) {
     auto m = std::make_unique<map>(o);
     for (std::uint64_t n = 0; n < entries; ++n) EXPECT_TRUE(m->insert(Mode::key(n), Mode::value(n)));
     return m;
@@ -45,7 +45,7 @@ protected:
 
   /// `verb` may throw std::bad_alloc, and nothing else. Runs it with the first, second, ... allocation refused until
   /// none is; each time in a fresh table, which afterwards must be able to do it all.
-  void each_allocation_fails(const std::function<void(map&)>& verb, cubby::options o = tiny_options()) {
+  void each_allocation_fails(const std::function<void(map&)>& verb, table_options o = tiny_options()) {
     for (std::uint64_t number = 1; number < 3000; ++number) {
       auto m = filled(o);
       bool struck = false;

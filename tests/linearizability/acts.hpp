@@ -33,7 +33,7 @@ inline constexpr std::uint64_t first_noise_key = 1000;
 inline constexpr std::size_t longest_batch = 6;
 
 struct plan {
-  cubby::options options = tiny_options();
+  table_options options = tiny_options();
   unsigned threads = 3;
   std::uint64_t keys = 1;
   std::uint64_t calls = 1500; // of each thread, in each round

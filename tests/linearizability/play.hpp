@@ -38,7 +38,7 @@ void play(client<Coding>& c, const request_line& r) {
 template <class Coding>
 class run {
 public:
-  explicit run(const cubby::options& o) : map(o) {}
+  explicit run(const table_options& o) : map(o) {}
   void now(const script& s) {
     trace& t = lane();
     client<Coding> c(map, t);

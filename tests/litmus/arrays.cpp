@@ -33,7 +33,7 @@ cubby::word_probe probe_of(std::uint64_t key) { return {array_policy::hash_of_ke
 struct arrays_cell {
   static constexpr std::size_t size = 32;
   static constexpr std::size_t first_slot = 4;
-  flat::table<array_policy, shared> table{cubby::options{}, array_policy{}};
+  flat::table<array_policy, shared> table{flat::options{}, array_policy{}};
   flat::array<shared>* first = nullptr;
   std::uint64_t passenger[size] = {};
   arrays_cell() {

@@ -167,7 +167,7 @@ TEST(litmus, a_swap_is_seen_in_order_by_two_loads) {
 
 struct table_cell {
   static constexpr std::size_t size = 1;
-  room::table<word_policy, shared> table{cubby::options{}, word_policy{}};
+  room::table<word_policy, shared> table{room::options{}, word_policy{}};
   room::index<shared>* first = nullptr;
   std::uint64_t passenger[2] = {};
   std::atomic<bool> begun{false};

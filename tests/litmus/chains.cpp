@@ -43,7 +43,7 @@ constexpr cubby::word_probe chain_probe(std::uint64_t key) noexcept { return {ke
 template <class Policy>
 struct chains_of {
   static constexpr std::size_t size = relative::stripe_count;
-  relative::table<Policy> table{cubby::options{.capacity = chain_buckets}, Policy{}};
+  relative::table<Policy> table{relative::options{{.capacity = chain_buckets}, {}}, Policy{}};
   relative::bucket_array* first = nullptr;
   std::uint64_t passenger[size] = {};
   chains_of() {

@@ -26,7 +26,7 @@ constexpr wide_policy::probe wide_probe(std::uint64_t key) noexcept { return {ke
 /// A table of 32 lines, a key and a passenger for each.
 struct tuples_cell {
   static constexpr std::size_t size = 32;
-  wide::table<wide_policy, shared> table{cubby::options{}, wide_policy{}};
+  wide::table<wide_policy, shared> table{wide::options{}, wide_policy{}};
   wide::array<wide_policy, shared>* first = nullptr;
   std::uint64_t passenger[size] = {};
   tuples_cell() {

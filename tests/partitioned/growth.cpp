@@ -175,7 +175,7 @@ TEST_P(partitioned_growth, that_is_fixed_says_full_and_keeps_what_it_accepted) {
 }
 
 TEST(partitioned_sizes, that_cannot_be_had_are_refused) {
-  cubby::options o;
+  cubby::partitioned::options o;
   o.capacity = ~std::size_t{0};
   EXPECT_THROW(map{o}, std::bad_alloc);
   map m;

@@ -71,7 +71,7 @@ TEST(partitioned_order_across_keys, one_of_two_owners_sees_what_the_other_has_fl
   for (const change first : every_change) {
     for (const change second : every_change) {
       if (second < first) continue;
-      map m(cubby::options{.capacity = 8000, .partitions = 2});
+      map m(cubby::partitioned::options{{.capacity = 8000}, {.partitions = 2}});
       changer one(m, 0, first, second), two(m, 1, second, first);
       EXPECT_FALSE(both_miss(one, two, scaled(60), std::chrono::milliseconds(scaled(700))))
           << names[static_cast<unsigned>(first)] << " beside " << names[static_cast<unsigned>(second)];

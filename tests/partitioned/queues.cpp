@@ -19,7 +19,7 @@ std::uint64_t key_in(const map& m, std::size_t partition, std::uint64_t n) {
 
 /// Each owns a half and sends to the other's half only, faster than anybody serves.
 TEST(partitioned_queues, that_are_full_in_both_directions_do_not_block) {
-  cubby::options o;
+  cubby::partitioned::options o;
   o.partitions = 2;
   map m(o);
   const std::uint64_t keys[2] = {key_in(m, 0, 1), key_in(m, 1, 2)};
@@ -35,7 +35,7 @@ TEST(partitioned_queues, that_are_full_in_both_directions_do_not_block) {
 
 /// Handles that have said that they serve, and do not: their threads do something else, or wait for us.
 TEST(partitioned_queues, of_owners_that_never_come_are_served_by_who_waits) {
-  cubby::options o;
+  cubby::partitioned::options o;
   o.partitions = 3;
   map m(o);
   auto idle = m.handle();
@@ -52,7 +52,7 @@ TEST(partitioned_queues, of_owners_that_never_come_are_served_by_who_waits) {
 TEST(partitioned_queues, carry_everything_from_any_number_of_producers_to_any_number_of_owners) {
   for (const unsigned producers : {1u, 3u, 6u}) {
     for (const unsigned owners : {1u, 2u, 5u}) {
-      cubby::options o;
+      cubby::partitioned::options o;
       o.partitions = owners;
       map m(o);
       std::atomic<unsigned> sending{producers};
@@ -104,7 +104,7 @@ TEST_P(partitioned_threads, may_come_and_go) {
 /// at the very moment may miss one notice: the next section has another one.
 TEST(partitioned_owners, carry_out_what_nobody_flushes) {
   constexpr std::uint64_t section = cubby::channel<>::section_size;
-  cubby::options o;
+  cubby::partitioned::options o;
   o.partitions = 1;
   o.owners = 1;
   map m(o);

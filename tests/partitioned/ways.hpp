@@ -31,8 +31,8 @@ inline constexpr way every_way[] = {{"one_partition", 1, 0, false},
                                     {"handles", 5, 0, true}};
 
 /// So small that every few writes make a partition grow.
-inline cubby::options tiny(const way& w) {
-  cubby::options o;
+inline cubby::partitioned::options tiny(const way& w) {
+  cubby::partitioned::options o;
   o.capacity = 1;
   o.growth_factor = 2;
   o.partitions = w.partitions;

@@ -62,7 +62,7 @@ private:
 
 template <class Engine> struct plain_table {
   using map = cubby::map<std::uint64_t, std::uint64_t, Engine>;
-  explicit plain_table(const cubby::options& o) : all(o) {}
+  explicit plain_table(const table_options& o) : all(o) {}
   void fill(std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t n = from; n < to; ++n) ASSERT_TRUE(all.insert(n, n));
   }
@@ -73,7 +73,7 @@ template <class Engine> struct plain_table {
 };
 struct delegated_table {
   using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
-  explicit delegated_table(const cubby::options& o) : all(o) {}
+  explicit delegated_table(const table_options& o) : all(o) {}
   void fill(std::uint64_t from, std::uint64_t to) {
     auto h = all.handle();
     for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(h.insert_or_assign(n, n), cubby::write_outcome::accepted);
@@ -99,7 +99,7 @@ TYPED_TEST_SUITE(regression_api_reservations, reserving_tables);
 
 TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_at_once) {
   for (const auto growth : all_policies) {
-    cubby::options o = tiny_options(growth);
+    table_options o = tiny_options(growth);
     o.capacity = 100;
     TypeParam t(o);
     ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
@@ -118,7 +118,7 @@ TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_at_o
 TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_as_capacities) {
   for (const auto growth : all_policies) {
     for (const std::size_t size : absurd) {
-      cubby::options o = tiny_options(growth);
+      table_options o = tiny_options(growth);
       o.capacity = size;
       EXPECT_THROW(TypeParam{o}, std::bad_alloc) << size;
     }
@@ -155,7 +155,7 @@ TYPED_TEST(regression_api_reservations, of_the_constructor_touch_no_memory) {
   if (std::same_as<TypeParam, plain_table<cubby::reference>>) GTEST_SKIP() << "std::unordered_map clears its buckets";
   for (const auto growth : all_policies) {
     const std::size_t before = resident_bytes();
-    cubby::options o = tiny_options(growth);
+    table_options o = tiny_options(growth);
     o.capacity = large();
     step_counter steps;
     TypeParam t(o);

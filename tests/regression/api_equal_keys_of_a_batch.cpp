@@ -52,7 +52,7 @@ protected:
 
   /// `others` entries come before the counted one, so that it lies in the first bucket, or line, or further on.
   static std::unique_ptr<map> made(std::uint64_t others, bool present, bool moving) {
-    cubby::options o = tiny_options();
+    table_options o = tiny_options();
     o.capacity = moving ? 150 : 64; // then a few writes do not end the move
     auto m = std::make_unique<map>(o);
     for (std::uint64_t n = fillers; moving && !m->stats().migrating; ++n) EXPECT_TRUE(m->insert(n, Coding::value(0)));

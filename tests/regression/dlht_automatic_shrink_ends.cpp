@@ -14,7 +14,7 @@ TYPED_TEST_SUITE(regression_dlht_begun_shrink, shrinking_engines);
 
 TYPED_TEST(regression_dlht_begun_shrink, ends_under_every_growth_policy) {
   for (const auto growth : growing_policies) {
-    cubby::options o = tiny_options(growth);
+    table_options o = tiny_options(growth);
     o.shrink = cubby::shrink_policy::automatic;
     cubby::map<std::uint64_t, std::uint64_t, TypeParam> m(o);
     ASSERT_TRUE(m.reserve(48));

@@ -7,8 +7,8 @@
 namespace cubby_test {
 namespace {
 
-cubby::options automatic_options(cubby::growth_policy growth) {
-  cubby::options o = tiny_options(growth);
+table_options automatic_options(cubby::growth_policy growth) {
+  table_options o = tiny_options(growth);
   o.shrink = cubby::shrink_policy::automatic;
   o.chunk_bins = o.move_bins = 64;
   return o;

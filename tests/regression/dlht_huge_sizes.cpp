@@ -26,7 +26,7 @@ constexpr unsigned least_shift = 22;
 
 TYPED_TEST(regression_dlht_huge, capacities_are_refused) {
   for (unsigned shift = 0; shift <= least_shift; ++shift) {
-    cubby::options o = tiny_options();
+    table_options o = tiny_options();
     o.capacity = std::numeric_limits<std::size_t>::max() >> shift;
     ASSERT_THROW(TypeParam{o}, std::bad_alloc) << shift;
   }

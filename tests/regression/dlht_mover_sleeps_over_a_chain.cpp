@@ -55,7 +55,7 @@ private:
 /// True when the first insert has more than so many steps.
 bool both_insert(std::uint64_t steps) {
   hosted_mover mover;
-  cubby::options chosen;
+  cubby::dlht::options chosen;
   chosen.capacity = 1;
   chosen.growth = cubby::growth_policy::background;
   chosen.growth_factor = 2;

@@ -9,7 +9,7 @@ namespace {
 TEST(regression_dlht, a_shrink_of_bins_that_do_not_fit_ends) {
   for (const auto growth : {cubby::growth_policy::cooperative, cubby::growth_policy::incremental}) {
     for (const std::uint32_t factor : {2u, 0u}) {
-      cubby::options o = tiny_options(growth);
+      table_options o = tiny_options(growth);
       o.growth_factor = factor;
       cubby::map<std::uint64_t, std::uint64_t, cubby::dlht, cubby::modulo_hash<std::uint64_t>> m(o);
       ASSERT_TRUE(m.reserve(48));

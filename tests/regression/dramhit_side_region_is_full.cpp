@@ -62,7 +62,7 @@ TEST(regression_dramhit_side, has_room_for_all_that_moves_there) {
 
 TEST(regression_dramhit_side, grows_by_itself) {
   for (const auto growth : growing_policies) {
-    cubby::options o = tiny_options(growth);
+    table_options o = tiny_options(growth);
     o.growth_factor = 0;
     side_table m(o);
     constexpr std::uint64_t side = 300, main = 3000;

@@ -15,7 +15,7 @@ TEST(regression_dramhit_sizes, of_steps_near_the_largest_number_move_everything)
   constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
   for (const auto growth : growing_policies) {
     for (const std::size_t bins : {largest, largest - 3, largest - 7, largest / 2 + 1, largest / 4 + 1}) {
-      cubby::options o = tiny_options(growth);
+      table_options o = tiny_options(growth);
       o.move_bins = o.chunk_bins = bins;
       sized_table m(o);
       for (std::uint64_t n = 0; n < 2000; ++n) ASSERT_TRUE(m.insert(n, n));

@@ -28,7 +28,7 @@ void churn(full_map& m, std::uint64_t first) {
 
 TEST(regression_partitioned_full_partition, is_read_in_a_pin) {
   for (std::uint64_t i = 0;; ++i) {
-    full_map m(cubby::options{.capacity = 20, .growth = cubby::growth_policy::fixed, .partitions = 1});
+    full_map m(cubby::partitioned::options{{.capacity = 20, .growth = cubby::growth_policy::fixed}, {.partitions = 1}});
     auto h = m.handle();
     std::uint64_t n = 10;
     while (h.insert_or_assign(n, n) == cubby::write_outcome::accepted) {

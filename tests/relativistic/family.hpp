@@ -73,8 +73,8 @@ public:
   table t;
 
 private:
-  static cubby::options settings(std::uint64_t buckets) {
-    cubby::options o;
+  static cubby::relativistic::options settings(std::uint64_t buckets) {
+    cubby::relativistic::options o;
     o.capacity = buckets;
     o.growth = cubby::growth_policy::fixed; // which has no worker
     return o;

@@ -15,8 +15,8 @@ template <class Value>
 class left_to_the_worker : public ::testing::Test {
 protected:
   using map = cubby::map<std::uint64_t, Value, cubby::relativistic>;
-  static cubby::options settings() {
-    cubby::options o = tiny_options(cubby::growth_policy::background);
+  static table_options settings() {
+    table_options o = tiny_options(cubby::growth_policy::background);
     o.shrink = cubby::shrink_policy::automatic;
     return o;
   }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The README's table of capabilities is what the engines say of themselves; a failure prints the table to paste.
-#include <algorithm>
+// The README's table of capabilities, read from the source tree, is what the tables say of themselves: each cell, and a row for each
+// capability that an engine has.
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <fstream>
-#include <sstream>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,61 +16,89 @@
 
 namespace {
 
-struct column {
-  std::string name;
-  cubby::capability_set set;
-};
+using cubby::capability_set;
+using flag = bool capability_set::*;
 
-/// The engines of the list, the default one first and `reference`, the lesson and the oracle, last.
-template <class... Lines> std::vector<column> columns(::testing::Types<Lines...>) {
-  std::vector<column> all{{Lines::name, Lines::capabilities}...};
-  std::rotate(all.begin(), all.begin() + 1, all.end());
+/// The columns, by the name in the README.
+template <class... Lines> std::map<std::string, capability_set> columns(::testing::Types<Lines...>) {
+  return {{std::string("`") + Lines::name + "`", Lines::capabilities}...};
+}
+
+/// What a row is about, by its words in the README.
+std::map<std::string, flag> meanings() {
+  return {{"finds take no lock", &capability_set::lock_free_find},
+          {"inserts take no lock", &capability_set::lock_free_insert},
+          {"an erased slot is free at once", &capability_set::slots_freed_at_once},
+          {"ordered batches of mixed verbs", &capability_set::ordered_batch},
+          {"prefetch, coroutines", &capability_set::prefetch},
+          {"pipelines: tagged, in any order", &capability_set::pipelined},
+          {"grows", &capability_set::grows},
+          {"grows without stopping others", &capability_set::grows_without_blocking},
+          {"shrinks", &capability_set::shrinks},
+          {"a walk meets no entry twice", &capability_set::walks_once},
+          {"snapshot of one point in time", &capability_set::snapshot},
+          {"shadow inserts", &capability_set::shadow_insert},
+          {"exclusive changes (`modify`)", &capability_set::exclusive_modify},
+          {"refuses too many keys of one hash", &capability_set::bounded_bins},
+          {"one thread only", &capability_set::one_thread_only},
+          {"writes are delegated, not answered", &capability_set::delegates}};
+}
+
+/// The cells of a line `| a | b |`.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> all;
+  for (std::size_t begin = line.find('|'), end; (end = line.find('|', begin + 1)) != std::string::npos; begin = end) {
+    const std::string cell = line.substr(begin + 1, end - begin - 1);
+    const std::size_t first = cell.find_first_not_of(' ');
+    all.push_back(first == std::string::npos ? "" : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
+  }
   return all;
 }
 
-std::string table() {
-  struct line {
-    const char* what;
-    bool cubby::capability_set::* flag;
-  };
-  const std::vector<line> lines = {
-      {"finds take no lock", &cubby::capability_set::lock_free_find},
-      {"inserts take no lock", &cubby::capability_set::lock_free_insert},
-      {"an erased slot is free at once", &cubby::capability_set::slots_freed_at_once},
-      {"ordered batches of mixed verbs", &cubby::capability_set::ordered_batch},
-      {"prefetch, coroutines", &cubby::capability_set::prefetch},
-      {"pipelines: tagged, in any order", &cubby::capability_set::pipelined},
-      {"grows", &cubby::capability_set::grows},
-      {"grows without stopping others", &cubby::capability_set::grows_without_blocking},
-      {"shrinks", &cubby::capability_set::shrinks},
-      {"a walk meets no entry twice", &cubby::capability_set::walks_once},
-      {"snapshot of one point in time", &cubby::capability_set::snapshot},
-      {"shadow inserts", &cubby::capability_set::shadow_insert},
-      {"refuses too many keys of one hash", &cubby::capability_set::bounded_bins},
-      {"one thread only", &cubby::capability_set::one_thread_only},
-      {"writes are delegated, not answered", &cubby::capability_set::delegates},
-  };
-  const std::vector<column> engines = columns(cubby_test::listed_engines{});
-  std::ostringstream out;
-  out << "| |";
-  for (const column& c : engines) out << " `" << c.name << "` |";
-  out << "\n|---|";
-  for (std::size_t n = 0; n < engines.size(); ++n) out << "---|";
-  out << "\n";
-  for (const line& l : lines) {
-    out << "| " << l.what << " |";
-    for (const column& c : engines) out << " " << (c.set.*l.flag ? "yes" : "-") << " |";
-    out << "\n";
+/// The lines of the README's table whose columns are engines, the ruler left out.
+std::vector<std::vector<std::string>> table_of_readme() {
+  std::ifstream readme(CUBBY_SOURCE_DIR "/README.md");
+  EXPECT_TRUE(readme.good());
+  std::vector<std::vector<std::string>> all;
+  for (std::string line; std::getline(readme, line);) {
+    if (all.empty() && line.rfind("| | `", 0) != 0) continue;
+    if (line.empty() || line[0] != '|') break;
+    if (line[1] != '-') all.push_back(cells_of(line));
   }
-  return out.str();
+  return all;
 }
 
-TEST(capabilities, readme_says_what_the_engines_say) {
-  std::ifstream file(CUBBY_SOURCE_DIR "/README.md");
-  ASSERT_TRUE(file.good());
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_NE(text.str().find(table()), std::string::npos) << "the README should have:\n" << table();
+TEST(capabilities, each_has_a_meaning) {
+  const auto all = meanings();
+  std::set<std::size_t> places;
+  for (const auto& [words, what] : all) {
+    capability_set one;
+    one.*what = true;
+    const auto bytes = std::bit_cast<std::array<unsigned char, sizeof one>>(one);
+    for (std::size_t i = 0; i < sizeof one; ++i)
+      if (bytes[i] != 0) places.insert(i);
+  }
+  EXPECT_EQ(places.size(), sizeof(capability_set)) << "a capability has no words for its row";
+}
+
+TEST(capabilities, readme_says_of_each_engine_what_it_says_of_itself) {
+  const auto table = table_of_readme();
+  ASSERT_GT(table.size(), 1u) << "the README has no table of engines";
+  const auto all = columns(cubby_test::listed_engines{});
+  const auto words = meanings();
+  ASSERT_EQ(table[0].size(), all.size() + 1) << "a column for each engine";
+  std::set<std::string> rows;
+  for (std::size_t r = 1; r < table.size(); ++r) {
+    const std::string& row = table[r][0];
+    ASSERT_TRUE(words.contains(row)) << "the README has an unknown row: " << row;
+    EXPECT_TRUE(rows.insert(row).second) << row << " is there twice";
+    ASSERT_EQ(table[r].size(), table[0].size()) << row;
+    for (std::size_t c = 1; c < table[0].size(); ++c) {
+      ASSERT_TRUE(all.contains(table[0][c])) << "the README has an unknown engine: " << table[0][c];
+      EXPECT_EQ(table[r][c], all.at(table[0][c]).*words.at(row) ? "yes" : "-") << row << ", " << table[0][c];
+    }
+  }
+  EXPECT_EQ(rows.size(), words.size()) << "the README lacks a row";
 }
 
 } // namespace

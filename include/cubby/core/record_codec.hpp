@@ -56,6 +56,8 @@ class record_codec {
   using unit_traits = std::allocator_traits<unit_allocator>;
   static constexpr std::size_t front_units = (Front + unit_size - 1) / unit_size;
 
+  using shown_key = std::conditional_t<spaced || kind != key_kind::object, K, const inner&>;
+
   template <class Q> static constexpr bool asks_for_bytes() {
     return kind == key_kind::bytes && std::is_convertible_v<const inner_key<Q>&, std::string_view>;
   }
@@ -74,6 +76,7 @@ public:
   using mapped_type = V;
   using hasher = Hash;
   using allocator_type = Allocator;
+  using stored_key = std::uint64_t;
   using stored_value = std::uint64_t;
   using probe = record_probe<inner, kind>;
   static constexpr bool in_records = true;
@@ -137,7 +140,7 @@ public:
   }
 
   /// The key of an entry, as the user gave it; refers to the record where it can.
-  [[nodiscard]] decltype(auto) key([[maybe_unused]] std::uint64_t key_word, std::uint64_t value_word) const {
+  [[nodiscard]] shown_key key([[maybe_unused]] std::uint64_t key_word, std::uint64_t value_word) const {
     if constexpr (spaced) {
       return K{space_of(value_word), inner(inner_of(key_word, value_word))};
     } else {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 
+#include <cubby/core/contract/engine.hpp>
 #include <cubby/core/lock.hpp>
 #include <cubby/platform/fail.hpp>
 
@@ -127,7 +128,7 @@ private:
 /// Before a wait for the end of a reservation: not for one of the thread's own.
 template <class Engine>
 void refuse_own_wait([[maybe_unused]] const Engine& e, [[maybe_unused]] const typename Engine::probe& p) {
-  if constexpr (fail::checks && Engine::capabilities.shadow_insert) {
+  if constexpr (fail::checks && contract::reserving<Engine>) {
     const auto is_meant = [&](std::uint64_t word) { return e.slots().matches(p, word); };
     if (held_reservations::has_own(&e, p.word, is_meant))
       fail::with_self_deadlock(

@@ -40,6 +40,7 @@ public:
   using mapped_type = V;
   using hasher = Hash;
   using allocator_type = Allocator;
+  using stored_key = std::uint64_t;
   using stored_value = std::uint64_t;
   using probe = word_probe;
   static constexpr bool in_records = false;

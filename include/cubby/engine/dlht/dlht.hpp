@@ -19,24 +19,20 @@ template <slot_policy Policy, class Threads, bool Histograms = false> class dlht
 public:
   using policy = Policy;
   using probe = typename Policy::probe;
-  static constexpr capability_set capabilities{
+  using options_type = engines::dlht::options;
+  using stats_type = engines::dlht::table_stats;
+  static constexpr engine_claims claims{
       .lock_free_find = Threads::is_shared,
       .lock_free_insert = Threads::is_shared,
       .slots_freed_at_once = true,
       .bounded_bins = true,
-      .ordered_batch = true,
-      .prefetch = true,
-      .grows = true,
       .grows_without_blocking = true,
-      .shrinks = true,
       .walks_once = true,
-      .snapshot = true,
-      .shadow_insert = true,
       .one_thread_only = !Threads::is_shared,
   };
 
   /// Throws std::bad_alloc when the first index or the background thread cannot be had (without exceptions: `ok`).
-  dlht_engine(const options& chosen, Policy slots) : table_(chosen, std::move(slots)) {
+  dlht_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::dlht::open(table_);
     if (ok_) return;
     engines::dlht::close(table_);
@@ -125,7 +121,7 @@ public:
 
   [[nodiscard]] std::size_t size() const noexcept { return engines::dlht::live_entries(table_); }
   [[nodiscard]] std::size_t capacity() const noexcept { return engines::dlht::slot_count(table_); }
-  [[nodiscard]] table_stats stats() const noexcept { return engines::dlht::stats(table_); }
+  [[nodiscard]] stats_type stats() const noexcept { return engines::dlht::stats(table_); }
   /// How full bins are and how many buckets they chain. Walks the whole table.
   [[nodiscard]] chain_histogram histogram() const noexcept
     requires Histograms
@@ -159,12 +155,15 @@ private:
 
 /// Engine tags for cubby::map and cubby::set.
 struct dlht { ///< any number of threads
+  using options = engines::dlht::options;
   template <class Policy> using engine = dlht_engine<Policy, sync::shared>;
 };
 struct dlht_single { ///< one thread at a time: plain loads and stores, no seats (DLHT section 3.4.5)
+  using options = engines::dlht::options;
   template <class Policy> using engine = dlht_engine<Policy, sync::single>;
 };
 struct dlht_counted { ///< any number of threads, with `histogram()`
+  using options = engines::dlht::options;
   template <class Policy> using engine = dlht_engine<Policy, sync::shared, true>;
 };
 

@@ -11,6 +11,7 @@
 #include <cubby/core/places.hpp>
 #include <cubby/core/retired.hpp>
 #include <cubby/engine/dlht/index.hpp>
+#include <cubby/engine/dlht/options.hpp>
 #include <cubby/platform/thread.hpp>
 
 namespace cubby::inline v0::engines::dlht {

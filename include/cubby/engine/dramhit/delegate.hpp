@@ -72,7 +72,7 @@ template <class Policy> struct owner {
 
 /// The partitions, who sends to them, and who serves them.
 template <class Policy> struct delegation {
-  delegation(const options& chosen, Policy slots) : set(chosen, std::move(slots)) {}
+  delegation(const partition_options& chosen, Policy slots) : set(chosen, std::move(slots)) {}
   partition_set<Policy> set;
   sync::word<outbox*> outboxes; ///< newest first; none is freed before the table
   small_lock<sync::shared> adding;

@@ -17,17 +17,13 @@ template <slot_policy Policy, class Threads = sync::shared> class dramhit_engine
 public:
   using policy = Policy;
   using probe = typename Policy::probe;
-  static constexpr capability_set capabilities{.lock_free_find = true,
-                                               .lock_free_insert = true,
-                                               .ordered_batch = true,
-                                               .prefetch = true,
-                                               .pipelined = true,
-                                               .grows = true,
-                                               .grows_without_blocking = true,
-                                               .shrinks = true};
+  using options_type = engines::dramhit::options;
+  using stats_type = table_stats;
+  static constexpr engine_claims claims{
+      .lock_free_find = true, .lock_free_insert = true, .grows_without_blocking = true};
 
   /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
-  dramhit_engine(const options& chosen, Policy slots) : table_(chosen, std::move(slots)) {
+  dramhit_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::dramhit::open(table_);
     if (ok_) return;
     engines::dramhit::close(table_);
@@ -134,6 +130,7 @@ private:
 
 /// Engine tag: DRAMHiT, one array open to all threads.
 struct dramhit {
+  using options = engines::dramhit::options;
   static constexpr const char* name = "dramhit";
   template <class Policy> using engine = dramhit_engine<Policy>;
 };

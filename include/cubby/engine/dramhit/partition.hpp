@@ -15,6 +15,7 @@
 #include <cubby/core/registry.hpp>
 #include <cubby/core/word_codec.hpp>
 #include <cubby/engine/dramhit/find.hpp>
+#include <cubby/engine/dramhit/options.hpp>
 #include <cubby/engine/dramhit/resize.hpp>
 #include <cubby/platform/simd.hpp>
 
@@ -59,10 +60,10 @@ struct alignas(cpu::cache_line) partition {
 
 /// All partitions of a table, and what their writers go by.
 template <class Policy> struct partition_set {
-  partition_set(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
+  partition_set(const partition_options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
   const domain_ref home = domain_of_table<sync::shared>(); ///< whose seats keep alive what the table shows
   Policy policy;
-  options settings;
+  partition_options settings;
   std::size_t count = 0;
   partition* all = nullptr;
   std::uint64_t floor_lines = 1; ///< of each partition: what `settings.capacity` asked for

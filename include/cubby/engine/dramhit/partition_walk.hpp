@@ -48,7 +48,7 @@ template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
 /// Makes a new table ready; false: no memory, or no thread for an owner. Then `close` it.
 template <class Policy> bool open(delegation<Policy>& d) noexcept {
   constexpr std::size_t usual_partitions = 16;
-  const options& o = d.set.settings;
+  const partition_options& o = d.set.settings;
   std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
   if (wanted > most_partitions) wanted = most_partitions;
   if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;

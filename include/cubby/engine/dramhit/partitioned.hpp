@@ -17,11 +17,12 @@ public:
   using policy = Policy;
   using probe = typename Policy::probe;
   using sender = engines::dramhit::outbox;
-  static constexpr capability_set capabilities{
-      .lock_free_find = true, .prefetch = true, .grows = true, .shrinks = true, .delegates = true};
+  using options_type = engines::dramhit::partition_options;
+  using stats_type = table_stats;
+  static constexpr engine_claims claims{.lock_free_find = true};
 
   /// Throws std::bad_alloc when the first arrays or the threads cannot be had (without exceptions: `ok`).
-  partitioned_engine(const options& chosen, Policy slots) : all_(chosen, std::move(slots)) {
+  partitioned_engine(const options_type& chosen, Policy slots) : all_(chosen, std::move(slots)) {
     ok_ = engines::dramhit::open(all_);
     if (ok_) return;
     engines::dramhit::close(all_);
@@ -103,6 +104,7 @@ template <class Policy> struct partitioned_without_its_face {
 
 /// Engine tag: DRAMHiT-P. Its face is delegated_map.hpp, because its writes have no answers; it is no engine for the others.
 struct partitioned {
+  using options = engines::dramhit::partition_options;
   static constexpr const char* name = "partitioned";
   template <class Policy> using delegating_engine = partitioned_engine<Policy>;
   template <class Policy> using engine = partitioned_without_its_face<Policy>;

@@ -7,8 +7,8 @@
 
 #include <cubby/core/array_moves.hpp>
 #include <cubby/core/epoch.hpp>
-#include <cubby/engine.hpp>
 #include <cubby/engine/dramhit/layout.hpp>
+#include <cubby/engine/dramhit/options.hpp>
 #include <cubby/platform/prefetch.hpp>
 
 namespace cubby::inline v0::engines::dramhit {

@@ -20,15 +20,12 @@ public:
   using policy = Policy;
   using probe = typename Policy::probe;
   using found = found_as<typename Policy::stored_value>;
-  static constexpr capability_set capabilities{.ordered_batch = true,
-                                               .prefetch = true,
-                                               .pipelined = true,
-                                               .grows = true,
-                                               .grows_without_blocking = true,
-                                               .shrinks = true};
+  using options_type = engines::dramhit_tuples::options;
+  using stats_type = table_stats;
+  static constexpr engine_claims claims{.grows_without_blocking = true};
 
   /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
-  dramhit_tuples_engine(const options& chosen, Policy codec) : table_(chosen, std::move(codec)) {
+  dramhit_tuples_engine(const options_type& chosen, Policy codec) : table_(chosen, std::move(codec)) {
     ok_ = engines::dramhit_tuples::open(table_);
     if (ok_) return;
     engines::dramhit_tuples::close(table_);
@@ -116,6 +113,7 @@ private:
 
 /// Engine tag: DRAMHiT with keys and values of up to 56 bytes together in the table itself, 32 or 64 bytes a tuple.
 struct dramhit_tuples {
+  using options = engines::dramhit_tuples::options;
   static constexpr const char* name = "dramhit_tuples";
   static constexpr bool keeps_tuples = true;
   template <class Policy> using engine = dramhit_tuples_engine<Policy>;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cubby/core/array_moves.hpp>
-#include <cubby/engine.hpp>
 #include <cubby/engine/dramhit_tuples/layout.hpp>
+#include <cubby/engine/dramhit_tuples/options.hpp>
 #include <cubby/platform/prefetch.hpp>
 
 namespace cubby::inline v0::engines::dramhit_tuples {

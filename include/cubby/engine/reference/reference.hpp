@@ -25,13 +25,9 @@ template <slot_policy Policy> class reference {
 public:
   using policy = Policy;
   using probe = typename Policy::probe;
-  static constexpr capability_set capabilities{.slots_freed_at_once = true,
-                                               .ordered_batch = true,
-                                               .grows = true,
-                                               .shrinks = true,
-                                               .walks_once = true,
-                                               .snapshot = true,
-                                               .shadow_insert = true};
+  using options_type = options;
+  using stats_type = table_stats;
+  static constexpr engine_claims claims{.slots_freed_at_once = true, .walks_once = true};
 
   reference(const options& wanted, Policy slots) : options_(wanted), policy_(std::move(slots)) {
     ok_ = home_ && make_room(options_.capacity);
@@ -57,8 +53,6 @@ public:
     if (at == index_.end() || at->second.hidden) return {};
     return {true, at->second.word};
   }
-  void prefetch(const probe&) const noexcept {}
-  void prefetch_record(const probe&) const noexcept {}
 
   inserted_word insert(seat&, const probe& p, std::uint64_t word) { return place(p, word, false); }
 
@@ -255,6 +249,7 @@ private:
 
 /// Engine tag: one lock and `std::unordered_multimap`.
 struct reference {
+  using options = cubby::options;
   static constexpr const char* name = "reference";
   template <class Policy> using engine = engines::reference<Policy>;
 };

@@ -16,28 +16,22 @@ namespace cubby::inline v0 {
 
 /// Words to words over a relativistic table. Every verb runs inside a pin; see engine.hpp for the contract. Records are
 /// nodes: the codec keeps room for one in front of each.
-template <class Codec> class relativistic_engine {
+template <fronted_policy<sizeof(engines::relativistic::node)> Codec> class relativistic_engine {
 public:
   using policy = typename Codec::template with_front<sizeof(engines::relativistic::node)>;
-  static_assert(slot_policy<policy>);
   using probe = typename policy::probe;
-  static constexpr capability_set capabilities{
+  using options_type = engines::relativistic::options;
+  using stats_type = table_stats;
+  static constexpr engine_claims claims{
       .lock_free_find = true,
       .slots_freed_at_once = true,
       .bounded_bins = true,
-      .ordered_batch = true,
-      .prefetch = true,
-      .grows = true,
       .grows_without_blocking = true,
-      .shrinks = true,
       .walks_once = true,
-      .snapshot = true,
-      .shadow_insert = true,
-      .exclusive_modify = true,
   };
 
   /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
-  relativistic_engine(const options& chosen, policy slots) : table_(chosen, std::move(slots)) {
+  relativistic_engine(const options_type& chosen, policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::relativistic::open(table_);
     if (ok_) return;
     engines::relativistic::close(table_);
@@ -148,6 +142,7 @@ private:
 /// The lowest bits of the hash choose the bucket, the lowest six the lock: a hash that is taken as it is (`is_avalanching`, or
 /// `is_modulo`) must differ there. If all keys agree in the lowest b bits, chains are 2^b times as long.
 struct relativistic {
+  using options = engines::relativistic::options;
   template <class Codec> using engine = relativistic_engine<Codec>;
 };
 

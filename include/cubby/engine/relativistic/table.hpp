@@ -7,8 +7,8 @@
 #include <cubby/core/epoch.hpp>
 #include <cubby/core/lock.hpp>
 #include <cubby/core/rcu.hpp>
-#include <cubby/engine.hpp>
 #include <cubby/engine/relativistic/layout.hpp>
+#include <cubby/engine/relativistic/options.hpp>
 
 namespace cubby::inline v0::engines::relativistic {
 

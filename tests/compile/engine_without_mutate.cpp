@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// says alone: this engine lacks something that each table needs: see contract::engine
+#include <cubby/engine/reference/reference.hpp>
+#include <cubby/map.hpp>
+
+template <class Policy> struct without_mutate : cubby::engines::reference<Policy> {
+  using cubby::engines::reference<Policy>::reference;
+  void mutate() = delete;
+};
+struct without_mutate_tag {
+  template <class Policy> using engine = without_mutate<Policy>;
+};
+
+bool find(const cubby::map<int, int, without_mutate_tag>& all) { return all.contains(1); }

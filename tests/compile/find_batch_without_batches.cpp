@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// says: this engine takes no batches; ask it one by one
+#include <cubby/engine/reference/reference.hpp>
+#include <cubby/map.hpp>
+
+template <class Policy> struct one_by_one : cubby::engines::reference<Policy> {
+  using cubby::engines::reference<Policy>::reference;
+  void find_many() = delete;
+};
+struct one_by_one_tag {
+  template <class Policy> using engine = one_by_one<Policy>;
+};
+using table = cubby::map<int, int, one_by_one_tag>;
+
+std::size_t ask(const table& all, std::span<const int> keys, std::span<int> values, std::span<bool> found) {
+  return all.find_batch(keys, values, found);
+}
