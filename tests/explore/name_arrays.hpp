@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the words of a table of arrays (core/arrays.hpp), so that a trace can be read: `table.root`, `A.cursor`. What
+// Names for the words of a table of arrays (engine/dramhit/arrays.hpp), so that a trace can be read: `table.root`, `A.cursor`. What
 // lies in an array is named by its room.
 #pragma once
 
@@ -20,7 +20,7 @@ std::string name_of_moves(const Array& at, const void* address) {
 template <class Table>
 std::string name_of_state(const Table& t, const void* address) {
   if (address == &t.root) return "table.root";
-  if (address == &t.keeps_arrays) return "table.keeps_arrays";
+  if (address == &t.chores) return "table.chores";
   if (address == &t.grow_lock) return "table.grow_lock";
   if (address == &t.shape_lock) return "table.shape_lock";
   if (address == &t.retired.lock) return "table.retired_lock";

@@ -22,8 +22,8 @@ struct open_door {
 
 /// All indexes that have not been freed, the oldest first.
 template <class Table>
-std::vector<const typename Table::index_type*> living_indexes(const Table& t) {
-  std::vector<const typename Table::index_type*> all;
+std::vector<const typename Table::generation_type*> living_indexes(const Table& t) {
+  std::vector<const typename Table::generation_type*> all;
   for (const auto* at = t.retired.newest(); at != nullptr; at = at->next_retired) all.insert(all.begin(), at);
   for (const auto* at = t.root.load(cubby::sync::acquire); at != nullptr; at = at->next.load(cubby::sync::acquire)) {
     if (all.empty() || all.back() != at) all.push_back(at);
@@ -59,9 +59,11 @@ std::string name_in_table(const Table& t, const void* address) {
   if (address == &t.root) return "table.root";
   if (address == &t.chores) return "table.chores";
   if (address == &t.grow_lock) return "table.grow_lock";
-  if (address == &t.snapshot_lock) return "table.snapshot_lock";
+  if (address == &t.shape_lock) return "table.shape_lock";
   if (address == &t.retired.lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
+  if (address == &t.looks) return "table.looks";
+  if (address == &t.unmanned) return "table.unmanned";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   const auto from = reinterpret_cast<std::uintptr_t>(&t.entries);
   const auto word = reinterpret_cast<std::uintptr_t>(address);

@@ -134,7 +134,7 @@ TEST(litmus, a_next_array_is_whole) {
 TEST(litmus, a_stepped_root_shows_what_all_movers_did) {
   const auto share = [](moving_cell& c, unsigned me) {
     c.passenger[me] = me + 1;
-    (void)flat::move_units(c.table, *c.first, me + 1); // three units in all
+    (void)cubby::generations::move_units(c.table, *c.first, me + 1); // three units in all
     spin_until([&] { return cubby::arrays::first_array(c.table) != c.first; });
     ASSERT_EQ(c.passenger[1 - me], 2u - me);
   };

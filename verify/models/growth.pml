@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growth in a chain, A to B to C, and the collection of what was left: two threads whose inserts find no room, move the
  * bin that they need, sweep, and free; a straggler that looks up keys, however late. Two units an index, one key each.
- * Line for line: resize.hpp make_next, move_unit, sweep, sweep_all, count_done, is_complete, advance_root, release_indexes;
- *   retired.hpp add, release; grow.hpp make_room; table.hpp first_index, next_index, pass_on;
+ * Line for line: generations.hpp create_next, count_done, is_complete, advance_root, release_retired; migration.hpp take_units,
+ *   move_units, move_rest; dlht's resize.hpp move_unit, grow.hpp make_room, table.hpp pass_on; retired.hpp add, release;
  *   registry.hpp enter, leave, advance, oldest.
  * Holds: nobody touches an index that has been freed; a key that is there throughout is found by every look, at any
  * time; when all have left, one more collection frees every index before the root, and nothing else.
@@ -37,7 +37,7 @@ inline advance_root() {
     fi
   od }
 
-inline collect() { /* release_indexes */
+inline collect() { /* release_retired */
   atomic { !retired_lock -> retired_lock = 1; least = 255; p = 0 };
 #ifndef BREAK_SEATS /* frees what is unlinked without a look at who may be in it */
   do

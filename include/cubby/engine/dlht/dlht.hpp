@@ -94,10 +94,10 @@ public:
   void collect(seat& s) {
     table_.bag.collect();
     if constexpr (Threads::is_shared) {
-      engines::dlht::release_indexes(table_, ~std::size_t{0});
+      generations::release_retired(table_);
     } else {
       const auto stay = pin(s); // so that a pin further out is told from none
-      engines::dlht::release_indexes(table_, ~std::size_t{0});
+      generations::release_retired(table_);
     }
   }
 
@@ -120,7 +120,7 @@ public:
   void shadow_abort(seat& s, const probe& p, std::uint64_t word) { engines::dlht::shadow_abort(table_, s, p, word); }
 
   [[nodiscard]] std::size_t size() const noexcept { return engines::dlht::live_entries(table_); }
-  [[nodiscard]] std::size_t capacity() const noexcept { return engines::dlht::slot_count(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return generations::capacity(table_); }
   [[nodiscard]] stats_type stats() const noexcept { return engines::dlht::stats(table_); }
   /// How full bins are and how many buckets they chain. Walks the whole table.
   [[nodiscard]] chain_histogram histogram() const noexcept

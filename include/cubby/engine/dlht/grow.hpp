@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a table changes its size, and what a verb does about it on its way: an insert that finds no room, the bounded
-// share of work after an insert or erase, shrinking by policy, and waiting for the end of a migration.
+// When a table changes its size, and what a verb does about it on its way: an insert that finds no room, shrinking by
+// policy, and the sizes that a user asks for.
 #pragma once
 
 #include <cubby/engine/dlht/resize.hpp>
@@ -56,7 +56,7 @@ CUBBY_NEVER_INLINE insert_outcome make_room(table<Policy, Threads>& t, index<Thr
   index<Threads>* next = next_index(at);
   if (next == nullptr) {
     // Where nobody stands in the middle of it, a `fixed` table ends one rebuild before it begins another.
-    if (t.settings.growth == growth_policy::fixed && &at != first_index(t)) sweep_all(t);
+    if (t.settings.growth == growth_policy::fixed && &at != first_index(t)) move_rest(t);
     std::uint64_t bins = 0;
     occasion why = occasion::load;
     const insert_outcome planned = plan_growth(t, at, h, bins, why);
@@ -69,34 +69,8 @@ CUBBY_NEVER_INLINE insert_outcome make_room(table<Policy, Threads>& t, index<Thr
   const move_result result = move_unit(t, at, unit_of_bin<Policy::mapping>(at.bin_count, units, number));
   if (result == move_result::no_memory) return insert_outcome::no_memory;
   if (result == move_result::moved) count_done(t, at, 1);
-  if (t.settings.growth == growth_policy::cooperative) sweep_all(t);
+  if (t.settings.growth == growth_policy::cooperative) move_rest(t);
   return insert_outcome::inserted;
-}
-
-/// The share of a migration's work that an insert or erase does before it returns.
-template <class Policy, class Threads> CUBBY_NEVER_INLINE void do_chores(table<Policy, Threads>& t) noexcept {
-  index<Threads>* const at = first_index(t);
-  const growth_policy policy = t.settings.growth;
-  if (next_index(*at) != nullptr) {
-    const bool left = policy == growth_policy::background && t.worker.notify();
-    if (!left) sweep(t, *at, t.settings.move_bins);
-  }
-  // A look at all seats is a system call: one call in 64 makes it.
-  // relaxed: rations, nothing else
-  if (t.ticks.fetch_add(1, sync::relaxed) % 64 != 0) return;
-  release_indexes(t);
-  // Both keep others from setting the mark between our look and our clearing it. In this order: a mover may need
-  // grow_lock while `histogram` holds the other and waits for the mover's bin.
-  lock_scope also(t.retired.lock);
-  lock_scope hold(t.grow_lock);
-  // relaxed: a hint to inserts
-  if (t.retired.empty() && next_index(*first_index(t)) == nullptr) t.chores.store(0, sync::relaxed);
-}
-
-template <class Policy, class Threads> CUBBY_ALWAYS_INLINE void chores(table<Policy, Threads>& t) noexcept {
-  // relaxed: a hint; a missed one is seen by the next insert
-  if (t.chores.load(sync::relaxed) != 0) [[unlikely]]
-    do_chores(t);
 }
 
 /// Entries a bin below which an automatic table halves. It doubles or quadruples near 3.4 (docs/performance.md), so
@@ -111,22 +85,11 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   if (at.frozen.load(sync::relaxed) != 0) return; // its bins could not be claimed; see `snapshot`
   const std::uint64_t every = at.bin_count < 1024 ? 16 : 1024;
   // relaxed: rations, nothing else
-  if (t.erase_ticks.fetch_add(1, sync::relaxed) % every != 0) return;
-  const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.floor_bins;
+  if (t.ticks.fetch_add(1, sync::relaxed) % every != 0) return;
+  const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.floor_extent;
   if (!divisible || next_index(at) != nullptr) return;
   if (static_cast<double>(live_entries(t)) >= low_mark * static_cast<double>(at.bin_count)) return;
   (void)make_next(t, at, at.bin_count / 2); // without memory the table stays as it is
-}
-
-/// Helps every migration to its end; false: memory ended first. Waits for threads that are moving their last unit.
-template <class Policy, class Threads> bool finish_migrations(table<Policy, Threads>& t) noexcept {
-  for (sync::backoff wait;; wait.pause()) {
-    sweep_all(t);
-    index<Threads>* const at = first_index(t);
-    if (next_index(*at) == nullptr) return true;
-    // relaxed: set by our own sweep, or by another's that will not come back to it either
-    if (at->missed.load(sync::relaxed) != 0) return false;
-  }
 }
 
 /// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin.
@@ -139,11 +102,11 @@ void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bin
 
 /// Room for `wanted` entries without further growth; false: no memory, or a `fixed` table would have to grow.
 template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
-  lock_scope alone(t.snapshot_lock);
+  lock_scope alone(t.shape_lock);
   if (t.settings.growth == growth_policy::fixed && wanted > t.settings.capacity) return false;
   const std::uint64_t bins = bins_for(wanted);
   for (;;) {
-    if (!finish_migrations(t)) return false;
+    if (!finish_moves(t)) return false;
     index<Threads>& at = *first_index(t);
     if (bins <= at.bin_count) {
       note_asked(t, at, bins);
@@ -160,14 +123,14 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
 /// Halves the table as long as its entries fit and it stays above its floor; false: no memory. Ends when a smaller
 /// index could not take the entries after all (move_unit then went on to a larger one).
 template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>& t) noexcept {
-  lock_scope alone(t.snapshot_lock);
+  lock_scope alone(t.shape_lock);
   for (std::uint64_t last = ~std::uint64_t{0};;) {
-    if (!finish_migrations(t)) return false;
+    if (!finish_moves(t)) return false;
     index<Threads>& at = *first_index(t);
     if (at.bin_count >= last) return true;
     last = at.bin_count;
     std::uint64_t least = bins_for(live_entries(t));
-    if (least < t.floor_bins) least = t.floor_bins;
+    if (least < t.floor_extent) least = t.floor_extent;
     std::uint64_t factor = 1;
     while (factor < most_sources && at.bin_count % (factor * 2) == 0 && at.bin_count / (factor * 2) >= least) {
       factor *= 2;
@@ -175,19 +138,6 @@ template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>
     if (factor == 1) return true;
     if (make_next(t, at, at.bin_count / factor) == nullptr) return false;
   }
-}
-
-/// What the background thread does when it is woken.
-template <class Policy, class Threads> void background_work(void* argument) {
-  auto& t = *static_cast<table<Policy, Threads>*>(argument);
-  seat* const mine = registry::local(*t.home);
-  if (mine == nullptr) return; // callers still move the bins that they need; the next notice tries again
-  for (bool more = true; more;) {
-    const seat_pin stay(*mine);
-    index<Threads>* const at = first_index(t);
-    more = next_index(*at) != nullptr && sweep(t, *at, t.settings.chunk_bins);
-  }
-  release_indexes(t);
 }
 
 /// Gives an insert a place in a `fixed` table; false: there is none, and the key was absent under header `h` when the last

@@ -61,9 +61,6 @@ struct bin_range {
   std::uint64_t count = 1;
 };
 
-/// Units of the move from `from` bins to `to` bins, without the side bin's (which has the number `units`).
-constexpr std::uint64_t unit_count(std::uint64_t from, std::uint64_t to) noexcept { return from < to ? from : to; }
-
 /// The bins that make up `unit` in an index of `bins` bins, of which there are a multiple of `units`.
 template <bin_mapping Mapping>
 constexpr bin_range bins_of_unit(std::uint64_t bins, std::uint64_t units, std::uint64_t unit) noexcept {

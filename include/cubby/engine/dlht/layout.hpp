@@ -122,7 +122,10 @@ static_assert(offsetof(bin<sync::shared>, slots) == 16 && alignof(slot<sync::sha
 static_assert(header::valid(0x2) == 1 && header::valid(0x3) == 0 && header::present(0x3) == 1);
 static_assert(header::invalid(header::with_slot(0, 14, slot_state::filling)) == (header::every_slot & ~(1ULL << 28)));
 
-/// One generation of the table. The first line is all that a lookup reads.
+/// Units of the move from `from` bins to `to` bins, without the side bin's (which has the number `units`).
+constexpr std::uint64_t unit_count(std::uint64_t from, std::uint64_t to) noexcept { return from < to ? from : to; }
+
+/// One generation of the table (core/generations.hpp). The first line is all that a lookup reads.
 template <class Threads> struct alignas(cpu::cache_line) index {
   bin<Threads>* bins = nullptr;          // bin_count bins, then the side bin of keys 0 to 3
   link_bucket<Threads>* links = nullptr; // behind the bins, in the same mapping
@@ -135,12 +138,22 @@ template <class Threads> struct alignas(cpu::cache_line) index {
   memory::region pages;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> links_used;
-  alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; // first unit that no sweep has taken
+  alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; // first unit that nobody has taken
   sync::word<std::uint64_t, Threads> done;                            // units whose bins are done_transfer
   sync::word<std::uint64_t, Threads> links_moved; // link buckets taken for entries that came from the predecessor
   sync::word<std::uint32_t, Threads> missed;      // 1: a unit was given back for want of memory
   index* next_retired = nullptr;                  // of table::retired, as is the next one
   std::uint64_t tag = 0;
+
+  static constexpr std::uint64_t unit_bins = 1;
+  [[nodiscard]] std::uint64_t extent() const noexcept { return bin_count; }
+  [[nodiscard]] std::uint64_t slot_count() const noexcept {
+    return primary_slots * bin_count + link_slots * link_count;
+  }
+  [[nodiscard]] std::uint64_t units_to(const index& to) const noexcept {
+    return unit_count(bin_count, to.bin_count) + 1;
+  }
+  [[nodiscard]] std::uint64_t parts_to(const index& to) const noexcept { return units_to(to); }
 };
 
 /// The chained bucket and the place in it of slot `number`, 3 or more; `links` is the bin's link word.

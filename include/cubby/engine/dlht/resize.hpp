@@ -46,55 +46,6 @@ template <class Policy, class Threads> std::uint64_t live_entries(const table<Po
   return total < 0 ? 0 : static_cast<std::uint64_t>(total);
 }
 
-/// Frees retired indexes whose time has come, at most `slice` bytes in one call.
-template <class Policy, class Threads>
-void release_indexes(table<Policy, Threads>& t, std::size_t slice = release_slice) noexcept {
-  if constexpr (!Threads::is_shared) {
-    if (!t.bag.alone()) return; // a walk further out may be in one of them
-  }
-  lock_scope hold(t.retired.lock);
-  t.retired.release(slice);
-}
-
-/// Whether all units of `at` have moved.
-template <class Threads> bool is_complete(const index<Threads>& at) noexcept {
-  const index<Threads>* const next = next_index(at);
-  if (next == nullptr) return false;
-  // [done] acquire: pairs with [count-done]
-  return at.done.load(sync::acquire) == unit_count(at.bin_count, next->bin_count) + 1;
-}
-
-/// Lets the root step over every index that is complete, and retires those.
-template <class Policy, class Threads> void advance_root(table<Policy, Threads>& t) noexcept {
-  for (;;) {
-    index<Threads>* const old = first_index(t);
-    if (!is_complete(*old)) return;
-    index<Threads>* expected = old;
-    // [advance-root] release: pairs with [root]
-    // relaxed: somebody else stepped; the loop looks again
-    if (!t.root.compare_exchange(expected, next_index(*old), sync::release, sync::relaxed)) continue;
-    index<Threads>& now_first = *next_index(*old);
-    // The mover may have gone to sleep over the last units of the old index, which somebody else held, and whoever that
-    // is need not insert or erase anything after it.
-    if (t.settings.growth == growth_policy::background && next_index(now_first) != nullptr) t.worker.notify();
-    lock_scope hold(t.retired.lock);
-    t.retired.add(*old);
-    t.chores.store(1, sync::relaxed); // relaxed: a hint to inserts, which may have cleared it since the root stepped on
-  }
-}
-
-template <class Threads> void add_done(index<Threads>& at, std::uint64_t units) noexcept {
-  // [count-done] acq_rel: pairs with [done]; whoever completes has seen every mover's work
-  (void)at.done.fetch_add(units, sync::acq_rel);
-}
-
-template <class Policy, class Threads>
-void count_done(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t units) noexcept {
-  if (units == 0) return;
-  add_done(at, units);
-  if (is_complete(at)) advance_root(t);
-}
-
 /// Why there is to be another index: for the entries or by the user's wish; for a bin that is too full; for a snapshot.
 enum class occasion : std::uint8_t { load, crowd, snapshot };
 
@@ -102,21 +53,16 @@ enum class occasion : std::uint8_t { load, crowd, snapshot };
 template <class Policy, class Threads>
 index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins,
                           occasion why = occasion::load) noexcept {
-  lock_scope hold(t.grow_lock);
-  if (auto* const there = next_index(at)) return there;
-  index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
-  if (made == nullptr) return nullptr;
-  const bool was_asked = bins > at.bin_count && why == occasion::load;
-  const std::uint64_t asked = at.asked_bins.load(sync::relaxed);                // relaxed: raised under the lock
-  if (!was_asked && asked < bins) made->asked_bins.store(asked, sync::relaxed); // relaxed: [publish-next] publishes it
-  made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed);         // relaxed: [publish-next] publishes it
-  auto& kind = bins > at.bin_count ? t.growths : bins < at.bin_count ? t.shrinks : t.rebuilds;
-  (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
-  t.chores.store(1, sync::relaxed);       // relaxed: a hint to inserts; they look at the root themselves
-  // [publish-next] release: pairs with [next]
-  at.next.store(made, sync::release);
-  if (t.settings.growth == growth_policy::background) t.worker.notify();
-  return made;
+  return generations::create_next(t, at, [&]() -> index<Threads>* {
+    index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
+    if (made == nullptr) return nullptr;
+    const bool was_asked = bins > at.bin_count && why == occasion::load;
+    const std::uint64_t asked = at.asked_bins.load(sync::relaxed); // relaxed: raised under the lock
+    if (!was_asked && asked < bins)
+      made->asked_bins.store(asked, sync::relaxed);                       // relaxed: [publish-next] publishes it
+    made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
+    return made;
+  });
 }
 
 /// By how much to grow when a successor has no room for a unit of `at`. A table that shrinks goes back no further than
@@ -126,12 +72,6 @@ template <class Threads>
 std::uint64_t further_factor(const index<Threads>& at, const index<Threads>& to, const options& chosen) noexcept {
   if (to.bin_count < at.bin_count) return 2;
   return chosen.growth == growth_policy::fixed ? 1 : growth_factor(to.bin_count, chosen);
-}
-
-/// Tells sweeps, which may be past it already, of a unit that was given back; its bins must be free by now.
-template <class Threads> void mark_missed(index<Threads>& at) noexcept {
-  // A swap, so that the marks of several movers are one release sequence. [give-back] release: pairs with [sweep-again]
-  (void)at.missed.exchange(1, sync::release);
 }
 
 enum class move_result : std::uint8_t { moved, busy, no_memory };
@@ -208,49 +148,23 @@ void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uin
 }
 
 /// Units prefetched together: their lines fit the first-level cache beside what the caller works on.
-inline constexpr std::uint64_t sweep_group = 16;
+inline constexpr std::uint64_t prefetched_units = 16;
 
-/// Moves up to `count` units that no sweep has taken yet; false when there is none left to take.
+/// Moves the units that nobody else holds. One that another thread holds is counted by that thread.
 template <class Policy, class Threads>
-bool sweep(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t count) noexcept {
-  const std::uint64_t total = unit_count(at.bin_count, next_index(at)->bin_count) + 1;
-  // relaxed: shares out numbers only
-  if (at.cursor.load(sync::relaxed) >= total) {
-    std::uint32_t one = 1;
-    // Whoever clears the mark restarts the sweep. [sweep-again] acquire: pairs with [give-back]
-    // relaxed: on failure there is nothing to sweep
-    if (!at.missed.compare_exchange(one, 0, sync::acquire, sync::relaxed)) {
-      advance_root(t); // the last movers of two indexes can each miss what the other has just counted
-      return false;
-    }
-    // A swap, so that two restarts are one release sequence.
-    // [restart-sweep] acq_rel: pairs with [take-units]; they find the bins as free as we do
-    (void)at.cursor.exchange(0, sync::acq_rel);
-  }
-  // [take-units] acquire: pairs with [restart-sweep]
-  const std::uint64_t first = at.cursor.fetch_add(count, sync::acquire);
-  const std::uint64_t last = first + count < total ? first + count : total;
-  std::uint64_t moved = 0;
-  bool failed = false;
-  for (std::uint64_t unit = first; unit < last; ++unit) {
-    if ((unit - first) % sweep_group == 0) {
-      const std::uint64_t end = unit + sweep_group < last ? unit + sweep_group : last;
+generations::moved_parts move_range(table<Policy, Threads>& t, index<Threads>& at,
+                                    generations::unit_range units) noexcept {
+  generations::moved_parts out;
+  for (std::uint64_t unit = units.first; unit < units.last; ++unit) {
+    if ((unit - units.first) % prefetched_units == 0) {
+      const std::uint64_t end = unit + prefetched_units < units.last ? unit + prefetched_units : units.last;
       prefetch_units<Policy>(at, *next_index(at), unit, end);
     }
     const move_result result = move_unit(t, at, unit);
-    moved += result == move_result::moved;
-    failed |= result == move_result::no_memory;
+    out.count += result == move_result::moved;
+    out.ended |= result == move_result::no_memory;
   }
-  count_done(t, at, moved);
-  return first < total && !failed;
-}
-
-/// Sweeps until nothing is left to take or memory ends. Other threads may still be moving their last units.
-template <class Policy, class Threads> void sweep_all(table<Policy, Threads>& t) noexcept {
-  for (;;) {
-    index<Threads>* const at = first_index(t);
-    if (next_index(*at) == nullptr || !sweep(t, *at, t.settings.chunk_bins)) return;
-  }
+  return out;
 }
 
 } // namespace cubby::inline v0::engines::dlht

@@ -28,78 +28,44 @@ private:
 
 /// Makes a new table ready; false: no memory, or no thread for background growth.
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
-  if (t.settings.chunk_bins == 0) t.settings.chunk_bins = 1;
-  if (t.settings.move_bins == 0) t.settings.move_bins = 1;
   if (t.settings.growth_factor > most_growth) t.settings.growth_factor = most_growth;
   if (!Threads::is_shared && t.settings.growth == growth_policy::background) {
     t.settings.growth = growth_policy::incremental; // its one thread is all that a single-threaded table has
   }
-  t.floor_bins = bins_for(t.settings.capacity);
-  if (Threads::is_shared && !t.home) return false;
-  if (t.settings.growth == growth_policy::fixed && !t.places.open(t.settings.capacity)) return false;
-  auto* const first = make_index<Threads>(t.floor_bins, links_for(t.floor_bins, t.settings));
-  if (first == nullptr) return false;
-  t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet
-  return t.settings.growth != growth_policy::background ||
-         t.worker.start(background_work<Policy, Threads>, &t, t.home->forks);
+  const std::uint64_t bins = bins_for(t.settings.capacity);
+  return generations::begin_with(t, make_index<Threads>(bins, links_for(bins, t.settings)));
 }
 
-/// Disposes of every live and retired word and frees every index. Nobody else may use the table any more.
-template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
-  t.worker.stop();
-  index<Threads>* at = t.root.load(sync::relaxed); // relaxed: nobody else is here
-  if constexpr (Policy::unique_words) {
-    for (const index<Threads>* one = at; one != nullptr; one = one->next.load(sync::relaxed)) { // relaxed: as above
-      for (std::uint64_t number = 0; number <= one->bin_count; ++number) {
-        bin<Threads>& b = one->bins[number];
-        const std::uint64_t h = b.head.load(sync::relaxed); // relaxed: as above
-        if (header::state_of(h) == bin_state::done_transfer) continue;
-        for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
-          slot<Threads>* const s = slot_at(*one, b, static_cast<unsigned>(std::countr_zero(mask)) / 2);
-          // relaxed: as above
-          if (s->first.load(sync::relaxed) != scrubbed) t.policy.dispose(s->second.load(sync::relaxed));
-        }
-      }
+/// Disposes of every word that still lies in `at`. Nobody else is there.
+template <class Policy, class Threads> void dispose_words(const Policy& policy, const index<Threads>& at) {
+  for (std::uint64_t number = 0; number <= at.bin_count; ++number) {
+    bin<Threads>& b = at.bins[number];
+    const std::uint64_t h = b.head.load(sync::relaxed); // relaxed: nobody else is here
+    if (header::state_of(h) == bin_state::done_transfer) continue;
+    for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
+      const slot<Threads>* const s = slot_at(at, b, static_cast<unsigned>(std::countr_zero(mask)) / 2);
+      // relaxed: as above
+      if (s->first.load(sync::relaxed) != scrubbed) policy.dispose(s->second.load(sync::relaxed));
     }
   }
-  while (at != nullptr) {
-    index<Threads>* const next = at->next.load(sync::relaxed); // relaxed: as above
-    free_array(at);
-    at = next;
-  }
-  t.retired.free_all();
 }
 
-/// Slots of the first index. Needs no pin: indexes are only freed under the lock that it takes.
-template <class Policy, class Threads> std::size_t slot_count(const table<Policy, Threads>& t) noexcept {
-  lock_scope keep(t.retired.lock);
-  const index<Threads>& at = *first_index(t);
-  return primary_slots * at.bin_count + link_slots * at.link_count;
+/// Disposes of every live word and frees every index. Nobody else may use the table any more.
+template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
+  generations::free_generations(t, [&t]([[maybe_unused]] const index<Threads>& at) {
+    if constexpr (Policy::unique_words) dispose_words(t.policy, at);
+  });
 }
 
-/// Needs no pin, as above.
+/// Needs no pin: indexes are only freed under the lock of the retired.
 template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
-  table_stats out;
-  memory::region_list pages;
-  out.capacity = slot_count(t);
-  out.retired = t.bag.waiting();
-  {
-    lock_scope keep(t.retired.lock);
-    const index<Threads>& at = *first_index(t);
-    out.bins = at.bin_count;
-    out.links = at.link_count;
-    out.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
-    std::size_t chained = 0;
-    for (const index<Threads>* one = &at; one != nullptr; one = next_index(*one), ++chained) pages.add(one->pages);
-    out.migrating = chained > 1;
-    out.bytes = pages.bytes() + t.retired.bytes();
-    out.retired += t.retired.count();
-  }
-  out.huge_bytes = pages.huge_bytes(); // reads a file: not under the lock
+  const std::size_t words = t.bag.waiting();
+  auto out = generations::figures_of<table_stats>(t, [](table_stats& to, const index<Threads>& at) {
+    to.links = at.link_count;
+    to.links_used = at.links_used.load(sync::relaxed); // relaxed: a statistic
+  });
+  out.retired += words;
   out.size = live_entries(t);
-  out.growths = t.growths.load(sync::relaxed);   // relaxed: a statistic
-  out.shrinks = t.shrinks.load(sync::relaxed);   // relaxed: a statistic
-  out.rebuilds = t.rebuilds.load(sync::relaxed); // relaxed: a statistic
   return out;
 }
 

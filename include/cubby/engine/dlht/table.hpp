@@ -8,41 +8,23 @@
 
 #include <cubby/core/counter.hpp>
 #include <cubby/core/epoch.hpp>
-#include <cubby/core/places.hpp>
-#include <cubby/core/retired.hpp>
+#include <cubby/core/migration.hpp>
 #include <cubby/engine/dlht/index.hpp>
 #include <cubby/engine/dlht/options.hpp>
-#include <cubby/platform/thread.hpp>
 
 namespace cubby::inline v0::engines::dlht {
 
-template <class Policy, class Threads> struct table {
-  using index_type = index<Threads>;
+using generations::add_done, generations::advance_root, generations::count_done;
+using generations::chores, generations::finish_moves, generations::mark_missed, generations::move_rest;
 
-  table(const options& chosen, Policy slots)
-      : policy(std::move(slots)), settings(chosen), retired(home), bag(policy, home) {}
-
-  // Read by every verb, written only when a migration begins or ends.
-  alignas(cpu::cache_line) sync::word<index_type*, Threads> root; // oldest index whose entries have not all moved
-  sync::word<std::uint32_t, Threads> chores;          // not 0: a migration runs or an index waits to be freed
-  const domain_ref home = domain_of_table<Threads>(); // whose seats keep alive what the table shows
-  place_stock<Threads> places;                        // of a `fixed` table: `settings.capacity`
-  Policy policy;
-  options settings;
-  std::uint64_t floor_bins = 1; // shrinking stops here: what `settings.capacity` asked for
-
-  alignas(cpu::cache_line) small_lock<Threads> grow_lock; // creation of successors
-  small_lock<Threads> snapshot_lock;                      // one snapshot, reserve or shrink_to_fit at a time
-  retired_arrays<index_type, Threads> retired;            // indexes that wait to be freed
-  sync::word<std::uint64_t, Threads> ticks;               // rations looks at all seats
-  sync::word<std::uint64_t, Threads> erase_ticks;         // rations looks at the size
-  sync::word<std::uint64_t, Threads> growths;
-  sync::word<std::uint64_t, Threads> shrinks;
-  sync::word<std::uint64_t, Threads> rebuilds;
+template <class Policy, class Threads>
+struct table : generations::table_state<index<Threads>, Policy, options, Threads> {
+  using base = generations::table_state<index<Threads>, Policy, options, Threads>;
+  static constexpr bool every_write_cooperates = false; // the inserts alone that find no room in their bin
+  table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
 
   retire_bag<Policy, Threads> bag;
   striped_counter<Threads> entries;
-  background_worker worker; // idle unless growth is `background`
 };
 
 /// The bin of `probe` in `at`.
@@ -54,14 +36,14 @@ CUBBY_ALWAYS_INLINE bin<Threads>& bin_of(const index<Threads>& at, const word_pr
 /// The index where a new request begins.
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE index<Threads>* first_index(const table<Policy, Threads>& t) noexcept {
-  // [root] seq_cst: pairs with [advance-root]; the first load of a verb stays behind what its thread did before (A.1)
-  return t.root.load(sync::seq_cst);
+  return generations::first(t);
 }
 
-template <class Threads> index<Threads>* next_index(const index<Threads>& at) noexcept {
-  // [next] acquire: pairs with [publish-next]
-  return at.next.load(sync::acquire);
+template <class Threads> CUBBY_ALWAYS_INLINE index<Threads>* next_index(const index<Threads>& at) noexcept {
+  return generations::next_of(at);
 }
+/// All of an index has moved to this one, which adds nothing to what generations::advance_root does.
+template <class Policy, class Threads> void becomes_first(table<Policy, Threads>&, index<Threads>&) noexcept {}
 
 /// Waits until whoever moves the bin is done with it (or has given it back).
 template <class Threads> CUBBY_NEVER_INLINE void wait_for_transfer(const bin<Threads>& b) noexcept {

@@ -120,11 +120,11 @@ template <class Policy, class Threads, class F> void for_each(const table<Policy
 /// Replaces the first index by a frozen one of the same size; null: no memory.
 template <class Policy, class Threads> index<Threads>* freeze(table<Policy, Threads>& t) noexcept {
   for (;;) {
-    if (!finish_migrations(t)) return nullptr;
+    if (!finish_moves(t)) return nullptr;
     index<Threads>& at = *first_index(t);
     index<Threads>* const made = make_next(t, at, at.bin_count, occasion::snapshot);
     if (made == nullptr) return nullptr;
-    // relaxed: only we freeze (snapshot_lock); if another migration was faster, its index is not frozen
+    // relaxed: only we freeze (shape_lock); if another migration was faster, its index is not frozen
     if (made->frozen.load(sync::relaxed) != 0) return made;
   }
 }
@@ -136,10 +136,10 @@ template <class Policy, class Threads> index<Threads>* freeze(table<Policy, Thre
 /// before that slot is captured, so every update that counts is captured, and none follows before the thaw.
 template <class Policy, class Threads, class Begin, class Sink>
 bool snapshot(table<Policy, Threads>& t, Begin& begin, Sink& sink) {
-  lock_scope alone(t.snapshot_lock);
+  lock_scope alone(t.shape_lock);
   index<Threads>* const frozen = freeze(t);
   if (frozen == nullptr) return false;
-  const bool complete = finish_migrations(t);
+  const bool complete = finish_moves(t);
   std::size_t most = 0;
   auto count = [&](std::uint64_t, std::uint64_t) { ++most; };
   if (complete) for_each(t, count);

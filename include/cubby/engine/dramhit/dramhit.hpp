@@ -69,7 +69,7 @@ public:
   bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(seat&) {
     table_.bag.collect();
-    arrays::release_arrays(table_);
+    generations::release_retired(table_);
   }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
@@ -102,7 +102,7 @@ public:
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return arrays::live_entries(table_); }
-  [[nodiscard]] std::size_t capacity() const noexcept { return arrays::capacity(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return generations::capacity(table_); }
   [[nodiscard]] table_stats stats() const noexcept { return engines::dramhit::stats(table_); }
   bool reserve(seat& s, std::size_t entries) {
     bool done = false;
@@ -110,7 +110,7 @@ public:
       const auto stay = pin(s);
       done = arrays::reserve(table_, entries);
     }
-    arrays::release_arrays(table_); // which the pin has kept
+    generations::release_retired(table_); // which the pin has kept
     return done;
   }
   bool shrink_to_fit(seat& s) {

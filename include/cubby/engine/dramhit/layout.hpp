@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cubby/core/arrays.hpp>
+#include <cubby/engine/dramhit/arrays.hpp>
 #include <cubby/platform/cpu.hpp>
 #include <cubby/platform/memory.hpp>
 #include <cubby/platform/sync.hpp>
@@ -75,7 +75,11 @@ template <class Threads> struct array {
   [[nodiscard]] std::uint64_t side_slots() const noexcept { return side_lines * slots_in_line; }
   [[nodiscard]] std::uint64_t all_slots() const noexcept { return (lines + side_lines) * slots_in_line; }
   [[nodiscard]] std::uint64_t units() const noexcept { return (all_slots() + unit_slots - 1) / unit_slots; }
-  [[nodiscard]] std::uint64_t parts() const noexcept { return units(); } ///< that `done` counts
+
+  static constexpr std::uint64_t unit_bins = arrays::unit_lines;
+  [[nodiscard]] std::uint64_t extent() const noexcept { return lines; }
+  [[nodiscard]] std::uint64_t units_to(const array&) const noexcept { return units(); }
+  [[nodiscard]] std::uint64_t parts_to(const array&) const noexcept { return units(); }
 };
 
 constexpr bool is_reserved(std::uint64_t word) noexcept { return word < reserved_words; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Growing, shrinking and rebuilding, which the paper leaves to "GrowT-like" schemes. Nobody is stopped: slots move one by
 // one to the next array, each in two steps, moving and moved; the empty ones are sealed. Here: how large an array is, and
-// how a slot moves. core/arrays.hpp has when the next one comes and the old one goes; core/array_moves.hpp, who moves.
+// how a slot moves. arrays.hpp has when the next one comes; core/generations.hpp, how the old one goes.
 #pragma once
 
 #include <cubby/engine/dramhit/side.hpp>
@@ -146,18 +146,17 @@ void prefetch_unit(const table<Policy, Threads>& t, const array<Threads>& a, std
   }
 }
 
-/// Takes up to so many units of `a` and moves them. False when there was none left to take.
+/// Moves the slots of these units, which nobody else moves.
 template <class Policy, class Threads>
-bool move_units(table<Policy, Threads>& t, array<Threads>& a, std::uint64_t at_most) noexcept {
-  const arrays::unit_range taken = arrays::take_units(a, at_most);
-  for (std::uint64_t unit = taken.first; unit < taken.last; ++unit) {
+generations::moved_parts move_range(table<Policy, Threads>& t, array<Threads>& a,
+                                    generations::unit_range units) noexcept {
+  for (std::uint64_t unit = units.first; unit < units.last; ++unit) {
     const std::uint64_t from = unit * unit_slots;
     const std::uint64_t to = from + unit_slots < a.all_slots() ? from + unit_slots : a.all_slots();
     prefetch_unit(t, a, from, to);
     for (std::uint64_t i = from; i < to; ++i) move_slot(t, a, a.slots[i], unit);
   }
-  count_moved(t, a, taken.last - taken.first);
-  return taken.first != taken.last;
+  return {.count = units.last - units.first};
 }
 
 } // namespace cubby::inline v0::engines::dramhit

@@ -20,7 +20,7 @@ template <class Threads> void leave_side(array<Threads>& a) noexcept {
 }
 /// Counts in a key that moves here.
 template <class Threads> void join_side(array<Threads>& a) noexcept {
-  (void)a.side_live.fetch_add(1, sync::relaxed); // relaxed: a sum; [count-moved] has published it when it is relied on
+  (void)a.side_live.fetch_add(1, sync::relaxed); // relaxed: a sum; [count-done] has published it when it is relied on
 }
 
 /// True: the caller may take a slot, and has been counted in. False: it goes on to the next array.

@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include <cubby/core/array_moves.hpp>
 #include <cubby/core/epoch.hpp>
 #include <cubby/engine/dramhit/layout.hpp>
 #include <cubby/engine/dramhit/options.hpp>
@@ -13,7 +12,7 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
-using arrays::growth_factor, arrays::is_complete, arrays::next_array;
+using arrays::growth_factor, arrays::next_array, generations::is_complete;
 
 template <class Policy, class Threads> struct table : arrays::table_state<array<Threads>, Policy, options, Threads> {
   using base = arrays::table_state<array<Threads>, Policy, options, Threads>;

@@ -26,17 +26,17 @@ template <class Threads, class F> void for_each_in(const array<Threads>& a, F& f
 
 /// Weak: an entry that is there all the time is met at least once, and again if it moves behind the walk.
 template <class Policy, class Threads, class F> void for_each(const table<Policy, Threads>& t, F& f) {
-  arrays::for_each_array(t, [&f](const array<Threads>& a) { for_each_in(a, f); });
+  generations::for_each_generation(t, [&f](const array<Threads>& a) { for_each_in(a, f); });
 }
 
 /// Makes a new table ready; false: no memory, or no thread for background growth.
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
-  return arrays::begin_with(t, make_array<Policy, Threads>(lines_for(t.settings.capacity)));
+  return generations::begin_with(t, make_array<Policy, Threads>(lines_for(t.settings.capacity)));
 }
 
 /// Disposes of every word and frees every array. Nobody else may use the table any more.
 template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
-  arrays::free_arrays(t, [&t]([[maybe_unused]] const array<Threads>& a) {
+  generations::free_generations(t, [&t]([[maybe_unused]] const array<Threads>& a) {
     const auto dispose = [&t](std::uint64_t, std::uint64_t value) { t.policy.dispose(value); };
     if constexpr (Policy::unique_words) for_each_in(a, dispose);
   });

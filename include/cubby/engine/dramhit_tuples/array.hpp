@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of tuples: how large. The rest of an array's life is in core/arrays.hpp, where it counts tuples that are
+// Arrays of tuples: how large. The rest of an array's life is in dramhit/arrays.hpp, where it counts tuples that are
 // settled, not units, because some are settled by their writers (T5).
 #pragma once
 

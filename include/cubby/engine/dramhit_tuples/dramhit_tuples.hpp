@@ -60,7 +60,7 @@ public:
     if (result.found && result.done == verdict::erase) arrays::after_erase(table_);
     return result;
   }
-  void collect(seat&) { arrays::release_arrays(table_); }
+  void collect(seat&) { generations::release_retired(table_); }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
   using course = engines::dramhit_tuples::course<Policy, Threads>;
@@ -85,7 +85,7 @@ public:
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return arrays::live_entries(table_); }
-  [[nodiscard]] std::size_t capacity() const noexcept { return arrays::capacity(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return generations::capacity(table_); }
   [[nodiscard]] table_stats stats() const noexcept { return arrays::figures_of<table_stats>(table_); }
   bool reserve(seat& s, std::size_t entries) {
     bool done = false;

@@ -24,8 +24,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cubby/core/arrays.hpp>
 #include <cubby/core/words.hpp>
+#include <cubby/engine/dramhit/arrays.hpp>
 #include <cubby/platform/cpu.hpp>
 #include <cubby/platform/memory.hpp>
 #include <cubby/platform/sync.hpp>
@@ -96,8 +96,13 @@ template <class Policy, class Threads> struct array {
   sync::word<std::uint64_t, Threads> done;                            ///< tuples that have been settled
 
   [[nodiscard]] std::uint64_t slot_count() const noexcept { return lines * in_line; } ///< tuples
-  [[nodiscard]] std::uint64_t units() const noexcept { return (lines + arrays::unit_lines - 1) / arrays::unit_lines; }
-  [[nodiscard]] std::uint64_t parts() const noexcept { return slot_count(); } ///< that `done` counts: T5
+
+  static constexpr std::uint64_t unit_bins = arrays::unit_lines;
+  [[nodiscard]] std::uint64_t extent() const noexcept { return lines; }
+  [[nodiscard]] std::uint64_t units_to(const array&) const noexcept {
+    return (lines + arrays::unit_lines - 1) / arrays::unit_lines;
+  }
+  [[nodiscard]] std::uint64_t parts_to(const array&) const noexcept { return slot_count(); } ///< T5: some writers move their own
 };
 
 } // namespace cubby::inline v0::engines::dramhit_tuples

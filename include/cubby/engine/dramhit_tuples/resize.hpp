@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settling the tuples of an array that has a successor, by units of lines. Who does it is in core/array_moves.hpp.
+// Settling the tuples of an array that has a successor, by units of lines. Who does it is in core/migration.hpp.
 #pragma once
 
 #include <cubby/engine/dramhit_tuples/write.hpp>
 
 namespace cubby::inline v0::engines::dramhit_tuples {
 
-/// Takes up to so many units of `a` and settles them. False when there was none left to take.
+/// Settles the tuples of these units. Those that another thread has in hand are counted by that thread.
 template <class Policy, class Threads>
-bool move_units(table<Policy, Threads>& t, array<Policy, Threads>& a, std::uint64_t at_most) noexcept {
-  const arrays::unit_range taken = arrays::take_units(a, at_most);
-  for (std::uint64_t unit = taken.first; unit < taken.last; ++unit) {
-    const std::uint64_t from = unit * a.in_unit;
-    const std::uint64_t to = from + a.in_unit < a.slot_count() ? from + a.in_unit : a.slot_count();
-    std::uint64_t settled = 0;
-    for (std::uint64_t i = from; i < to; ++i) settled += settle(t, a, a.tuples[i]) ? 1U : 0U;
-    count_moved(t, a, settled);
-  }
-  return taken.first != taken.last;
+generations::moved_parts move_range(table<Policy, Threads>& t, array<Policy, Threads>& a,
+                                    generations::unit_range units) noexcept {
+  const std::uint64_t end = units.last * a.in_unit < a.slot_count() ? units.last * a.in_unit : a.slot_count();
+  generations::moved_parts out;
+  for (std::uint64_t i = units.first * a.in_unit; i < end; ++i) out.count += settle(t, a, a.tuples[i]) ? 1U : 0U;
+  return out;
 }
 
 } // namespace cubby::inline v0::engines::dramhit_tuples

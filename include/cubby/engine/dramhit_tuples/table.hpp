@@ -2,14 +2,13 @@
 // A table of tuples, and the search that every verb begins with.
 #pragma once
 
-#include <cubby/core/array_moves.hpp>
 #include <cubby/engine/dramhit_tuples/layout.hpp>
 #include <cubby/engine/dramhit_tuples/options.hpp>
 #include <cubby/platform/prefetch.hpp>
 
 namespace cubby::inline v0::engines::dramhit_tuples {
 
-using arrays::growth_factor, arrays::is_complete, arrays::next_array;
+using arrays::growth_factor, arrays::next_array, generations::is_complete;
 
 template <class Policy, class Threads>
 struct table : arrays::table_state<array<Policy, Threads>, Policy, options, Threads> {

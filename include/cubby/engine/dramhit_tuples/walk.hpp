@@ -27,7 +27,7 @@ bool read_entry(const tuple<Policy, Threads>& s, typename Policy::stored_key& ke
 template <class Policy, class Threads, class F> void for_each(const table<Policy, Threads>& t, F& f) {
   typename Policy::stored_key key;
   typename Policy::stored_value value;
-  arrays::for_each_array(t, [&](const array<Policy, Threads>& a) {
+  generations::for_each_generation(t, [&](const array<Policy, Threads>& a) {
     for (std::uint64_t i = 0; i < a.slot_count(); ++i)
       if (read_entry(a.tuples[i], key, value)) f(key, value);
   });
@@ -35,12 +35,12 @@ template <class Policy, class Threads, class F> void for_each(const table<Policy
 
 /// Makes a new table ready; false: no memory, or no thread for background growth.
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
-  return arrays::begin_with(t, make_array<Policy, Threads>(lines_for(t, t.settings.capacity)));
+  return generations::begin_with(t, make_array<Policy, Threads>(lines_for(t, t.settings.capacity)));
 }
 
 /// Frees every array. Nobody else may use the table any more.
 template <class Policy, class Threads> void close(table<Policy, Threads>& t) noexcept {
-  arrays::free_arrays(t, [](const array<Policy, Threads>&) {});
+  generations::free_generations(t, [](const array<Policy, Threads>&) {});
 }
 
 } // namespace cubby::inline v0::engines::dramhit_tuples

@@ -27,7 +27,7 @@ bool fill(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Th
   if (s.header.compare_exchange(expected, header_of(tag, state::live, 2), sync::release, sync::acquire)) return true;
   // [give-tuple] release: pairs with [look-at-tuple]; whoever sees it goes to the next array
   s.header.store(in_state(mine, state::moved), sync::release);
-  count_moved(t, a, 1);
+  count_done(t, a, 1);
   return false;
 }
 
@@ -98,7 +98,7 @@ bool overwrite(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Polic
   // [carry-tuple] release: pairs with [look-at-tuple]; whoever sees it may read the value
   s.header.store(moving, sync::release);
   carry(t, a, s, moving, p);
-  count_moved(t, a, 1);
+  count_done(t, a, 1);
   return true;
 }
 
