@@ -8,7 +8,8 @@
  *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp place_of, link_node; mutate.hpp detach, detach_everywhere, remove_node, replace_node;
  *   find.hpp first_link, search, replacement.
  * Holds: what a lookup answers, the entry had at some moment of the lookup; nobody stands on a node that was unlinked
- * before he came, nor looks into an array that was given back; in the end the chain holds the entries in their order.
+ * before he came, nor looks into an array that was given back; the path of a bucket that is not
+ * listed has its own nodes alone; in the end the chain holds the entries in their order.
  * Left out: how inserts and changes search before they take the lock; walks, reservations, `modify`; how a wait learns
  * that readers have left (epoch.pml); stores that are seen late. Waiting blocks, so that a wait without end is a deadlock. */
 #define UPDATES 2
@@ -107,10 +108,9 @@ proctype resizer() {
   give_back(0);
 #endif
   atomic { !lock -> lock = 1 }; /* cut_chains */
-  do :: d_step { b < 3 && !listed[b] -> b++ }
-     :: d_step { b < 3 && listed[b] -> from = 1 + b; n = link[from];
+  do :: d_step { b < 3 -> from = 1 + b; n = link[from];
           do :: n != 0 && BUCKET(KEY(n)) == b -> from = OF(n); n = link[from] :: else -> break od;
-          if :: n != 0 -> link[from] = 0 :: else fi; b++ }
+          if :: n != 0 -> assert(listed[b]); link[from] = 0 :: else fi; b++ }
      :: d_step { b == 3 -> b = 0; lock = 0; from = 0; n = 0 }; break od; zipped = 0; /* all other families are cut, too */
 
   atomic { !lock -> lock = 1; from = 5; chain = link[1] }; /* join_chains */
