@@ -2,11 +2,14 @@
 /* One family of chains of the relativistic room grows by a factor of four and shrinks again, with one wait for readers each,
  * while a writer inserts, erases and assigns, and a lookup comes at any moment. One lookup is enough: they write nothing,
  * and differ for each other only in how long the resizer waits.
- * Line for line: resize.hpp do_family, end_pass, begin_cuts, end_resize; zip.hpp share_chain, join_chains, cut_chains;
- *   table.hpp array_of; insert.hpp place_of, link_node; mutate.hpp detach, detach_everywhere, remove_node, replace_node;
+ * MODE_WIDE: the growth is so wide that it lists the buckets that get a chain, and removals and cuts look at these alone (N6).
+ * MODE_SHORT: the list has room for one of them, so that they look at all if there are more.
+ * Line for line: layout.hpp add, for_each_sibling; resize.hpp do_family, end_pass, begin_cuts, end_resize;
+ *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp place_of, link_node; mutate.hpp detach, detach_everywhere, remove_node, replace_node;
  *   find.hpp first_link, search, replacement.
  * Holds: what a lookup answers, the entry had at some moment of the lookup; nobody stands on a node that was unlinked
- * before he came, nor looks into an array that was given back; in the end the chain holds the entries in their order.
+ * before he came, nor looks into an array that was given back; the path of a bucket that is not
+ * listed has its own nodes alone; in the end the chain holds the entries in their order.
  * Left out: how inserts and changes search before they take the lock; walks, reservations, `modify`; how a wait learns
  * that readers have left (epoch.pml); stores that are seen late. Waiting blocks, so that a wait without end is a deadlock. */
 #define UPDATES 2
@@ -19,9 +22,12 @@
 #define HEAD(at, k) ((at) == 1 -> 1 + BUCKET(k) : ((at) == 0 -> 0 : 5))
 #define OF(n) (5 + (n))
 #define MOVED 255
+#ifdef BREAK_LISTED /* a list that is too short is taken for whole */
+#define MODE_WIDE
+#endif
 byte link[14], root, state[4] /* 0: not there; 1, 2: as its first or second node */, used[4];
 bit dead[9], replaced[9], unlinked[9], seen[9] /* unlinked while the lookup was under way */;
-bit freed[3], zipped, lock, inside, awaited;
+bit listed[4] /* buckets that removals and cuts look at */, freed[3], zipped, lock, inside, awaited;
 byte wanted, may; /* the lookup's key, and a bit for each state that it may answer */
 
 inline becomes(k, s) { state[k] = s; if :: inside && wanted == k -> may = may | (1 << s) :: else fi }
@@ -34,15 +40,14 @@ inline detach(b, gone, after) { /* from = 255: not on that path */
     n = 0; if :: from != 255 -> link[from] = after :: else fi } }
 
 inline detach_everywhere(gone, after) {
+  detach(BUCKET(k), gone, after);
 #ifndef BREAK_PATHS /* only the path of the node's own bucket is mended */
-  if :: at == 1 && zipped -> detach(0, gone, after); detach(1, gone, after); detach(2, gone, after); detach(3, gone, after)
-     :: else ->
+  if :: at == 1 && zipped && listed[0] && BUCKET(k) != 0 -> detach(0, gone, after) :: else fi;
+  if :: at == 1 && zipped && listed[1] && BUCKET(k) != 1 -> detach(1, gone, after) :: else fi;
+  if :: at == 1 && zipped && listed[2] && BUCKET(k) != 2 -> detach(2, gone, after) :: else fi;
+  if :: at == 1 && zipped && listed[3] && BUCKET(k) != 3 -> detach(3, gone, after) :: else fi;
 #endif
-    detach(BUCKET(k), gone, after)
-#ifndef BREAK_PATHS
-  fi
-#endif
-  ; d_step { unlinked[gone] = 1; seen[gone] = inside; from = 0; made = 0 } }
+  d_step { unlinked[gone] = 1; seen[gone] = inside; from = 0; made = 0 } }
 
 proctype writer() {
   byte k, at, from, n, made, updates;
@@ -72,12 +77,32 @@ proctype writer() {
 
 inline give_back(old) { awaited = inside; atomic { !awaited -> freed[old] = 1 } }
 
+inline list(bucket) { /* chain: how many have come */
+  if
+#ifdef BREAK_LISTED
+  :: chain != 0 -> skip
+#elif defined(MODE_SHORT)
+  :: chain == 1 -> listed[0] = 1; listed[1] = 1; listed[2] = 1; listed[3] = 1
+#endif
+  :: else -> listed[bucket] = 1
+  fi;
+  chain++ }
+
 proctype resizer() {
   byte b, n, from, chain;
-  d_step { !lock -> lock = 1; n = link[0]; zipped = 1; /* share_chain */
-    do :: n != 0 -> if :: link[HEAD(1, KEY(n))] == 0 -> link[HEAD(1, KEY(n))] = n :: else fi; n = link[OF(n)]
-       :: else -> break od };
-  d_step { link[0] = MOVED; lock = 0 };
+  atomic { !lock -> lock = 1; n = link[0]; zipped = 1 }; /* share_chain */
+#ifdef BREAK_SHOWN /* lookups are sent on before the new buckets have their heads */
+  link[0] = MOVED;
+#endif
+  d_step {
+    do :: n != 0 ->
+         if :: link[HEAD(1, KEY(n))] == 0 -> link[HEAD(1, KEY(n))] = n; list(BUCKET(KEY(n))) :: else fi; n = link[OF(n)]
+       :: else -> break od;
+#if !defined(MODE_WIDE) && !defined(MODE_SHORT)
+    listed[0] = 1; listed[1] = 1; listed[2] = 1; listed[3] = 1
+#endif
+  };
+  d_step { link[0] = MOVED; lock = 0; chain = 0 };
   root = 1;
 #ifndef BREAK_WAIT /* lookups that came by the old array are not waited for before the cuts */
   give_back(0);
@@ -85,7 +110,7 @@ proctype resizer() {
   atomic { !lock -> lock = 1 }; /* cut_chains */
   do :: d_step { b < 3 -> from = 1 + b; n = link[from];
           do :: n != 0 && BUCKET(KEY(n)) == b -> from = OF(n); n = link[from] :: else -> break od;
-          if :: n != 0 -> link[from] = 0 :: else fi; b++ }
+          if :: n != 0 -> assert(listed[b]); link[from] = 0 :: else fi; b++ }
      :: d_step { b == 3 -> b = 0; lock = 0; from = 0; n = 0 }; break od; zipped = 0; /* all other families are cut, too */
 
   atomic { !lock -> lock = 1; from = 5; chain = link[1] }; /* join_chains */
