@@ -8,8 +8,9 @@
  * MODE_FALLBACK: a kernel without membarrier, where whoever enters fences for itself.
  * Holds: nobody looks at a word that has been freed; none is freed twice or while it is linked; once nobody is inside,
  * one `collect` frees all that wait.
- * Left out: nested pins (a counter of the owner's), claims and releases of seats and the tree that they lie in (seats.pml), a barrier that the
- * kernel begins to refuse (refusal.pml), loads out of order (acquire forbids it). Compare-and-swaps are seen at once. Waiting blocks, so that a wait without end is a deadlock. */
+ * Left out: nested pins (a counter of the owner's), claims and releases of seats and the tree that they lie in (seats.pml), a
+ * barrier that the kernel begins to refuse (refusal.pml), loads out of order (acquire forbids it). Compare-and-swaps are seen
+ * at once. Waiting blocks, so that a wait without end is a deadlock. */
 #define THREADS 4
 #define NEW(me) (me + me) /* words are the bits of a set: 1 is linked at first, 2 and 4 come from the writers 1 and 2 */
 chan buffer[THREADS] = [4] of { byte }; /* stores to one's own seat that others do not see yet */

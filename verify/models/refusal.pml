@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel that begins to refuse the membarrier, at any moment, to one reclaimer alone or to all threads, with store buffers. A
  * reader claims a seat, comes twice, and keeps it or not; another comes once and gives its seat back. A reclaimer unlinks a word; it asks
- * for the oldest epoch, as a bag does, or begins a grace period and asks whether it has elapsed, once: later questions
- * differ in nothing that it knows. Others, whose own words do not matter, ask the kernel at any moment, too, and tell the readers what they hear.
+ * for the oldest epoch, as a bag does, or begins a grace period and asks whether it has elapsed, once. Others, whose own words do not matter, ask the kernel at any moment, too, and tell the readers what they hear.
  * MODE_FALLBACK: a kernel that never had the barrier. MODE_WORKS: one that always grants it.
  * Line for line: domain.hpp claim, release, enter, enter_fenced, leave, advance, pass_barrier, fence_readers, oldest, oldest_shown,
  *   least_of; rcu.hpp begin, elapsed; barrier.hpp publish, publish_fenced, all_threads.
  * Holds: nobody looks at a word that has been freed; readers fence only after a refusal; with all outside, `oldest`
  * holds up nothing unless it is refused to the asker and a seat has been neither entered since nor given back.
- * Left out: nested pins, pins of reclaimers (they hold up like a reader's), the tree of seats (seats.pml), bags (epoch.pml), loads
+ * Left out: a second question of the same reclaimer, nested pins, pins of reclaimers (they hold up like a reader's), the tree of seats (seats.pml), bags (epoch.pml), loads
  * out of order. Compare-and-swaps, and what adds to the clock, are seen at once. Waiting blocks. */
 #define READERS 2
 #define NONE 255
