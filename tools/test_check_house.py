@@ -243,10 +243,11 @@ class Evidence(House):
     def test_support_stands_below_the_engines(self):
         library = {
             "include/cubby/platform/sync.hpp": header(),
+            "include/cubby/engine.hpp": header(),
             "include/cubby/map.hpp": header(),
             "tests/engines.hpp": header(),
         }
-        good = SPDX + '#include <cubby/platform/sync.hpp>\n#include "support/random.hpp"\n'
+        good = SPDX + '#include <cubby/engine.hpp>\n#include "support/random.hpp"\n'
         self.passes({**library, "tests/support/act.hpp": good})
         self.catches("floors", {**library, "tests/support/act.hpp": SPDX + "#include <cubby/map.hpp>\n"})
         self.catches("floors", {**library, "tests/support/act.hpp": SPDX + '#include "engines.hpp"\n'})
