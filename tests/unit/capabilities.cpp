@@ -19,6 +19,7 @@
 
 #include <gtest/gtest.h>
 
+namespace cubby_test::capability_tests {
 namespace {
 
 using cubby::capability_set;
@@ -117,3 +118,4 @@ TEST(capabilities, readme_says_of_each_engine_what_it_says_of_itself) {
 }
 
 } // namespace
+} // namespace cubby_test::capability_tests
