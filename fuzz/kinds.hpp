@@ -11,7 +11,7 @@
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
 
-#include "../tests/support/table_options.hpp"
+#include "../tests/table_options.hpp"
 #include "input.hpp"
 
 namespace cubby_fuzz {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "modes.hpp"
-#include "support/table_options.hpp"
+#include "table_options.hpp"
 #include "support/type_lists.hpp"
 #include "support/typed_tests.hpp"
 

@@ -14,7 +14,7 @@
 #include "explore/schedule.hpp"
 #include "linearizability/history.hpp"
 #include "support/act.hpp"
-#include "support/table_options.hpp"
+#include "table_options.hpp"
 
 namespace cubby_test {
 

@@ -14,6 +14,7 @@
 
 #include "engines.hpp"
 
+namespace cubby_test::capability_tests {
 namespace {
 
 using cubby::capability_set;
@@ -102,3 +103,4 @@ TEST(capabilities, readme_says_of_each_engine_what_it_says_of_itself) {
 }
 
 } // namespace
+} // namespace cubby_test::capability_tests

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of core/contract: each engine and each codec of the library keeps it, and one that lacks a member that the API calls
+// does not. What an engine may have beside that follows from its members alone.
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <cubby/delegated_map.hpp>
+#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/engine/reference/reference.hpp>
+#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/map.hpp>
+
+namespace cubby_test::contract_tests {
+namespace {
+
+namespace contract = cubby::contract;
+using cubby::capability_set;
+
+template <class Engine, class V = std::uint64_t> using engine_of =
+    typename cubby::map<std::uint64_t, V, Engine>::engine_type;
+using words = engine_of<cubby::reference>;
+using records = engine_of<cubby::reference, std::string>;
+using changing = engine_of<cubby::relativistic>;
+using waiting = engine_of<cubby::dramhit>;
+using sending = engine_of<cubby::partitioned>;
+using word_codec = words::policy;
+using record_codec = records::policy;
+using tuple_codec = engine_of<cubby::dramhit_tuples>::policy;
+
+/// A `Base` in which a call of `member` does not compile.
+#define CUBBY_WITHOUT(member)                                                                                          \
+  template <class Base>                                                                                                \
+  struct without_##member : Base {                                                                                     \
+    using Base::Base;                                                                                                  \
+    void member() = delete;                                                                                            \
+  };
+CUBBY_WITHOUT(ok)
+CUBBY_WITHOUT(slots)
+CUBBY_WITHOUT(pin)
+CUBBY_WITHOUT(local_seat)
+CUBBY_WITHOUT(claim_seat)
+CUBBY_WITHOUT(find)
+CUBBY_WITHOUT(insert)
+CUBBY_WITHOUT(mutate)
+CUBBY_WITHOUT(size)
+CUBBY_WITHOUT(capacity)
+CUBBY_WITHOUT(stats)
+CUBBY_WITHOUT(retire)
+CUBBY_WITHOUT(stop_worker)
+CUBBY_WITHOUT(dispose_retired)
+CUBBY_WITHOUT(find_many)
+CUBBY_WITHOUT(for_each)
+CUBBY_WITHOUT(reserve)
+CUBBY_WITHOUT(shrink_to_fit)
+CUBBY_WITHOUT(snapshot)
+CUBBY_WITHOUT(shadow_insert)
+CUBBY_WITHOUT(shadow_commit)
+CUBBY_WITHOUT(shadow_abort)
+CUBBY_WITHOUT(modify)
+CUBBY_WITHOUT(prefetch)
+CUBBY_WITHOUT(prefetch_record)
+CUBBY_WITHOUT(aim)
+CUBBY_WITHOUT(ask)
+CUBBY_WITHOUT(advance)
+CUBBY_WITHOUT(find_along)
+CUBBY_WITHOUT(mutate_along)
+CUBBY_WITHOUT(open_sender)
+CUBBY_WITHOUT(close_sender)
+CUBBY_WITHOUT(insert_or_assign)
+CUBBY_WITHOUT(insert_or_add)
+CUBBY_WITHOUT(erase)
+CUBBY_WITHOUT(flush)
+CUBBY_WITHOUT(partitions)
+CUBBY_WITHOUT(partition_of)
+CUBBY_WITHOUT(look_after)
+CUBBY_WITHOUT(serve)
+CUBBY_WITHOUT(hash_function)
+CUBBY_WITHOUT(allocator)
+CUBBY_WITHOUT(probe_of)
+CUBBY_WITHOUT(probe_of_slot)
+CUBBY_WITHOUT(is_legal)
+CUBBY_WITHOUT(key)
+CUBBY_WITHOUT(value)
+CUBBY_WITHOUT(kept_key)
+CUBBY_WITHOUT(matches)
+CUBBY_WITHOUT(hash_of)
+CUBBY_WITHOUT(record_of)
+CUBBY_WITHOUT(retire_link)
+CUBBY_WITHOUT(dispose)
+#undef CUBBY_WITHOUT
+
+/// How many of these engines keep the contract.
+template <class... Engines>
+constexpr int engines() {
+  return (0 + ... + (contract::engine<Engines> ? 1 : 0));
+}
+template <class... Codecs>
+constexpr int codecs() {
+  return (0 + ... + (contract::codec<Codecs> ? 1 : 0));
+}
+template <class... Engines>
+constexpr int pipelines() {
+  return (0 + ... + (contract::pipelined<Engines> ? 1 : 0));
+}
+template <class... Engines>
+constexpr int delegations() {
+  return (0 + ... + (contract::delegating<Engines> ? 1 : 0));
+}
+
+TEST(contract, is_kept_by_every_engine_in_every_mode) {
+  EXPECT_EQ((engines<words, records, engine_of<cubby::dlht>, engine_of<cubby::dlht, std::string>,
+                     engine_of<cubby::dlht_single>, engine_of<cubby::dlht_counted>, waiting,
+                     engine_of<cubby::dramhit, std::string>, changing, engine_of<cubby::relativistic, std::string>,
+                     engine_of<cubby::dramhit_tuples>>()),
+            11);
+  EXPECT_EQ((codecs<word_codec, record_codec, tuple_codec, changing::policy>()), 4);
+  EXPECT_EQ((pipelines<waiting, engine_of<cubby::dramhit, std::string>, engine_of<cubby::dramhit_tuples>>()), 3);
+  EXPECT_TRUE(contract::delegating<sending>);
+  EXPECT_FALSE(contract::engine<sending>) << "its writes have no answers";
+}
+
+TEST(contract, is_broken_by_each_member_that_an_engine_lacks) {
+  EXPECT_EQ((engines<without_ok<words>, without_slots<words>, without_pin<words>, without_local_seat<words>,
+                     without_claim_seat<words>, without_find<words>, without_insert<words>, without_mutate<words>,
+                     without_size<words>, without_capacity<words>, without_stats<words>>()),
+            0);
+}
+
+TEST(contract, asks_for_the_end_of_records_where_there_are_some) {
+  EXPECT_EQ((engines<without_retire<records>, without_stop_worker<records>, without_dispose_retired<records>>()), 0);
+  EXPECT_EQ((engines<without_retire<words>, without_stop_worker<words>, without_dispose_retired<words>>()), 3);
+}
+
+TEST(contract, asks_for_a_seat_of_a_handle_where_threads_share_a_table) {
+  EXPECT_EQ((engines<without_claim_seat<engine_of<cubby::dlht>>, without_claim_seat<engine_of<cubby::dlht_single>>>()),
+            1);
+}
+
+/// Whether nothing but this capability is lost with the member.
+template <class Without, class With>
+bool loses(bool capability_set::* what) {
+  capability_set left = contract::capabilities_of<With>;
+  EXPECT_TRUE(left.*what);
+  left.*what = false;
+  const capability_set now = contract::capabilities_of<Without>;
+  return contract::engine<Without> && std::memcmp(&left, &now, sizeof now) == 0;
+}
+
+TEST(contract, gives_the_capabilities_that_the_members_of_an_engine_carry) {
+  EXPECT_TRUE((loses<without_find_many<words>, words>(&capability_set::ordered_batch)));
+  EXPECT_TRUE((loses<without_reserve<words>, words>(&capability_set::grows)));
+  EXPECT_TRUE((loses<without_shrink_to_fit<words>, words>(&capability_set::shrinks)));
+  EXPECT_TRUE((loses<without_snapshot<words>, words>(&capability_set::snapshot)));
+  EXPECT_TRUE((loses<without_shadow_insert<words>, words>(&capability_set::shadow_insert)));
+  EXPECT_TRUE((loses<without_shadow_commit<words>, words>(&capability_set::shadow_insert)));
+  EXPECT_TRUE((loses<without_shadow_abort<words>, words>(&capability_set::shadow_insert)));
+  EXPECT_TRUE((loses<without_modify<changing>, changing>(&capability_set::exclusive_modify)));
+  EXPECT_TRUE((loses<without_prefetch<changing>, changing>(&capability_set::prefetch)));
+  using text = engine_of<cubby::relativistic, std::string>;
+  EXPECT_TRUE((loses<without_prefetch_record<text>, text>(&capability_set::prefetch)));
+  EXPECT_TRUE(contract::prefetching<without_prefetch_record<changing>>) << "words have no records";
+  EXPECT_TRUE((loses<without_aim<waiting>, waiting>(&capability_set::pipelined)));
+  EXPECT_FALSE(contract::iterable<without_for_each<words>>);
+  EXPECT_FALSE(contract::mutating_along<without_mutate_along<waiting>>);
+}
+
+TEST(contract, of_pipelines_misses_each_member) {
+  EXPECT_EQ(
+      (pipelines<without_aim<waiting>, without_ask<waiting>, without_advance<waiting>, without_find_along<waiting>>()),
+      0);
+}
+
+TEST(contract, of_delegation_misses_each_member) {
+  EXPECT_EQ((delegations<without_open_sender<sending>, without_close_sender<sending>, without_insert_or_assign<sending>,
+                         without_insert_or_add<sending>, without_erase<sending>, without_flush<sending>,
+                         without_partitions<sending>, without_partition_of<sending>, without_look_after<sending>,
+                         without_serve<sending>, without_find_many<sending>, without_prefetch<sending>,
+                         without_for_each<sending>, without_reserve<sending>, without_shrink_to_fit<sending>>()),
+            0);
+}
+
+TEST(contract, of_codecs_misses_each_member) {
+  EXPECT_EQ((codecs<without_hash_function<word_codec>, without_allocator<word_codec>, without_probe_of<word_codec>,
+                    without_probe_of_slot<word_codec>, without_is_legal<word_codec>, without_key<word_codec>,
+                    without_value<word_codec>, without_kept_key<word_codec>, without_matches<word_codec>,
+                    without_hash_of<word_codec>, without_record_of<word_codec>, without_dispose<word_codec>,
+                    without_retire_link<record_codec>, without_hash_of<tuple_codec>, without_value<tuple_codec>>()),
+            0);
+  EXPECT_EQ((codecs<without_retire_link<word_codec>>()), 1) << "words are not retired";
+}
+
+TEST(options, of_an_engine_come_to_it) {
+  const std::size_t capacity = 10000;
+  const cubby::map<int, int> usual(cubby::options{.capacity = capacity});
+  const cubby::map<int, int> sparse(cubby::dlht::options{{.capacity = capacity}, {.bins_per_link = 16}});
+  EXPECT_GE(sparse.capacity(), capacity);
+  EXPECT_LT(sparse.stats().links * 4, usual.stats().links);
+  cubby::map<int, int, cubby::partitioned> parts(
+      cubby::partitioned::options{{.capacity = capacity}, {.partitions = 3}});
+  EXPECT_EQ(parts.partitions(), 3u);
+}
+
+TEST(options, of_every_table_leave_those_of_the_engine_as_they_are) {
+  const auto made = contract::options_for<engine_of<cubby::dlht>>(cubby::options{.capacity = 7, .seed = 9});
+  EXPECT_EQ(made.capacity, 7u);
+  EXPECT_EQ(made.seed, 9u);
+  EXPECT_EQ(made.bins_per_link, cubby::dlht::options{}.bins_per_link);
+  EXPECT_EQ(made.move_bins, cubby::dlht::options{}.move_bins);
+}
+
+} // namespace
+} // namespace cubby_test::contract_tests
