@@ -146,7 +146,9 @@ template <class Threads> struct alignas(cpu::cache_line) index {
 
   static constexpr std::uint64_t unit_bins = 1;
   [[nodiscard]] std::uint64_t extent() const noexcept { return bin_count; }
-  [[nodiscard]] std::uint64_t slot_count() const noexcept { return primary_slots * bin_count + link_slots * link_count; }
+  [[nodiscard]] std::uint64_t slot_count() const noexcept {
+    return primary_slots * bin_count + link_slots * link_count;
+  }
   [[nodiscard]] std::uint64_t units_to(const index& to) const noexcept {
     return unit_count(bin_count, to.bin_count) + 1;
   }
