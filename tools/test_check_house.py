@@ -75,6 +75,12 @@ class Floors(House):
             "include/cubby/engine/reference/lock.hpp": header(),
         })
 
+    def test_slot_layout_belongs_to_its_room(self):
+        self.passes({
+            "include/cubby/engine/dramhit_tuples/layout.hpp": header("#include <cubby/engine/dramhit/arrays.hpp>"),
+            "include/cubby/engine/dramhit/arrays.hpp": header(),
+        })
+
     def test_missing_header(self):
         self.catches("floors", {"include/cubby/map.hpp": header("#include <cubby/nowhere.hpp>")})
 

@@ -55,6 +55,10 @@ def library_target(tree, source, name, quoted):
     return None
 
 
+# A second slot layout belongs to the room whose arrays it fills.
+SLOT_LAYOUTS = {"dramhit_tuples": "dramhit"}
+
+
 def place(path):
     """The floor of a library header and, on the engines' floor, its room."""
     inside = path[len(LIBRARY):]
@@ -65,7 +69,8 @@ def place(path):
     if inside == "engine.hpp":
         return 2, ""
     if inside.startswith("engine/"):
-        return 3, inside.split("/")[1]
+        room = inside.split("/")[1]
+        return 3, SLOT_LAYOUTS.get(room, room)
     return 4, ""
 
 

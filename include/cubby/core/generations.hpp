@@ -21,9 +21,9 @@ namespace cubby::inline v0::generations {
 /// `missed`, 1 from then on. `unit_bins`: bins that a unit has when it moves to a larger generation.
 template <class G>
 concept generation = requires(G& of, const G& next) {
-  { of.next.load(sync::acquire) } -> std::same_as<G*>;
-  { of.cursor.load(sync::relaxed) } -> std::same_as<std::uint64_t>;
-  { of.done.load(sync::acquire) } -> std::same_as<std::uint64_t>;
+  of.next;
+  of.cursor;
+  of.done;
   { of.next_retired } -> std::same_as<G*&>;
   { of.tag } -> std::same_as<std::uint64_t&>;
   { of.pages } -> std::same_as<memory::region&>;
@@ -33,8 +33,7 @@ concept generation = requires(G& of, const G& next) {
   { of.parts_to(next) } -> std::same_as<std::uint64_t>; // what `done` counts to
   { G::unit_bins } -> std::same_as<const std::uint64_t&>;
 };
-template <class G>
-concept gives_units_back = requires(G& of) { of.missed.exchange(1, sync::release); };
+template <class G> concept gives_units_back = requires(G& of) { of.missed; };
 
 /// What a table consists of, beside what its engine adds. For its table, an engine has becomes_first(table, generation), called
 /// when the root has reached a generation, and move_range(table, generation, units), which core/migration.hpp describes.

@@ -33,7 +33,9 @@ struct table_state : generations::table_state<Array, Policy, Settings, Threads> 
 template <class Table> CUBBY_ALWAYS_INLINE typename Table::array_type* first_array(const Table& t) noexcept {
   return generations::first(t);
 }
-template <class Array> CUBBY_ALWAYS_INLINE Array* next_array(const Array& a) noexcept { return generations::next_of(a); }
+template <class Array> CUBBY_ALWAYS_INLINE Array* next_array(const Array& a) noexcept {
+  return generations::next_of(a);
+}
 
 /// Everything from the array before has arrived in this one.
 template <class Table> void becomes_first(Table&, typename Table::array_type& a) noexcept {

@@ -102,7 +102,9 @@ template <class Policy, class Threads> struct array {
   [[nodiscard]] std::uint64_t units_to(const array&) const noexcept {
     return (lines + arrays::unit_lines - 1) / arrays::unit_lines;
   }
-  [[nodiscard]] std::uint64_t parts_to(const array&) const noexcept { return slot_count(); } ///< T5: some writers move their own
+  [[nodiscard]] std::uint64_t parts_to(const array&) const noexcept {
+    return slot_count();
+  } ///< T5: some writers move their own
 };
 
 } // namespace cubby::inline v0::engines::dramhit_tuples
