@@ -25,14 +25,14 @@ public:
   using mapped_type = V;
 
   /// A copy of the value.
-  [[nodiscard]] std::optional<V> find(const K& k) const
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const K& k) const
     requires std::copy_constructible<V>
   {
     return copy_of(k);
   }
   template <lookup_key<codec_type> Q>
     requires std::copy_constructible<V>
-  [[nodiscard]] std::optional<V> find(const Q& k) const {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const Q& k) const {
     return copy_of(k);
   }
 
@@ -214,13 +214,17 @@ public:
 private:
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 
-  template <class Q> std::optional<V> copy_of(const Q& k) const {
-    return this->about(k, [](const auto& s, const auto& p) -> std::optional<V> {
-      const auto seen = s.engine.find(s.at, p);
-      if (!seen.found) return std::nullopt;
-      return std::optional<V>(s.codec().value(seen.word));
-    });
+  /// Inlined where words are copied: then the answer needs no memory.
+  template <class Q> CUBBY_ALWAYS_INLINE std::optional<V> copy_of(const Q& k) const {
+    if constexpr (codec_type::in_records) return copy_of_record(k);
+    else return this->about_lookup(k, copy_found);
   }
+  template <class Q> std::optional<V> copy_of_record(const Q& k) const { return this->about(k, copy_found); }
+  static constexpr auto copy_found = [](const auto& s, const auto& p) CUBBY_INLINED -> std::optional<V> {
+    const auto seen = s.engine.find(s.at, p);
+    if (!seen.found) return std::nullopt;
+    return std::optional<V>(s.codec().value(seen.word));
+  };
   template <class Q, class F> std::size_t look(const Q& k, F& f) const {
     return this->about(k, [&](const auto& s, const auto& p) -> std::size_t {
       const auto seen = s.engine.find(s.at, p);
