@@ -41,9 +41,8 @@ template <class Engine, class Value = std::uint64_t> class bench {
   static constexpr bool has_pipeline =
       std::same_as<Value, std::uint64_t> && cubby::contract::pipelined<typename map_type::engine_type>;
 
-  // A verb with more calls than one is inlined elsewhere or not at all: an engine is asked for inserts and erases in pairs or
-  // one by one, as its figures began.
-  static constexpr bool in_pairs = std::same_as<Engine, cubby::dlht> || std::same_as<Engine, cubby::dlht_single>;
+  // Figures of handles and guards as well, and of an insert and an erase of one key, which change no bin for good.
+  static constexpr bool is_dlht = std::same_as<Engine, cubby::dlht> || std::same_as<Engine, cubby::dlht_single>;
 
 public:
   bench() : map_(wanted()) {
@@ -52,12 +51,22 @@ public:
 
   /// The sum of what was found; false for a verb that there is not.
   bool run(std::string_view verb, std::uint64_t count) {
-    if (verb == "find") find(count);
-    else if (verb == "miss") miss(count);
-    else if (verb == "assign") assign(count);
-    else if (verb == "find_batch") find_batch(count);
-    else return run_others(verb, count);
-    return true;
+    if (verb == "find_batch") {
+      find_batch(count);
+      return true;
+    }
+    if constexpr (is_dlht) {
+      if (verb.starts_with("handle_")) {
+        auto h = map_.handle();
+        return run_single(h, verb.substr(7), count);
+      }
+      if (verb.starts_with("guarded_")) {
+        auto h = map_.handle();
+        const auto g = h.guard();
+        return run_single(h, verb.substr(8), count);
+      }
+    }
+    return run_single(map_, verb, count) || run_pipeline(verb, count);
   }
   [[nodiscard]] std::uint64_t sum() const { return sum_; }
 
@@ -67,31 +76,50 @@ private:
     o.capacity = 4 * keys;
     return o;
   }
-  [[gnu::noinline]] void find(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) sum_ += number_of(map_.find(key_of(i)).value_or(Value{}));
+  /// Each verb through the map itself or through a handle.
+  template <class Table> bool run_single(Table& in, std::string_view verb, std::uint64_t count) {
+    if (verb == "find") find(in, count);
+    else if (verb == "miss") miss(in, count);
+    else if (verb == "insert") insert(in, count);
+    else if (verb == "erase") erase(in, count);
+    else if (verb == "assign") assign(in, count);
+    else return run_pair(in, verb, count);
+    return true;
   }
-  [[gnu::noinline]] void miss(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) sum_ += number_of(map_.find(keys + key_of(i)).value_or(Value{}));
+  /// Of `dlht` alone: a verb with more calls than one may be inlined elsewhere or not at all.
+  template <class Table> bool run_pair(Table& in, std::string_view verb, std::uint64_t count) {
+    if constexpr (is_dlht) {
+      if (verb != "insert_erase") return false;
+      insert_erase(in, count);
+      return true;
+    }
+    return false;
   }
-  [[gnu::noinline]] void insert_erase(std::uint64_t count) {
+  template <class Table> [[gnu::noinline]] void find(Table& in, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += number_of(in.find(key_of(i)).value_or(Value{}));
+  }
+  template <class Table> [[gnu::noinline]] void miss(Table& in, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += number_of(in.find(keys + key_of(i)).value_or(Value{}));
+  }
+  template <class Table> [[gnu::noinline]] void insert_erase(Table& in, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
-      sum_ += map_.insert(keys + key_of(i), value_of<Value>(i)) ? 1u : 0u;
-      sum_ += map_.erase(keys + key_of(i)) ? 1u : 0u;
+      sum_ += in.insert(keys + key_of(i), value_of<Value>(i)) ? 1u : 0u;
+      sum_ += in.erase(keys + key_of(i)) ? 1u : 0u;
     }
   }
-  [[gnu::noinline]] void assign(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.assign(key_of(i), value_of<Value>(i)) ? 1u : 0u;
+  template <class Table> [[gnu::noinline]] void assign(Table& in, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += in.assign(key_of(i), value_of<Value>(i)) ? 1u : 0u;
   }
   /// COUNT new keys up to twice as many as are there: the table holds them without growth.
-  [[gnu::noinline]] void insert(std::uint64_t count) {
+  template <class Table> [[gnu::noinline]] void insert(Table& in, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t fresh = keys + (i * 40503) % (2 * keys);
-      sum_ += map_.insert(fresh, value_of<Value>(i)) ? 1u : 0u;
+      sum_ += in.insert(fresh, value_of<Value>(i)) ? 1u : 0u;
     }
   }
   /// Up to all keys that are there.
-  [[gnu::noinline]] void erase(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.erase(key_of(i)) ? 1u : 0u;
+  template <class Table> [[gnu::noinline]] void erase(Table& in, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += in.erase(key_of(i)) ? 1u : 0u;
   }
   /// COUNT keys, not batches; a multiple of `batch`.
   [[gnu::noinline]] void find_batch(std::uint64_t count) {
@@ -104,18 +132,6 @@ private:
     }
   }
 
-  bool run_others(std::string_view verb, std::uint64_t count) {
-    if constexpr (in_pairs) {
-      if (verb != "insert_erase") return false;
-      insert_erase(count);
-      return true;
-    } else {
-      if (verb == "insert") insert(count);
-      else if (verb == "erase") erase(count);
-      else return run_pipeline(verb, count);
-      return true;
-    }
-  }
   bool run_pipeline(std::string_view verb, std::uint64_t count) {
     if constexpr (has_pipeline) {
       if (verb == "pipelined_find") pipelined(cubby::pipeline_verb::find, count);

@@ -172,6 +172,34 @@ protected:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     return f(s, p);
   }
+  /// Whether calls run no code of the user's between their hash and their answer, so that nothing else enters their seat.
+  static constexpr bool is_alone =
+      !codec_type::in_records && std::is_same_v<decltype(std::declval<Engine&>().pin(std::declval<seat&>())), seat_pin>;
+  /// The same about a lookup, which allocates nothing either: it need not count its pin, and where the seat is held it enters
+  /// nothing. Inlined, so that hash and key stay in registers.
+  template <class Q, class F> CUBBY_ALWAYS_INLINE auto about_lookup(const Q& k, F f) const {
+    if constexpr (!is_alone) {
+      return about(k, f);
+    } else {
+      const auto s = here();
+      const typename Engine::probe p = s.codec().probe_of(k);
+      if (registry::is_held(s.at)) return held_lookup(f, s, p);
+      const lone_pin pin(s.at);
+      return f(s, p);
+    }
+  }
+  /// The same about a change of words, which may allocate an index: so only a handle's seat is its own.
+  template <class Q, class F> CUBBY_ALWAYS_INLINE decltype(auto) about_change(const Q& k, F&& f) const {
+    if constexpr (!is_alone || !Derived::has_own_seat) {
+      return about(k, f);
+    } else {
+      const auto s = here();
+      const typename Engine::probe p = s.codec().probe_of(k);
+      if (registry::is_held(s.at)) return f(s, p);
+      const lone_pin pin(s.at);
+      return f(s, p);
+    }
+  }
   /// The same for a verb that may insert; answers `otherwise` for a key that no table may hold.
   template <class Q, class R, class F> R about_new(const Q& k, R otherwise, F&& f) const {
     return about(k, [&](const auto& s, const auto& p) -> R {
@@ -197,8 +225,19 @@ protected:
 private:
   static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
 
+  using site_type = detail::site<Engine>;
+  template <class F>
+  CUBBY_ALWAYS_INLINE static auto held_lookup(F f, const site_type& s, const typename Engine::probe& p) {
+    if constexpr (Derived::has_own_seat) return f(s, p);
+    else return rare_lookup(f, s, p);
+  }
+  /// In a function of its own: few hold a guard of their thread's seat.
+  template <class F> CUBBY_OUTLINED static auto rare_lookup(F f, site_type s, typename Engine::probe p) {
+    return f(s, p);
+  }
+
   template <class Q> bool has(const Q& k) const {
-    return about(k, [](const auto& s, const auto& p) { return s.engine.find(s.at, p).found; });
+    return about_lookup(k, [](const auto& s, const auto& p) CUBBY_INLINED { return s.engine.find(s.at, p).found; });
   }
   template <class Q> bool take_out(const Q& k) {
     return about(

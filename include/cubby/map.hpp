@@ -50,11 +50,15 @@ public:
   /// A seat of one's own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc without memory.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
 
+  /// `handle::guard` for the calling thread's calls without a handle. End it in the same thread.
+  [[nodiscard]] auto guard() const { return detail::table_guard<engine_type>(engine_, detail::thread_seat(engine_)); }
+
   /// The engine below, for pipelines, and for benches and tests that want to speak to it in words.
   [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
 
   [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }
   [[nodiscard]] static seat* own_seat() noexcept { return nullptr; }
+  static constexpr bool has_own_seat = false;
 
 private:
   struct made_with {}; // what the options of the engine are handed over with

@@ -25,8 +25,10 @@ public:
   using mapped_type = V;
 
   /// A copy of the value, whose type must have one.
-  [[nodiscard]] std::optional<V> find(const K& k) const { return copy_of(k); }
-  template <lookup_key<codec_type> Q> [[nodiscard]] std::optional<V> find(const Q& k) const { return copy_of(k); }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const K& k) const { return copy_of(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const Q& k) const {
+    return copy_of(k);
+  }
 
   /// `f(const V&)` if the key is there. 1 if so, else 0.
   template <class F> std::size_t visit(const K& k, F&& f) const { return look(k, f); }
@@ -212,17 +214,20 @@ public:
 private:
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 
-  template <class Q> std::optional<V> copy_of(const Q& k) const {
+  /// Inlined where words are copied: then the answer needs no memory.
+  template <class Q> CUBBY_ALWAYS_INLINE std::optional<V> copy_of(const Q& k) const {
     constexpr bool copied = std::copy_constructible<V>;
     static_assert(copied, "find copies the value, and this type cannot be copied: use visit");
-    return this->about(k, [](const auto& s, const auto& p) -> std::optional<V> {
-      const auto seen = s.engine.find(s.at, p);
-      if constexpr (copied) {
-        if (seen.found) return std::optional<V>(s.codec().value(seen.word));
-      }
-      return std::nullopt;
-    });
+    if constexpr (!copied) return std::nullopt;
+    else if constexpr (codec_type::in_records) return copy_of_record(k);
+    else return this->about_lookup(k, copy_found);
   }
+  template <class Q> std::optional<V> copy_of_record(const Q& k) const { return this->about(k, copy_found); }
+  static constexpr auto copy_found = [](const auto& s, const auto& p) CUBBY_INLINED -> std::optional<V> {
+    const auto seen = s.engine.find(s.at, p);
+    if (!seen.found) return std::nullopt;
+    return std::optional<V>(s.codec().value(seen.word));
+  };
   template <class Q, class F> std::size_t look(const Q& k, F& f) const {
     return this->about(k, [&](const auto& s, const auto& p) -> std::size_t {
       const auto seen = s.engine.find(s.at, p);

@@ -28,13 +28,15 @@ template <class Engine> struct site {
 };
 
 /// The calling thread's seat. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
-template <class Engine> [[nodiscard]] seat& thread_seat(Engine& e) {
-  if (seat* const mine = e.local_seat()) [[likely]]
-    return *mine;
+template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE seat& wait_for_thread_seat(Engine& e) {
   for (sync::backoff wait;; wait.pause()) {
     fail::with_no_memory();
     if (seat* const mine = e.local_seat()) return *mine;
   }
+}
+template <class Engine> [[nodiscard]] CUBBY_ALWAYS_INLINE seat& thread_seat(Engine& e) {
+  seat* const mine = e.local_seat();
+  return mine != nullptr ? *mine : wait_for_thread_seat(e);
 }
 
 template <class Engine> using value_of = typename Engine::policy::mapped_type;

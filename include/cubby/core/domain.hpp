@@ -63,6 +63,8 @@ struct domain {
     got->home_ = &d;
     got->depth_ = 0;
     got->of_thread_ = false;
+    got->guards_ = 0;
+    got->given_up_ = false;
     got->user_.set(0);
     d.hold();
     return got;
@@ -80,18 +82,30 @@ struct domain {
     drop(d);
   }
 
+  /// The same, once its last guard has ended: `registry::end_guard` of that one gives it back.
+  static void release_after_guards(seat* s) noexcept {
+    if (s->guards_ == 0) release(s);
+    else s->given_up_ = true;
+  }
+
   CUBBY_ALWAYS_INLINE static void enter(seat& s) noexcept {
-    if (s.depth_++ != 0) return;
-    // [enter] acquire: pairs with [advance]; an epoch at or past a tag implies the unlinking behind that tag is seen
-    const std::uint64_t now = s.home_->clock.load(sync::acquire);
-    // [publish-seat] release: pairs with [scan]; the barrier before the scan orders it with our later loads
-    if ((now & fenced_bit) == 0) [[likely]]
-      barrier::publish(s.epoch_, now);
-    else enter_fenced(s, now);
+    if (s.depth_ != 0) [[unlikely]] {
+      ++s.depth_;
+      return;
+    }
+    s.depth_ = 1;
+    show(s);
+  }
+  /// The same, not counted: nothing may enter or leave the seat before `leave_alone`, which ends it.
+  CUBBY_ALWAYS_INLINE static void enter_alone(seat& s) noexcept { show(s); }
+  CUBBY_ALWAYS_INLINE static void leave_alone(seat& s) noexcept {
+    // [leave] release: pairs with [scan]; all that was read inside happened before whoever frees it
+    s.epoch_.store(0, sync::release);
   }
   CUBBY_ALWAYS_INLINE static void leave(seat& s) noexcept {
     // [leave] release: pairs with [scan]; all that was read inside happened before whoever frees it
-    if (--s.depth_ == 0) s.epoch_.store(0, sync::release);
+    if (--s.depth_ == 0) [[likely]]
+      s.epoch_.store(0, sync::release);
   }
 
   /// Ends an epoch: what was unlinked before the call may be freed once `oldest` has reached the returned tag.
@@ -152,6 +166,15 @@ struct domain {
   }
 
 private:
+  /// Says that the owner of `s` is inside from now on.
+  CUBBY_ALWAYS_INLINE static void show(seat& s) noexcept {
+    // [enter] acquire: pairs with [advance]; an epoch at or past a tag implies the unlinking behind that tag is seen
+    const std::uint64_t now = s.home_->clock.load(sync::acquire);
+    // [publish-seat] release: pairs with [scan]; the barrier before the scan orders it with our later loads
+    if ((now & fenced_bit) == 0) [[likely]]
+      barrier::publish(s.epoch_, now);
+    else enter_fenced(s, now);
+  }
   /// Where the kernel has no membarrier, or has it no more.
   CUBBY_NEVER_INLINE static void enter_fenced(seat& s, std::uint64_t now) noexcept {
     // relaxed: only the owner sets it, and its next claimer sees it through the lock

@@ -26,6 +26,12 @@ constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
   return p.high ^ p.low;
 }
 
+/// `mix` for who keeps `first`, which is `mix_a ^ seed`.
+constexpr std::uint64_t mix_seeded(std::uint64_t word, std::uint64_t seed, std::uint64_t first) noexcept {
+  const std::uint64_t once = fold(word ^ first, mix_b);
+  return fold(once ^ seed, mix_c ^ (word >> 32));
+}
+
 inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noexcept {
   std::uint64_t word = 0;
   std::memcpy(&word, at, size);
@@ -35,8 +41,7 @@ inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noe
 
 /// Mixes a word: each input bit reaches each output bit with a probability near one half. Two multiplications.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t word, std::uint64_t seed = 0) noexcept {
-  const std::uint64_t once = detail::fold(word ^ detail::mix_a ^ seed, detail::mix_b);
-  return detail::fold(once ^ seed, detail::mix_c ^ (word >> 32));
+  return detail::mix_seeded(word, seed, detail::mix_a ^ seed);
 }
 
 /// Mixes bytes. Linear in `size`; reads no byte outside [data, data + size).

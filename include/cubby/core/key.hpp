@@ -98,6 +98,10 @@ template <class V>
 concept word_value = std::is_trivially_copyable_v<V> && std::copy_constructible<V> &&
                      sizeof(V) <= sizeof(std::uint64_t) && !always_in_record<V>;
 
+/// The default hash of words, whose seed is combined with a constant once for the table.
+template <class H> inline constexpr bool mixes_words = false;
+template <word_key K> inline constexpr bool mixes_words<hash<K>> = true;
+
 /// A user's hash with the table's seed. `is_avalanching` hashes are taken as they are, and seeded if they have a
 /// `seed`; `is_modulo` ones neither seeded nor mixed; all others are mixed with the seed.
 template <class H> class seeded_hash {
@@ -106,17 +110,24 @@ public:
 
   seeded_hash(const H& h, std::uint64_t seed) : hash_(h), seed_(seed) {
     if constexpr (requires(H& own) { own.seed ^= seed; }) hash_.seed ^= seed;
+    if constexpr (mixes_words<H>) seed_ = hash_.seed;
+    first_ = mix_a ^ seed_;
   }
-  template <class Q> [[nodiscard]] std::uint64_t operator()(const Q& key) const {
-    const auto bits = static_cast<std::uint64_t>(hash_(key));
-    if constexpr (avalanching_hash<H> || modulo_mapped<H>) return bits;
-    return mix(bits, seed_);
+  template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t operator()(const Q& key) const {
+    if constexpr (mixes_words<H>) {
+      return mix_seeded(word_of(key), seed_, first_);
+    } else {
+      const auto bits = static_cast<std::uint64_t>(hash_(key));
+      if constexpr (avalanching_hash<H> || modulo_mapped<H>) return bits;
+      return mix_seeded(bits, seed_, first_);
+    }
   }
   [[nodiscard]] const H& user() const noexcept { return hash_; }
 
 private:
   [[no_unique_address]] H hash_;
   std::uint64_t seed_;
+  std::uint64_t first_; // for mix_seeded
 };
 
 /// What a namespace adds to the hash that chooses the bin. The paper leaves the hash alone; then one key in more than

@@ -145,7 +145,7 @@ CUBBY_OF_IMAGE inline void end_thread(void*) {
   here = thread_state();
   while (one != nullptr) {
     thread_place* const next = one->next;
-    domain::release(one->mine);
+    domain::release_after_guards(one->mine);
     delete one;
     one = next;
   }
@@ -170,6 +170,12 @@ public:
   }
   /// Gives a seat back. It must be outside every pin.
   static void release(seat* s) noexcept { domain::release(s); }
+  /// The same, once its last guard has ended.
+  static void release_after_guards(seat* s) noexcept { domain::release_after_guards(s); }
+  static void begin_guard(seat& s) noexcept { ++s.guards_; }
+  static void end_guard(seat& s) noexcept {
+    if (--s.guards_ == 0 && s.given_up_) domain::release(&s);
+  }
 
   /// The calling thread's own seat, claimed at its first use and given back when the thread ends; null: no memory.
   CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE static seat* local(domain& d) noexcept {
@@ -189,9 +195,15 @@ public:
 
   CUBBY_ALWAYS_INLINE static void enter(seat& s) noexcept { domain::enter(s); }
   CUBBY_ALWAYS_INLINE static void leave(seat& s) noexcept { domain::leave(s); }
+  CUBBY_ALWAYS_INLINE static void enter_alone(seat& s) noexcept { domain::enter_alone(s); }
+  CUBBY_ALWAYS_INLINE static void leave_alone(seat& s) noexcept { domain::leave_alone(s); }
 
   /// Whether the owner of `s`, who asks, is inside a pin of it.
-  static bool inside(const seat& s) noexcept { return s.depth_ != 0; }
+  static bool inside(const seat& s) noexcept {
+    return s.depth_ != 0 || s.epoch_.load(sync::relaxed) != 0; // relaxed: the caller's own store
+  }
+  /// Whether a counted pin of `s` lives: the owner need not enter.
+  CUBBY_ALWAYS_INLINE static bool is_held(const seat& s) noexcept { return s.depth_ != 0; }
   /// Whether the calling thread is inside a pin in the domain: of its own seat, or of a handle that it uses.
   static bool inside(domain& d) noexcept { return d.inside(); }
   CUBBY_OF_IMAGE static bool inside() noexcept {
@@ -245,6 +257,19 @@ public:
   ~seat_pin() { registry::leave(seat_); }
   seat_pin(const seat_pin&) = delete;
   seat_pin& operator=(const seat_pin&) = delete;
+
+private:
+  seat& seat_;
+};
+
+/// A stay inside of a handle's seat that nobody else enters meanwhile: a call that runs no code of the user's. Not counted, and so
+/// cheaper. For a seat that is not held.
+class [[nodiscard]] lone_pin {
+public:
+  CUBBY_ALWAYS_INLINE explicit lone_pin(seat& s) noexcept : seat_(s) { registry::enter_alone(seat_); }
+  CUBBY_ALWAYS_INLINE ~lone_pin() { registry::leave_alone(seat_); }
+  lone_pin(const lone_pin&) = delete;
+  lone_pin& operator=(const lone_pin&) = delete;
 
 private:
   seat& seat_;

@@ -35,6 +35,8 @@ private:
   sync::word<std::uint32_t> fenced_; // 1: every entry from now on is fenced, and those before are over or shown
   std::uint32_t depth_ = 0;          // nested pins; only the owner touches it
   bool of_thread_ = false;           // a thread's own, no handle's; set while it is claimed
+  bool given_up_ = false;            // its handle or thread has ended before a guard, and the last guard gives it back
+  std::uint32_t guards_ = 0;         // guards of it that live
   std::size_t id_ = 0;
 };
 static_assert(sizeof(seat) == cpu::cache_line);

@@ -15,6 +15,8 @@
 // The same for a lambda, behind its parameters.
 #define CUBBY_INLINED __attribute__((always_inline))
 #define CUBBY_NEVER_INLINE [[gnu::noinline, gnu::cold]]
+// A function of its own, though not a rare one: its caller's usual path stays short.
+#define CUBBY_OUTLINED [[gnu::noinline]]
 #if !defined(CUBBY_SYNC_HOOKS)
 #define CUBBY_SYNC_HOOKS 0
 #endif

@@ -38,6 +38,16 @@ CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<T
   }
 }
 
+/// The one primary slot of an inline table that may show `word`.
+template <class Threads>
+CUBBY_ALWAYS_INLINE std::size_t slot_to_compare(const bin<Threads>& b, std::uint64_t word) noexcept {
+  // [key] acquire: pairs with [fill]
+  const auto shows = [&](std::size_t n) {
+    return static_cast<std::size_t>(b.slots[n].first.load(sync::acquire) == word);
+  };
+  return 1 + shows(2) - shows(0); // slot 1 when none does, or when two do: then the header has changed
+}
+
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE look look_into(const Policy& policy, const index<Threads>& at, bin<Threads>& b, const Probe& probe,
                                    std::uint64_t word, found_word& out) noexcept {
@@ -93,10 +103,49 @@ CUBBY_ALWAYS_INLINE found_word find_at(const Policy& policy, located<Threads> he
   return find_moved(policy, here, probe, word);
 }
 
+/// What `find_word` leaves: a key of the side bin, a bin with link buckets, one that has moved, or one that has changed meanwhile.
+template <class Policy, class Threads>
+CUBBY_OUTLINED found_word find_further(const table<Policy, Threads>& t, std::uint64_t hash,
+                                       std::uint64_t word) noexcept {
+  const word_probe probe{hash, word};
+  return find_at(t.policy, locate(t, probe), probe);
+}
+
+/// The find of inline tables, for a key in its bin's first line or in none: as few instructions as may be, without a
+/// branch for each slot.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE found_word find_word(const table<Policy, Threads>& t, std::uint64_t hash,
+                                         std::uint64_t word) noexcept {
+  if (!is_reserved(word)) [[likely]] {
+    const index<Threads>& at = *first_index(t);
+    const bin<Threads>& b = at.bins[map_hash<Policy::mapping>(hash, at.bin_count)];
+    // [probe] acquire: pairs with [commit]
+    const std::uint64_t h = b.head.load(sync::acquire);
+    if ((h & header::state_mask) == 0) [[likely]] {
+      const std::size_t n = slot_to_compare(b, word);
+      // [key] acquire: pairs with [fill]
+      const std::uint64_t key = b.slots[n].first.load(sync::acquire);
+      // [value] acquire: pairs with [fill-value]
+      const std::uint64_t value = b.slots[n].second.load(sync::acquire);
+      if (key == word) {
+        // Linearization point of a hit. relaxed: the acquire loads above keep it behind them.
+        if (b.head.load(sync::relaxed) == h) [[likely]]
+          return {true, value};
+      } else if (!header::uses_links(h)) [[likely]] {
+        // Linearization point of a miss: this read, or the scrubbing as in look_into. relaxed: as above.
+        if (b.head.load(sync::relaxed) == h) [[likely]]
+          return {};
+      }
+    }
+  }
+  return find_further(t, hash, word);
+}
+
 /// The value word under the probe's key. Lock-free but for a bin in transfer; linearizable.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe& probe) noexcept {
-  return find_at(t.policy, locate(t, probe), probe);
+  if constexpr (Policy::unique_words) return find_at(t.policy, locate(t, probe), probe);
+  else return find_word(t, probe.hash, probe.word);
 }
 
 } // namespace cubby::inline v0::engines::dlht

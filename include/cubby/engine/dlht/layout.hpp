@@ -99,6 +99,8 @@ struct header {
   static constexpr std::uint64_t invalid(std::uint64_t h) noexcept { return ~(h >> 1) & ~h & every_slot; }
   /// The slots of link buckets, in the form of the three above.
   static constexpr std::uint64_t beyond_primary = every_slot & ~std::uint64_t{0x3f};
+  /// Whether a slot of a link bucket is valid or shadow.
+  static constexpr bool uses_links(std::uint64_t h) noexcept { return (h & (beyond_primary << 1)) != 0; }
 };
 
 // The link word, 8 bytes: low half chains one link bucket (slots 3 to 6), high half two neighbouring ones (7 to 14).
