@@ -12,6 +12,7 @@
 
 #include <cubby/core/hash.hpp>
 #include <cubby/core/probe.hpp>
+#include <cubby/platform/sync.hpp>
 
 namespace cubby::inline v0 {
 
