@@ -12,8 +12,8 @@
 #include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
 
-#include "support/hooks.hpp"
 #include "modes.hpp"
+#include "support/hooks.hpp"
 
 namespace cubby_test {
 
