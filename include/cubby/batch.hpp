@@ -7,13 +7,11 @@
 #include <cstdint>
 #include <span>
 
+#include <cubby/core/prefetch_group.hpp>
 #include <cubby/place.hpp>
 
 namespace cubby::inline v0::detail {
 
-/// Requests whose bins are asked for together, one such group ahead of the one that is carried out.
-/// docs/performance.md has the figures for other sizes.
-inline constexpr std::size_t batch_group = 32;
 /// How many requests ahead a record is asked for; its bin must have arrived by then.
 inline constexpr std::size_t record_distance = 8;
 
@@ -35,31 +33,33 @@ template <class Engine, class Make, class Act>
   requires contract::prefetching<Engine>
 CUBBY_ALWAYS_INLINE std::size_t in_order(site<Engine> s, std::size_t n, Make make, Act act) {
   using probe = typename Engine::probe;
-  probe ring[2 * batch_group]; // not initialized: clearing it costs as much as some requests
-  const auto at = [&ring](std::size_t i) -> probe& { return ring[i % (2 * batch_group)]; };
-  const auto at_most = [n](std::size_t i) { return i < n ? i : n; };
-  const auto ask = [&](std::size_t first, std::size_t last) {
+  prefetch_group::ring<probe> at;
+  std::size_t called = n;
+  const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) {
       const probe p = make(i);
       s.engine.prefetch(p);
-      at(i) = p;
+      at[i] = p;
+    }
+    if constexpr (Engine::policy::in_records) {
+      const std::size_t end = last < record_distance ? last : record_distance;
+      for (std::size_t i = first; i < end; ++i) s.engine.prefetch_record(at[i]);
     }
   };
-  ask(0, at_most(batch_group));
-  if constexpr (Engine::policy::in_records) {
-    for (std::size_t i = 0; i < at_most(record_distance); ++i) s.engine.prefetch_record(at(i));
-  }
-  for (std::size_t first = 0; first < n; first += batch_group) {
-    const std::size_t next = at_most(first + batch_group);
-    ask(next, at_most(next + batch_group));
-    for (std::size_t i = first; i < next; ++i) {
+  const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    for (std::size_t i = first; i < last; ++i) {
       if constexpr (Engine::policy::in_records) {
-        if (i + record_distance < n) s.engine.prefetch_record(at(i + record_distance));
+        if (i + record_distance < n) s.engine.prefetch_record(at[i + record_distance]);
       }
-      if (!act(i, at(i))) return i + 1;
+      if (!act(i, at[i])) {
+        called = i + 1;
+        return false;
+      }
     }
-  }
-  return n;
+    return true;
+  };
+  prefetch_group::for_each(n, ask, answer);
+  return called;
 }
 
 /// `take(i, found_word)` once for each key; equal keys in their order, others in none.

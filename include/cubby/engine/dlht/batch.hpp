@@ -6,12 +6,10 @@
 
 #include <type_traits>
 
+#include <cubby/core/prefetch_group.hpp>
 #include <cubby/engine/dlht/find.hpp>
 
 namespace cubby::inline v0::engines::dlht {
-
-/// Requests in a group. docs/performance.md has the figures for other sizes.
-inline constexpr std::size_t group = 32;
 
 /// Asks for the record that a request will want, or for the chained bucket when the bin's first one does not show its
 /// key. Only a hint: nothing is verified.
@@ -45,22 +43,13 @@ CUBBY_ALWAYS_INLINE bool look_early(const Policy& policy, const bin<Threads>& b,
   return b.head.load(sync::relaxed) == h;
 }
 
-/// A bit for a bin. A request whose bin's bit is set waits for one that was put off (D).
-template <class Threads> CUBBY_ALWAYS_INLINE std::uint64_t bit_of(const bin<Threads>* b) noexcept {
-  return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(b) / sizeof *b % 64);
-}
-
 /// A request between its steps. The probe is made again where it is needed: that is rare, and this is short.
 template <class Threads> struct in_flight {
   bin<Threads>* b;
   std::uint64_t word;
 };
 
-/// The requests of two neighbouring groups; request i lies at i modulo their number.
-template <class Threads> struct flight {
-  in_flight<Threads> ring[2 * group];
-  CUBBY_ALWAYS_INLINE in_flight<Threads>& operator[](std::size_t i) noexcept { return ring[i % (2 * group)]; }
-};
+template <class Threads> using flight = prefetch_group::ring<in_flight<Threads>>;
 
 /// The first step of the requests in [first, last).
 template <class Policy, class Threads, class Make>
@@ -79,27 +68,26 @@ CUBBY_ALWAYS_INLINE void ask_for_bins(const index<Threads>& at, flight<Threads>&
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, flight<Threads>& requests,
                                       std::size_t first, std::size_t last, Make& make, Take& take) {
-  std::size_t later[group];
-  std::size_t waiting = 0;
-  std::uint64_t put_off = 0;
+  prefetch_group::put_off later;
+  std::uint64_t waiting_lines = 0;
   const index<Threads>* const next = next_index(at); // for prefetches alone
   for (std::size_t i = first; i < last; ++i) {
     const in_flight<Threads> r = requests[i];
     if constexpr (!Policy::unique_words) {
       found_word out;
-      const bool may_look = put_off == 0 || (put_off & bit_of(r.b)) == 0;
+      const bool may_look = waiting_lines == 0 || (waiting_lines & prefetch_group::bit_of_line(r.b)) == 0;
       if (may_look && look_early(policy, *r.b, r.word, out)) [[likely]] {
         take(i, out);
         continue;
       }
-      put_off |= bit_of(r.b);
+      waiting_lines |= prefetch_group::bit_of_line(r.b);
     }
     prefetch_behind(policy, at, *r.b, r.word);
     if (next != nullptr) [[unlikely]] // where it goes on if its bin has moved
       prefetch_line(&bin_of<Policy>(*next, make(i)));
-    later[waiting++] = i;
+    later.add(i);
   }
-  for (std::size_t k = 0; k < waiting; ++k) {
+  for (std::size_t k = 0; k < later.count(); ++k) {
     const std::size_t i = later[k];
     take(i, find_at(policy, located<Threads>{&at, requests[i].b}, make(i)));
   }
@@ -111,13 +99,13 @@ template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   flight<Threads> requests;
   index<Threads>& at = *first_index(t);
-  const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
-  ask_for_bins<Policy>(at, requests, 0, at_most(group), make);
-  for (std::size_t first = 0; first < count; first += group) {
-    const std::size_t next = at_most(first + group);
-    ask_for_bins<Policy>(at, requests, next, at_most(next + group), make);
-    answer_group(t.policy, at, requests, first, next, make, take);
-  }
+  prefetch_group::for_each(
+      count,
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED { ask_for_bins<Policy>(at, requests, first, last, make); },
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+        answer_group(t.policy, at, requests, first, last, make, take);
+        return true;
+      });
 }
 
 } // namespace cubby::inline v0::engines::dlht

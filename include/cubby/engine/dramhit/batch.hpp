@@ -4,26 +4,16 @@
 // for what it needs next, the next line or a record, and is looked at again after the others of its group.
 #pragma once
 
+#include <cubby/core/prefetch_group.hpp>
 #include <cubby/engine/dramhit/find.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
-
-/// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
-inline constexpr std::size_t group = 32;
-
-/// A bit for a line. A request whose line's bit is set waits for one that was put off.
-inline std::uint64_t bit_of_line(const void* line) noexcept {
-  return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(line) / cpu::cache_line % 64);
-}
 
 template <class Threads> struct in_flight {
   const slot<Threads>* line; // null: a key of the side region
   std::uint64_t word;
 };
-template <class Threads> struct flight {
-  in_flight<Threads> ring[2 * group]; // not initialized: clearing it costs as much as some requests
-  CUBBY_ALWAYS_INLINE in_flight<Threads>& operator[](std::size_t i) noexcept { return ring[i % (2 * group)]; }
-};
+template <class Threads> using flight = prefetch_group::ring<in_flight<Threads>>;
 
 template <class Policy, class Threads, class Make>
 CUBBY_ALWAYS_INLINE void ask_for_lines(const array<Threads>& a, flight<Threads>& requests, std::size_t first,
@@ -53,17 +43,16 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot<Thread
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>& a, flight<Threads>& requests,
                                       std::size_t first, std::size_t last, Make& make, Take& take) {
-  std::size_t later[group];
-  std::size_t waiting = 0;
-  std::uint64_t put_off = 0;
+  prefetch_group::put_off later;
+  std::uint64_t waiting_lines = 0;
   const array<Threads>* const next = next_array(a); // for prefetches alone
   const slot<Threads>* const end = a.slots + a.slot_count();
   for (std::size_t i = first; i < last; ++i) {
     in_flight<Threads>& r = requests[i];
     if constexpr (!Policy::unique_words) {
       std::uint64_t value = 0;
-      const std::uint64_t bit = bit_of_line(r.line);
-      const bool waits = r.line == nullptr || (put_off & bit) != 0;
+      const std::uint64_t bit = prefetch_group::bit_of_line(r.line);
+      const bool waits = r.line == nullptr || (waiting_lines & bit) != 0;
       const glance saw = waits ? glance::further : look_at_words(r.line, r.word, value);
       if (saw == glance::hit) [[likely]] {
         take(i, found_word{true, value});
@@ -73,7 +62,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
         take(i, found_word{});
         continue;
       }
-      put_off |= bit;
+      waiting_lines |= bit;
       if (saw == glance::further && r.line != nullptr) {
         const slot<Threads>* const second = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
         prefetch_line(second);
@@ -84,9 +73,9 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
     }
     if (next != nullptr) [[unlikely]] // see find_while_moving
       prefetch_line(home_line<Policy>(*next, make(i).hash));
-    later[waiting++] = i;
+    later.add(i);
   }
-  for (std::size_t k = 0; k < waiting; ++k) {
+  for (std::size_t k = 0; k < later.count(); ++k) {
     const std::size_t i = later[k];
     const auto p = make(i);
     take(i, requests[i].line == nullptr ? find_slowly(policy, &a, p) : find_from(policy, a, requests[i].line, p));
@@ -99,13 +88,13 @@ template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   flight<Threads> requests;
   const array<Threads>& a = *first_array(t);
-  const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
-  ask_for_lines<Policy>(a, requests, 0, at_most(group), make);
-  for (std::size_t first = 0; first < count; first += group) {
-    const std::size_t next = at_most(first + group);
-    ask_for_lines<Policy>(a, requests, next, at_most(next + group), make);
-    answer_group(t.policy, a, requests, first, next, make, take);
-  }
+  prefetch_group::for_each(
+      count,
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED { ask_for_lines<Policy>(a, requests, first, last, make); },
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+        answer_group(t.policy, a, requests, first, last, make, take);
+        return true;
+      });
 }
 
 } // namespace cubby::inline v0::engines::dramhit

@@ -3,7 +3,7 @@
 // sizes that a user asks for.
 #pragma once
 
-#include <cubby/engine/dramhit/batch.hpp>
+#include <cubby/core/prefetch_group.hpp>
 #include <cubby/engine/dramhit/delegate.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
@@ -117,26 +117,24 @@ CUBBY_ALWAYS_INLINE void find_many(const partition_set<Policy>& set, std::size_t
     std::uint64_t word;
     std::size_t partition;
   };
-  request requests[2 * group]; // not initialized: clearing it costs as much as some requests
-  const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
-  const auto ask = [&](std::size_t first, std::size_t last) {
+  prefetch_group::ring<request> requests;
+  const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) {
       const word_probe p = make(i);
       const whereabouts at = whereabouts_of(set, p.hash);
       const partition_array& a = array_of(set.all[at.partition]);
-      requests[i % (2 * group)] = {&a, home_line<Policy>(a, at.rest), p.word, at.partition};
-      prefetch_line(requests[i % (2 * group)].line);
+      requests[i] = {&a, home_line<Policy>(a, at.rest), p.word, at.partition};
+      prefetch_line(requests[i].line);
     }
   };
-  ask(0, at_most(group));
-  for (std::size_t first = 0; first < count; first += group) {
-    const std::size_t next = at_most(first + group);
-    ask(next, at_most(next + group));
-    for (std::size_t i = first; i < next; ++i) {
-      const request& r = requests[i % (2 * group)];
+  const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    for (std::size_t i = first; i < last; ++i) {
+      const request& r = requests[i];
       take(i, is_reserved(r.word) ? find_aside(set.all[r.partition], r.word) : find_in_lines(*r.in, r.line, r.word));
     }
-  }
+    return true;
+  };
+  prefetch_group::for_each(count, ask, answer);
 }
 
 template <class Policy> std::size_t live_entries(const partition_set<Policy>& set) noexcept {

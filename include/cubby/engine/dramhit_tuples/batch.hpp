@@ -2,12 +2,10 @@
 // Many finds with their lines asked for ahead (section 3.1, for callers who have all keys at hand), by groups.
 #pragma once
 
+#include <cubby/core/prefetch_group.hpp>
 #include <cubby/engine/dramhit_tuples/find.hpp>
 
 namespace cubby::inline v0::engines::dramhit_tuples {
-
-/// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
-inline constexpr std::size_t group = 32;
 
 /// `take(i, found)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order, others in
 /// none. `make` is pure and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a
@@ -16,35 +14,32 @@ inline constexpr std::size_t group = 32;
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   const auto& a = *first_array(t);
-  const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
-  const auto ask = [&](std::size_t first, std::size_t last) {
+  const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) prefetch_line(home_of(a, make(i).hash));
   };
-  ask(0, at_most(group));
-  for (std::size_t first = 0; first < count; first += group) {
-    const std::size_t next = at_most(first + group);
-    ask(next, at_most(next + group));
-    std::size_t later[group];
-    std::size_t waiting = 0;
-    std::uint64_t put_off = 0;                  // a bit for each line with a request that waits
+  const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    prefetch_group::put_off later;
+    std::uint64_t waiting_lines = 0;
     const auto* const next_one = next_array(a); // most keys of a table that moves are in one of two home lines
-    for (std::size_t i = first; i < next; ++i) {
+    for (std::size_t i = first; i < last; ++i) {
       const auto p = make(i);
       auto* const home = home_of(a, p.hash);
-      const std::uint64_t bit = std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(home) / cpu::cache_line % 64);
+      const std::uint64_t bit = prefetch_group::bit_of_line(home);
       const glance saw = glance_at(home, tag_of_hash(p.hash));
-      if ((put_off & bit) == 0 && (saw == glance::near || (saw == glance::end && next_one == nullptr))) {
+      if ((waiting_lines & bit) == 0 && (saw == glance::near || (saw == glance::end && next_one == nullptr))) {
         take(i, find(t, p));
         continue;
       }
-      put_off |= bit;
+      waiting_lines |= bit;
       if (saw == glance::further) prefetch_line(behind(a, home + a.in_line - 1));
       if (next_one != nullptr) [[unlikely]]
         prefetch_line(home_of(*next_one, p.hash));
-      later[waiting++] = i;
+      later.add(i);
     }
-    for (std::size_t k = 0; k < waiting; ++k) take(later[k], find(t, make(later[k])));
-  }
+    for (std::size_t k = 0; k < later.count(); ++k) take(later[k], find(t, make(later[k])));
+    return true;
+  };
+  prefetch_group::for_each(count, ask, answer);
 }
 
 } // namespace cubby::inline v0::engines::dramhit_tuples
