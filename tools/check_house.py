@@ -15,6 +15,7 @@ RULES = [
     floors.check_user_includes,
     floors.check_platform_seam,
     sizes.check_file_sizes,
+    sizes.check_engine_sizes,
     sizes.check_cpp_functions,
     sizes.check_python_functions,
     orders.check_tags,

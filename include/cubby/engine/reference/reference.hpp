@@ -255,7 +255,6 @@ private:
 
 /// Engine tag: one lock and `std::unordered_multimap`.
 struct reference {
-  static constexpr const char* name = "reference";
   template <class Policy> using engine = engines::reference<Policy>;
 };
 
