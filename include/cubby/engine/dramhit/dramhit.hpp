@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <cubby/engine/dramhit/batch.hpp>
+#include <cubby/engine/dramhit/insert.hpp>
 #include <cubby/engine/dramhit/lifecycle.hpp>
+#include <cubby/engine/dramhit/mutate.hpp>
 #include <cubby/engine/dramhit/pipeline.hpp>
 #include <cubby/engine/dramhit/stats.hpp>
 #include <cubby/platform/fail.hpp>

@@ -9,6 +9,7 @@
 #include <cubby/engine/dramhit_tuples/batch.hpp>
 #include <cubby/engine/dramhit_tuples/insert.hpp>
 #include <cubby/engine/dramhit_tuples/lifecycle.hpp>
+#include <cubby/engine/dramhit_tuples/mutate.hpp>
 #include <cubby/engine/dramhit_tuples/pipeline.hpp>
 #include <cubby/engine/dramhit_tuples/scan.hpp>
 #include <cubby/platform/fail.hpp>
