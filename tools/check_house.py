@@ -20,6 +20,7 @@ RULES = [
     evidence.check_matrix,
     evidence.check_cells,
     sizes.check_file_sizes,
+    sizes.check_engine_sizes,
     sizes.check_cpp_functions,
     sizes.check_python_functions,
     orders.check_tags,

@@ -117,6 +117,15 @@ class Sizes(House):
     def function(self, lines, head="inline void f() {"):
         return [head, *["  g();"] * (lines - 2), "}"]
 
+    def test_engine_that_is_too_large_says_why(self):
+        half = header() + "// x\n" * 390
+        folder = "include/cubby/engine/dlht/"
+        files = {folder + name: half for name in ("a.hpp", "b.hpp", "c.hpp")}
+        self.passes(files)
+        files[folder + "d.hpp"] = half
+        self.catches("size", {**files, folder + "README.md": MD_SPDX + "# DLHT\nNot a word about its size.\n"})
+        self.passes({**files, folder + "README.md": MD_SPDX + "# DLHT\n\n## Size\nIt does much.\n"})
+
     def test_long_file(self):
         self.catches("size", {"tests/t.cpp": SPDX + "int x;\n" * 400})
         self.passes({"tests/t.cpp": SPDX + "int x;\n" * 399})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A file has at most 400 lines, a function at most 40 from its opening brace (Python: from its `def`) to its end.
+# A file has at most 400 lines, a function at most 40 from its opening brace (Python: from its `def`) to its end. An engine has
+# at most 1,500 lines of headers, or its README says why under `## Size`.
 # C++ functions are found by their braces: a block that stands in no other function and is no type, namespace or list.
 import ast
 import re
@@ -8,6 +9,9 @@ from .tree import Finding
 
 FILE_LINES = 400
 FUNCTION_LINES = 40
+ENGINE_LINES = 1500
+ENGINE = re.compile(r"(include/cubby/(?:\w+/)*engines?/\w+)/[^/]+\.hpp")
+SAYS_WHY = re.compile(r"^## Size$", re.MULTILINE)
 SIZED = {".hpp", ".cpp", ".h", ".cc", ".py", ".sh", ".cmake"}
 SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern|concept)\b")
 TEMPLATE = re.compile(r"\btemplate\s*<")
@@ -19,6 +23,18 @@ def check_file_sizes(tree):
         is_build_file = source.path.endswith(("CMakeLists.txt", "Makefile"))
         if (source.suffix in SIZED or is_build_file) and count > FILE_LINES:
             yield Finding("size", source.path, count, f"{count} lines; a file has at most {FILE_LINES}")
+
+
+def check_engine_sizes(tree):
+    counts = {}
+    for source in tree.sources:
+        if match := ENGINE.fullmatch(source.path):
+            counts[match.group(1)] = counts.get(match.group(1), 0) + source.text.count("\n")
+    pages = {source.path: source.text for source in tree.sources}
+    for folder, count in sorted(counts.items()):
+        page = folder + "/README.md"
+        if count > ENGINE_LINES and not SAYS_WHY.search(pages.get(page, "")):
+            yield Finding("size", page, 1, f"an engine of {count:,} lines; above {ENGINE_LINES:,} `## Size` says why")
 
 
 def without_directives(code):

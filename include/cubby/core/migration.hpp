@@ -124,17 +124,17 @@ template <class Table> bool is_left_to_worker(Table& t) noexcept {
   else return true;
 }
 
-/// Frees a slice of what is retired, so that no write works for long, and clears the mark when nothing is left to do. Does
-/// nothing while another thread has the lock.
+/// Frees a slice of what is retired, so that no write works for long, and clears the mark when nothing is left to do. Waits
+/// for no lock.
 template <class Table> void release_in_passing(Table& t) noexcept {
   if (!t.retired.lock.try_lock()) return;
   release_locked(t, release_slice);
-  if (t.retired.empty()) {
-    // Both locks keep others from setting the mark between our look and our clearing it. In this order: a mover may need
-    // the lock of growth while another thread holds the other one and waits for the mover's bin.
-    lock_scope hold(t.grow_lock);
+  // Both locks keep others from setting the mark between our look and our clearing it. A thread that stands still while it creates
+  // a successor has the lock of growth: then the mark stays, and a later write clears it.
+  if (t.retired.empty() && t.grow_lock.try_lock()) {
     // relaxed: a hint to writes
     if (next_of(*first(t)) == nullptr) t.chores.store(0, sync::relaxed);
+    t.grow_lock.unlock();
   }
   t.retired.lock.unlock();
 }

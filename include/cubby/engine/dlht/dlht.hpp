@@ -7,9 +7,11 @@
 #include <utility>
 
 #include <cubby/engine/dlht/batch.hpp>
+#include <cubby/engine/dlht/lifecycle.hpp>
+#include <cubby/engine/dlht/mutate.hpp>
 #include <cubby/engine/dlht/shadow.hpp>
+#include <cubby/engine/dlht/snapshot.hpp>
 #include <cubby/engine/dlht/stats.hpp>
-#include <cubby/engine/dlht/walk.hpp>
 #include <cubby/platform/fail.hpp>
 
 namespace cubby::inline v0 {
@@ -76,11 +78,6 @@ public:
   }
   template <class F> mutated mutate(seat& s, const probe& p, F f) {
     const mutated result = engines::dlht::mutate(table_, s, p, f);
-    if (result.found && result.done == verdict::erase) after_erase();
-    return result;
-  }
-  template <class F> mutated mutate_entry(seat& s, std::uint64_t key_word, std::uint64_t value_word, F f) {
-    const mutated result = engines::dlht::mutate_entry(table_, s, key_word, value_word, f);
     if (result.found && result.done == verdict::erase) after_erase();
     return result;
   }

@@ -114,7 +114,7 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
     }
     if (t.settings.growth == growth_policy::fixed || bins > most_bins) return false;
     std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
-    if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // walk.hpp, `share`, counts on it
+    if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // scan.hpp, `share`, counts on it
     // What somebody else has just made may be smaller: then we look again.
     if (make_next(t, at, at.bin_count * factor) == nullptr) return false;
   }

@@ -4,7 +4,7 @@
 // hidden and show the entry last, with one 16-byte swap: README.md, "What we changed", says which race that closes.
 #pragma once
 
-#include <cubby/engine/dlht/mutate.hpp>
+#include <cubby/engine/dlht/find.hpp>
 
 namespace cubby::inline v0::engines::dlht {
 

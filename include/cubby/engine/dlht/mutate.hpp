@@ -105,13 +105,4 @@ mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& probe, F
   return mutate_if(t, who, probe, [&](std::uint64_t value) { return t.policy.matches(probe, value); }, f);
 }
 
-/// `mutate` for an entry that a walk has met: by its words, without its key. A record is meant only while it is the
-/// very same record; an inline entry is known by its key word.
-template <class Policy, class Threads, class F>
-mutated mutate_entry(table<Policy, Threads>& t, const seat& who, std::uint64_t key_word, std::uint64_t value, F& f) {
-  const word_probe probe{t.policy.hash_of(key_word, value), key_word};
-  const auto same = [&](std::uint64_t found) { return !Policy::unique_words || found == value; };
-  return mutate_if(t, who, probe, same, f);
-}
-
 } // namespace cubby::inline v0::engines::dlht

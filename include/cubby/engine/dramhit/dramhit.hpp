@@ -6,14 +6,17 @@
 #include <utility>
 
 #include <cubby/engine/dramhit/batch.hpp>
+#include <cubby/engine/dramhit/insert.hpp>
+#include <cubby/engine/dramhit/lifecycle.hpp>
+#include <cubby/engine/dramhit/mutate.hpp>
 #include <cubby/engine/dramhit/pipeline.hpp>
-#include <cubby/engine/dramhit/walk.hpp>
+#include <cubby/engine/dramhit/stats.hpp>
 #include <cubby/platform/fail.hpp>
 
 namespace cubby::inline v0 {
 
 /// Words to words over one flat array. Every verb runs inside a pin; see engine.hpp for the contract.
-template <slot_policy Policy, class Threads = sync::shared> class dramhit_engine {
+template <slot_policy Policy> class dramhit_engine {
 public:
   using policy = Policy;
   using probe = typename Policy::probe;
@@ -73,7 +76,7 @@ public:
   }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
-  using course = engines::dramhit::course<Threads>;
+  using course = engines::dramhit::course<sync::shared>;
   CUBBY_ALWAYS_INLINE course aim(const word_probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
   /// Asks memory for what it needs first.
   CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit::ask(c); }
@@ -124,14 +127,13 @@ public:
   }
 
 private:
-  mutable engines::dramhit::table<Policy, Threads> table_;
+  mutable engines::dramhit::table<Policy, sync::shared> table_;
   bool ok_ = true;
 };
 
 /// Engine tag: DRAMHiT, one array open to all threads.
 struct dramhit {
   using options = engines::dramhit::options;
-  static constexpr const char* name = "dramhit";
   template <class Policy> using engine = dramhit_engine<Policy>;
 };
 

@@ -105,7 +105,6 @@ template <class Policy> struct partitioned_without_its_face {
 /// Engine tag: DRAMHiT-P. Its face is delegated_map.hpp, because its writes have no answers; it is no engine for the others.
 struct partitioned {
   using options = engines::dramhit::partition_options;
-  static constexpr const char* name = "partitioned";
   template <class Policy> using delegating_engine = partitioned_engine<Policy>;
   template <class Policy> using engine = partitioned_without_its_face<Policy>;
 };

@@ -6,7 +6,7 @@
 // Entries that are their own words are found and changed on the way, where the line shows them.
 #pragma once
 
-#include <cubby/engine/dramhit/insert.hpp>
+#include <cubby/engine/dramhit/mutate.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 

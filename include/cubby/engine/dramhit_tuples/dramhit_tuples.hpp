@@ -8,14 +8,16 @@
 
 #include <cubby/engine/dramhit_tuples/batch.hpp>
 #include <cubby/engine/dramhit_tuples/insert.hpp>
+#include <cubby/engine/dramhit_tuples/lifecycle.hpp>
+#include <cubby/engine/dramhit_tuples/mutate.hpp>
 #include <cubby/engine/dramhit_tuples/pipeline.hpp>
-#include <cubby/engine/dramhit_tuples/walk.hpp>
+#include <cubby/engine/dramhit_tuples/scan.hpp>
 #include <cubby/platform/fail.hpp>
 
 namespace cubby::inline v0 {
 
 /// Words to words, some of each: see core/tuple_codec.hpp. Every verb runs inside a pin.
-template <tuple_policy Policy, class Threads = sync::shared> class dramhit_tuples_engine {
+template <tuple_policy Policy> class dramhit_tuples_engine {
 public:
   using policy = Policy;
   using probe = typename Policy::probe;
@@ -63,7 +65,7 @@ public:
   void collect(seat&) { generations::release_retired(table_); }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
-  using course = engines::dramhit_tuples::course<Policy, Threads>;
+  using course = engines::dramhit_tuples::course<Policy, sync::shared>;
   CUBBY_ALWAYS_INLINE course aim(const probe& p) const noexcept { return engines::dramhit_tuples::aim(table_, p); }
   /// Asks memory for what it needs first.
   CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit_tuples::ask(c); }
@@ -107,14 +109,13 @@ public:
   }
 
 private:
-  mutable engines::dramhit_tuples::table<Policy, Threads> table_;
+  mutable engines::dramhit_tuples::table<Policy, sync::shared> table_;
   bool ok_ = true;
 };
 
 /// Engine tag: DRAMHiT with keys and values of up to 56 bytes together in the table itself, 32 or 64 bytes a tuple.
 struct dramhit_tuples {
   using options = engines::dramhit_tuples::options;
-  static constexpr const char* name = "dramhit_tuples";
   static constexpr bool keeps_tuples = true;
   template <class Policy> using engine = dramhit_tuples_engine<Policy>;
 };

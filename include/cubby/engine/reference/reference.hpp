@@ -250,7 +250,6 @@ private:
 /// Engine tag: one lock and `std::unordered_multimap`.
 struct reference {
   using options = cubby::options;
-  static constexpr const char* name = "reference";
   template <class Policy> using engine = engines::reference<Policy>;
 };
 

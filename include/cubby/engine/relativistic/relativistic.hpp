@@ -6,10 +6,11 @@
 #include <utility>
 
 #include <cubby/engine/relativistic/batch.hpp>
+#include <cubby/engine/relativistic/lifecycle.hpp>
 #include <cubby/engine/relativistic/modify.hpp>
 #include <cubby/engine/relativistic/shadow.hpp>
+#include <cubby/engine/relativistic/snapshot.hpp>
 #include <cubby/engine/relativistic/stats.hpp>
-#include <cubby/engine/relativistic/walk.hpp>
 #include <cubby/platform/fail.hpp>
 
 namespace cubby::inline v0 {

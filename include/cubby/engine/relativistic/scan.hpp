@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iteration: weak, over the chains as a reader sees them, and strong, with every stripe locked.
+// Iteration: weak, over the chains as a reader sees them.
 #pragma once
 
 #include <cubby/engine/relativistic/find.hpp>
@@ -40,31 +40,6 @@ template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
       show_path(t.policy, to.heads[c].load(sync::acquire), larger ? to.mask : at.mask, larger ? c : b, f);
     }
   }
-}
-
-/// Every stripe's lock, in order.
-template <class Policy> class every_stripe {
-public:
-  explicit every_stripe(table<Policy>& t) noexcept : table_(t) {
-    for (stripe& s : table_.stripes) s.lock.lock();
-  }
-  ~every_stripe() {
-    for (stripe& s : table_.stripes) s.lock.unlock();
-  }
-  every_stripe(const every_stripe&) = delete;
-  every_stripe& operator=(const every_stripe&) = delete;
-
-private:
-  table<Policy>& table_;
-};
-
-/// Strong snapshot, inside a pin: `begin(count)` may refuse; then `sink(key_word, value_word)` receives each entry. Both
-/// run while updates wait, lookups go on: they must not call the table. The locks are the point in time.
-template <class Policy, class Begin, class Sink> bool snapshot(table<Policy>& t, Begin& begin, Sink& sink) {
-  const every_stripe hold(t);
-  if (!begin(static_cast<std::size_t>(live_entries(t)))) return false;
-  for_each(t, sink);
-  return true;
 }
 
 } // namespace cubby::inline v0::engines::relativistic

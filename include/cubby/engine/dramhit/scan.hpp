@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A walk over all entries, a table's beginning and end, and its figures.
+// Iteration over all entries.
 #pragma once
 
-#include <cubby/engine/dramhit/insert.hpp>
+#include <cubby/engine/dramhit/table.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
@@ -27,26 +27,6 @@ template <class Threads, class F> void for_each_in(const array<Threads>& a, F& f
 /// Weak: an entry that is there all the time is met at least once, and again if it moves behind the walk.
 template <class Policy, class Threads, class F> void for_each(const table<Policy, Threads>& t, F& f) {
   generations::for_each_generation(t, [&f](const array<Threads>& a) { for_each_in(a, f); });
-}
-
-/// Makes a new table ready; false: no memory, or no thread for background growth.
-template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
-  return generations::begin_with(t, make_array<Policy, Threads>(lines_for(t.settings.capacity)));
-}
-
-/// Disposes of every word and frees every array. Nobody else may use the table any more.
-template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
-  generations::free_generations(t, [&t]([[maybe_unused]] const array<Threads>& a) {
-    const auto dispose = [&t](std::uint64_t, std::uint64_t value) { t.policy.dispose(value); };
-    if constexpr (Policy::unique_words) for_each_in(a, dispose);
-  });
-}
-
-template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
-  const std::size_t words = t.bag.waiting();
-  auto out = arrays::figures_of<table_stats>(t);
-  out.retired += words;
-  return out;
 }
 
 } // namespace cubby::inline v0::engines::dramhit

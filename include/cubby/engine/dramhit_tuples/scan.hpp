@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of tuples as a whole: a walk over all entries, beginning and end.
+// Iteration over all entries.
 #pragma once
 
-#include <cubby/engine/dramhit_tuples/resize.hpp>
+#include <cubby/engine/dramhit_tuples/table.hpp>
 
 namespace cubby::inline v0::engines::dramhit_tuples {
 
@@ -31,16 +31,6 @@ template <class Policy, class Threads, class F> void for_each(const table<Policy
     for (std::uint64_t i = 0; i < a.slot_count(); ++i)
       if (read_entry(a.tuples[i], key, value)) f(key, value);
   });
-}
-
-/// Makes a new table ready; false: no memory, or no thread for background growth.
-template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
-  return generations::begin_with(t, make_array<Policy, Threads>(lines_for(t, t.settings.capacity)));
-}
-
-/// Frees every array. Nobody else may use the table any more.
-template <class Policy, class Threads> void close(table<Policy, Threads>& t) noexcept {
-  generations::free_generations(t, [](const array<Policy, Threads>&) {});
 }
 
 } // namespace cubby::inline v0::engines::dramhit_tuples
