@@ -64,6 +64,12 @@ template <class Threads> bool is_complete(const index<Threads>& at) noexcept {
   return at.done.load(sync::acquire) == unit_count(at.bin_count, next->bin_count) + 1;
 }
 
+/// Tells inserts and erases that there is something to move or to free.
+template <class Policy, class Threads> void note_chore(table<Policy, Threads>& t) noexcept {
+  t.chores.store(t.lasting_chores | chore::move_or_free,
+                 sync::relaxed); // relaxed: a hint; they look at the root themselves
+}
+
 /// Lets the root step over every index that is complete, and retires those.
 template <class Policy, class Threads> void advance_root(table<Policy, Threads>& t) noexcept {
   for (;;) {
@@ -79,7 +85,7 @@ template <class Policy, class Threads> void advance_root(table<Policy, Threads>&
     if (t.settings.growth == growth_policy::background && next_index(now_first) != nullptr) t.worker.notify();
     lock_scope hold(t.retired.lock);
     t.retired.add(*old);
-    t.chores.store(1, sync::relaxed); // relaxed: a hint to inserts, which may have cleared it since the root stepped on
+    note_chore(t); // inserts may have cleared it since the root stepped on
   }
 }
 
@@ -111,7 +117,7 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
   auto& kind = bins > at.bin_count ? t.growths : bins < at.bin_count ? t.shrinks : t.rebuilds;
   (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
-  t.chores.store(1, sync::relaxed);       // relaxed: a hint to inserts; they look at the root themselves
+  note_chore(t);
   // [publish-next] release: pairs with [next]
   at.next.store(made, sync::release);
   if (t.settings.growth == growth_policy::background) t.worker.notify();

@@ -37,6 +37,9 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
   t.floor_bins = bins_for(t.settings.capacity);
   if (Threads::is_shared && !t.home) return false;
   if (t.settings.growth == growth_policy::fixed && !t.places.open(t.settings.capacity)) return false;
+  if (t.places.is_bounded()) t.lasting_chores |= chore::count_places;
+  if (t.settings.shrink == shrink_policy::automatic) t.lasting_chores |= chore::watch_load;
+  t.chores.store(t.lasting_chores, sync::relaxed); // relaxed: not shared yet
   auto* const first = make_index<Threads>(t.floor_bins, links_for(t.floor_bins, t.settings));
   if (first == nullptr) return false;
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet

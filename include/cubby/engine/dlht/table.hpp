@@ -23,9 +23,10 @@ template <class Policy, class Threads> struct table {
 
   // Read by every verb, written only when a migration begins or ends.
   alignas(cpu::cache_line) sync::word<index_type*, Threads> root; // oldest index whose entries have not all moved
-  sync::word<std::uint32_t, Threads> chores;          // not 0: a migration runs or an index waits to be freed
-  const domain_ref home = domain_of_table<Threads>(); // whose seats keep alive what the table shows
-  place_stock<Threads> places;                        // of a `fixed` table: `settings.capacity`
+  sync::word<std::uint32_t, Threads> chores;                      // bits of namespace chore
+  std::uint32_t lasting_chores = 0;                               // those that are set for good
+  const domain_ref home = domain_of_table<Threads>();             // whose seats keep alive what the table shows
+  place_stock<Threads> places;                                    // of a `fixed` table: `settings.capacity`
   Policy policy;
   options settings;
   std::uint64_t floor_bins = 1; // shrinking stops here: what `settings.capacity` asked for
