@@ -73,7 +73,8 @@ template <class Threads> CUBBY_ALWAYS_INLINE bool may_show(const slot<Threads>& 
   cpu::part_conditions();
   if (key == word) return true;
   cpu::part_conditions();
-  return key == pending;
+  static_assert(owned == pending + 1);
+  return key - pending <= 1; // pending, or owned: an insert, or the commit of a reservation, is about to show its key
 }
 
 /// A place in the first line of a bin: the slot, or null; and the header that says it is being filled. `step` makes that one valid
@@ -85,7 +86,7 @@ template <class Threads> struct first_line_place {
 };
 
 /// Where in the first line of an inline table's bin with the plain header `h` the absent key `word` can be put. Null: nowhere, or the
-/// key is there, or an insert is about to show one.
+/// key is there, or something is about to show one.
 template <class Threads>
 CUBBY_ALWAYS_INLINE first_line_place<Threads> place_for(bin<Threads>& b, std::uint64_t h, std::uint64_t word) noexcept {
   if (may_show(b.slots[0], word) || may_show(b.slots[1], word) || may_show(b.slots[2], word)) return {};
