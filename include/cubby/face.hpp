@@ -43,7 +43,7 @@ public:
 
   /// Takes the key out. True if it was there. Its slot is free for other keys at once where the engine claims
   /// `slots_freed_at_once`; elsewhere when the table is rebuilt.
-  bool erase(const key_type& k) { return take_out(k); }
+  CUBBY_ALWAYS_INLINE bool erase(const key_type& k) { return take_out(k); }
   template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k); }
 
   /// Takes requests in order, inside one pin, while memory is asked ahead (DLHT section 3.3); stops after the first
@@ -163,7 +163,9 @@ protected:
   table_face(const table_face&) = default;
   table_face& operator=(const table_face&) = default;
 
-  [[nodiscard]] detail::site<Engine> here() const { return static_cast<const Derived&>(*this).site(); }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE detail::site<Engine> here() const {
+    return static_cast<const Derived&>(*this).site();
+  }
 
   /// Runs `f(site, probe)` inside a pin, about this key.
   template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
@@ -172,6 +174,7 @@ protected:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     return f(s, p);
   }
+  using site_type = detail::site<Engine>;
   /// Whether calls run no code of the user's between their hash and their answer, so that nothing else enters their seat.
   static constexpr bool is_alone =
       !codec_type::in_records && std::is_same_v<decltype(std::declval<Engine&>().pin(std::declval<seat&>())), seat_pin>;
@@ -183,21 +186,27 @@ protected:
     } else {
       const auto s = here();
       const typename Engine::probe p = s.codec().probe_of(k);
-      if (registry::is_held(s.at)) return held_lookup(f, s, p);
+      if (registry::is_held(s.at)) return held_call(f, s, p);
       const lone_pin pin(s.at);
       return f(s, p);
     }
   }
-  /// The same about a change of words, which may allocate an index: so only a handle's seat is its own.
-  template <class Q, class F> CUBBY_ALWAYS_INLINE decltype(auto) about_change(const Q& k, F&& f) const {
-    if constexpr (!is_alone || !Derived::has_own_seat) {
-      return about(k, f);
+  /// The same about a change of words: `f(site, probe, word)`, with the word that `make(site, probe)` has made before the pin, because a
+  /// value's constructor is the user's. It may allocate an index, so the seat is the handle's own, or the engine counts that.
+  template <class Q, class Make, class F>
+  CUBBY_ALWAYS_INLINE auto about_change(const Q& k, const Make& make, F f) const {
+    const auto s = here();
+    const typename Engine::probe p = s.codec().probe_of(k);
+    const auto word = make(s, p);
+    if constexpr (is_alone && (Derived::has_own_seat || requires { requires Engine::counts_rare_work; })) {
+      Engine& engine = s.engine; // g++ would keep the pair in memory
+      seat& at = s.at;
+      if (registry::is_held(at)) return held_call(f, site_type{engine, at}, p, word);
+      const lone_pin pin(at);
+      return f(site_type{engine, at}, p, word);
     } else {
-      const auto s = here();
-      const typename Engine::probe p = s.codec().probe_of(k);
-      if (registry::is_held(s.at)) return f(s, p);
-      const lone_pin pin(s.at);
-      return f(s, p);
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      return f(s, p, word);
     }
   }
   /// The same for a verb that may insert; answers `otherwise` for a key that no table may hold.
@@ -210,7 +219,19 @@ protected:
       return f(s, p);
     });
   }
-  template <class Q, class... A> insert_outcome add(const Q& k, A&&... args) {
+  template <class Q, class... A> CUBBY_ALWAYS_INLINE insert_outcome add(const Q& k, A&&... args) {
+    if constexpr (codec_type::in_records) {
+      return add_record(k, std::forward<A>(args)...);
+    } else {
+      return about_change(
+          k,
+          [&](const auto& s, const auto& p)
+              CUBBY_INLINED { return s.codec().make(p, k, std::forward<A>(args)...).word; },
+          [](const auto& s, const auto& p, const auto& word)
+              CUBBY_INLINED { return s.engine.insert(s.at, p, word).outcome; });
+    }
+  }
+  template <class Q, class... A> insert_outcome add_record(const Q& k, A&&... args) {
     return about_new(k, insert_outcome::full,
                      [&](const auto& s, const auto& p) { return detail::place(s, p, k, std::forward<A>(args)...); });
   }
@@ -225,23 +246,30 @@ protected:
 private:
   static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
 
-  using site_type = detail::site<Engine>;
-  template <class F>
-  CUBBY_ALWAYS_INLINE static auto held_lookup(F f, const site_type& s, const typename Engine::probe& p) {
-    if constexpr (Derived::has_own_seat) return f(s, p);
-    else return rare_lookup(f, s, p);
+  template <class F, class... Word>
+  CUBBY_ALWAYS_INLINE static auto held_call(F f, const site_type& s, const typename Engine::probe& p,
+                                            const Word&... w) {
+    if constexpr (Derived::has_own_seat) return f(s, p, w...);
+    else return rare_call(f, s, p, w...);
   }
   /// In a function of its own: few hold a guard of their thread's seat.
-  template <class F> CUBBY_OUTLINED static auto rare_lookup(F f, site_type s, typename Engine::probe p) {
-    return f(s, p);
+  template <class F, class... Word>
+  CUBBY_OUTLINED static auto rare_call(F f, site_type s, typename Engine::probe p, Word... w) {
+    return f(s, p, w...);
   }
 
   template <class Q> bool has(const Q& k) const {
     return about_lookup(k, [](const auto& s, const auto& p) CUBBY_INLINED { return s.engine.find(s.at, p).found; });
   }
-  template <class Q> bool take_out(const Q& k) {
-    return about(
-        k, [](const auto& s, const auto& p) { return detail::erase_word(s, p, [](const auto&) { return true; }); });
+  template <class Q> CUBBY_ALWAYS_INLINE bool take_out(const Q& k) {
+    if constexpr (codec_type::in_records) return take_record_out(k);
+    else
+      return about_change(
+          k, [](const auto&, const auto&) CUBBY_INLINED { return std::uint64_t{0}; },
+          [](const auto& s, const auto& p, const auto&) CUBBY_INLINED { return detail::erase_key(s, p); });
+  }
+  template <class Q> bool take_record_out(const Q& k) {
+    return about(k, [](const auto& s, const auto& p) { return detail::erase_key(s, p); });
   }
   template <class Q> void ask_for(const Q& k) const {
     static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead");

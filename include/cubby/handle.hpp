@@ -36,7 +36,7 @@ public:
 
   [[nodiscard]] Engine& engine() const noexcept { return *engine_; }
   [[nodiscard]] seat* own() const noexcept { return mine_; }
-  [[nodiscard]] seat& at() const {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE seat& at() const {
     if constexpr (Engine::claims.one_thread_only) return thread_seat(*engine_);
     // without exceptions a claim may have failed: the thread's seat does as well, only slower
     seat* const mine = mine_;
@@ -156,7 +156,7 @@ public:
     return pipeline_to<Sink>(sink, chosen);
   }
 
-  [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
   [[nodiscard]] seat* own_seat() const noexcept { return seat_.own(); }
   static constexpr bool has_own_seat = true;
 

@@ -38,7 +38,7 @@ public:
   /// table_crowded or std::bad_alloc when there is no room (without exceptions: false; `try_insert` tells them apart).
   template <class U = V>
     requires std::convertible_to<U, V>
-  bool insert(const K& k, U&& v) {
+  CUBBY_ALWAYS_INLINE bool insert(const K& k, U&& v) {
     return detail::settle(this->add(k, std::forward<U>(v)));
   }
   template <lookup_key<codec_type> Q, class U = V>
@@ -73,7 +73,7 @@ public:
   /// there is no memory for a record (without exceptions: false).
   template <class U = V>
     requires std::convertible_to<U, V>
-  bool assign(const K& k, U&& v) {
+  CUBBY_ALWAYS_INLINE bool assign(const K& k, U&& v) {
     return put(k, std::forward<U>(v));
   }
   template <lookup_key<codec_type> Q, class U = V>
@@ -241,7 +241,17 @@ private:
     if (how == detail::changed::no_memory) fail::with_no_memory();
     return how == detail::changed::done;
   }
-  template <class Q, class U> bool put(const Q& k, U&& v) {
+  template <class Q, class U> CUBBY_ALWAYS_INLINE bool put(const Q& k, U&& v) {
+    if constexpr (codec_type::in_records) {
+      return put_record(k, std::forward<U>(v));
+    } else {
+      return settle(this->about_change(
+          k, [&](const auto& s, const auto& p) CUBBY_INLINED { return s.codec().make(p, k, std::forward<U>(v)).word; },
+          [](const auto& s, const auto& p, const auto& word)
+              CUBBY_INLINED { return detail::assign_word(s, p, word); }));
+    }
+  }
+  template <class Q, class U> bool put_record(const Q& k, U&& v) {
     return settle(this->about(
         k, [&](const auto& s, const auto& p) { return detail::assign_value(s, p, k, std::forward<U>(v)); }));
   }

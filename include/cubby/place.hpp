@@ -27,28 +27,40 @@ template <class Engine> struct site {
   [[nodiscard]] const codec_type& codec() const noexcept { return engine.slots(); }
 };
 
-/// The calling thread's seat. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
 template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE seat& wait_for_thread_seat(Engine& e) {
   for (sync::backoff wait;; wait.pause()) {
     fail::with_no_memory();
     if (seat* const mine = e.local_seat()) return *mine;
   }
 }
+/// The calling thread's seat. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
 template <class Engine> [[nodiscard]] CUBBY_ALWAYS_INLINE seat& thread_seat(Engine& e) {
   seat* const mine = e.local_seat();
   return mine != nullptr ? *mine : wait_for_thread_seat(e);
 }
-
 template <class Engine> using value_of = typename Engine::policy::mapped_type;
 /// What a value is to the engine: a word, or a tuple's words.
 template <class Engine> using word_of_value = typename Engine::policy::stored_value;
 template <class Engine> using decision_of = decision_as<word_of_value<Engine>>;
 
-/// Reports what stopped an insert; true when nothing did and the key is new.
-inline bool settle(insert_outcome how) {
+/// What an assign and an erase want, whatever the entry's word.
+template <class Word> struct replace_by {
+  Word word;
+  CUBBY_ALWAYS_INLINE decision_as<Word> operator()(const Word&) const noexcept { return {verdict::replace, word}; }
+};
+template <class Word> struct erase_anyway {
+  CUBBY_ALWAYS_INLINE decision_as<Word> operator()(const Word&) const noexcept { return {verdict::erase}; }
+};
+
+CUBBY_NEVER_INLINE inline void report(insert_outcome how) {
   if (how == insert_outcome::full) fail::with_table_full();
   if (how == insert_outcome::crowded) fail::with_table_crowded();
   if (how == insert_outcome::no_memory) fail::with_no_memory();
+}
+/// Reports what stopped an insert; true when nothing did and the key is new.
+CUBBY_ALWAYS_INLINE bool settle(insert_outcome how) {
+  if (how != insert_outcome::inserted && how != insert_outcome::exists) [[unlikely]]
+    report(how);
   return how == insert_outcome::inserted;
 }
 
@@ -184,17 +196,23 @@ changed modify_value(site<Engine> s, const typename Engine::probe& p, const Q& k
   }
 }
 
+/// The given word if the key is present, of tables of words.
+template <class Engine>
+CUBBY_ALWAYS_INLINE changed assign_word(const site<Engine>& s, const typename Engine::probe& p,
+                                        const word_of_value<Engine>& word) {
+  refuse_shown(s.engine, p);
+  const auto m = s.engine.mutate(s.at, p, replace_by<word_of_value<Engine>>{word});
+  return m.found ? changed::done : changed::absent;
+}
+
 /// The given value if present. The value is moved from, or copied, only when the key is found.
 template <class Engine, class Q, class U>
 changed assign_value(site<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   const auto& codec = s.codec();
-  refuse_shown(s.engine, p);
   if constexpr (!Engine::policy::in_records) {
-    const auto word = codec.make(p, key, std::forward<U>(value)).word;
-    const auto m =
-        s.engine.mutate(s.at, p, [&word](const auto&) { return decision_of<Engine>{verdict::replace, word}; });
-    return m.found ? changed::done : changed::absent;
+    return assign_word(s, p, codec.make(p, key, std::forward<U>(value)).word);
   } else {
+    refuse_shown(s.engine, p);
     const auto seen = s.engine.find(s.at, p);
     if (!seen.found) return changed::absent;
     fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), std::forward<U>(value));
@@ -336,6 +354,16 @@ template <class Engine, class P> bool erase_word(site<Engine> s, const typename 
   if (!m.found || m.done != verdict::erase) return false;
   if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
   return true;
+}
+
+/// Erases the entry. Inlined where there is no record: then it is short.
+template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const site<Engine>& s, const typename Engine::probe& p) {
+  if constexpr (Engine::policy::in_records) {
+    return erase_word(s, p, [](const auto&) { return true; });
+  } else {
+    refuse_shown(s.engine, p, true);
+    return s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{}).found;
+  }
 }
 
 /// Erases the entry and puts the very value that left into `out`, which is empty; false: there was none. In record mode

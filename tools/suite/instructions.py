@@ -9,16 +9,16 @@ import subprocess
 from .shell import BUILD, Failure, ROOT, Skip, need, say
 
 BASELINE = ROOT / "bench" / "instructions.json"
-OF_DLHT = ["find", "miss", "insert_erase", "assign", "find_batch"]
+SINGLE = ["find", "miss", "insert", "assign", "erase", "insert_erase"]
 VERBS = {
-    "dlht": OF_DLHT,
-    "dlht_single": OF_DLHT,
+    "dlht": [way + verb for way in ("", "handle_", "guarded_") for verb in SINGLE] + ["find_batch"],
+    "dlht_single": SINGLE + ["find_batch"],
     "dramhit": ["find", "miss", "insert", "assign", "erase", "pipelined_find", "pipelined_add"],
     "dramhit_tuples": ["find", "insert", "assign"],
     "relativistic": ["find", "insert", "assign", "erase"],
 }
 COUNT = 32 * 1024
-COUNTS = {"erase": 16 * 1024}  # as many as the driver fills in: none of them misses
+COUNTS = {way + "erase": 16 * 1024 for way in ("", "handle_", "guarded_")}  # as many as the driver fills in: none misses
 TOLERANCE = 0.02
 DRIVER = BUILD / "release" / "bench" / "bench_instructions"
 

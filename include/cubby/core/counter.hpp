@@ -15,12 +15,10 @@ template <class Threads> class striped_counter {
 public:
   static constexpr std::size_t own_cells = 64;
 
-  void add(std::size_t seat_id, std::int64_t amount) noexcept {
+  CUBBY_ALWAYS_INLINE void add(std::size_t seat_id, std::int64_t amount) noexcept {
     const auto bits = static_cast<std::uint64_t>(amount);
     if (seat_id < own_cells) [[likely]] {
-      auto& cell = cells_[seat_id].value;
-      // relaxed: one seat writes this cell; a reader needs no more than some recent value
-      cell.store(cell.load(sync::relaxed) + bits, sync::relaxed);
+      cells_[seat_id].value.add_alone(bits); // a reader needs no more than some recent value
     } else {
       // relaxed: the sum is all that matters
       cells_[own_cells].value.fetch_add(bits, sync::relaxed);

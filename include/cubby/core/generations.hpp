@@ -35,6 +35,11 @@ concept generation = requires(G& of, const G& next) {
 };
 template <class G> concept gives_units_back = requires(G& of) { of.missed; };
 
+/// What a table asks of writes beside their own work, in one word, so that one look will do. Other bits are the engine's.
+namespace write_duty {
+inline constexpr std::uint32_t move_or_free = 1; // a migration runs or a generation waits to be freed
+} // namespace write_duty
+
 /// What a table consists of, beside what its engine adds. For its table, an engine has becomes_first(table, generation), called
 /// when the root has reached a generation, and move_range(table, generation, units), which core/migration.hpp describes.
 template <generation Generation, class Policy, class Settings, class Threads> struct table_state {
@@ -46,7 +51,8 @@ template <generation Generation, class Policy, class Settings, class Threads> st
 
   // Read by every operation, written only when a migration begins or ends.
   alignas(cpu::cache_line) sync::word<Generation*, Threads> root; // the oldest whose entries have not all moved
-  sync::word<std::uint32_t, Threads> chores;          // not 0: a migration runs or a generation waits to be freed
+  sync::word<std::uint32_t, Threads> chores; // what writes are asked for: bits, `write_duty` and the engine's own
+  std::uint32_t lasting_chores = 0;          // bits that the engine has set for good
   const domain_ref home = domain_of_table<Threads>(); // whose seats keep alive what the table shows
   place_stock<Threads> places;                        // of a `fixed` table: `settings.capacity`
   Policy policy;
@@ -91,6 +97,12 @@ template <class Table> void tell_worker(Table& t) noexcept {
   if (!t.worker.notify()) t.unmanned.store(1, sync::relaxed);
 }
 
+/// Tells writes that there is something to move or to free.
+template <class Table> void note_chore(Table& t) noexcept {
+  // relaxed: a hint; they look at the root themselves
+  t.chores.store(t.lasting_chores | write_duty::move_or_free, sync::relaxed);
+}
+
 /// Lets the root step over every generation that is complete, and retires those.
 template <class Table> void advance_root(Table& t) noexcept {
   for (;;) {
@@ -107,7 +119,7 @@ template <class Table> void advance_root(Table& t) noexcept {
     if (next_of(reached) != nullptr) tell_worker(t);
     lock_scope hold(t.retired.lock);
     t.retired.add(*old);
-    t.chores.store(1, sync::relaxed); // relaxed: a hint to writes, which may have cleared it since the root stepped on
+    note_chore(t); // writes may have cleared it since the root stepped on
   }
 }
 
@@ -136,7 +148,7 @@ typename Table::generation_type* create_next(Table& t, typename Table::generatio
   const std::uint64_t after = made->extent();
   auto& kind = after > before ? t.growths : after < before ? t.shrinks : t.rebuilds;
   (void)kind.fetch_add(1, sync::relaxed); // relaxed: a statistic
-  t.chores.store(1, sync::relaxed);       // relaxed: a hint to writes; they look at the root themselves
+  note_chore(t);
   // [publish-next] release: pairs with [next]
   of.next.store(made, sync::release);
   tell_worker(t);

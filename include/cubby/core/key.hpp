@@ -114,7 +114,7 @@ public:
     if constexpr (mixes_words<H>) seed_ = hash_.seed;
     first_ = mix_a ^ seed_;
   }
-  template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t operator()(const Q& key) const {
+  template <class Q> [[nodiscard, gnu::always_inline]] std::uint64_t operator()(const Q& key) const {
     if constexpr (mixes_words<H>) {
       return mix_seeded(word_of(key), seed_, first_);
     } else {

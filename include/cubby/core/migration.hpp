@@ -133,7 +133,7 @@ template <class Table> void release_in_passing(Table& t) noexcept {
   // a successor has the lock of growth: then the mark stays, and a later write clears it.
   if (t.retired.empty() && t.grow_lock.try_lock()) {
     // relaxed: a hint to writes
-    if (next_of(*first(t)) == nullptr) t.chores.store(0, sync::relaxed);
+    if (next_of(*first(t)) == nullptr) t.chores.store(t.lasting_chores, sync::relaxed);
     t.grow_lock.unlock();
   }
   t.retired.lock.unlock();
@@ -159,7 +159,7 @@ template <class Table> CUBBY_NEVER_INLINE void do_chores(Table& t) noexcept {
 /// What a write does beside its own work.
 template <class Table> CUBBY_ALWAYS_INLINE void chores(Table& t) noexcept {
   // relaxed: a hint; a missed one is seen by the next write
-  if (t.chores.load(sync::relaxed) != 0) [[unlikely]]
+  if ((t.chores.load(sync::relaxed) & write_duty::move_or_free) != 0) [[unlikely]]
     do_chores(t);
 }
 

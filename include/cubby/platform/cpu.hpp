@@ -45,6 +45,14 @@ inline constexpr bool thread_sanitizer = false;
   if (!holds) __builtin_unreachable();
 }
 
+/// Between two conditions that lead to the same place: keeps compilers from computing both before they branch once.
+[[gnu::always_inline]] inline void part_conditions() noexcept { asm volatile(""); }
+
+/// The number of the lowest bit of a word that is not 0. No question for 0, as std::countr_zero has it.
+[[nodiscard, gnu::always_inline]] inline unsigned lowest_bit(std::uint64_t word) noexcept {
+  return static_cast<unsigned>(__builtin_ctzll(word));
+}
+
 /// Tells a spinning core that it waits: frees the pipeline for its sibling, does not block.
 inline void relax() noexcept {
 #if defined(__x86_64__)

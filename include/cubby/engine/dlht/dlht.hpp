@@ -33,6 +33,9 @@ public:
       .one_thread_only = !Threads::is_shared,
   };
 
+  /// Rare work that may run a user's function counts its stay, so a caller need not.
+  static constexpr bool counts_rare_work = !Policy::unique_words;
+
   /// Throws std::bad_alloc when the first index or the background thread cannot be had (without exceptions: `ok`).
   dlht_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::dlht::open(table_);
@@ -73,12 +76,13 @@ public:
     const auto here = engines::dlht::locate(table_, p);
     engines::dlht::prefetch_behind(table_.policy, *here.at, *here.b, engines::dlht::stored_word(p.word));
   }
-  inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
-    return engines::dlht::insert(table_, s, p, word);
+  CUBBY_ALWAYS_INLINE inserted_word insert(seat& s, const probe& p, std::uint64_t word) {
+    if constexpr (Policy::unique_words) return engines::dlht::insert(table_, s, p, word);
+    else return engines::dlht::insert_word(table_, s, p.hash, p.word, word);
   }
-  template <class F> mutated mutate(seat& s, const probe& p, F f) {
+  template <class F> CUBBY_ALWAYS_INLINE mutated mutate(seat& s, const probe& p, F f) {
     const mutated result = engines::dlht::mutate(table_, s, p, f);
-    if (result.found && result.done == verdict::erase) after_erase();
+    if (result.found && result.done == verdict::erase) engines::dlht::chores_of_erase(table_, s);
     return result;
   }
   void retire(seat& s, std::uint64_t word) {
@@ -140,11 +144,6 @@ public:
   }
 
 private:
-  void after_erase() {
-    engines::dlht::chores(table_);
-    if (table_.settings.shrink == shrink_policy::automatic) engines::dlht::shrink_if_empty(table_);
-  }
-
   engines::dlht::table<Policy, Threads> table_;
   seat own_seat_; // the only one of a single-threaded table
   bool ok_ = false;

@@ -100,6 +100,21 @@ void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bin
   if (at.asked_bins.load(sync::relaxed) < bins) at.asked_bins.store(bins, sync::relaxed);
 }
 
+/// What an erase does besides: after it has taken an entry out.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE void do_chores_of_erase(table<Policy, Threads>& t, seat& who) noexcept {
+  [[maybe_unused]] const counted_stay stay(who);
+  if (t.places.is_bounded()) t.places.give(who.id());
+  chores(t);
+  if (t.settings.shrink == shrink_policy::automatic) shrink_if_empty(t);
+}
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE void chores_of_erase(table<Policy, Threads>& t, seat& who) noexcept {
+  // relaxed: constants, and a hint
+  if (t.chores.load(sync::relaxed) != 0) [[unlikely]]
+    do_chores_of_erase(t, who);
+}
+
 /// Room for `wanted` entries without further growth; false: no memory, or a `fixed` table would have to grow.
 template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, std::uint64_t wanted) noexcept {
   lock_scope alone(t.shape_lock);
@@ -208,6 +223,63 @@ inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, s
     }
     if (how == attempt::wait) wait.pause();
   }
+}
+
+/// What `insert_word` leaves.
+template <class Policy, class Threads>
+CUBBY_OUTLINED inserted_word insert_further(table<Policy, Threads>& t, seat& who, std::uint64_t hash,
+                                            std::uint64_t word, std::uint64_t value) noexcept {
+  [[maybe_unused]] const counted_stay stay(who);
+  return insert(t, who, word_probe{hash, word}, value);
+}
+
+/// An insert whose slot was filled, and whose bin changed before it was valid: commits it later, or begins again.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE inserted_word commit_further(table<Policy, Threads>& t, seat& who, std::uint64_t hash,
+                                                arrival<Threads> a, slot<Threads>& s, std::uint64_t h) noexcept {
+  [[maybe_unused]] const counted_stay stay(who);
+  const word_probe probe{hash, a.word};
+  if (commit_contended(t.policy, probe, a, s, static_cast<unsigned>(&s - a.b->slots), h) == attempt::again)
+    return insert(t, who, probe, a.value);
+  t.entries.add(who.id(), 1);
+  return {.word = a.value};
+}
+
+/// The insert of inline tables, of an absent key into a free slot of its bin's first line, while the table asks for nothing else.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE inserted_word insert_word(table<Policy, Threads>& t, seat& who, std::uint64_t hash,
+                                              std::uint64_t word, std::uint64_t value) noexcept {
+  // relaxed: constants, and a hint; a missed one is seen by the next insert
+  if ((t.chores.load(sync::relaxed) & (generations::write_duty::move_or_free | write_duty::count_places)) == 0 &&
+      !is_reserved(word)) [[likely]] {
+    index<Threads>& at = *first_index(t);
+    bin<Threads>& b = at.bins[map_hash<Policy::mapping>(hash, at.bin_count)];
+    // [probe] acquire: pairs with [commit]
+    std::uint64_t h = b.head.load(sync::acquire);
+    const auto to = header::is_plain(h) ? place_for(b, h, word) : first_line_place<Threads>();
+    if (to.where != nullptr) [[likely]] {
+      // [reserve] acq_rel: pairs with [probe]; from here on the slot's words are ours
+      // relaxed: on failure insert_further looks again
+      if (b.head.compare_exchange(h, to.filling, sync::acq_rel, sync::relaxed)) [[likely]] {
+        slot<Threads>& s = *to.where;
+        // [fill-value] release: pairs with [value]
+        s.second.store(word, sync::release);
+        // [fill] release: pairs with [key]
+        s.first.store(pending, sync::release);
+        h = to.filling;
+        // [commit] release: pairs with [probe]
+        // acquire on failure: pairs with [commit]
+        if (!b.head.compare_exchange(h, to.filling + to.step, sync::release, sync::acquire)) [[unlikely]]
+          return commit_further(t, who, hash, {&at, &b, word, value, slot_state::valid}, s, h);
+        // Linearization point as in `show`, [fill] acq_rel: pairs with [key]
+        if (!s.compare_exchange({pending, word}, {word, value})) [[unlikely]]
+          show_further<Policy>(at, b, hash, word, value);
+        t.entries.add(who.id(), 1);
+        return {.word = value};
+      }
+    }
+  }
+  return insert_further(t, who, hash, word, value);
 }
 
 } // namespace cubby::inline v0::engines::dlht

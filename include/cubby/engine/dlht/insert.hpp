@@ -60,10 +60,48 @@ CUBBY_ALWAYS_INLINE present_key search_present(const Policy& policy, const index
     else out.how = presence_in(s, word, out.value, reusable);
     if (out.how != presence::absent) return out;
     // A scrubbed shadow slot still belongs to the reservation that is being given up.
-    const bool free = reusable & (header::slot_of(h, number) == slot_state::valid);
-    if (free & (out.reusable == bin_slots)) out.reusable = number;
+    if (reusable && out.reusable == bin_slots && header::slot_of(h, number) == slot_state::valid) [[unlikely]]
+      out.reusable = number;
   }
   return out;
+}
+
+/// Whether a primary slot of an inline table's bin may show `word`, or is about to.
+template <class Threads> CUBBY_ALWAYS_INLINE bool may_show(const slot<Threads>& s, std::uint64_t word) noexcept {
+  // [key] acquire: pairs with [fill]
+  const std::uint64_t key = s.first.load(sync::acquire);
+  cpu::part_conditions();
+  if (key == word) return true;
+  cpu::part_conditions();
+  static_assert(owned == pending + 1);
+  return key - pending <= 1; // pending, or owned: an insert, or the commit of a reservation, is about to show its key
+}
+
+/// A place in the first line of a bin: the slot, or null; and the header that says it is being filled. `step` makes that one valid
+/// when it is added.
+template <class Threads> struct first_line_place {
+  slot<Threads>* where = nullptr;
+  std::uint64_t filling = 0;
+  std::uint64_t step = 0;
+};
+
+/// Where in the first line of an inline table's bin with the plain header `h` the absent key `word` can be put. Null: nowhere, or the
+/// key is there, or something is about to show one.
+template <class Threads>
+CUBBY_ALWAYS_INLINE first_line_place<Threads> place_for(bin<Threads>& b, std::uint64_t h, std::uint64_t word) noexcept {
+  if (may_show(b.slots[0], word) || may_show(b.slots[1], word) || may_show(b.slots[2], word)) return {};
+  if (const std::uint64_t unused = header::unused_primary(h); unused != 0) [[likely]] {
+    const unsigned bit = cpu::lowest_bit(unused);
+    const std::uint64_t step = (std::uint64_t{1} << bit) | header::version_step;
+    return {slot_of_bit(b, bit), h + step, step};
+  }
+  // relaxed, all: they were read with acquire above, and a scrubbed key stays so under this header (I3)
+  const auto used_0 = static_cast<unsigned>(b.slots[0].first.load(sync::relaxed) != scrubbed);
+  const auto used_1 = static_cast<unsigned>(b.slots[1].first.load(sync::relaxed) != scrubbed);
+  const unsigned n = used_0 + (used_0 & used_1); // without a branch: which slot is free is a coin toss
+  if (b.slots[n].first.load(sync::relaxed) != scrubbed) return {}; // relaxed: as above
+  const std::uint64_t bit = std::uint64_t{1} << (2 * n);
+  return {&b.slots[n], h - bit + header::version_step, bit + header::version_step};
 }
 
 /// Chains the bucket of slot `number` (3 or more) unless it already is; false when no link bucket is left.
@@ -159,6 +197,12 @@ CUBBY_NEVER_INLINE void show_moved(const word_probe& probe, const arrival<Thread
     // Linearization point as in `show`. [fill] acq_rel: pairs with [key]
     if (mine && mine.where->compare_exchange({pending, a.word}, {a.word, a.value})) return;
   }
+}
+
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE void show_further(index<Threads>& at, bin<Threads>& b, std::uint64_t hash, std::uint64_t word,
+                                     std::uint64_t value) noexcept {
+  show_moved<Policy>(word_probe{hash, word}, arrival<Threads>{&at, &b, word, value, slot_state::valid});
 }
 
 template <class Policy, class Threads>

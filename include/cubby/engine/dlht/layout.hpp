@@ -99,6 +99,13 @@ struct header {
   static constexpr std::uint64_t invalid(std::uint64_t h) noexcept { return ~(h >> 1) & ~h & every_slot; }
   /// The slots of link buckets, in the form of the three above.
   static constexpr std::uint64_t beyond_primary = every_slot & ~std::uint64_t{0x3f};
+  /// Of a plain header, the primary slots that are invalid, in the form of the three above.
+  static constexpr std::uint64_t unused_primary(std::uint64_t h) noexcept { return ~(h >> 1) & 0x15; }
+  /// Whether every slot of the bin is invalid or valid, no link bucket is in use, and the bin is not moving.
+  static constexpr bool is_plain(std::uint64_t h) noexcept {
+    constexpr std::uint64_t filling_or_shadow = every_slot;
+    return (h & (state_mask | filling_or_shadow | beyond_primary << 1)) == 0;
+  }
   /// Whether a slot of a link bucket is valid or shadow.
   static constexpr bool uses_links(std::uint64_t h) noexcept { return (h & (beyond_primary << 1)) != 0; }
 };
@@ -106,6 +113,12 @@ struct header {
 // The link word, 8 bytes: low half chains one link bucket (slots 3 to 6), high half two neighbouring ones (7 to 14).
 // Each half is 0 or the bucket's number plus one, and once set stays until the index goes.
 inline constexpr std::uint64_t low_half = 0xffffffff;
+
+// What a table asks of inserts and erases beside their own work, with generations::write_duty::move_or_free.
+namespace write_duty {
+inline constexpr std::uint32_t count_places = 2; // set for good: the table has a bound
+inline constexpr std::uint32_t watch_load = 4;   // set for good: erases may shrink it
+} // namespace write_duty
 
 template <class Threads> using slot = sync::word16<Threads>; // first: key word, second: value word
 
@@ -167,6 +180,13 @@ CUBBY_ALWAYS_INLINE slot<Threads>* linked_slot(const index<Threads>& at, std::ui
   }
   const unsigned from_second = number - primary_slots - link_slots;
   return &at.links[(links >> 32) - 1 + from_second / link_slots].slots[from_second % link_slots];
+}
+
+/// The primary slot that bit `bit` of the header, an even number, stands for: a slot has two bits there, and two words here.
+template <class Threads> CUBBY_ALWAYS_INLINE slot<Threads>* slot_of_bit(bin<Threads>& b, unsigned bit) noexcept {
+  static_assert(sizeof(slot<Threads>) == 2 * sizeof(std::uint64_t));
+  auto* const first = reinterpret_cast<unsigned char*>(&b.slots[0]);
+  return reinterpret_cast<slot<Threads>*>(first + bit * sizeof(std::uint64_t));
 }
 
 /// Slot `number` of a bin whose header shows that slot in use, so that its bucket is chained.

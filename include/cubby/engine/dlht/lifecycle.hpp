@@ -25,6 +25,9 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
   if (!Threads::is_shared && t.settings.growth == growth_policy::background) {
     t.settings.growth = growth_policy::incremental; // its one thread is all that a single-threaded table has
   }
+  if (t.settings.growth == growth_policy::fixed) t.lasting_chores |= write_duty::count_places;
+  if (t.settings.shrink == shrink_policy::automatic) t.lasting_chores |= write_duty::watch_load;
+  t.chores.store(t.lasting_chores, sync::relaxed); // relaxed: not shared yet
   const std::uint64_t bins = bins_for(t.settings.capacity);
   return generations::begin_with(t, make_index<Threads>(bins, links_for(bins, t.settings)));
 }

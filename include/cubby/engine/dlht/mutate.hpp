@@ -92,17 +92,62 @@ mutated mutate_if(table<Policy, Threads>& t, const seat& who, const word_probe& 
     if (mutate_here<!Policy::unique_words>(*at, b, h, word, matches, f, out)) [[likely]]
       break;
   }
-  if (out.found && out.done == verdict::erase) {
-    t.entries.add(who.id(), -1);
-    if (t.places.is_bounded()) [[unlikely]]
-      t.places.give(who.id());
-  }
+  if (out.found && out.done == verdict::erase) t.entries.add(who.id(), -1);
   return out;
 }
 
+/// What `mutate_word` leaves.
+template <class Policy, class Threads, class F>
+CUBBY_OUTLINED mutated mutate_further(table<Policy, Threads>& t, const seat& who, std::uint64_t hash,
+                                      std::uint64_t word, F f) noexcept(noexcept(f(word))) {
+  return mutate_if(t, who, word_probe{hash, word}, [](std::uint64_t) { return true; }, f);
+}
+
+/// The mutate of inline tables, for a key in its bin's first line or in none.
+template <class Policy, class Threads, class F>
+CUBBY_ALWAYS_INLINE mutated mutate_word(table<Policy, Threads>& t, const seat& who, std::uint64_t hash,
+                                        std::uint64_t word, const F& f) {
+  if (!is_reserved(word)) [[likely]] {
+    const index<Threads>& at = *first_index(t);
+    bin<Threads>& b = at.bins[map_hash<Policy::mapping>(hash, at.bin_count)];
+    // [probe] acquire: pairs with [commit]
+    const std::uint64_t h = b.head.load(sync::acquire);
+    if ((h & header::state_mask) == 0) [[likely]] {
+      const std::size_t n = slot_to_compare(b, word);
+      // [key] acquire: pairs with [fill]
+      const std::uint64_t key = b.slots[n].first.load(sync::acquire);
+      // [value] acquire: pairs with [fill-value]
+      const std::uint64_t value = b.slots[n].second.load(sync::acquire);
+      // Linearization point of a miss. relaxed: as in mutate_here
+      const bool is_unchanged = b.head.load(sync::relaxed) == h;
+      if (key == word && is_unchanged) [[likely]] {
+        const decision wanted = f(value);
+        if (wanted.what == verdict::keep || (wanted.what == verdict::replace && wanted.word == value))
+          return {true, wanted.what, value};
+        if (wanted.what == verdict::replace) {
+          // Linearization point of an assign, [fill-value] acq_rel: pairs with [value]
+          if (b.slots[n].compare_exchange({word, value}, {word, wanted.word})) [[likely]]
+            return {true, verdict::replace, value};
+        } else if (b.slots[n].compare_exchange({word, value}, {scrubbed, value})) [[likely]] {
+          // Linearization point of an erase, [fill] acq_rel: pairs with [key], as in mutate_here
+          t.entries.add(who.id(), -1);
+          return {true, verdict::erase, value};
+        }
+      } else if (is_unchanged && !header::uses_links(h)) {
+        return {};
+      }
+    }
+  }
+  return mutate_further(t, who, hash, word, f);
+}
+
 template <class Policy, class Threads, class Probe, class F>
-mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& probe, F& f) {
-  return mutate_if(t, who, probe, [&](std::uint64_t value) { return t.policy.matches(probe, value); }, f);
+CUBBY_ALWAYS_INLINE mutated mutate(table<Policy, Threads>& t, const seat& who, const Probe& probe, F& f) {
+  if constexpr (Policy::unique_words) {
+    return mutate_if(t, who, probe, [&](std::uint64_t value) { return t.policy.matches(probe, value); }, f);
+  } else {
+    return mutate_word(t, who, probe.hash, probe.word, f);
+  }
 }
 
 } // namespace cubby::inline v0::engines::dlht
