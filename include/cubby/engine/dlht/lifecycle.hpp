@@ -48,7 +48,7 @@ template <class Policy, class Threads> void dispose_words(const Policy& policy, 
 
 /// Disposes of every live word and frees every index. Nobody else may use the table any more.
 template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
-  generations::free_generations(t, [&t]([[maybe_unused]] const index<Threads>& at) {
+  generations::free_generations(t, [&]([[maybe_unused]] const index<Threads>& at) {
     if constexpr (Policy::unique_words) dispose_words(t.policy, at);
   });
 }
