@@ -120,7 +120,6 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
 /// What an erase does besides: after it has taken an entry out.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE void do_chores_of_erase(table<Policy, Threads>& t, seat& who) noexcept {
-  [[maybe_unused]] const counted_stay stay(who);
   if (t.places.is_bounded()) t.places.give(who.id());
   chores(t);
   if (t.settings.shrink == shrink_policy::automatic) shrink_if_empty(t);
@@ -267,7 +266,6 @@ inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, s
 template <class Policy, class Threads>
 CUBBY_OUTLINED inserted_word insert_further(table<Policy, Threads>& t, seat& who, std::uint64_t hash,
                                             std::uint64_t word, std::uint64_t value) noexcept {
-  [[maybe_unused]] const counted_stay stay(who);
   return insert(t, who, word_probe{hash, word}, value);
 }
 
@@ -275,7 +273,6 @@ CUBBY_OUTLINED inserted_word insert_further(table<Policy, Threads>& t, seat& who
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE inserted_word commit_further(table<Policy, Threads>& t, seat& who, std::uint64_t hash,
                                                 arrival<Threads> a, slot<Threads>& s, std::uint64_t h) noexcept {
-  [[maybe_unused]] const counted_stay stay(who);
   const word_probe probe{hash, a.word};
   if (commit_contended(t.policy, probe, a, s, static_cast<unsigned>(&s - a.b->slots), h) == attempt::again)
     return insert(t, who, probe, a.value);
