@@ -174,39 +174,43 @@ protected:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     return f(s, p);
   }
-  using site_type = detail::site<Engine>;
-  /// Whether calls run no code of the user's between their hash and their answer, so that nothing else enters their seat.
-  static constexpr bool is_alone =
-      !codec_type::in_records && std::is_same_v<decltype(std::declval<Engine&>().pin(std::declval<seat&>())), seat_pin>;
-  /// The same about a lookup, which allocates nothing either: it need not count its pin, and where the seat is held it enters
-  /// nothing. Inlined, so that hash and key stay in registers.
+  /// Whether a call about words is alone in its seat: no function of the user's runs between its hash and its answer, and the
+  /// seat is a handle's own. A handle without exceptions may have to do with the thread's.
+  static constexpr bool is_alone() noexcept {
+    using pin_type = decltype(std::declval<Engine&>().pin(std::declval<seat&>()));
+    return Derived::has_own_seat && fail::throws && !codec_type::in_records && std::is_same_v<pin_type, seat_pin>;
+  }
+  /// `about` a lookup: one that is alone need not count its pin, and enters nothing where the seat is held. Inlined, so that hash and
+  /// key stay in registers.
   template <class Q, class F> CUBBY_ALWAYS_INLINE auto about_lookup(const Q& k, F f) const {
-    if constexpr (!is_alone) {
-      return about(k, f);
-    } else {
-      const auto s = here();
-      const typename Engine::probe p = s.codec().probe_of(k);
-      if (registry::is_held(s.at)) return held_call(f, s, p);
+    const auto s = here();
+    const typename Engine::probe p = s.codec().probe_of(k);
+    if constexpr (is_alone()) {
+      if (registry::is_held(s.at)) return f(s, p);
       const lone_pin pin(s.at);
+      return f(s, p);
+    } else {
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
       return f(s, p);
     }
   }
   /// The same about a change of words: `f(site, probe, word)`, with the word that `make(site, probe)` has made before the pin, because a
-  /// value's constructor is the user's. It may allocate an index, so the seat is the handle's own, or the engine counts that.
+  /// value's constructor is the user's.
   template <class Q, class Make, class F>
   CUBBY_ALWAYS_INLINE auto about_change(const Q& k, const Make& make, F f) const {
+    using site_type = detail::site<Engine>;
     const auto s = here();
     const typename Engine::probe p = s.codec().probe_of(k);
     const auto word = make(s, p);
-    if constexpr (is_alone && (Derived::has_own_seat || requires { requires Engine::counts_rare_work; })) {
-      Engine& engine = s.engine; // g++ would keep the pair in memory
-      seat& at = s.at;
-      if (registry::is_held(at)) return held_call(f, site_type{engine, at}, p, word);
+    Engine& engine = s.engine; // g++ would keep the pair in memory
+    seat& at = s.at;
+    if constexpr (is_alone()) {
+      if (registry::is_held(at)) return f(site_type{engine, at}, p, word);
       const lone_pin pin(at);
       return f(site_type{engine, at}, p, word);
     } else {
-      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-      return f(s, p, word);
+      [[maybe_unused]] const auto pin = engine.pin(at);
+      return f(site_type{engine, at}, p, word);
     }
   }
   /// The same for a verb that may insert; answers `otherwise` for a key that no table may hold.
@@ -245,18 +249,6 @@ protected:
 
 private:
   static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
-
-  template <class F, class... Word>
-  CUBBY_ALWAYS_INLINE static auto held_call(F f, const site_type& s, const typename Engine::probe& p,
-                                            const Word&... w) {
-    if constexpr (Derived::has_own_seat) return f(s, p, w...);
-    else return rare_call(f, s, p, w...);
-  }
-  /// In a function of its own: few hold a guard of their thread's seat.
-  template <class F, class... Word>
-  CUBBY_OUTLINED static auto rare_call(F f, site_type s, typename Engine::probe p, Word... w) {
-    return f(s, p, w...);
-  }
 
   template <class Q> bool has(const Q& k) const {
     return about_lookup(k, [](const auto& s, const auto& p) CUBBY_INLINED { return s.engine.find(s.at, p).found; });

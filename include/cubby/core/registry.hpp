@@ -202,8 +202,6 @@ public:
   static bool inside(const seat& s) noexcept {
     return s.depth_ != 0 || s.epoch_.load(sync::relaxed) != 0; // relaxed: the caller's own store
   }
-  /// Adds to the counted pins of `s`, whose owner is inside before and after it.
-  static void count(seat& s, int pins) noexcept { s.depth_ += static_cast<std::uint32_t>(pins); }
   /// Whether a counted pin of `s` lives: the owner need not enter.
   CUBBY_ALWAYS_INLINE static bool is_held(const seat& s) noexcept { return s.depth_ != 0; }
   /// Whether the calling thread is inside a pin in the domain: of its own seat, or of a handle that it uses.
@@ -246,18 +244,6 @@ private:
   }
 };
 
-/// Around rare work inside a `lone_pin` that may run a user's function, which may use other tables: they do not leave the seat.
-class [[nodiscard]] counted_stay {
-public:
-  explicit counted_stay(seat& s) noexcept : seat_(s) { registry::count(seat_, 1); }
-  ~counted_stay() { registry::count(seat_, -1); }
-  counted_stay(const counted_stay&) = delete;
-  counted_stay& operator=(const counted_stay&) = delete;
-
-private:
-  seat& seat_;
-};
-
 /// The domain of a table that is being made: that of the image whose code makes it; empty: no memory, or nobody to share with.
 template <class Threads> CUBBY_OF_IMAGE domain_ref domain_of_table() noexcept {
   if constexpr (Threads::is_shared) return registry::own_domain();
@@ -276,8 +262,8 @@ private:
   seat& seat_;
 };
 
-/// A stay inside of a seat that nobody else enters meanwhile: a call that runs no function of the user's, but for rare ones inside a
-/// `counted_stay`. Not counted, and so cheaper. For a seat that is not held.
+/// A stay inside of a handle's seat by a call that runs no function of the user's but a hash, which may not use the map: nobody else enters
+/// the seat meanwhile. Not counted, and so cheaper. For a seat that is not held.
 class [[nodiscard]] lone_pin {
 public:
   CUBBY_ALWAYS_INLINE explicit lone_pin(seat& s) noexcept : seat_(s) { registry::enter_alone(seat_); }

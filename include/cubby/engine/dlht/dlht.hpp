@@ -33,9 +33,6 @@ public:
       .one_thread_only = !Threads::is_shared,
   };
 
-  /// Rare work that may run a user's function counts its stay, so a caller need not.
-  static constexpr bool counts_rare_work = !Policy::unique_words;
-
   /// Throws std::bad_alloc when the first index or the background thread cannot be had (without exceptions: `ok`).
   dlht_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::dlht::open(table_);

@@ -103,7 +103,6 @@ void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bin
 /// What an erase does besides: after it has taken an entry out.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE void do_chores_of_erase(table<Policy, Threads>& t, seat& who) noexcept {
-  [[maybe_unused]] const counted_stay stay(who);
   if (t.places.is_bounded()) t.places.give(who.id());
   chores(t);
   if (t.settings.shrink == shrink_policy::automatic) shrink_if_empty(t);
@@ -229,7 +228,6 @@ inserted_word insert(table<Policy, Threads>& t, seat& who, const Probe& probe, s
 template <class Policy, class Threads>
 CUBBY_OUTLINED inserted_word insert_further(table<Policy, Threads>& t, seat& who, std::uint64_t hash,
                                             std::uint64_t word, std::uint64_t value) noexcept {
-  [[maybe_unused]] const counted_stay stay(who);
   return insert(t, who, word_probe{hash, word}, value);
 }
 
@@ -237,7 +235,6 @@ CUBBY_OUTLINED inserted_word insert_further(table<Policy, Threads>& t, seat& who
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE inserted_word commit_further(table<Policy, Threads>& t, seat& who, std::uint64_t hash,
                                                 arrival<Threads> a, slot<Threads>& s, std::uint64_t h) noexcept {
-  [[maybe_unused]] const counted_stay stay(who);
   const word_probe probe{hash, a.word};
   if (commit_contended(t.policy, probe, a, s, static_cast<unsigned>(&s - a.b->slots), h) == attempt::again)
     return insert(t, who, probe, a.value);
