@@ -14,8 +14,8 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
 
 /// Disposes of every word and frees every array. Nobody else may use the table any more.
 template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
-  generations::free_generations(t, [&t]([[maybe_unused]] const array<Threads>& a) {
-    const auto dispose = [&t](std::uint64_t, std::uint64_t value) { t.policy.dispose(value); };
+  generations::free_generations(t, [&]([[maybe_unused]] const array<Threads>& a) {
+    const auto dispose = [&](std::uint64_t, std::uint64_t value) { t.policy.dispose(value); };
     if constexpr (Policy::unique_words) for_each_in(a, dispose);
   });
 }
