@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What sorted chains cost and what they save, and heads that grow in place (sections 4.2 and 4.3 of the relativistic paper), beside
-// the unsorted chains that the room had at first. Same nodes, same hash, turns in every round; medians.
+// the unsorted chains that the space had at first. Same nodes, same hash, turns in every round; medians.
 //   bench_chain_orders [entries] [milliseconds] [rounds]
 #include "chain_orders.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-namespace room = bench::room;
+namespace space = bench::space;
 
 using clock_type = std::chrono::steady_clock;
 
@@ -41,15 +41,15 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 template <class Table> std::unique_ptr<Table> filled(std::uint64_t buckets, std::uint64_t entries) {
   auto made = std::make_unique<Table>(buckets);
-  cubby::seat& mine = *cubby::registry::local();
-  const cubby::seat_pin inside(mine);
+  cubby::thread_record& mine = *cubby::registry::local();
+  const cubby::thread_pin inside(mine);
   for (std::uint64_t i = 0; i < entries; ++i) made->insert(i);
   return made;
 }
 
 /// Nanoseconds of a lookup of random keys from `first` on, of which `expected` are there.
 template <class Find> double time_of_finds(const plan& p, std::uint64_t first, bool expected, Find find) {
-  cubby::seat& mine = *cubby::registry::local();
+  cubby::thread_record& mine = *cubby::registry::local();
   std::uint64_t state = first + 1;
   std::uint64_t wrong = 0;
   std::uint64_t count = 0;
@@ -57,7 +57,7 @@ template <class Find> double time_of_finds(const plan& p, std::uint64_t first, b
   const auto end = begin + std::chrono::milliseconds(p.milliseconds / 4);
   do {
     for (unsigned i = 0; i < 1024; ++i) {
-      const cubby::seat_pin inside(mine);
+      const cubby::thread_pin inside(mine);
       wrong += find(first + next_random(state) % p.entries) != expected ? 1 : 0;
     }
     count += 1024;
@@ -117,13 +117,13 @@ template <class Table> void measure_resizing(const plan& p, std::uint64_t factor
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> found{0};
   std::thread reader([&] {
-    cubby::seat& mine = *cubby::registry::local();
+    cubby::thread_record& mine = *cubby::registry::local();
     std::uint64_t state = 1;
     std::uint64_t hits = 0;
     std::uint64_t count = 0;
     while (!stop.load(std::memory_order_relaxed)) { // a request to end; the join orders the rest
       for (unsigned i = 0; i < 256; ++i) {
-        const cubby::seat_pin inside(mine);
+        const cubby::thread_pin inside(mine);
         hits += table->find(next_random(state) % p.entries) ? 1 : 0;
       }
       count += 256;
@@ -184,7 +184,7 @@ int main(int count, char** words) {
   p.entries = number(count, words, 1, p.entries);
   p.milliseconds = static_cast<unsigned>(number(count, words, 2, p.milliseconds));
   p.rounds = static_cast<unsigned>(number(count, words, 3, p.rounds));
-  if (p.entries < room::stripe_count * room::most_siblings || p.rounds == 0) return 2;
+  if (p.entries < space::stripe_count * space::most_siblings || p.rounds == 0) return 2;
   report_rest(p);
   report_resizing(p);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three ways to resize the chains of the relativistic room, for integers that are only looked up while one thread resizes:
-// unsorted chains with one wait for readers a cut (section 4 of its paper: what the room had at first), sorted ones (4.3:
-// the room as it is), and sorted ones under heads that grow and shrink in place (4.2).
+// Three ways to resize the chains of the relativistic engine, for integers that are only looked up while one thread resizes:
+// unsorted chains with one wait for readers a cut (section 4 of its paper: what the space had at first), sorted ones (4.3:
+// the space as it is), and sorted ones under heads that grow and shrink in place (4.2).
 #pragma once
 
 #include <cstdlib>
 
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 #include <sys/mman.h>
 
 namespace bench {
 
-namespace room = cubby::engines::relativistic;
+namespace space = cubby::engines::relativistic;
 using integers = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
 
 /// What resizes have cost so far.
@@ -24,23 +24,23 @@ struct resize_costs {
 };
 
 inline void wait_for(cubby::rcu::grace_period readers) {
-  for (cubby::rcu::patience wait; !readers.elapsed(); wait.pause()) {
+  for (cubby::rcu::reader_backoff wait; !readers.elapsed(); wait.pause()) {
   }
 }
 
-/// The room's table, resized by hand: its policy would not let chains be as long as those that are measured.
+/// The space's table, resized by hand: its policy would not let chains be as long as those that are measured.
 class room_table {
 public:
   explicit room_table(std::uint64_t buckets) : table_(settings(buckets), integers({}, {}, 0)) {
-    if (!room::open(table_)) std::abort();
+    if (!space::open(table_)) std::abort();
     table_.bound = ~std::uint64_t{0};
   }
   room_table(const room_table&) = delete;
   room_table& operator=(const room_table&) = delete;
-  ~room_table() { room::close(table_); }
+  ~room_table() { space::close(table_); }
 
   [[nodiscard]] auto probe(std::uint64_t key) const { return table_.policy.probe_of(key); }
-  [[nodiscard]] bool find(std::uint64_t key) const { return room::find(table_, probe(key)).found; }
+  [[nodiscard]] bool find(std::uint64_t key) const { return space::find(table_, probe(key)).found; }
   [[nodiscard]] const resize_costs& costs() const { return costs_; }
 
 protected:
@@ -50,36 +50,36 @@ protected:
     o.growth = cubby::growth_policy::fixed;
     return o;
   }
-  /// As the room inserts, but for the link that `place` gives.
+  /// As the space inserts, but for the link that `place` gives.
   template <class Place> void insert_at(std::uint64_t key, Place place) {
     const auto p = probe(key);
-    if (room::search(table_.policy, room::first_link(table_, p.hash), p).where != nullptr) return;
-    room::node* const made = room::make_node<integers>(p.word, key, 0);
+    if (space::search(table_.policy, space::first_link(table_, p.hash), p).where != nullptr) return;
+    space::node* const made = space::make_node<integers>(p.word, key, 0);
     if (made == nullptr) std::abort();
-    const cubby::lock_scope hold(room::stripe_of(table_, p.hash).lock);
-    auto& before = place(room::array_of(table_, p.hash), p.hash);
+    const cubby::lock_scope hold(space::stripe_of(table_, p.hash).lock);
+    auto& before = place(space::array_of(table_, p.hash), p.hash);
     made->next.store(before.load(cubby::sync::relaxed), cubby::sync::relaxed); // relaxed: not yet shared
-    room::put_link(before, room::link_to(*made));
+    space::put_link(before, space::link_to(*made));
   }
   /// Until the new array is shown; then waits for the readers of the old one.
   void move_chains(std::uint64_t buckets) {
-    if (!room::begin_resize(table_, buckets)) std::abort();
+    if (!space::begin_resize(table_, buckets)) std::abort();
     ++costs_.resizes;
     // relaxed: a figure
     const std::uint64_t bytes = table_.array_bytes.load(cubby::sync::relaxed);
     if (bytes > costs_.peak_bytes) costs_.peak_bytes = bytes;
-    while (!table_.work.waiting) (void)room::work_on(table_, ~std::uint64_t{0});
+    while (!table_.work.waiting) (void)space::work_on(table_, ~std::uint64_t{0});
     wait_for(table_.work.readers);
     ++costs_.waits;
   }
   /// Frees the old array, which nobody reads any more.
   void leave_old() {
-    while (!room::release_old(table_)) {
+    while (!space::release_old(table_)) {
     }
-    room::begin_cuts(table_);
+    space::begin_cuts(table_);
   }
 
-  room::table<integers> table_;
+  space::table<integers> table_;
   resize_costs costs_;
 };
 
@@ -87,24 +87,24 @@ class sorted_table : public room_table {
 public:
   using room_table::room_table;
   void insert(std::uint64_t key) {
-    insert_at(key, [this](room::bucket_array& at, std::uint64_t hash) -> auto& {
-      return room::place_of(table_.policy, at, hash);
+    insert_at(key, [this](space::bucket_array& at, std::uint64_t hash) -> auto& {
+      return space::place_of(table_.policy, at, hash);
     });
   }
   void resize(std::uint64_t buckets) {
     move_chains(buckets);
-    while (room::work_on(table_, ~std::uint64_t{0}) != room::progress::idle) {
+    while (space::work_on(table_, ~std::uint64_t{0}) != space::progress::idle) {
     }
   }
   /// A lookup that ends where the key would be: it hashes the key of every node that it passes.
   [[nodiscard]] bool find_or_end_early(std::uint64_t key) const {
     const auto p = probe(key);
-    std::uint64_t link = room::first_link(table_, p.hash);
-    for (const room::node* n = room::node_at(link); n != nullptr; n = room::node_at(link)) {
+    std::uint64_t link = space::first_link(table_, p.hash);
+    for (const space::node* n = space::node_at(link); n != nullptr; n = space::node_at(link)) {
       link = n->next.load(cubby::sync::acquire);
       if (n->key == p.word) {
-        if ((link & room::mark::dead) == 0) return true;
-      } else if (room::comes_before(p.hash, table_.policy.hash_of(n->key, 0))) {
+        if ((link & space::mark::dead) == 0) return true;
+      } else if (space::comes_before(p.hash, table_.policy.hash_of(n->key, 0))) {
         return false;
       }
     }
@@ -117,11 +117,11 @@ class unsorted_table : public room_table {
 public:
   using room_table::room_table;
   void insert(std::uint64_t key) {
-    insert_at(key, [](room::bucket_array& at, std::uint64_t hash) -> auto& { return at.heads[hash & at.mask]; });
+    insert_at(key, [](space::bucket_array& at, std::uint64_t hash) -> auto& { return at.heads[hash & at.mask]; });
   }
   void resize(std::uint64_t buckets) {
     move_chains(buckets);
-    room::resize_work& w = table_.work;
+    space::resize_work& w = table_.work;
     if (w.to->mask < w.from->mask) {
       leave_old(); // which ends a shrink
       return;
@@ -131,7 +131,7 @@ public:
       ++costs_.waits;
     }
     leave_old();
-    room::end_resize(table_);
+    space::end_resize(table_);
   }
 
 private:
@@ -143,36 +143,36 @@ private:
     std::uint64_t behind = 0; // nodes on the path behind that link
     std::uint64_t own = 0;    // where it should lead: the bucket's next node, or nowhere
   };
-  [[nodiscard]] seam find_seam(room::bucket_array& at, std::uint64_t bucket) const {
+  [[nodiscard]] seam find_seam(space::bucket_array& at, std::uint64_t bucket) const {
     seam found;
     cubby::sync::word<std::uint64_t>* from = &at.heads[bucket];
     // relaxed, all: nobody else changes links
-    for (room::node* n = room::node_at(from->load(cubby::sync::relaxed)); n != nullptr;) {
-      const bool own = (room::hash_of(table_.policy, *n) & at.mask) == bucket;
+    for (space::node* n = space::node_at(from->load(cubby::sync::relaxed)); n != nullptr;) {
+      const bool own = (space::hash_of(table_.policy, *n) & at.mask) == bucket;
       if (found.where == nullptr && !own) found.where = from;
       if (found.where != nullptr) {
         ++found.behind;
-        if (own && found.own == 0) found.own = room::link_to(*n);
+        if (own && found.own == 0) found.own = space::link_to(*n);
       }
       from = &n->next;
-      n = room::node_at(from->load(cubby::sync::relaxed)); // relaxed: as above
+      n = space::node_at(from->load(cubby::sync::relaxed)); // relaxed: as above
     }
     return found;
   }
   /// Of the seams of a family cuts the one with the most nodes behind it, which no other bucket's reader can be at: the path that
   /// led there would have a seam before it. False: there is none.
-  bool cut_seam(room::bucket_array& at, std::uint64_t number, std::uint64_t step) {
+  bool cut_seam(space::bucket_array& at, std::uint64_t number, std::uint64_t step) {
     seam first;
     for (std::uint64_t b = number; b <= at.mask; b += step) {
       const seam s = find_seam(at, b);
       if (s.behind > first.behind) first = s;
     }
     if (first.where == nullptr) return false;
-    room::put_link(*first.where, first.own);
+    space::put_link(*first.where, first.own);
     return true;
   }
   /// One cut in each family that needs one; false: none did.
-  bool cut_once(room::bucket_array& from, room::bucket_array& to) {
+  bool cut_once(space::bucket_array& from, space::bucket_array& to) {
     bool any = false;
     for (std::uint64_t number = 0; number <= from.mask; ++number) {
       auto& head = from.heads[number];
@@ -200,9 +200,9 @@ public:
   ~in_place_table() {
     for (std::uint64_t b = 0; b <= at_.mask; ++b) {
       // relaxed, both: nobody else is here
-      for (room::node* n = room::node_at(at_.heads[b].load(cubby::sync::relaxed)); n != nullptr;) {
-        room::node* const next = room::node_at(n->next.load(cubby::sync::relaxed)); // relaxed: as above
-        room::free_node(n);
+      for (space::node* n = space::node_at(at_.heads[b].load(cubby::sync::relaxed)); n != nullptr;) {
+        space::node* const next = space::node_at(n->next.load(cubby::sync::relaxed)); // relaxed: as above
+        space::free_node(n);
         n = next;
       }
     }
@@ -212,16 +212,16 @@ public:
   [[nodiscard]] bool find(std::uint64_t key) const {
     const auto p = policy_.probe_of(key);
     const std::uint64_t mask = mask_.load(cubby::sync::acquire);
-    return room::search(policy_, at_.heads[p.hash & mask].load(cubby::sync::acquire), p).where != nullptr;
+    return space::search(policy_, at_.heads[p.hash & mask].load(cubby::sync::acquire), p).where != nullptr;
   }
   /// While nobody resizes.
   void insert(std::uint64_t key) {
     const auto p = policy_.probe_of(key);
-    room::node* const made = room::make_node<integers>(p.word, key, 0);
+    space::node* const made = space::make_node<integers>(p.word, key, 0);
     if (made == nullptr) std::abort();
-    auto& before = room::place_of(policy_, at_, p.hash);
+    auto& before = space::place_of(policy_, at_, p.hash);
     made->next.store(before.load(cubby::sync::relaxed), cubby::sync::relaxed); // relaxed: not yet shared
-    room::put_link(before, room::link_to(*made));
+    space::put_link(before, space::link_to(*made));
   }
   void resize(std::uint64_t buckets) {
     ++costs_.resizes;
@@ -245,18 +245,18 @@ private:
     const std::uint64_t now = at_.mask + 1;
     for (std::uint64_t b = 0; b < now; ++b) {
       // relaxed, all: nobody else changes links
-      for (const room::node* n = room::node_at(at_.heads[b].load(cubby::sync::relaxed)); n != nullptr;) {
-        const std::uint64_t own = room::hash_of(policy_, *n) & (buckets - 1);
+      for (const space::node* n = space::node_at(at_.heads[b].load(cubby::sync::relaxed)); n != nullptr;) {
+        const std::uint64_t own = space::hash_of(policy_, *n) & (buckets - 1);
         auto& head = at_.heads[own];
         // relaxed, all: as above
-        if (own >= now && head.load(cubby::sync::relaxed) == 0) head.store(room::link_to(*n), cubby::sync::relaxed);
-        n = room::node_at(n->next.load(cubby::sync::relaxed)); // relaxed: as above
+        if (own >= now && head.load(cubby::sync::relaxed) == 0) head.store(space::link_to(*n), cubby::sync::relaxed);
+        n = space::node_at(n->next.load(cubby::sync::relaxed)); // relaxed: as above
       }
     }
     show(buckets - 1);
     at_.mask = buckets - 1;
     at_.family_mask.store(now - 1, cubby::sync::relaxed); // relaxed: only this thread uses it
-    for (std::uint64_t b = 0; b < now; ++b) room::cut_chains(policy_, at_, b);
+    for (std::uint64_t b = 0; b < now; ++b) space::cut_chains(policy_, at_, b);
   }
   void shrink(std::uint64_t buckets) {
     const std::uint64_t ways = at_.mask ^ (buckets - 1);
@@ -266,10 +266,10 @@ private:
       do {
         // relaxed, all: nobody else changes links
         const std::uint64_t chain = at_.heads[b].load(cubby::sync::relaxed);
-        if (b != number && chain != 0) room::put_link(*tail, chain);
-        room::node* n = room::node_at(chain);
-        for (; n != nullptr; n = room::node_at(tail->load(cubby::sync::relaxed))) tail = &n->next;
-        b = room::next_sibling(b, ways);
+        if (b != number && chain != 0) space::put_link(*tail, chain);
+        space::node* n = space::node_at(chain);
+        for (; n != nullptr; n = space::node_at(tail->load(cubby::sync::relaxed))) tail = &n->next;
+        b = space::next_sibling(b, ways);
       } while (b != number);
     }
     const std::uint64_t before = at_.mask + 1;
@@ -286,7 +286,7 @@ private:
 
   integers policy_{{}, {}, 0};
   cubby::sync::word<std::uint64_t> mask_; // what readers go by; `at_` is the writer's
-  room::bucket_array at_;
+  space::bucket_array at_;
   cubby::memory::region pages_;
   resize_costs costs_;
 };

@@ -3,8 +3,8 @@
 // `incremental` growth a move that writes have begun stays where it is when the writes end. One thread; the two tables of an
 // engine take turns.
 //   bench_half_moved [entries] [lookups] [rounds]
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tools/suite/instructions.py` counts: `bench_instructions ENGINE VERB COUNT` fills a table, the same for every verb,
 // and then carries out the verb COUNT times. The difference of two counts is the verb's own; nothing here is timed.
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
+#include <cubby/relativistic.hpp>
 
 #include <array>
 #include <concepts>

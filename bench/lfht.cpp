@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relativistic map beside liburcu's cds_lfht, each through its public face: lookups of random keys that are there, at
+// The relativistic map beside liburcu's cds_lfht, each through its public API: lookups of random keys that are there, at
 // rest and, if asked, while a further thread doubles and halves the table without pause. Keys and values of 8 bytes, the
 // same hash, nodes in cells of 32 bytes in huge pages (`malloc`: as operator new has them), turns in every round.
 //   bench_lfht [entries] [threads] [seconds] [rounds] [resize] [malloc]
@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <memory>
 
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/hash.hpp>
+#include <cubby/relativistic.hpp>
 
 #include "cells.hpp"
 #include "numbers.hpp"
@@ -170,12 +170,12 @@ int main(int count, char** words) {
   p.resizing = bench::says(count, words, "resize");
   if (p.entries == 0 || p.entries >> 32 != 0 || p.threads == 0 || p.rounds == 0 || !(p.seconds > 0)) return 2;
   if (bench::says(count, words, "malloc")) bench::use_malloc();
-  const auto room = filled<bench::numbers<cubby::relativistic>>(p, "relativistic");
+  const auto space = filled<bench::numbers<cubby::relativistic>>(p, "relativistic");
   const auto rival = filled<lfht>(p, "cds_lfht");
   figures ours;
   figures theirs;
   for (unsigned round = 0; round < p.rounds; ++round) {
-    take_turns(p, *room, ours);
+    take_turns(p, *space, ours);
     take_turns(p, *rival, theirs);
   }
   std::printf("\n%zu entries, %u threads, Mops/s\n%-14s %10s %6s%s\n", static_cast<std::size_t>(p.entries), p.threads,

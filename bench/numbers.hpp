@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map of the numbers below a bound, each to itself, that is resized through its public face: room for twice as many
+// A map of the numbers below a bound, each to itself, that is resized through its public API: space for twice as many
 // entries, and back.
 #pragma once
 

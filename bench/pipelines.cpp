@@ -2,7 +2,7 @@
 // Pipelines of DRAMHiT by their two options: how many requests may be pending, and for how many memory is asked together.
 // Threads that begin together, each with a pipeline of its own; the combinations take turns, round after round.
 //   bench_pipelines [entries] [requests of a thread] [rounds] [threads] [percent full]
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 

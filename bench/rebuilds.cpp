@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 
 #include "clock.hpp"
@@ -18,9 +18,9 @@
 
 namespace {
 
-namespace room = cubby::engines::dramhit;
+namespace space = cubby::engines::dramhit;
 using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
-using table = room::table<codec, cubby::sync::shared>;
+using table = space::table<codec, cubby::sync::shared>;
 using cubby::arrays::first_array, cubby::arrays::next_array;
 
 struct plan {
@@ -61,7 +61,7 @@ std::uint64_t growths_of(const table& t) {
 /// Looks now and then until nothing moves, so that a turn has whole rebuilds alone.
 void wait_for_rest(const table& t) {
   for (;; bench::rest(1e-4)) {
-    const cubby::seat_pin inside(*cubby::registry::local());
+    const cubby::thread_pin inside(*cubby::registry::local());
     if (next_array(*first_array(t)) == nullptr) return;
   }
 }
@@ -70,8 +70,9 @@ void wait_for_rest(const table& t) {
 class churn {
 public:
   churn(table& t, unsigned number, const plan& p)
-      : table_(t), seat_(*cubby::registry::local()), first_(number), step_(p.threads), live_(p.entries / p.threads) {
-    const cubby::seat_pin inside(seat_);
+      : table_(t), thread_record_(*cubby::registry::local()), first_(number), step_(p.threads),
+        live_(p.entries / p.threads) {
+    const cubby::thread_pin inside(thread_record_);
     for (; next_ < live_; ++next_) insert();
   }
 
@@ -80,7 +81,7 @@ public:
     while (growths_of(table_) == 0 || is_moving()) (void)write_some();
     way.start();
     for (double from = bench::seconds_now(); !way.over();) {
-      const cubby::seat_pin inside(seat_);
+      const cubby::thread_pin inside(thread_record_);
       const auto* const before = first_array(table_);
       const times timed = write_some();
       const bool moved = first_array(table_) != before || next_array(*before) != nullptr;
@@ -97,7 +98,7 @@ public:
 
 private:
   [[nodiscard]] bool is_moving() const {
-    const cubby::seat_pin inside(seat_);
+    const cubby::thread_pin inside(thread_record_);
     return next_array(*first_array(table_)) != nullptr;
   }
   struct times {
@@ -105,10 +106,10 @@ private:
   };
   /// Pairs of an insert and an erase; the ticks of one in the middle.
   times write_some() {
-    const cubby::seat_pin inside(seat_);
+    const cubby::thread_pin inside(thread_record_);
     for (std::uint64_t i = next_; i < next_ + pairs_at_a_time; ++i) {
-      room::prefetch_home(table_, probe_of(i));
-      room::prefetch_home(table_, probe_of(i - live_));
+      space::prefetch_home(table_, probe_of(i));
+      space::prefetch_home(table_, probe_of(i - live_));
     }
     times out{};
     for (std::uint64_t i = 0; i < pairs_at_a_time; ++i, ++next_) {
@@ -122,18 +123,18 @@ private:
     return out;
   }
   [[nodiscard]] cubby::word_probe probe_of(std::uint64_t i) const {
-    return table_.policy.probe_of(i * step_ + first_ + room::reserved_words);
+    return table_.policy.probe_of(i * step_ + first_ + space::reserved_words);
   }
   void insert() {
-    must(room::insert(table_, seat_, probe_of(next_), next_).outcome == cubby::insert_outcome::inserted);
+    must(space::insert(table_, thread_record_, probe_of(next_), next_).outcome == cubby::insert_outcome::inserted);
   }
   void erase() {
-    const auto always = [](std::uint64_t) { return cubby::decision{cubby::verdict::erase, 0}; };
-    must(room::mutate(table_, seat_, probe_of(next_ - live_), always).found);
+    const auto always = [](std::uint64_t) { return cubby::decision{cubby::action::erase, 0}; };
+    must(space::mutate(table_, thread_record_, probe_of(next_ - live_), always).found);
   }
 
   table& table_;
-  cubby::seat& seat_;
+  cubby::thread_record& thread_record_;
   std::uint64_t first_;
   std::uint64_t step_;
   std::uint64_t live_;
@@ -144,7 +145,7 @@ private:
 outcome turn(const plan& p, cubby::dramhit::options chosen) {
   chosen.capacity = p.entries;
   table t(chosen, codec({}, {}, 0));
-  must(room::open(t));
+  must(space::open(t));
   std::vector<std::unique_ptr<outcome>> all(p.threads);
   std::uint64_t before = 0;
   (void)bench::beside(
@@ -165,7 +166,7 @@ outcome turn(const plan& p, cubby::dramhit::options chosen) {
     sum.moving.merge(all[i]->moving);
   }
   sum.rebuilds = rebuilds_of(t) - before;
-  room::close(t);
+  space::close(t);
   return sum;
 }
 

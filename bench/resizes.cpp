@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookups while the table is resized without pause between two sizes, beside the same at each size at rest (figures 3 to 7 of
-// the relativistic paper): the relativistic room, DDDS and a reader-writer lock, same nodes, same hash, turns in every round.
+// the relativistic paper): the relativistic engine, DDDS and a reader-writer lock, same nodes, same hash, turns in every round.
 //   bench_resizes [readers] [milliseconds] [rounds] [entries] [buckets] [microseconds of sleep after each resize]
 #include "resizes.hpp"
 
@@ -11,12 +11,12 @@
 #include <cstdlib>
 #include <thread>
 
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 namespace {
 
-namespace room = cubby::engines::relativistic;
+namespace space = cubby::engines::relativistic;
 using clock_type = std::chrono::steady_clock;
 
 struct plan {
@@ -28,46 +28,46 @@ struct plan {
   std::chrono::microseconds pause{0};
 };
 
-/// The room's table, resized by hand: its policy would not let chains be as long as the paper's.
+/// The space's table, resized by hand: its policy would not let chains be as long as the paper's.
 class relativistic_table {
 public:
   relativistic_table(std::uint64_t buckets, std::uint64_t entries) : table_(settings(buckets), codec({}, {}, 0)) {
-    if (!room::open(table_)) std::abort();
+    if (!space::open(table_)) std::abort();
     table_.bound = ~std::uint64_t{0};
-    cubby::seat& mine = *cubby::registry::local();
-    const cubby::seat_pin inside(mine);
+    cubby::thread_record& mine = *cubby::registry::local();
+    const cubby::thread_pin inside(mine);
     for (std::uint64_t i = 0; i < entries; ++i) {
-      if (room::insert(table_, table_.policy.probe_of(i), i).outcome != cubby::insert_outcome::inserted) std::abort();
+      if (space::insert(table_, table_.policy.probe_of(i), i).outcome != cubby::insert_outcome::inserted) std::abort();
     }
   }
   relativistic_table(const relativistic_table&) = delete;
   relativistic_table& operator=(const relativistic_table&) = delete;
-  ~relativistic_table() { room::close(table_); }
+  ~relativistic_table() { space::close(table_); }
 
   class reader {
   public:
-    explicit reader(relativistic_table& t) : table_(t.table_), seat_(*cubby::registry::local()) {}
+    explicit reader(relativistic_table& t) : table_(t.table_), thread_record_(*cubby::registry::local()) {}
     bool find(std::uint64_t key, std::uint64_t& value) {
-      const cubby::seat_pin inside(seat_);
-      const cubby::found_word got = room::find(table_, table_.policy.probe_of(key));
+      const cubby::thread_pin inside(thread_record_);
+      const cubby::found_word got = space::find(table_, table_.policy.probe_of(key));
       value = got.word;
       return got.found;
     }
 
   private:
     using table =
-        room::table<cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>>;
+        space::table<cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>>;
     table& table_;
-    cubby::seat& seat_;
+    cubby::thread_record& thread_record_;
   };
 
   void resize(std::uint64_t buckets) {
-    if (!room::begin_resize(table_, buckets)) std::abort();
-    cubby::rcu::patience wait;
+    if (!space::begin_resize(table_, buckets)) std::abort();
+    cubby::rcu::reader_backoff wait;
     for (;;) {
-      const room::progress how = room::work_on(table_, ~std::uint64_t{0});
-      if (how == room::progress::idle) return;
-      if (how == room::progress::more) wait = cubby::rcu::patience();
+      const space::progress how = space::work_on(table_, ~std::uint64_t{0});
+      if (how == space::progress::idle) return;
+      if (how == space::progress::more) wait = cubby::rcu::reader_backoff();
       else wait.pause();
     }
   }
@@ -80,7 +80,7 @@ private:
     o.growth = cubby::growth_policy::fixed;
     return o;
   }
-  room::table<codec> table_;
+  space::table<codec> table_;
 };
 
 struct figure {
@@ -166,7 +166,7 @@ int main(int count, char** words) {
   p.entries = number(count, words, 4, p.entries);
   p.buckets = std::bit_ceil(number(count, words, 5, p.buckets));
   p.pause = std::chrono::microseconds(number(count, words, 6, 0));
-  if (p.readers == 0 || p.rounds == 0 || p.entries == 0 || p.buckets < room::stripe_count) return 2;
+  if (p.readers == 0 || p.rounds == 0 || p.entries == 0 || p.buckets < space::stripe_count) return 2;
   results all[] = {{"relativistic", measure<relativistic_table>, {}, {}, {}},
                    {"ddds", measure<bench::filled<bench::ddds_table>>, {}, {}, {}},
                    {"rwlock", measure<bench::filled<bench::rwlock_table>>, {}, {}, {}}};

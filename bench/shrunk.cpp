@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 #include "machine.hpp"
 #include "rounds.hpp"

@@ -25,7 +25,7 @@ shared_picture get_or_create(cache& c, const std::string& name) {
   // the function may run again; it only chooses, so that does no harm
   c.compute(name, [&](const shared_picture* there) -> cubby::computed<shared_picture> {
     result = there != nullptr ? *there : mine;
-    if (there != nullptr) return cubby::verdict::keep;
+    if (there != nullptr) return cubby::action::keep;
     return mine;
   });
   return result;
@@ -38,13 +38,13 @@ int main() {
   constexpr int names = 50;
   constexpr int threads = 4;
   std::vector<std::vector<shared_picture>> got(threads);
-  std::vector<std::thread> crew;
+  std::vector<std::thread> worker_threads;
   for (auto& mine : got) {
-    crew.emplace_back([&pictures, &mine] {
+    worker_threads.emplace_back([&pictures, &mine] {
       for (int i = 0; i < names; ++i) mine.push_back(get_or_create(pictures, "picture " + std::to_string(i)));
     });
   }
-  for (auto& one : crew) one.join();
+  for (auto& one : worker_threads) one.join();
 
   for (const auto& mine : got) {
     if (mine != got[0]) return 1; // pointers are compared: everybody must have the same objects

@@ -54,7 +54,7 @@ public:
   }
   /// The old one is freed by a later call, when nobody reads it any more.
   void replace(std::unique_ptr<config> next) {
-    cubby::seat* const mine = cubby::registry::local();
+    cubby::thread_record* const mine = cubby::registry::local();
     if (mine == nullptr) throw std::bad_alloc();
     bag_.add(*mine, config_policy::word_of(shown_.exchange(next.release())));
   }
@@ -100,9 +100,9 @@ int main() {
   {
     live_config current(std::make_unique<config>(version));
     std::atomic<unsigned> serving = readers;
-    std::vector<std::thread> crew;
+    std::vector<std::thread> worker_threads;
     for (unsigned i = 0; i < readers; ++i)
-      crew.emplace_back(serve, std::cref(current), std::ref(serving), std::ref(wrong));
+      worker_threads.emplace_back(serve, std::cref(current), std::ref(serving), std::ref(wrong));
     while (version < 1000 || serving.load() != 0) {
       const int before = alive.load();
       auto next = std::make_unique<config>(++version);
@@ -110,7 +110,7 @@ int main() {
       else if (!current.replace_and_wait(std::move(next)) || alive.load() != before) ++late;
       if (alive.load() > most) most = alive.load();
     }
-    for (auto& one : crew) one.join();
+    for (auto& one : worker_threads) one.join();
     if (current.read([](const config& c) { return c.version; }) != version) return 1;
   }
   std::printf("%llu configurations, at most %d at a time; %llu requests, %llu saw a wrong one\n",

@@ -43,9 +43,9 @@ int main() {
   constexpr int transfers = 5000;
   lock_set locks;
   std::vector<long> balance(accounts, 1000); // plain memory: only the locks protect it
-  std::vector<std::thread> crew;
+  std::vector<std::thread> worker_threads;
   for (account t = 0; t < 3; ++t) {
-    crew.emplace_back([&locks, &balance, t] {
+    worker_threads.emplace_back([&locks, &balance, t] {
       auto mine = locks.handle();
       for (account i = 0; i < transfers; ++i) {
         const account first = (i * 5 + t) % accounts;
@@ -53,7 +53,7 @@ int main() {
       }
     });
   }
-  for (auto& one : crew) one.join();
+  for (auto& one : worker_threads) one.join();
   long sum = 0;
   for (const long one : balance) sum += one;
   std::printf("sum %ld, locks still held %zu\n", sum, locks.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that are answered later, in any order, each with its caller's tag: events are counted by the key that they are
 // about, and then every key is looked up, its place in a list being the tag. No call waits for memory.
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 #include <cubby/sink_pipeline.hpp>
 
@@ -22,13 +22,13 @@ constexpr std::uint64_t events_of_each = 3;
 /// Answers come to a function ...
 void count_events(counts& all) {
   auto pending = all.handle().pipeline([](const line::reply_type& r) {
-    if (r.result != cubby::outcome::done) std::puts("no room for a key");
+    if (r.result != cubby::outcome::done) std::puts("no space for a key");
   });
   for (std::uint64_t n = 0; n < keys * events_of_each; ++n) pending.insert_or_add(n % keys, 1, n);
   pending.drain();
 }
 
-/// ... or into the caller's own room, as many as fit.
+/// ... or into the caller's own space, as many as fit.
 std::vector<std::uint64_t> look_up(counts& all, const std::vector<line::request_type>& asked) {
   std::vector<std::uint64_t> found(asked.size(), 0);
   std::array<line::reply_type, 64> replies;

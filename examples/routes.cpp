@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A routing table that is read for every packet and changed now and then. Readers wait for nobody: not for the one writer, and not
 // while the table grows and shrinks under them. What a reader refers to stays as it was until it lets go.
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of two words and values of three that live in the table itself, without a record: who sent how much to whom.
 // Several threads count packets; each sees and changes whole values.
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 
 #include <cstdint>

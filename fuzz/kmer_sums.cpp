@@ -39,19 +39,19 @@ std::string header_before(std::size_t stream_bytes) {
 
 // Appends the member; how many bytes its stream has, 0 where there is none.
 std::size_t put_member(std::string_view stream, std::string& to) {
-  static std::string room(most_unpacked, '\0');
+  static std::string space(most_unpacked, '\0');
   static inflate_state state;
   ::isal_inflate_init(&state);
   state.crc_flag = ISAL_DEFLATE;
   // ISA-L reads and does not write here.
   state.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(stream.data()));
   state.avail_in = static_cast<std::uint32_t>(stream.size());
-  state.next_out = reinterpret_cast<std::uint8_t*>(room.data());
-  state.avail_out = static_cast<std::uint32_t>(room.size());
+  state.next_out = reinterpret_cast<std::uint8_t*>(space.data());
+  state.avail_out = static_cast<std::uint32_t>(space.size());
   if (::isal_inflate(&state) != ISAL_DECOMP_OK || state.block_state != ISAL_BLOCK_FINISH) return 0;
   const std::size_t used = stream.size() - state.avail_in;
   to.append(header_before(used)).append(stream.substr(0, used));
-  put_number(to, ::crc32_gzip_refl(0, reinterpret_cast<const std::uint8_t*>(room.data()), state.total_out));
+  put_number(to, ::crc32_gzip_refl(0, reinterpret_cast<const std::uint8_t*>(space.data()), state.total_out));
   put_number(to, state.total_out);
   return used;
 }

@@ -78,9 +78,9 @@ struct unpacked {
 unpacked unpack(const std::string& bytes, unsigned seed, std::size_t most) {
   unpacked out;
   const auto source = kmer::inflate(std::make_unique<cut_source>(bytes, seed), "input");
-  std::string room(most, '\0');
+  std::string space(most, '\0');
   out.accepted = accepted("inflate", [&] {
-    while (const std::size_t got = source->read(room)) out.bytes.append(room, 0, got);
+    while (const std::size_t got = source->read(space)) out.bytes.append(space, 0, got);
   });
   return out;
 }

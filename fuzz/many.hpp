@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs on many keys: batches, walks, snapshots, and those that change the table's size.
+// The verbs on many keys: batches, scans, snapshots, and those that change the table's size.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ template <class R> void look_up_batch(R& r) {
   std::array<bool, most_keys> found{};
   std::vector<typename R::value_type> values(keys.size());
   const std::span<bool> answers(found.data(), keys.size());
-  const std::size_t count = r.face([&](auto& f) {
+  const std::size_t count = r.api([&](auto& f) {
     if constexpr (R::has_values) return f.find_batch(keys, values, answers);
     else return f.contains_batch(keys, answers);
   });
@@ -44,7 +44,7 @@ template <class R> void visit_batch(R& r) {
   if constexpr (R::has_values) {
     const auto keys = draw_keys(r);
     std::array<unsigned, most_keys> met{};
-    r.face([&](auto& f) {
+    r.api([&](auto& f) {
       f.visit_batch(std::span(keys), [&](std::size_t i, const auto* v) {
         ++met[i];
         const auto at = r.model.find(keys[i]);
@@ -103,7 +103,7 @@ template <class R> void execute(R& r) {
   std::vector<typename R::table_type::reply_type> got(asked.size());
   const bool stops = dice % 2 != 0;
   const auto policy = stops ? cubby::batch_policy::stop_at_first_failure : cubby::batch_policy::run_all;
-  const std::size_t done = r.face([&](auto& f) { return f.execute(asked, got, policy); });
+  const std::size_t done = r.api([&](auto& f) { return f.execute(asked, got, policy); });
   for (std::size_t i = 0; i < asked.size(); ++i) {
     if (i >= done) {
       require(stops && done != 0 && got[done - 1].result != cubby::outcome::done, "a batch stopped for no reason");
@@ -119,26 +119,26 @@ template <class R> void execute(R& r) {
 template <class Left, class K, class... V> void strike_out(Left& left, const K& k, const V&... v) {
   const auto at = left.find(k);
   require(at != left.end(), "an entry was met that is not there, or twice");
-  if constexpr (sizeof...(V) != 0) require(((at->second == v) && ...), "a walk's value");
+  if constexpr (sizeof...(V) != 0) require(((at->second == v) && ...), "a scan's value");
   left.erase(at);
 }
 
-/// What a walk shows: the same, but an engine may say that it meets again what moves behind the walk (F.1).
+/// What a scan shows: the same, but an engine may say that it meets again what moves behind the scan (F.1).
 template <class R, class Left, class K, class... V> void strike_met(R& r, Left& left, const K& k, const V&... v) {
-  if (R::capabilities.walks_once || left.contains(k)) strike_out(left, k, v...);
+  if (R::capabilities.scans_once || left.contains(k)) strike_out(left, k, v...);
   else require(r.has(k), "an entry was met that is not there");
 }
 
-template <class R> void walk(R& r) {
+template <class R> void scan(R& r) {
   auto left = r.model;
-  r.face([&](auto& f) { f.visit_all([&](const auto&... entry) { strike_met(r, left, entry...); }); });
-  require(left.empty(), "a walk missed an entry");
+  r.api([&](auto& f) { f.visit_all([&](const auto&... entry) { strike_met(r, left, entry...); }); });
+  require(left.empty(), "a scan missed an entry");
 }
 
 template <class R> void take_snapshot(R& r) {
   if constexpr (R::capabilities.snapshot) {
     auto left = r.model;
-    const auto list = r.face([&](auto& f) { return f.snapshot(); });
+    const auto list = r.api([&](auto& f) { return f.snapshot(); });
     require(list.ok() && list.size() == left.size(), "a snapshot's size");
     for (const auto& item : list) {
       if constexpr (R::has_values) strike_out(left, item.first, item.second);
@@ -153,50 +153,50 @@ template <class K> bool is_chosen(const K& k, unsigned dice) { return (std::hash
 template <class R> void erase_chosen(R& r) {
   const unsigned dice = r.in.byte();
   const auto chosen = [dice](const auto& k, const auto&...) { return is_chosen(k, dice); };
-  const std::size_t count = r.face([&](auto& f) { return f.erase_if(chosen); });
+  const std::size_t count = r.api([&](auto& f) { return f.erase_if(chosen); });
   require(count == std::erase_if(r.model, [&](const auto& e) { return is_chosen(e.first, dice); }), "erase_if of all");
 }
 
-/// A walk whose function erases what it is shown. What is not erased is there throughout and must be met.
-template <class R> void walk_and_erase(R& r) {
+/// A scan whose function erases what it is shown. What is not erased is there throughout and must be met.
+template <class R> void scan_and_erase(R& r) {
   const unsigned dice = r.in.byte();
   auto left = r.model;
-  r.face([&](auto& f) {
+  r.api([&](auto& f) {
     f.visit_all([&](const auto& k, const auto&... v) {
       const bool is_first = left.contains(k);
       strike_met(r, left, k, v...);
-      if (is_chosen(k, dice)) require(f.erase(k) == is_first, "erase inside a walk");
+      if (is_chosen(k, dice)) require(f.erase(k) == is_first, "erase inside a scan");
     });
   });
-  require(left.empty(), "a walk that erases missed an entry");
+  require(left.empty(), "a scan that erases missed an entry");
   std::erase_if(r.model, [&](const auto& e) { return is_chosen(e.first, dice); });
 }
 
 template <class R> void clear(R& r) {
-  r.face([](auto& f) { f.clear(); });
+  r.api([](auto& f) { f.clear(); });
   r.model.clear();
   require(r.table.empty(), "clear");
 }
 template <class R> void clear_and_release(R& r) {
-  require(r.face([](auto& f) { return f.clear_and_release(); }), "clear_and_release");
+  require(r.api([](auto& f) { return f.clear_and_release(); }), "clear_and_release");
   r.model.clear();
 }
 
 template <class R> void reserve_room(R& r) {
   const std::size_t wanted = r.in.two_bytes() % 4096u;
-  const bool had = r.face([&](auto& f) { return f.reserve(wanted); });
+  const bool had = r.api([&](auto& f) { return f.reserve(wanted); });
   require(had || r.chosen.options.growth == cubby::growth_policy::fixed, "reserve");
 }
-/// More than there can be is refused, and no room is lost by it but what a shrink that is under way gives back.
+/// More than there can be is refused, and no space is lost by it but what a shrink that is under way gives back.
 template <class R> void reserve_too_much(R& r) {
   const std::size_t wanted = ~std::size_t{0} >> (r.in.byte() % 2);
   const std::size_t before = r.table.capacity();
-  require(!r.face([&](auto& f) { return f.reserve(wanted); }), "reserve of more than there is");
+  require(!r.api([&](auto& f) { return f.reserve(wanted); }), "reserve of more than there is");
   const bool shrinks = r.chosen.options.shrink == cubby::shrink_policy::automatic;
   require(shrinks || r.table.capacity() >= before, "a refused reserve");
 }
 template <class R> void shrink(R& r) {
-  require(r.face([](auto& f) { return f.shrink_to_fit(); }), "shrink_to_fit");
+  require(r.api([](auto& f) { return f.shrink_to_fit(); }), "shrink_to_fit");
 }
 
 template <class R> void figures(R& r) {

@@ -8,13 +8,13 @@ namespace cubby_fuzz {
 
 template <class R> void contains(R& r) {
   const auto k = r.key();
-  require(r.face([&](auto& f) { return f.contains(k); }) == r.has(k), "contains");
+  require(r.api([&](auto& f) { return f.contains(k); }) == r.has(k), "contains");
 }
 
 template <class R> void try_insert(R& r) {
   const auto k = r.key();
   const auto v = r.value();
-  const auto how = r.face([&](auto& f) {
+  const auto how = r.api([&](auto& f) {
     if constexpr (R::has_values) return f.try_insert(k, v);
     else return f.try_insert(k);
   });
@@ -26,7 +26,7 @@ template <class R> void insert_or_throw(R& r) {
   const auto v = r.value();
   const bool emplace = r.in.byte() % 2 == 0;
   const auto how = outcome_of_throwing([&] {
-    return r.face([&](auto& f) {
+    return r.api([&](auto& f) {
       if constexpr (!R::has_values) return f.insert(k);
       else return emplace ? f.try_emplace(k, v) : f.insert(k, v);
     });
@@ -36,7 +36,7 @@ template <class R> void insert_or_throw(R& r) {
 
 template <class R> void erase(R& r) {
   const auto k = r.key();
-  require(r.face([&](auto& f) { return f.erase(k); }) == (r.model.erase(k) != 0), "erase");
+  require(r.api([&](auto& f) { return f.erase(k); }) == (r.model.erase(k) != 0), "erase");
 }
 
 /// Neighbouring numbers, so that a short input makes a table grow.
@@ -47,7 +47,7 @@ template <class R> void insert_range(R& r) {
     const auto n = static_cast<std::uint16_t>(first + i);
     const auto k = R::kind::key(n);
     const auto v = R::kind::value(n);
-    const auto how = r.face([&](auto& f) {
+    const auto how = r.api([&](auto& f) {
       if constexpr (R::has_values) return f.try_insert(k, v);
       else return f.try_insert(k);
     });
@@ -59,14 +59,14 @@ template <class R> void erase_range(R& r) {
   const unsigned count = r.in.byte();
   for (unsigned i = 0; i < count; ++i) {
     const auto k = R::kind::key(static_cast<std::uint16_t>(first + i));
-    require(r.face([&](auto& f) { return f.erase(k); }) == (r.model.erase(k) != 0), "erase of a range");
+    require(r.api([&](auto& f) { return f.erase(k); }) == (r.model.erase(k) != 0), "erase of a range");
   }
 }
 
 /// Hints have no effect; a hash is a function of the key.
 template <class R> void ask_ahead(R& r) {
   const auto k = r.key();
-  if constexpr (R::capabilities.prefetch) r.face([&](auto& f) { f.prefetch(k); });
+  if constexpr (R::capabilities.prefetch) r.api([&](auto& f) { f.prefetch(k); });
   require(r.table.hash_for(k) == r.handle.hash_for(k), "two hashes for one key");
 }
 
@@ -75,7 +75,7 @@ template <class R> void reserve_key(R& r) {
     const auto k = r.key();
     const auto v = r.value();
     if (r.held.size() >= 4) return;
-    auto ticket = r.face([&](auto& f) {
+    auto ticket = r.api([&](auto& f) {
       if constexpr (R::has_values) return f.shadow_insert(k, v);
       else return f.shadow_insert(k);
     });

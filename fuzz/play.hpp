@@ -26,8 +26,8 @@ template <class R> inline constexpr verb_entry<R> shared_verbs[] = {
     {"end_reservation", &end_reservation<R>},
     {"look_up_batch", &look_up_batch<R>},
     {"execute", &execute<R>},
-    {"visit_all", &walk<R>},
-    {"visit_all that erases", &walk_and_erase<R>},
+    {"visit_all", &scan<R>},
+    {"visit_all that erases", &scan_and_erase<R>},
     {"snapshot", &take_snapshot<R>},
     {"erase_if of all", &erase_chosen<R>},
     {"clear", &clear<R>},
@@ -74,7 +74,7 @@ template <class R> void judge_end(R& r) {
     else require(r.table.contains(k), "a key at the end");
   }
   r.held.clear();
-  walk(r);
+  scan(r);
   r.check_size();
 }
 

@@ -136,10 +136,10 @@ void find_batch(sent_run& r) {
   require(hits == counted, "find_batch counts other keys than it has found");
 }
 /// Nothing is sent meanwhile, so each entry is met once, and what is not met is not there.
-void walk(sent_run& r) {
+void scan(sent_run& r) {
   std::map<std::uint64_t, std::uint64_t> met;
   r.table.visit_all(
-      [&](std::uint64_t k, std::uint64_t v) { require(met.emplace(k, v).second, "a walk met a key twice"); });
+      [&](std::uint64_t k, std::uint64_t v) { require(met.emplace(k, v).second, "a scan met a key twice"); });
   for (const auto& [k, v] : met) r.saw(k, v);
   for (auto& keys : r.model)
     for (auto& [k, all] : keys)
@@ -176,7 +176,7 @@ constexpr verb_entry<sent_run> sent_verbs[] = {
     {"find", &find},
     {"contains", &contains},
     {"find_batch", &find_batch},
-    {"visit_all", &walk},
+    {"visit_all", &scan},
     {"size", &size},
     {"reserve", &reserve},
     {"shrink_to_fit", &shrink},
@@ -197,7 +197,7 @@ template <> void play_engine<cubby::partitioned>(unsigned, const choice& chosen,
   }
   begin_verb("the end");
   size(r);
-  walk(r);
+  scan(r);
 }
 
 } // namespace cubby_fuzz

@@ -47,7 +47,7 @@ template <class Kind, class Engine> struct run {
   }
 
   /// `f` of the table, or of the handle.
-  template <class F> decltype(auto) face(F f) { return by_handle ? f(handle) : f(table); }
+  template <class F> decltype(auto) api(F f) { return by_handle ? f(handle) : f(table); }
 
   key_type key() { return Kind::key(in.two_bytes()); }
   value_type value() { return Kind::value(in.two_bytes()); }

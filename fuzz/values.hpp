@@ -17,7 +17,7 @@ template <class R> auto expected_value(R& r, const typename R::key_type& k) {
 
 template <class R> void find(R& r) {
   const auto k = r.key();
-  require(r.face([&](auto& f) { return f.find(k); }) == expected_value(r, k), "find");
+  require(r.api([&](auto& f) { return f.find(k); }) == expected_value(r, k), "find");
 }
 
 /// What a visitor was shown stays as it is, although the entry is erased and its memory could be given back.
@@ -26,7 +26,7 @@ template <class R> void visit_and_change(R& r) {
   const auto other = r.key();
   const auto what = r.in.byte();
   const auto before = expected_value(r, k);
-  const std::size_t met = r.face([&](auto& f) {
+  const std::size_t met = r.api([&](auto& f) {
     return f.visit(k, [&](const auto& v) {
       require(v == *before, "visit showed another value");
       if (what % 2 != 0) {
@@ -44,7 +44,7 @@ template <class R> void visit_and_change(R& r) {
 template <class R> void assign(R& r) {
   const auto k = r.key();
   const auto v = r.value();
-  require(r.face([&](auto& f) { return f.assign(k, v); }) == r.has(k), "assign");
+  require(r.api([&](auto& f) { return f.assign(k, v); }) == r.has(k), "assign");
   if (r.has(k)) r.model[k] = v;
 }
 
@@ -52,7 +52,7 @@ template <class R> void insert_or_assign(R& r) {
   const auto k = r.key();
   const auto v = r.value();
   if (r.hides(k)) return; // it would wait for the end of the reservation
-  const auto how = outcome_of_throwing([&] { return r.face([&](auto& f) { return f.insert_or_assign(k, v); }); });
+  const auto how = outcome_of_throwing([&] { return r.api([&](auto& f) { return f.insert_or_assign(k, v); }); });
   if (!r.has(k)) return r.settle_insert(k, v, how);
   require(how == cubby::insert_outcome::exists, "insert_or_assign of a key that is there");
   r.model[k] = v;
@@ -66,7 +66,7 @@ inline std::string changed(const std::string& old) {
 
 template <class R> void update(R& r) {
   const auto k = r.key();
-  require(r.face([&](auto& f) { return f.update(k, [](const auto& v) { return changed(v); }); }) == r.has(k), "update");
+  require(r.api([&](auto& f) { return f.update(k, [](const auto& v) { return changed(v); }); }) == r.has(k), "update");
   if (r.has(k)) r.model[k] = changed(r.model[k]);
 }
 
@@ -76,7 +76,7 @@ template <class R> void update_that_throws(R& r) {
   bool thrown = false;
   using value_type = typename R::value_type;
   try {
-    r.face(
+    r.api(
         [&](auto& f) { return f.update(k, [](const value_type&) -> value_type { throw std::runtime_error("no"); }); });
   } catch (const std::runtime_error&) {
     thrown = true;
@@ -90,7 +90,7 @@ template <class R> void insert_or_update(R& r) {
   const auto v = r.value();
   if (r.hides(k)) return; // as above
   const auto how = outcome_of_throwing([&] {
-    return r.face([&](auto& f) { return f.insert_or_update(k, [](const auto& old) { return changed(old); }, v); });
+    return r.api([&](auto& f) { return f.insert_or_update(k, [](const auto& old) { return changed(old); }, v); });
   });
   if (!r.has(k)) return r.settle_insert(k, v, how);
   require(how == cubby::insert_outcome::exists, "insert_or_update of a key that is there");
@@ -104,7 +104,7 @@ template <class R> void insert_or_add(R& r) {
   if constexpr (R::in_records) {
     if (r.has(k) && r.model[k].size() > 400) return;
   }
-  const auto how = outcome_of_throwing([&] { return r.face([&](auto& f) { return f.insert_or_add(k, v); }); });
+  const auto how = outcome_of_throwing([&] { return r.api([&](auto& f) { return f.insert_or_add(k, v); }); });
   if (!r.has(k)) return r.settle_insert(k, v, how);
   require(how == cubby::insert_outcome::exists, "insert_or_add of a key that is there");
   r.model[k] = r.model[k] + v;
@@ -138,7 +138,7 @@ template <class R> void compute(R& r) {
   if (r.hides(k)) return; // as above
   const auto before = expected_value(r, k);
   try {
-    const cubby::change how = r.face([&](auto& f) {
+    const cubby::change how = r.api([&](auto& f) {
       return f.compute(k, [&](const value_type* old) {
         require((old != nullptr) == before.has_value() && (old == nullptr || *old == *before), "compute was shown");
         return wanted == 0 ? answer::keep() : wanted == 1 ? answer::erase() : answer::value(v);
@@ -156,7 +156,7 @@ template <class R> void erase_if_agreed(R& r) {
   const auto k = r.key();
   const bool agreed = r.in.byte() % 2 == 0;
   const auto before = expected_value(r, k);
-  const bool gone = r.face([&](auto& f) {
+  const bool gone = r.api([&](auto& f) {
     return f.erase_if(k, [&](const auto& v) {
       require(before && v == *before, "erase_if was shown another value");
       return agreed;
@@ -168,7 +168,7 @@ template <class R> void erase_if_agreed(R& r) {
 
 template <class R> void extract(R& r) {
   const auto k = r.key();
-  require(r.face([&](auto& f) { return f.extract(k); }) == expected_value(r, k), "extract");
+  require(r.api([&](auto& f) { return f.extract(k); }) == expected_value(r, k), "extract");
   r.model.erase(k);
 }
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
+#include <cubby/reference.hpp>
+#include <cubby/relativistic.hpp>
 #include <cubby/set.hpp>

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "modes.hpp"
-#include "table_options.hpp"
 #include "support/type_lists.hpp"
 #include "support/typed_tests.hpp"
+#include "table_options.hpp"
 
 // A build may test another list: tests/lesson.
 #ifdef CUBBY_TEST_ENGINES
@@ -28,11 +28,11 @@ constexpr bool claims(bool cubby::capability_set::* what) {
   return Mode::map::capabilities.*what;
 }
 
-/// Whether a walk that begins now meets each entry once: yes, unless the engine's walks may meet again what moves behind them
+/// Whether a scan that begins now meets each entry once: yes, unless the engine's scans may meet again what moves behind them
 /// (F.1), and something moves. Nobody else may write.
 template <class Map>
-bool is_walk_exact(const Map& m) {
-  return Map::capabilities.walks_once || !m.stats().migrating;
+bool is_scan_exact(const Map& m) {
+  return Map::capabilities.scans_once || !m.stats().migrating;
 }
 
 /// Each engine in one mode only, where compiling them all takes too long: CUBBY_TEST_FEW_MODES is 1 in the builds of the

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <cubby/engine.hpp>
+#include <cubby/detail/core/contract.hpp>
 
 namespace cubby_test {
 

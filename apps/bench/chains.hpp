@@ -11,8 +11,8 @@
 #include <memory>
 #include <new>
 
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/hash.hpp>
+#include <cubby/relativistic.hpp>
 
 namespace bench {
 

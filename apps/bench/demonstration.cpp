@@ -39,7 +39,7 @@ std::vector<engine_id> with_boost(std::vector<engine_id> engines) {
 }
 
 const std::vector<engine_id> everyone = with_boost({limit, dlht, dramhit, dramhit_pipe, tbb, cuckoo, lfht});
-// Where there is a line for each, five can be told apart at a glance.
+// Where there is a line for each, five can be told apart at a look.
 const std::vector<engine_id> compared = with_boost({limit, dlht, dramhit, cuckoo});
 const std::vector<engine_id> tables = with_boost({dlht, dramhit, tbb, cuckoo, lfht});
 

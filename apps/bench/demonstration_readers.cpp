@@ -45,15 +45,16 @@ chapter finds_by_readers(std::uint64_t seed) {
 
 chapter read_sections() {
   run_spec run;
-  run.engines = {engine_id::rcu,     engine_id::rcu_seat,  engine_id::urcu_memb,
-                 engine_id::urcu_bp, engine_id::urcu_qsbr, engine_id::limit};
+  run.engines = {engine_id::rcu,     engine_id::rcu_record, engine_id::urcu_memb,
+                 engine_id::urcu_bp, engine_id::urcu_qsbr,  engine_id::limit};
   run.workloads = workloads_named("read-section");
   for (std::size_t n = 1; n <= describe_machine().cores; n *= 2) run.threads.push_back(n);
   run.seconds = 0.05;
   run.rounds = 3;
   return {"Read sections",
           "What it costs to enter and leave a read section around a single load: of the library, through the thread's "
-          "own seat (rcu) and a seat in hand (rcu-seat), and of liburcu's flavours. urcu-qsbr has no sections; it "
+          "own thread record (rcu) and a thread record in hand (rcu-record), and of liburcu's flavours. urcu-qsbr has "
+          "no sections; it "
           "reports a quiescent state after each load. limit is the load alone.",
           run,
           {}};

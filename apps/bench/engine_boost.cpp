@@ -30,9 +30,9 @@ public:
   explicit boost_adapter(const table_spec& spec) : map_(spec.capacity, key_hash<K>{spec.seed}) {}
   std::size_t own_bytes() const { return 0; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(boost_adapter& a) : map_(a.map_) {}
+    explicit thread_record(boost_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) {
       return map_.cvisit(k, [&](const auto& entry) { v = entry.second; }) != 0;
     }

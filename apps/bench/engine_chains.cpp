@@ -26,9 +26,9 @@ public:
   explicit chains_adapter(const table_spec& spec) : table_(options_for(spec)) {}
   std::size_t own_bytes() const { return 0; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(chains_adapter& a) : table_(a.table_), mine_(*cubby::registry::local()) {}
+    explicit thread_record(chains_adapter& a) : table_(a.table_), mine_(*cubby::registry::local()) {}
     bool find(key k, value& v) {
       if constexpr (requires { table_.find(mine_, k, v); }) return table_.find(mine_, k, v);
       else return table_.find(k, v);
@@ -44,7 +44,7 @@ public:
 
   private:
     Table& table_;
-    cubby::seat& mine_;
+    cubby::thread_record& mine_;
   };
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adapter of cubby's own engines: the typed face through a handle, batches through find_batch and execute.
+// The adapter of cubby's own engines: the typed API through a handle, batches through find_batch and execute.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <vector>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
+#include <cubby/reference.hpp>
+#include <cubby/relativistic.hpp>
 
 #include "arena.hpp"
 #include "table_of.hpp"
@@ -50,9 +50,9 @@ public:
     return o;
   }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(map_adapter& a) : handle_(a.map_.handle()) {}
+    explicit thread_record(map_adapter& a) : handle_(a.map_.handle()) {}
 
     bool find(const K& k, value& v) {
       auto seen = handle_.find(key_for<map_key>(k));

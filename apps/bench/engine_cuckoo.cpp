@@ -22,9 +22,9 @@ public:
   explicit cuckoo_adapter(const table_spec& spec) : map_(spec.capacity, key_hash<K>{spec.seed}) {}
   std::size_t own_bytes() const { return 0; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(cuckoo_adapter& a) : map_(a.map_) {}
+    explicit thread_record(cuckoo_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) { return map_.find(k, v); }
     bool insert(const K& k, const V& v) { return map_.insert(k, v); }
     bool erase(const K& k) { return map_.erase(k); }

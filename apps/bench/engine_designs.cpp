@@ -13,14 +13,14 @@ template <class Table> class design_adapter {
 public:
   using key = std::uint64_t;
   using value = std::uint64_t;
-  using seat = typename Table::seat;
+  using thread_record = typename Table::thread_record;
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = static_cast<std::size_t>(-1);
 
   explicit design_adapter(const table_spec& spec) : table_(spec.capacity, spec.seed) {}
   std::size_t own_bytes() const { return 0; }
 
-  operator Table&() { return table_; } // for a seat
+  operator Table&() { return table_; } // for a thread record
 
 private:
   Table table_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DRAMHiT's array behind the same face, with 8-byte and with text keys; larger sizes are in the two files beside this one.
+// DRAMHiT's array behind the same API, with 8-byte and with text keys; larger sizes are in the two files beside this one.
 #include "engine_cubby.hpp"
 
 namespace bench {

@@ -22,9 +22,9 @@ public:
   explicit pipe_adapter(const table_spec& spec) : map_(map_adapter<map>::options_for(spec)) {}
   std::size_t own_bytes() const { return map_.stats().bytes; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(pipe_adapter& a) : map_(a.map_), handle_(a.map_.handle()) {}
+    explicit thread_record(pipe_adapter& a) : map_(a.map_), handle_(a.map_.handle()) {}
 
     bool insert(const K& k, const V& v) { return handle_.insert(k, v); }
     bool erase(const K& k) { return handle_.erase(k); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DRAMHiT's tuples, which hold keys and values of up to 56 bytes together; beside the same sizes in records.
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit_tuples.hpp>
 
 #include "engine_cubby.hpp"
 

@@ -59,14 +59,14 @@ public:
 
   std::size_t own_bytes() const { return 0; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(lfht_adapter& a) : table_(a.table_), entries_(a.entries_), hash_(a.hash_) {
+    explicit thread_record(lfht_adapter& a) : table_(a.table_), entries_(a.entries_), hash_(a.hash_) {
       urcu_qsbr_register_thread();
     }
-    seat(const seat&) = delete;
-    seat& operator=(const seat&) = delete;
-    ~seat() {
+    thread_record(const thread_record&) = delete;
+    thread_record& operator=(const thread_record&) = delete;
+    ~thread_record() {
       entries_ += gained_;
       free_dead();
       urcu_qsbr_unregister_thread();

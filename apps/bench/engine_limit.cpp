@@ -45,9 +45,9 @@ public:
     for (std::size_t i = count_ * worker / threads; i < to; ++i) lines_[i].pair.first.store(i, cubby::sync::relaxed);
   }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(limit_adapter& a) : lines_(a.lines_), count_(a.count_), hash_(a.hash_) {}
+    explicit thread_record(limit_adapter& a) : lines_(a.lines_), count_(a.count_), hash_(a.hash_) {}
 
     bool find(const K& k, V& v) {
       v = load(hash_(k));

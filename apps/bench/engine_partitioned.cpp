@@ -23,12 +23,13 @@ public:
   explicit partitioned_adapter(const table_spec& spec) : map_(options_for(spec)) {}
   std::size_t own_bytes() const { return map_.stats().bytes; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(partitioned_adapter& a) : adapter_(a), handle_(a.map_.handle()), number_(a.seats_.fetch_add(1)) {}
-    seat(const seat&) = delete;
-    seat& operator=(const seat&) = delete;
-    ~seat() { adapter_.seats_.fetch_sub(1); }
+    explicit thread_record(partitioned_adapter& a)
+        : adapter_(a), handle_(a.map_.handle()), number_(a.thread_records_.fetch_add(1)) {}
+    thread_record(const thread_record&) = delete;
+    thread_record& operator=(const thread_record&) = delete;
+    ~thread_record() { adapter_.thread_records_.fetch_sub(1); }
 
     bool find(key k, value& v) {
       const auto seen = handle_.find(k);
@@ -81,12 +82,12 @@ public:
       default: return insert(k, v);
       }
     }
-    /// All seats of a round are there before the first stream runs, so that each knows how many share the partitions.
+    /// All thread records of a round are there before the first stream runs, so that each knows how many share the partitions.
     void own_a_share() {
       if (owns_) return;
       owns_ = true;
-      const std::size_t seats = adapter_.seats_.load();
-      for (std::size_t i = number_ % seats; i < handle_.partitions(); i += seats) handle_.own(i);
+      const std::size_t thread_records = adapter_.thread_records_.load();
+      for (std::size_t i = number_ % thread_records; i < handle_.partitions(); i += thread_records) handle_.own(i);
     }
 
     partitioned_adapter& adapter_;
@@ -106,7 +107,7 @@ private:
   }
 
   map map_;
-  std::atomic<std::size_t> seats_{0};
+  std::atomic<std::size_t> thread_records_{0};
 };
 
 } // namespace

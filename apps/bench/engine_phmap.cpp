@@ -28,9 +28,9 @@ public:
   explicit phmap_adapter(const table_spec& spec) : map_(0, key_hash<K>{spec.seed}) { map_.reserve(spec.capacity); }
   std::size_t own_bytes() const { return 0; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(phmap_adapter& a) : map_(a.map_) {}
+    explicit thread_record(phmap_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) {
       return map_.if_contains(k, [&](const auto& entry) { v = entry.second; });
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read sections of the library: of the thread's own seat, as cubby/rcu.hpp has them, and of a seat that the thread holds in its
+// Read sections of the library: of the thread's own record, as cubby/rcu.hpp has them, and of a thread record that the thread holds in its
 // hand, as a table's handle does. And none, which is the limit.
 #include <cubby/rcu.hpp>
 
@@ -17,13 +17,13 @@ struct of_the_thread {
   static bool inside() { return cubby::registry::inside(); }
 };
 
-struct of_a_seat {
+struct of_a_thread_record {
   struct section {
-    explicit section(of_a_seat& mine) : pin(mine.seat) {}
-    cubby::seat_pin pin;
+    explicit section(of_a_thread_record& mine) : pin(mine.thread_record) {}
+    cubby::thread_pin pin;
   };
-  bool inside() const { return cubby::registry::inside(seat); }
-  cubby::seat& seat = *cubby::registry::local();
+  bool inside() const { return cubby::registry::inside(thread_record); }
+  cubby::thread_record& thread_record = *cubby::registry::local();
 };
 
 struct none {
@@ -37,7 +37,7 @@ struct none {
 section_loop rcu_loop(engine_id e) {
   switch (e) {
   case engine_id::rcu: return enter_and_leave<of_the_thread>;
-  case engine_id::rcu_seat: return enter_and_leave<of_a_seat>;
+  case engine_id::rcu_record: return enter_and_leave<of_a_thread_record>;
   default: return enter_and_leave<none>;
   }
 }

@@ -28,9 +28,9 @@ public:
   explicit std_adapter(const table_spec& spec) : map_(0, kept_hash<K>{{spec.seed}}) { map_.reserve(spec.capacity); }
   std::size_t own_bytes() const { return 0; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(std_adapter& a) : map_(a.map_) {}
+    explicit thread_record(std_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) {
       const auto it = map_.find(k);
       if (it == map_.end()) return false;

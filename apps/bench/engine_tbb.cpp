@@ -27,9 +27,9 @@ public:
   explicit tbb_adapter(const table_spec& spec) : map_(spec.capacity, tbb_compare<K>{key_hash<K>{spec.seed}}) {}
   std::size_t own_bytes() const { return 0; }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(tbb_adapter& a) : map_(a.map_) {}
+    explicit thread_record(tbb_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) {
       typename map::const_accessor at;
       if (!map_.find(at, k)) return false;

@@ -26,9 +26,9 @@ public:
   ~folklore_table() { cubby::memory::release(pages_); }
 
   // What one thread needs: its pause word, and inserts that it has not told the others of yet.
-  class seat {
+  class thread_record {
   public:
-    explicit seat(folklore_table& t) : table_(t), at_(t.pause_) {}
+    explicit thread_record(folklore_table& t) : table_(t), at_(t.pause_) {}
 
     bool find(std::uint64_t key, std::uint64_t& value) {
       const inside stay(at_);

@@ -39,9 +39,9 @@ public:
     cubby::memory::release(pages_);
   }
 
-  class seat {
+  class thread_record {
   public:
-    explicit seat(line_locks_table& t) : table_(t), at_(t.pause_) {}
+    explicit thread_record(line_locks_table& t) : table_(t), at_(t.pause_) {}
 
     bool find(std::uint64_t key, std::uint64_t& value) {
       const inside stay(at_);

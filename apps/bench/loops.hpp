@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timed loops, over an adapter whose calls inline into them. An adapter names `key`, `value` and `seat` (what one
-// thread holds); a seat gives find, insert, erase, assign, modify and, where its engine has batches, find_batch and
+// The timed loops, over an adapter whose calls inline into them. An adapter names `key`, `value` and `thread_record` (what one
+// thread holds); a thread record gives find, insert, erase, assign, modify and, where its engine has batches, find_batch and
 // execute, or stream for a pipeline. An engine without batches is asked one key at a time whatever the batch.
 #pragma once
 
@@ -31,10 +31,10 @@ template <class Adapter> class loops {
 public:
   using key = typename Adapter::key;
   using value = typename Adapter::value;
-  using seat = typename Adapter::seat;
+  using thread_record = typename Adapter::thread_record;
 
-  loops(seat& at, const stream<key>& ops, std::size_t batch)
-      : seat_(at), ops_(ops), batch_(batch), values_(batch), found_(std::make_unique<bool[]>(batch)) {}
+  loops(thread_record& at, const stream<key>& ops, std::size_t batch)
+      : thread_record_(at), ops_(ops), batch_(batch), values_(batch), found_(std::make_unique<bool[]>(batch)) {}
 
   // Operations from..to of the stream; tells how many succeeded.
   std::uint64_t pass(std::size_t from, std::size_t to) {
@@ -100,7 +100,7 @@ public:
   void undo(std::size_t count) {
     if (!keeps_inserts()) return;
     for (std::size_t i = 0; i < count; ++i)
-      if (ops_.verbs[i] == verb::insert) seat_.erase(ops_.keys[i]);
+      if (ops_.verbs[i] == verb::insert) thread_record_.erase(ops_.keys[i]);
   }
 
 private:
@@ -111,7 +111,7 @@ private:
 
   bool find_one(const key& k) {
     value v;
-    const bool hit = seat_.find(k, v);
+    const bool hit = thread_record_.find(k, v);
     keep(v);
     return hit;
   }
@@ -120,22 +120,22 @@ private:
     const key& k = ops_.keys[i];
     switch (ops_.verbs.empty() ? verb::find : ops_.verbs[i]) {
     case verb::find: return find_one(k);
-    case verb::insert: return seat_.insert(k, fixed_);
-    case verb::erase: return seat_.erase(k);
-    case verb::assign: return seat_.assign(k, fixed_);
-    case verb::modify: return seat_.modify(k);
+    case verb::insert: return thread_record_.insert(k, fixed_);
+    case verb::erase: return thread_record_.erase(k);
+    case verb::assign: return thread_record_.assign(k, fixed_);
+    case verb::modify: return thread_record_.modify(k);
     }
     return false;
   }
 
   std::uint64_t find_pass(std::size_t from, std::size_t to) {
     std::uint64_t hits = 0;
-    if constexpr (requires(seat& s, const key* k) { s.stream(k, from, from); })
-      return seat_.stream(&ops_.keys[from], to - from, batch_);
-    if constexpr (requires(seat& s, const key* k, value* v, bool* f) { s.find_batch(k, from, v, f); }) {
+    if constexpr (requires(thread_record& s, const key* k) { s.stream(k, from, from); })
+      return thread_record_.stream(&ops_.keys[from], to - from, batch_);
+    if constexpr (requires(thread_record& s, const key* k, value* v, bool* f) { s.find_batch(k, from, v, f); }) {
       if (batch_ > 1) {
         for (std::size_t i = from; i < to; i += batch_) {
-          hits += seat_.find_batch(&ops_.keys[i], std::min(batch_, to - i), values_.data(), found_.get());
+          hits += thread_record_.find_batch(&ops_.keys[i], std::min(batch_, to - i), values_.data(), found_.get());
           keep(values_[0]);
         }
         return hits;
@@ -147,12 +147,12 @@ private:
 
   std::uint64_t mixed_pass(std::size_t from, std::size_t to) {
     std::uint64_t done = 0;
-    if constexpr (requires(seat& s, const key* k, const verb* v) { s.stream(k, v, from, from); })
-      return seat_.stream(&ops_.keys[from], &ops_.verbs[from], to - from, batch_);
-    if constexpr (requires(seat& s, const key* k, const verb* v) { s.execute(k, v, from); }) {
+    if constexpr (requires(thread_record& s, const key* k, const verb* v) { s.stream(k, v, from, from); })
+      return thread_record_.stream(&ops_.keys[from], &ops_.verbs[from], to - from, batch_);
+    if constexpr (requires(thread_record& s, const key* k, const verb* v) { s.execute(k, v, from); }) {
       if (batch_ > 1) {
         for (std::size_t i = from; i < to; i += batch_)
-          done += seat_.execute(&ops_.keys[i], &ops_.verbs[i], std::min(batch_, to - i));
+          done += thread_record_.execute(&ops_.keys[i], &ops_.verbs[i], std::min(batch_, to - i));
         return done;
       }
     }
@@ -160,7 +160,7 @@ private:
     return done;
   }
 
-  seat& seat_;
+  thread_record& thread_record_;
   const stream<key>& ops_;
   std::size_t batch_;
   std::vector<value> values_;

@@ -179,7 +179,7 @@ std::string default_engines(const run_spec& run) {
       std::any_of(run.workloads.begin(), run.workloads.end(), [](const workload& w) { return is_section(w); });
   return std::string(tables ? "dlht,dramhit,reference,tbb,cuckoo,lfht," : "") +
          (tables && is_built_in(engine_id::boost) ? "boost," : "") +
-         (sections ? "rcu,rcu-seat,urcu-memb,urcu-bp,urcu-qsbr," : "") + "limit";
+         (sections ? "rcu,rcu-record,urcu-memb,urcu-bp,urcu-qsbr," : "") + "limit";
 }
 
 void check_engines(const run_spec& run) {

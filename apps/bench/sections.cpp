@@ -12,9 +12,9 @@ namespace {
 
 section_loop loop_of(engine_id e) { return e >= engine_id::urcu_memb ? urcu_loop(e) : rcu_loop(e); }
 
-double one_round(crew& workers, const result& r, double seconds) {
+double one_round(worker_threads& workers, const result& r, double seconds) {
   std::vector<tally> tallies(r.threads);
-  workers.run(r.threads, [&](std::size_t worker, const crew::starter& start) {
+  workers.run(r.threads, [&](std::size_t worker, const worker_threads::starter& start) {
     tallies[worker] = loop_of(r.engine)(seconds, start);
   });
   double mops = 0;
@@ -32,7 +32,7 @@ double one_round(crew& workers, const result& r, double seconds) {
 } // namespace
 
 void measure_sections(const run_spec& run, progress& shown, std::vector<result>& results) {
-  crew workers(*std::max_element(run.threads.begin(), run.threads.end()));
+  worker_threads workers(*std::max_element(run.threads.begin(), run.threads.end()));
   shown.stage("read sections");
   for (const std::size_t threads : run.threads) {
     const auto first = static_cast<std::ptrdiff_t>(results.size());

@@ -16,8 +16,8 @@ namespace bench {
 // What all sections load, so that none is optimised to nothing.
 inline const volatile std::uint64_t looked_at = 1;
 
-// Whether the thread is inside while a section lives, and outside when it has ended. Inlined, or a seat in hand would be a seat in
-// memory, because its place is known to a function.
+// Whether the thread is inside while a section lives, and outside when it has ended. Inlined, or a thread record in hand would be a
+// thread record in memory, because its place is known to a function.
 template <class Flavour> [[gnu::always_inline]] inline bool holds(Flavour& mine) {
   if constexpr (requires { mine.inside(); }) {
     bool seen = false;
@@ -32,7 +32,7 @@ template <class Flavour> [[gnu::always_inline]] inline bool holds(Flavour& mine)
 
 // Sections of the calling thread until the time is over, with a look at the clock after so many that it does not count. Those of
 // a stretch after which a section did not hold have not succeeded.
-template <class Flavour> tally enter_and_leave(double seconds, const crew::starter& start) {
+template <class Flavour> tally enter_and_leave(double seconds, const worker_threads::starter& start) {
   constexpr std::uint64_t stretch = 65536;
   Flavour mine;
   bool sound = holds(mine); // and the thread is known to the flavour before the time begins
@@ -52,8 +52,8 @@ template <class Flavour> tally enter_and_leave(double seconds, const crew::start
   return t;
 }
 
-using section_loop = tally (*)(double seconds, const crew::starter& start);
-section_loop rcu_loop(engine_id e);  // of `rcu`, `rcu-seat` and `limit`
+using section_loop = tally (*)(double seconds, const worker_threads::starter& start);
+section_loop rcu_loop(engine_id e);  // of `rcu`, `rcu-thread_record` and `limit`
 section_loop urcu_loop(engine_id e); // of liburcu's flavours
 
 // Appends a result for each engine that has sections and each number of threads, engines taking turns in every round.

@@ -36,7 +36,7 @@ std::size_t most_workers(const run_spec& run) {
 class point {
 public:
   point(const run_spec& spec, std::size_t key_size, std::size_t value_size, std::size_t keys, progress& shown)
-      : spec_(spec), key_size_(key_size), value_size_(value_size), shown_(shown), crew_(most_workers(spec)) {
+      : spec_(spec), key_size_(key_size), value_size_(value_size), shown_(shown), worker_threads_(most_workers(spec)) {
     shown_.step("making keys");
     keys_ = make_keys(spec, key_size, keys);
     limit_bytes_ = default_limit_bytes(keys_->count);
@@ -103,7 +103,7 @@ private:
     shown_.step(fmt::format("filling {} with {} keys", name_of(engine), count));
     const resident before = resident_now();
     std::unique_ptr<table> made = fresh(engine, count, shrinks);
-    made->fill(crew_, *keys_, count);
+    made->fill(worker_threads_, *keys_, count);
     memory = grown_since(before);
     return made;
   }
@@ -144,7 +144,7 @@ private:
     const std::size_t filled = updates_beside_finds(s.what) ? keys_that_stay(s.what, keys_->count) : 0;
     const thread_counts threads = threads_of(spec_, s.what, r.threads);
     job j{s.what, &streams_of(s, r), threads.all, threads.updaters, s.batch, spec_.seconds, latency, filled};
-    const outcome o = t.run(crew_, j);
+    const outcome o = t.run(worker_threads_, j);
     if (o.wrong != 0)
       throw std::runtime_error(
           fmt::format("{}: {} of {} answers to {} were wrong; no figure of this run can be trusted", name_of(r.engine),
@@ -229,7 +229,7 @@ private:
   std::size_t key_size_;
   std::size_t value_size_;
   progress& shown_;
-  crew crew_;
+  worker_threads worker_threads_;
   std::unique_ptr<key_source> keys_;
   std::size_t limit_bytes_ = 0;
   std::vector<shape> shapes_;

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "crew.hpp"
 #include "keys.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "result.hpp"
 #include "table.hpp"
+#include "worker_threads.hpp"
 
 namespace bench {
 
@@ -32,7 +32,7 @@ private:
 
 // The bytes that one table of this engine is expected to need, headroom included.
 double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, std::size_t value_size, bool grows);
-// The bytes of the lines that `limit` walks over: those of the bins of a dlht table for as many keys.
+// The bytes of the lines that `limit` scans over: those of the bins of a dlht table for as many keys.
 std::size_t default_limit_bytes(std::size_t keys);
 
 // The distinct non-empty lines of a file, the first `most` of them (0: all); throws bad_request.

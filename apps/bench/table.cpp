@@ -34,7 +34,7 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::folklore: return make_folklore(spec);
   case engine_id::line_locks: return make_line_locks(spec);
   case engine_id::rcu:
-  case engine_id::rcu_seat:
+  case engine_id::rcu_record:
   case engine_id::urcu_memb:
   case engine_id::urcu_bp:
   case engine_id::urcu_qsbr: break; // no tables

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "crew.hpp"
 #include "histogram.hpp"
 #include "streams.hpp"
+#include "worker_threads.hpp"
 #include "workload.hpp"
 
 namespace bench {
@@ -22,7 +22,7 @@ struct table_spec {
   std::size_t value_size = 8;
   std::size_t capacity = 0;    // entries to make room for at the start
   bool shrinks = false;        // when erases have left it nearly empty
-  std::size_t limit_bytes = 0; // what `limit` walks over
+  std::size_t limit_bytes = 0; // what `limit` scans over
   std::uint64_t seed = 0;
 };
 
@@ -60,8 +60,8 @@ public:
   virtual ~table() = default;
 
   // Inserts keys number 0..count-1 with all workers.
-  virtual void fill(crew& workers, const key_source& keys, std::size_t count) = 0;
-  virtual outcome run(crew& workers, const job& j) = 0;
+  virtual void fill(worker_threads& workers, const key_source& keys, std::size_t count) = 0;
+  virtual outcome run(worker_threads& workers, const job& j) = 0;
   // What the engine says it holds, 0 when it does not say.
   virtual std::size_t own_bytes() const = 0;
   // Threads that may use the table at once.

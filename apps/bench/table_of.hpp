@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of one adapter: hands streams and seats to the workers and adds up what they did. `build` chooses the
+// The table of one adapter: hands streams and thread records to the workers and adds up what they did. `build` chooses the
 // adapter's types by the sizes that the run asks for.
 #pragma once
 
@@ -36,36 +36,37 @@ template <class Adapter> class table_of final : public table {
 public:
   using key = typename Adapter::key;
   using value = typename Adapter::value;
-  using seat = typename Adapter::seat;
+  using thread_record = typename Adapter::thread_record;
 
   explicit table_of(const table_spec& spec) : adapter_(spec) {}
 
   std::size_t own_bytes() const override { return adapter_.own_bytes(); }
   std::size_t most_threads() const override { return Adapter::most_threads; }
 
-  void fill(crew& workers, const key_source& source, std::size_t count) override {
+  void fill(worker_threads& workers, const key_source& source, std::size_t count) override {
     if constexpr (Adapter::stores) {
       const auto& keys = static_cast<const key_set<key>&>(source);
       const std::size_t threads = std::min(workers.size(), most_threads());
-      workers.run(threads, [&](std::size_t worker, const crew::starter& start) {
-        seat at(adapter_);
+      workers.run(threads, [&](std::size_t worker, const worker_threads::starter& start) {
+        thread_record at(adapter_);
         start();
         const std::size_t to = count * (worker + 1) / threads;
         for (std::size_t i = count * worker / threads; i < to; ++i) at.insert(keys.present(i), from_word<value>(i));
       });
     } else {
       const std::size_t threads = workers.size();
-      workers.run(threads, [&](std::size_t worker, const crew::starter&) { adapter_.touch(worker, threads); });
+      workers.run(threads,
+                  [&](std::size_t worker, const worker_threads::starter&) { adapter_.touch(worker, threads); });
     }
   }
 
-  outcome run(crew& workers, const job& j) override {
+  outcome run(worker_threads& workers, const job& j) override {
     if (updates_beside_finds(j.of) && !j.latency) return beside_finds(workers, j);
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
     std::vector<tally> tallies(j.threads);
     std::vector<std::unique_ptr<histogram>> times(j.threads);
-    workers.run(j.threads, [&](std::size_t worker, const crew::starter& start) {
-      seat at(adapter_);
+    workers.run(j.threads, [&](std::size_t worker, const worker_threads::starter& start) {
+      thread_record at(adapter_);
       loops<Adapter> loop(at, streams.threads[worker], j.latency ? 1 : j.batch);
       times[worker] = std::make_unique<histogram>();
       start();
@@ -105,7 +106,7 @@ private:
 
   // The first of the workers update: one round of its stream, or until the time is over. The others find from before
   // the first update until then.
-  outcome beside_finds(crew& workers, const job& j) {
+  outcome beside_finds(worker_threads& workers, const job& j) {
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
     const std::size_t updaters = j.updaters;
     std::vector<progress_count> counts(j.threads);
@@ -116,8 +117,8 @@ private:
     outcome all;
     const update_plan plan = plan_of(j, streams, updaters);
     std::thread sampler([&] { all.timeline = sample_until(stop, counts, plan); });
-    const auto work = [&](std::size_t worker, const crew::starter& start) {
-      seat at(adapter_);
+    const auto work = [&](std::size_t worker, const worker_threads::starter& start) {
+      thread_record at(adapter_);
       loops<Adapter> loop(at, streams.threads[worker], j.batch);
       slices mine{loop, streams.threads[worker].keys.size(), counts[worker]};
       start();
@@ -154,7 +155,7 @@ private:
   }
   // The same work; `failed` if it throws.
   template <class Work> static auto telling(std::atomic<bool>& failed, const Work& work) {
-    return [&](std::size_t worker, const crew::starter& start) {
+    return [&](std::size_t worker, const worker_threads::starter& start) {
       try {
         work(worker, start);
       } catch (...) {

@@ -13,9 +13,10 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht",     "dramhit",   "dramhit-pipe", "dramhit-tuples", "partitioned", "reference", "tbb",        "cuckoo",
-    "lfht",     "std",       "limit",        "relativistic",   "ddds",        "rwlock",    "limit-swap", "rcu",
-    "rcu-seat", "urcu-memb", "urcu-bp",      "urcu-qsbr",      "boost",       "phmap",     "folklore",   "line-locks"};
+    "dlht",       "dramhit",  "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
+    "cuckoo",     "lfht",     "std",          "limit",          "relativistic", "ddds",      "rwlock",
+    "limit-swap", "rcu",      "rcu-record",   "urcu-memb",      "urcu-bp",      "urcu-qsbr", "boost",
+    "phmap",      "folklore", "line-locks"};
 
 /// Whether an engine of the list, whose words are joined by `_`, has an adapter here.
 constexpr bool is_measured(std::string_view engine) {

@@ -29,7 +29,7 @@ enum class engine_id : std::uint8_t {
   rwlock,
   limit_swap,
   rcu,
-  rcu_seat,
+  rcu_record,
   urcu_memb,
   urcu_bp,
   urcu_qsbr,

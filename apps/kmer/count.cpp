@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "../bench/machine.hpp"
-#include "crew.hpp"
 #include "dense.hpp"
 #include "error.hpp"
 #include "feed.hpp"
@@ -17,6 +16,7 @@
 #include "partition.hpp"
 #include "progress.hpp"
 #include "store.hpp"
+#include "worker_threads.hpp"
 
 namespace kmer {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <optional>

@@ -4,7 +4,7 @@
 // Everything runs in the thread that calls `run`; no queue is allocated beside the coroutines' own frames.
 #pragma once
 
-#include <cubby/platform/cpu.hpp> // first: it says which C++ is needed
+#include <cubby/detail/platform/cpu.hpp> // first: it says which C++ is needed
 
 #include <coroutine>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include <cubby/place.hpp>
+#include <cubby/detail/api/operations.hpp>
 
 namespace cubby::inline v0 {
 
@@ -133,14 +133,14 @@ private:
 };
 
 /// `co_await` it, in a task, at once; that answers like `find`, or for a set like `contains`. Not to be moved.
-template <class Face> class async_lookup : detail::turn {
-  using codec_type = typename Face::engine_type::policy;
-  using probe = typename Face::engine_type::probe;
-  static_assert(contract::prefetching<typename Face::engine_type>, "this engine cannot ask memory for an entry ahead");
+template <class Api> class async_lookup : detail::turn {
+  using codec_type = typename Api::engine_type::policy;
+  using probe = typename Api::engine_type::probe;
+  static_assert(contract::prefetching<typename Api::engine_type>, "this engine cannot ask memory for an entry ahead");
 
 public:
   template <class Q>
-  async_lookup(const Face& face, const Q& key) : face_(face), probe_(face.site().codec().probe_of(key)) {}
+  async_lookup(const Api& api, const Q& key) : api_(api), probe_(api.context().codec().probe_of(key)) {}
   async_lookup(const async_lookup&) = delete;
   async_lookup& operator=(const async_lookup&) = delete;
 
@@ -148,12 +148,12 @@ public:
   void await_suspend(std::coroutine_handle<task::promise_type> who) {
     step = [](detail::turn& self) { return static_cast<async_lookup&>(self).advance(); };
     who.promise().waiting = this;
-    const auto s = face_.site();
+    const auto s = api_.context();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     s.engine.prefetch(probe_);
   }
   [[nodiscard]] auto await_resume() const {
-    const auto s = face_.site();
+    const auto s = api_.context();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto seen = s.engine.find(s.at, probe_);
     if constexpr (codec_type::has_values) {
@@ -169,7 +169,7 @@ private:
   bool advance() {
     if constexpr (codec_type::in_records) {
       if (asked_) return true;
-      const auto s = face_.site();
+      const auto s = api_.context();
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
       s.engine.prefetch_record(probe_);
       asked_ = true;
@@ -178,7 +178,7 @@ private:
     return true;
   }
 
-  const Face& face_;
+  const Api& api_;
   probe probe_;
   bool asked_ = false;
 };

@@ -12,10 +12,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <cubby/batch.hpp>
-#include <cubby/core/codec.hpp>
-#include <cubby/engine/dramhit/partitioned.hpp>
-#include <cubby/handle.hpp>
+#include <cubby/detail/api/batch.hpp>
+#include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/core/codec.hpp>
+#include <cubby/detail/engines/partitioned/partitioned.hpp>
 #include <cubby/map.hpp>
 
 namespace cubby::inline v0 {
@@ -26,7 +26,7 @@ namespace cubby::inline v0 {
 /// short, uses no map and waits for nobody. Say so before the first use of the map.
 template <class V> inline constexpr bool adds_in_place = std::is_arithmetic_v<V>;
 
-/// What can be asked, of the map itself (the calling thread's seat) and of a handle. Every call is linearizable per key, takes
+/// What can be asked, of the map itself (the calling thread's record) and of a handle. Every call is linearizable per key, takes
 /// no lock, and waits for nobody but where it says so.
 template <class Derived, contract::delegating Engine> class delegated_reads {
 public:
@@ -89,12 +89,12 @@ public:
   /// Slots; a partition grows before all of its own are used. Like `stats`, waits for the writer of each partition in turn.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
   [[nodiscard]] typename Engine::stats_type stats() const { return here().engine.stats(); }
-  /// Makes room for this many entries; waits for the writers. False: no memory, or the table is `fixed`.
+  /// Makes space for this many entries; waits for the writers. False: no memory, or the table is `fixed`.
   bool reserve(std::size_t entries) {
     const auto s = here();
     return s.engine.reserve(s.at, entries);
   }
-  /// Gives room back that the entries do not need; waits for the writers. False: no memory for a smaller array.
+  /// Gives space back that the entries do not need; waits for the writers. False: no memory for a smaller array.
   bool shrink_to_fit() {
     const auto s = here();
     return s.engine.shrink_to_fit(s.at);
@@ -111,11 +111,11 @@ protected:
   ~delegated_reads() = default;
   delegated_reads(const delegated_reads&) = default;
   delegated_reads& operator=(const delegated_reads&) = default;
-  [[nodiscard]] detail::site<Engine> here() const { return static_cast<const Derived&>(*this).site(); }
+  [[nodiscard]] detail::context<Engine> here() const { return static_cast<const Derived&>(*this).context(); }
 };
 
-/// A seat and a channel to each partition. Move-only; used by one thread at a time; must not outlive its map. What it sends
-/// about one key is carried out in the order in which it was sent. Its end flushes.
+/// A thread record and a channel to each partition. Move-only; used by one thread at a time; must not outlive its map. What it
+/// sends about one key is carried out in the order in which it was sent. Its end flushes.
 template <contract::delegating Engine> class delegated_handle
     : public delegated_reads<delegated_handle<Engine>, Engine> {
   using base = delegated_reads<delegated_handle<Engine>, Engine>;
@@ -124,25 +124,25 @@ public:
   using key_type = typename base::key_type;
   using mapped_type = typename base::mapped_type;
 
-  explicit delegated_handle(Engine& e) : seat_(e), from_(e.open_sender()) {
+  explicit delegated_handle(Engine& e) : thread_record_(e), from_(e.open_sender()) {
     if (from_ == nullptr) fail::with_no_memory();
   }
   delegated_handle(delegated_handle&& other) noexcept
-      : base(other), seat_(std::move(other.seat_)), from_(std::exchange(other.from_, nullptr)) {}
+      : base(other), thread_record_(std::move(other.thread_record_)), from_(std::exchange(other.from_, nullptr)) {}
   delegated_handle& operator=(delegated_handle&& other) noexcept {
-    std::swap(seat_, other.seat_);
+    std::swap(thread_record_, other.thread_record_);
     std::swap(from_, other.from_);
     return *this;
   }
   ~delegated_handle() {
-    if (from_ != nullptr) seat_.engine().close_sender(*from_);
+    if (from_ != nullptr) thread_record_.engine().close_sender(*from_);
   }
   /// False when there was no memory for the channels, in builds without exceptions; then only destroy it.
   [[nodiscard]] bool ok() const noexcept { return from_ != nullptr; }
 
   /// Gives the key this value, there or not.
   write_outcome insert_or_assign(const key_type& k, const mapped_type& v) {
-    const auto s = site();
+    const auto s = context();
     return s.engine.insert_or_assign(*from_, s.codec().probe_of(k), detail::bits_of_value(v));
   }
   /// Adds `n` to the value, or inserts `n`. Of numbers, and of types that say so: `adds_in_place`.
@@ -154,30 +154,30 @@ public:
     static_assert(adds_in_place<mapped_type>,
                   "insert_or_add of cubby::partitioned runs operator+ while nobody else writes to the partition: "
                   "specialise cubby::adds_in_place<V> if that of V is short and uses no map");
-    const auto s = site();
+    const auto s = context();
     return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));
   }
   /// Takes the key out if it is there; of a full map, too.
   void erase(const key_type& k) {
-    const auto s = site();
+    const auto s = context();
     s.engine.erase(*from_, s.codec().probe_of(k));
   }
   /// Returns when everything that this handle sent before has been carried out; carries out itself what nobody else does. False:
   /// some of what was sent since the last call was dropped, because there was no memory for a larger array.
-  bool flush() { return seat_.engine().flush(*from_); }
+  bool flush() { return thread_record_.engine().flush(*from_); }
 
   /// From now on this handle looks after a partition: whenever it has filled a section for anybody, waits, or is told to
   /// `serve`, it carries out what has come there. Several may look after one. There are `partitions()`; another number means none.
-  void own(std::size_t partition) { seat_.engine().look_after(*from_, partition, true); }
-  void disown(std::size_t partition) { seat_.engine().look_after(*from_, partition, false); }
+  void own(std::size_t partition) { thread_record_.engine().look_after(*from_, partition, true); }
+  void disown(std::size_t partition) { thread_record_.engine().look_after(*from_, partition, false); }
   /// Carries out what has come for the partitions that this handle looks after, a section from each sender; the number of
   /// writes. 0: there was none, or somebody else was at it.
-  std::size_t serve() { return seat_.engine().serve(*from_); }
+  std::size_t serve() { return thread_record_.engine().serve(*from_); }
 
-  [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
+  [[nodiscard]] detail::context<Engine> context() const { return {thread_record_.engine(), thread_record_.at()}; }
 
 private:
-  detail::owned_seat<Engine> seat_;
+  detail::owned_thread_record<Engine> thread_record_;
   typename Engine::sender* from_;
 };
 
@@ -214,11 +214,14 @@ public:
 
   /// False when the map could not be made, in builds without exceptions; then only destroy it.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
-  /// What writes go through; costs channels to all partitions, which a later handle uses again. Throws std::bad_alloc without memory.
+  /// What writes go through; costs channels to all partitions, which a later handle uses again. Throws std::bad_alloc without
+  /// memory.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
   /// The engine below, for benches and tests that want to speak to it in words.
   [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
-  [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }
+  [[nodiscard]] detail::context<engine_type> context() const {
+    return {engine_, detail::caller_thread_record(engine_)};
+  }
 
 private:
   struct made_with {}; // what the options of the engine are handed over with

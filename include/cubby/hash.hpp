@@ -2,4 +2,4 @@
 // The front door to the hash alone: `cubby::hash<K>` and the mixer behind it, for hashes of one's own and without a table.
 #pragma once
 
-#include <cubby/core/hash.hpp>
+#include <cubby/detail/core/hash.hpp>

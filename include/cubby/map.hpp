@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time; nobody registers.
-// The verbs are in map_face.hpp and face.hpp. The types choose the mode: keys and values of at most 8 bytes live in the
+// The verbs are in map_api.hpp and table_api.hpp. The types choose the mode: keys and values of at most 8 bytes live in the
 // table itself, everything else in records that the allocator gives (core/codec.hpp). In an engine of tuples
 // (cubby::dramhit_tuples) plain keys and values of up to 56 bytes together live in the table. docs/processes.md says what
 // holds between shared libraries, and what the child of a fork may do.
 #pragma once
 
-#include <cubby/ending.hpp>
-#include <cubby/engine/dlht/dlht.hpp>
-#include <cubby/handle.hpp>
-#include <cubby/map_face.hpp>
+#include <cubby/detail/api/ending.hpp>
+#include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/api/map_api.hpp>
+#include <cubby/detail/engines/dlht/dlht.hpp>
 
 namespace cubby::inline v0 {
 
@@ -19,11 +19,11 @@ namespace cubby::inline v0 {
 /// Engine: a tag such as cubby::dlht. Hash: see core/hash.hpp. Allocator: of records; it is called from every thread.
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class map : public map_face<map<K, V, Engine, Hash, Allocator>,
-                            typename Engine::template engine<codec_in<Engine, K, V, Hash, Allocator>>> {
+class map : public map_api<map<K, V, Engine, Hash, Allocator>,
+                           typename Engine::template engine<codec_in<Engine, K, V, Hash, Allocator>>> {
 public:
   using engine_type = typename Engine::template engine<codec_in<Engine, K, V, Hash, Allocator>>;
-  using handle_type = cubby::handle<map_face, engine_type>;
+  using handle_type = cubby::handle<map_api, engine_type>;
   /// `cubby::options` and those that only this engine reads.
   using options_type = typename engine_type::options_type;
   /// How entries are stored; known when the types are.
@@ -36,8 +36,8 @@ public:
   template <contract::options_of<engine_type> O>
   explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// Nobody else may use the map any more. Destructors of its keys and values that run now may call every verb of it; what they insert goes
-  /// as well, so one that always inserts keeps this from ending.
+  /// Nobody else may use the map any more. Destructors of its keys and values that run now may call every verb of it; what they
+  /// insert goes as well, so one that always inserts keeps this from ending.
   ~map() {
     if (ok()) detail::empty_at_end(engine_);
   }
@@ -47,18 +47,22 @@ public:
   /// False when the map could not be made, in builds without exceptions; then only destroy it.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
 
-  /// A seat of one's own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc without memory.
+  /// A thread record of one's own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc without memory.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
 
   /// `handle::guard` for the calling thread's calls without a handle. End it in the same thread.
-  [[nodiscard]] auto guard() const { return detail::table_guard<engine_type>(engine_, detail::thread_seat(engine_)); }
+  [[nodiscard]] auto guard() const {
+    return detail::table_guard<engine_type>(engine_, detail::caller_thread_record(engine_));
+  }
 
   /// The engine below, for pipelines, and for benches and tests that want to speak to it in words.
   [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
 
-  [[nodiscard]] detail::site<engine_type> site() const { return {engine_, detail::thread_seat(engine_)}; }
-  [[nodiscard]] static seat* own_seat() noexcept { return nullptr; }
-  static constexpr bool has_own_seat = false;
+  [[nodiscard]] detail::context<engine_type> context() const {
+    return {engine_, detail::caller_thread_record(engine_)};
+  }
+  [[nodiscard]] static thread_record* own_thread_record() noexcept { return nullptr; }
+  static constexpr bool has_own_thread_record = false;
 
 private:
   struct made_with {}; // what the options of the engine are handed over with

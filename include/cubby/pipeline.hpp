@@ -10,8 +10,8 @@
 #include <span>
 #include <type_traits>
 
-#include <cubby/core/ring.hpp>
-#include <cubby/handle.hpp>
+#include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/core/ring.hpp>
 
 namespace cubby::inline v0 {
 
@@ -79,9 +79,9 @@ public:
     std::size_t answered = 0;
   };
 
-  /// Throws std::bad_alloc without memory for the ring or a seat (without exceptions: `ok`).
+  /// Throws std::bad_alloc without memory for the ring or a thread record (without exceptions: `ok`).
   explicit pipeline(Engine& e, pipeline_options chosen = {})
-      : seat_(e), window_(chosen.window < 1 ? 1 : chosen.window), batch_(batch_of(chosen.batch, window_)),
+      : thread_record_(e), window_(chosen.window < 1 ? 1 : chosen.window), batch_(batch_of(chosen.batch, window_)),
         pending_(window_) {}
   template <table_with_engine Table>
     requires std::same_as<typename Table::engine_type, Engine>
@@ -97,7 +97,7 @@ public:
   /// Requests that were taken and are not answered.
   [[nodiscard]] std::size_t pending() const noexcept { return pending_.size(); }
 
-  /// What the latest call with room for replies came to; also when it has thrown.
+  /// What the latest call with space for replies came to; also when it has thrown.
   [[nodiscard]] progress latest() const noexcept { return latest_; }
 
   /// Takes one request and hands what is ready to `sink(reply_type&&)`, which may be called for any pending request, or not
@@ -106,7 +106,7 @@ public:
     while (pending_.size() >= window_) turn_oldest(sink);
     take(r);
   }
-  /// Takes requests in order, and writes answers as long as there is room for them; without room it takes no more than
+  /// Takes requests in order, and writes answers as long as there is space for them; without space it takes no more than
   /// the window holds. Answers may be to earlier requests.
   progress submit(std::span<const request_type> requests, std::span<reply_type> replies) {
     progress so_far;
@@ -156,7 +156,7 @@ private:
     request_type asked;
   };
 
-  static decltype(auto) probe_of(detail::site<Engine> s, const waiting& w) {
+  static decltype(auto) probe_of(detail::context<Engine> s, const waiting& w) {
     if constexpr (in_records) return s.codec().probe_of(w.asked.key);
     else return static_cast<const probe&>(w.where);
   }
@@ -164,7 +164,7 @@ private:
     if constexpr (in_records) return nothing{};
     else return p;
   }
-  /// Answers go to the caller's room; one that cannot be moved there is not counted.
+  /// Answers go to the caller's space; one that cannot be moved there is not counted.
   static auto writer_to(std::span<reply_type> replies, progress& so_far) {
     return [replies, &so_far](reply_type&& r) {
       replies[so_far.answered] = std::move(r);
@@ -195,7 +195,7 @@ private:
     }
   };
 
-  [[nodiscard]] detail::site<Engine> site() const { return {seat_.engine(), seat_.at()}; }
+  [[nodiscard]] detail::context<Engine> context() const { return {thread_record_.engine(), thread_record_.at()}; }
 
   /// docs/performance.md has the figures for other sizes.
   static std::size_t batch_of(std::size_t chosen, std::size_t window) noexcept {
@@ -208,7 +208,7 @@ private:
   static constexpr std::uint32_t most_in_a_pin = 4096;
 
   CUBBY_ALWAYS_INLINE void take(const request_type& r) {
-    const auto s = site();
+    const auto s = context();
     const idle_end at_end{*this};
     if (!pin_.holds()) {
       pin_.hold(s.engine, s.at);
@@ -219,14 +219,14 @@ private:
     ++taken_in_pin_;
     if (pending_.end_number() - asked_ >= batch_) ask(s);
   }
-  /// Asks memory for the lines of all requests that came since the last time. Many at once: a prefetch that has to walk the
-  /// page tables holds up what comes behind it, so those that follow each other closely walk together.
-  CUBBY_ALWAYS_INLINE void ask(detail::site<Engine> s) noexcept {
+  /// Asks memory for the lines of all requests that came since the last time. Many at once: a prefetch that has to scan the
+  /// page tables holds up what comes behind it, so those that follow each other closely scan together.
+  CUBBY_ALWAYS_INLINE void ask(detail::context<Engine> s) noexcept {
     for (; asked_ != pending_.end_number(); ++asked_) s.engine.ask(pending_.numbered(asked_).at);
   }
 
   template <class Sink> CUBBY_ALWAYS_INLINE void turn_oldest(Sink& sink) {
-    const auto s = site();
+    const auto s = context();
     if (pending_.first_number() == asked_) [[unlikely]]
       ask(s);
     waiting& w = pending_.oldest();
@@ -248,7 +248,7 @@ private:
   }
 
   /// False: it wants another turn.
-  CUBBY_ALWAYS_INLINE bool try_to_answer(detail::site<Engine> s, waiting& w, reply_type& answer) {
+  CUBBY_ALWAYS_INLINE bool try_to_answer(detail::context<Engine> s, waiting& w, reply_type& answer) {
     const probe& p = probe_of(s, w);
     if (w.aimed_in != pin_number_) [[unlikely]] {
       w.at = s.engine.aim(p);
@@ -278,18 +278,18 @@ private:
   static constexpr bool adds = requires(const mapped_type& v) { static_cast<mapped_type>(v + v); };
 
   /// What the request does to an entry that is there.
-  static decision change_of(detail::site<Engine> s, const probe& p, const request_type& asked, std::uint64_t word) {
-    if (asked.what == pipeline_verb::erase) return {verdict::erase};
+  static decision change_of(detail::context<Engine> s, const probe& p, const request_type& asked, std::uint64_t word) {
+    if (asked.what == pipeline_verb::erase) return {action::erase};
     if constexpr (adds) {
       if (asked.what == pipeline_verb::insert_or_add) {
         const mapped_type old = s.codec().value(word);
-        return {verdict::replace, s.codec().make(p, asked.key, static_cast<mapped_type>(old + value_in(asked))).word};
+        return {action::replace, s.codec().make(p, asked.key, static_cast<mapped_type>(old + value_in(asked))).word};
       }
     }
-    return {verdict::replace, s.codec().make(p, asked.key, value_in(asked)).word};
+    return {action::replace, s.codec().make(p, asked.key, value_in(asked)).word};
   }
   /// False: it wants another turn. What needs an entry that is not there goes on as any other.
-  CUBBY_ALWAYS_INLINE bool change_along(detail::site<Engine> s, waiting& w, const probe& p, reply_type& answer) {
+  CUBBY_ALWAYS_INLINE bool change_along(detail::context<Engine> s, waiting& w, const probe& p, reply_type& answer) {
     if constexpr (!adds) {
       if (w.asked.what == pipeline_verb::insert_or_add) return true; // not_executed
     }
@@ -311,7 +311,7 @@ private:
 
   /// Lets go and begins again: what is pending is aimed anew, each at its next turn.
   void renew_pin() noexcept {
-    const auto s = site();
+    const auto s = context();
     pin_.drop();
     pin_.hold(s.engine, s.at);
     taken_in_pin_ = 0;
@@ -328,7 +328,7 @@ private:
   static outcome settled(detail::upserted u) {
     return u.how == insert_outcome::exists ? outcome::done : detail::outcome_of(u.how);
   }
-  static outcome carry_out(detail::site<Engine> s, const probe& p, request_type& asked,
+  static outcome carry_out(detail::context<Engine> s, const probe& p, request_type& asked,
                            std::optional<mapped_type>& value) {
     if (asked.what == pipeline_verb::find) {
       const auto seen = s.engine.find(s.at, p);
@@ -352,7 +352,7 @@ private:
     return outcome::not_executed; // values that cannot be added
   }
 
-  detail::owned_seat<Engine> seat_;
+  detail::owned_thread_record<Engine> thread_record_;
   detail::held_pin<Engine> pin_;
   std::uint32_t taken_in_pin_ = 0;
   std::uint32_t pin_number_ = 0;

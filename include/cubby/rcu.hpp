@@ -3,5 +3,5 @@
 // into which a writer retires what it has unlinked.
 #pragma once
 
-#include <cubby/core/epoch.hpp>
-#include <cubby/core/rcu.hpp>
+#include <cubby/detail/core/epoch.hpp>
+#include <cubby/detail/core/rcu.hpp>

@@ -14,7 +14,7 @@ namespace cubby::inline v0 {
 
 /// One thread's pipeline and the function `sink(reply_type&&)` that its answers go to, inside any later call, in any
 /// order. All that is promised of `cubby::pipeline` holds: every request is answered once, at the latest by `drain`; what
-/// the destructor finds pending is carried out without an answer. It has a seat of its own: it may outlive the handle
+/// the destructor finds pending is carried out without an answer. It has a thread record of its own: it may outlive the handle
 /// that made it, not the table. Not movable. The sink may use the table, not this pipeline.
 template <class Engine, class Sink> class sink_pipeline {
 public:
@@ -24,7 +24,7 @@ public:
   static_assert(std::is_invocable_v<Sink&, reply_type>,
                 "a pipeline's sink is called with each answer: sink(tagged_reply<value type>&&)");
 
-  /// Throws std::bad_alloc without memory for the ring or a seat (without exceptions: `ok`).
+  /// Throws std::bad_alloc without memory for the ring or a thread record (without exceptions: `ok`).
   explicit sink_pipeline(Engine& e, Sink sink, pipeline_options chosen = {})
       : pending_(e, chosen), sink_(std::move(sink)) {}
 

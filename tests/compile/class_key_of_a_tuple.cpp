@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // says: keys of a tuple are compared by their bits, and this class has an operator==
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 
 struct point {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // says alone: this engine lacks something that each table needs: see contract::engine
-#include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
+#include <cubby/reference.hpp>
 
 template <class Policy> struct without_mutate : cubby::engines::reference<Policy> {
   using cubby::engines::reference<Policy>::reference;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // says: this engine takes no batches; ask it one by one
-#include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
+#include <cubby/reference.hpp>
 
 template <class Policy> struct one_by_one : cubby::engines::reference<Policy> {
   using cubby::engines::reference<Policy>::reference;

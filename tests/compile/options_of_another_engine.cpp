@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // says alone: these are the options of another engine: give cubby::options, or the options_type of this table
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 cubby::map<int, int, cubby::relativistic> all(cubby::dlht::options{{.capacity = 10}, {.move_bins = 4}});

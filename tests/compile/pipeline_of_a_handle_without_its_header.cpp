@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // says alone: handle.pipeline needs #include <cubby/sink_pipeline.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 
 void ask(cubby::map<int, int, cubby::dramhit>& all) {

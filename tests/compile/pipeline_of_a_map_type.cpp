@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // says alone: write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 

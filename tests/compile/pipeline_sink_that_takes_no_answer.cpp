@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // says: a pipeline's sink is called with each answer: sink(tagged_reply<value type>&&)
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 #include <cubby/sink_pipeline.hpp>
 

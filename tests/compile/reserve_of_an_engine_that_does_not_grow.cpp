@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // says: this engine does not grow; give the capacity when the table is made
-#include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
+#include <cubby/reference.hpp>
 
 template <class Policy> struct of_one_size : cubby::engines::reference<Policy> {
   using cubby::engines::reference<Policy>::reference;

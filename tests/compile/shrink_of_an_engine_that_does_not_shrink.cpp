@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // says: this engine gives no memory back before its end
-#include <cubby/engine/reference/reference.hpp>
 #include <cubby/map.hpp>
+#include <cubby/reference.hpp>
 
 template <class Policy> struct growing_only : cubby::engines::reference<Policy> {
   using cubby::engines::reference<Policy>::reference;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee A, without threads: each verb does what the face says. Long random histories over every mode, each step
+// Guarantee A, without threads: each verb does what the API says. Long random histories over every mode, each step
 // compared with std::unordered_map, on tables so small that they grow, chain and reuse slots all the time.
 #include <unordered_map>
 #include <vector>
@@ -39,8 +39,8 @@ public:
     std::unordered_map<std::uint64_t, std::uint64_t> seen;
     map_.visit_all([&](const auto& k, const auto& v) {
       const bool first = seen.emplace(Mode::number_of_key(k), Mode::number(v)).second;
-      // A mover of the table's own may work behind the walk.
-      EXPECT_TRUE(first || !Mode::map::capabilities.walks_once) << "twice: " << Mode::number_of_key(k);
+      // A mover of the table's own may work behind the scan.
+      EXPECT_TRUE(first || !Mode::map::capabilities.scans_once) << "twice: " << Mode::number_of_key(k);
     });
     EXPECT_EQ(seen, oracle_);
     for (std::uint64_t n = 0; n < keys_; ++n) ASSERT_EQ(map_.contains(Mode::key(n)), oracle_.contains(n)) << n;

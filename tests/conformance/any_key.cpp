@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any key is legal, and so is any value: words that an engine uses for itself are escaped. Every edge of every kind of
-// key is inserted together, found, moved through growth and shrink, walked and erased.
+// key is inserted together, found, moved through growth and shrink, scanned and erased.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -29,15 +29,15 @@ void whole_life(const std::vector<K>& keys, const std::vector<V>& values) {
       ASSERT_TRUE(m.assign(keys[i], value_of(i + 1))) << i;
       ASSERT_EQ(m.find(keys[i]), value_of(i + 1)) << i;
     }
-    std::size_t walked = 0;
+    std::size_t scanned = 0;
     m.visit_all([&](const K& k, const V& v) {
       std::size_t i = 0;
       while (i < keys.size() && !(keys[i] == k)) ++i;
       ASSERT_LT(i, keys.size());
       ASSERT_EQ(v, value_of(i + 1));
-      ++walked;
+      ++scanned;
     });
-    EXPECT_EQ(walked, keys.size());
+    EXPECT_EQ(scanned, keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
       ASSERT_EQ(m.extract(keys[i]), value_of(i + 1)) << i;
       ASSERT_FALSE(m.contains(keys[i])) << i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee E: every request that a pipeline has taken is answered exactly once, with its own tag and the answer that the
-// verb has; whatever the window, the room for replies, and what the table does meanwhile.
+// verb has; whatever the window, the space for replies, and what the table does meanwhile.
 #include <cubby/pipeline.hpp>
 #include <cubby/sink_pipeline.hpp>
 
@@ -30,7 +30,7 @@ static_assert(!std::is_constructible_v<pipe<word_mode<cubby::dramhit>>, text_mod
 template <class Mode>
 class correspondent {
 public:
-  correspondent(typename Mode::map& m, cubby::pipeline_options o, std::size_t room) : pipe_(m, o), out_(room) {}
+  correspondent(typename Mode::map& m, cubby::pipeline_options o, std::size_t space) : pipe_(m, o), out_(space) {}
 
   void send(const std::vector<typename pipe<Mode>::request_type>& all) {
     std::span<const typename pipe<Mode>::request_type> rest(all);
@@ -38,7 +38,7 @@ public:
       const auto p = pipe_.submit(rest, out_);
       note(p.answered);
       rest = rest.subspan(p.taken);
-      ASSERT_TRUE(p.taken != 0 || p.answered != 0) << "a full window and room for replies, and nothing moves";
+      ASSERT_TRUE(p.taken != 0 || p.answered != 0) << "a full window and space for replies, and nothing moves";
     }
   }
   void poll() { note(pipe_.poll(out_)); }
@@ -65,16 +65,16 @@ private:
 TYPED_TEST(e_every_tag_once, at_any_window_batch_and_room) {
   const std::vector<cubby::pipeline_options> all_options = {{1}, {2}, {7}, {32}, {200}, {7, 1}, {7, 7}, {32, 1000}};
   for (const auto& options : all_options) {
-    for (const std::size_t room : {1u, 3u, 64u, 1000u}) {
+    for (const std::size_t space : {1u, 3u, 64u, 1000u}) {
       typename TypeParam::map m(tiny_options());
-      correspondent<TypeParam> c(m, options, room);
+      correspondent<TypeParam> c(m, options, space);
       std::vector<typename pipe<TypeParam>::request_type> all;
       for (std::uint64_t n = 0; n < 500; ++n)
         all.push_back({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)});
       c.send(all);
       c.poll();
       c.drain();
-      ASSERT_EQ(c.answers.size(), 500u) << options.window << ' ' << options.batch << ' ' << room;
+      ASSERT_EQ(c.answers.size(), 500u) << options.window << ' ' << options.batch << ' ' << space;
       ASSERT_EQ(c.twice, 0u);
       for (const auto& [tag, r] : c.answers) ASSERT_EQ(r.result, outcome::done) << tag;
       ASSERT_EQ(m.size(), 500u);

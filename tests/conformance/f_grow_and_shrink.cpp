@@ -13,13 +13,13 @@ namespace {
 
 template <class Mode>
 void expect_exactly(typename Mode::map& m, std::uint64_t from, std::uint64_t to) {
-  // A walk may meet an entry again that moves behind it (F.1): ends a growth that is under way.
-  if (!claims<Mode>(&cubby::capability_set::walks_once)) {
+  // A scan may meet an entry again that moves behind it (F.1): ends a growth that is under way.
+  if (!claims<Mode>(&cubby::capability_set::scans_once)) {
     ASSERT_TRUE(m.reserve(1));
   }
   EXPECT_EQ(m.size(), to - from);
   std::vector<unsigned> seen(to, 0);
-  const bool exact = is_walk_exact(m);
+  const bool exact = is_scan_exact(m);
   m.visit_all([&](const auto& k, const auto& v) {
     const std::uint64_t n = Mode::number_of_key(k);
     ASSERT_TRUE(n >= from && n < to) << n;
@@ -71,7 +71,7 @@ TYPED_TEST(f_grow_and_shrink, capacity_is_what_fits_and_reserve_keeps_its_word) 
     const auto growths = m.stats().growths;
     EXPECT_GE(m.capacity(), 5000u);
     for (std::uint64_t n = 0; n < 5000; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
-    EXPECT_EQ(m.stats().growths, growths) << "room that was reserved needs no growth";
+    EXPECT_EQ(m.stats().growths, growths) << "space that was reserved needs no growth";
     expect_exactly<TypeParam>(m, 0, 5000);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee G of guards (`handle::guard`, `map::guard`): what was shown while one lives stays, everything is freed after it, and
-// it is bound to the seat and not to the handle object.
+// it is bound to the thread record and not to the handle object.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -80,7 +80,7 @@ TYPED_TEST(g_guards, free_nothing_while_one_of_them_lives_and_everything_after_t
   ASSERT_TRUE(this->m->insert(1, tracked(77)));
   auto h = this->m->handle();
   std::optional<decltype(h.guard())> outer;
-  outer.emplace(h.site().engine, h.site().at);
+  outer.emplace(h.context().engine, h.context().at);
   {
     const auto inner = h.guard();
     ASSERT_NE(h.find_ref(1), nullptr);
@@ -131,27 +131,27 @@ TYPED_TEST(g_guards, stay_when_their_handle_is_moved) {
   this->expect_only_entries_are_left();
 }
 
-TYPED_TEST(g_guards, stay_when_their_handle_ends_and_then_give_its_seat_back) {
+TYPED_TEST(g_guards, stay_when_their_handle_ends_and_then_give_its_thread_record_back) {
   ASSERT_TRUE(this->m->insert(1, tracked(77)));
   const tracked* seen = nullptr;
   std::optional<decltype(this->m->handle())> h(this->m->handle());
-  const cubby::seat* const seat = h->own_seat();
+  const cubby::thread_record* const thread_record = h->own_thread_record();
   {
     const auto g = h->guard();
     EXPECT_EQ(h->visit(1, [&](const tracked& value) { seen = &value; }), 1u);
     h.reset();
-    EXPECT_NE(this->m->handle().own_seat(), seat) << "the guard has it yet";
+    EXPECT_NE(this->m->handle().own_thread_record(), thread_record) << "the guard has it yet";
     this->churn();
     EXPECT_EQ(seen->number(), 77u);
   }
-  EXPECT_EQ(this->m->handle().own_seat(), seat) << "the first free one";
+  EXPECT_EQ(this->m->handle().own_thread_record(), thread_record) << "the first free one";
   this->expect_only_entries_are_left();
 }
 
-TYPED_TEST(g_guards, stay_when_their_thread_has_given_its_seat_up) {
+TYPED_TEST(g_guards, stay_when_their_thread_has_given_its_thread_record_up) {
   ASSERT_TRUE(this->m->insert(1, tracked(77)));
   std::thread other([&] {
-    // made before the thread has a seat, and so destroyed after the thread has given it up
+    // made before the thread has a thread record, and so destroyed after the thread has given it up
     struct late {
       typename TestFixture::map* m = nullptr;
       std::optional<decltype(std::declval<typename TestFixture::map&>().guard())> guard;
@@ -171,7 +171,7 @@ TYPED_TEST(g_guards, stay_when_their_thread_has_given_its_seat_up) {
     static thread_local late last;
     last.m = this->m.get();
     last.number = &this->number;
-    const auto s = this->m->site();
+    const auto s = this->m->context();
     last.guard.emplace(s.engine, s.at);
     EXPECT_EQ(this->m->visit(1, [&](const tracked& value) { last.seen = &value; }), 1u);
   });
@@ -232,7 +232,7 @@ TYPED_TEST(guarded_calls, answer_like_others_while_the_table_grows_and_shrinks) 
   }
 }
 
-TYPED_TEST(guarded_calls, leave_the_seat_as_they_found_it) {
+TYPED_TEST(guarded_calls, leave_the_thread_record_as_they_found_it) {
   using mode = TypeParam;
   typename mode::map m(tiny_options());
   auto h = m.handle();
@@ -242,14 +242,14 @@ TYPED_TEST(guarded_calls, leave_the_seat_as_they_found_it) {
       h.insert(mode::key(1), mode::value(1));
       EXPECT_TRUE(h.find(mode::key(1)).has_value());
       EXPECT_TRUE(h.erase(mode::key(1)));
-      EXPECT_TRUE(cubby::registry::inside(*h.own_seat())) << "a call has ended the guard";
+      EXPECT_TRUE(cubby::registry::inside(*h.own_thread_record())) << "a call has ended the guard";
     }
-    EXPECT_FALSE(cubby::registry::inside(*h.own_seat()));
+    EXPECT_FALSE(cubby::registry::inside(*h.own_thread_record()));
     h.insert(mode::key(1), mode::value(1));
     EXPECT_TRUE(h.contains(mode::key(1)));
     h.assign(mode::key(1), mode::value(2));
     EXPECT_TRUE(h.erase(mode::key(1)));
-    EXPECT_FALSE(cubby::registry::inside(*h.own_seat())) << "a call has not left";
+    EXPECT_FALSE(cubby::registry::inside(*h.own_thread_record())) << "a call has not left";
   }
 }
 

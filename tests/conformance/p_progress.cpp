@@ -57,7 +57,7 @@ TYPED_TEST(p_progress, a_visitor_that_stands_still_stops_nobody) {
   this->while_one_stands(m, [&](auto inside) { m.visit(TypeParam::key(1), [&](const auto&) { inside(); }); });
 }
 
-TYPED_TEST(p_progress, a_walker_that_stands_still_stops_nobody) {
+TYPED_TEST(p_progress, a_scanner_that_stands_still_stops_nobody) {
   typename TypeParam::map m(tiny_options());
   ASSERT_TRUE(m.insert(TypeParam::key(1), TypeParam::value(1)));
   this->while_one_stands(m, [&](auto inside) {

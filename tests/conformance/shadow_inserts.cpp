@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shadow insert reserves its key: hidden from every verb, in the way of other inserts, until commit shows it or abort
-// (or its destructor) takes it back; also while the table grows, shrinks, is walked and is destroyed.
+// (or its destructor) takes it back; also while the table grows, shrinks, is scanned and is destroyed.
 #include <atomic>
 #include <optional>
 #include <vector>

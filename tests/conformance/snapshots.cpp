@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot shows one point in time; a weak walk shows everything that is present throughout. Both run beside writers,
+// A snapshot shows one point in time; a weak scan shows everything that is present throughout. Both run beside writers,
 // growth and shrink. The writers keep orders between keys that any cut in time must show.
 #include <atomic>
 #include <map>
@@ -127,7 +127,7 @@ TYPED_TEST(snapshots, from_many_threads_at_once_all_end) {
   }
 }
 
-TYPED_TEST(snapshots, weak_walks_see_all_that_stays_while_the_table_grows_and_shrinks) {
+TYPED_TEST(snapshots, weak_scans_see_all_that_stays_while_the_table_grows_and_shrinks) {
   constexpr std::uint64_t stay = 200;
   for (const auto growth : growing_policies) {
     typename TypeParam::map m(tiny_options(growth));
@@ -158,10 +158,10 @@ TYPED_TEST(snapshots, weak_walks_see_all_that_stays_while_the_table_grows_and_sh
 }
 
 template <class Mode>
-class walks : public ::testing::Test {};
-TYPED_TEST_SUITE(walks, main_modes);
+class scans : public ::testing::Test {};
+TYPED_TEST_SUITE(scans, main_modes);
 
-TYPED_TEST(walks, may_call_the_table) {
+TYPED_TEST(scans, may_call_the_table) {
   typename TypeParam::map m(tiny_options());
   for (std::uint64_t n = 0; n < 300; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
   m.visit_all([&](const auto& k, const auto&) {
@@ -173,7 +173,7 @@ TYPED_TEST(walks, may_call_the_table) {
   for (std::uint64_t n = 1; n < 300; n += 2) ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n + 1);
 }
 
-TYPED_TEST(walks, and_snapshots_of_an_empty_table_are_empty) {
+TYPED_TEST(scans, and_snapshots_of_an_empty_table_are_empty) {
   typename TypeParam::map m(tiny_options());
   m.visit_all([](const auto&, const auto&) { ADD_FAILURE(); });
   if constexpr (claims<TypeParam>(&cubby::capability_set::snapshot)) {

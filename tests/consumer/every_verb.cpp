@@ -9,13 +9,13 @@
 
 #include <cubby/coro.hpp>
 #include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <cubby/rcu.hpp>
+#include <cubby/reference.hpp>
+#include <cubby/relativistic.hpp>
 #include <cubby/set.hpp>
 #include <cubby/sink_pipeline.hpp>
 
@@ -35,7 +35,7 @@ template <class Map, class K, class V> void change(Map& m, const K& k, const V& 
   m.insert_or_add(k, v);
   (void)m.compute(k, [](const V* old) -> cubby::computed<V> {
     if (old != nullptr) return *old;
-    return cubby::verdict::keep;
+    return cubby::action::keep;
   });
   m.erase_if(k, [](const V&) { return false; });
   if constexpr (Map::capabilities.exclusive_modify) m.modify(k, [&v](V& now) { now = v; });

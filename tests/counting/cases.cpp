@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases. Each verb runs once, alone, on keys of a bin of its own, so that no case sees what another left; the table
-// is made before, and the thread has its seat.
+// is made before, and the thread has its thread record.
 #include "counting/cases.hpp"
 
 #include <array>
@@ -10,12 +10,12 @@
 #include <span>
 #include <type_traits>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
+#include <cubby/reference.hpp>
+#include <cubby/relativistic.hpp>
 #include <cubby/set.hpp>
 
 #include "modes.hpp"
@@ -84,7 +84,7 @@ public:
     table_ = std::make_unique<map>(o);
     const bool parts = capacity < groups || name_.starts_with("reference") || table_->stats().bins >= groups;
     require(parts);                       // else groups would share bins
-    (void)table_->contains(Kind::key(0)); // claims the thread's seat
+    (void)table_->contains(Kind::key(0)); // claims the thread's record
   }
 
   map& table() { return *table_; }
@@ -101,7 +101,7 @@ public:
   }
   /// Counts `f(table) -> bool`, which must be true: a verb that did not do its work would be counted cheap.
   template <class F> void count(const char* verb, F f) {
-    const cubby::seat& mine = table_->site().at;
+    const cubby::thread_record& mine = table_->context().at;
     start({reinterpret_cast<const std::byte*>(table_.get()), sizeof(map)},
           {reinterpret_cast<const std::byte*>(&mine), sizeof mine}, clock_of_image());
     const bool done = f(*table_);
@@ -254,7 +254,7 @@ template <class Kind> void count_batches(desk<Kind>& d) {
   });
 }
 
-/// One verb for each of 32 bins, all pending together. The pipeline has a seat of its own, which counts as `index`.
+/// One verb for each of 32 bins, all pending together. The pipeline has a thread record of its own, which counts as `index`.
 template <class Kind> void count_pipelined(desk<Kind>& d) {
   using table_pipeline = cubby::pipeline<typename Kind::map::engine_type>;
   using request = typename table_pipeline::request_type;
@@ -291,7 +291,7 @@ template <class Kind> void count_whole(std::string name, std::vector<row>& out) 
   d.count("size", [](auto& t) { return t.size() == 8; });
 }
 
-/// `in_line`: entries of a line, of an engine in which others lie in the next line; 0: of no such engine. Tuples get the room
+/// `in_line`: entries of a line, of an engine in which others lie in the next line; 0: of no such engine. Tuples get the space
 /// in which the lines of a group reach no other group's.
 template <class Kind> void count_kind(const std::string& name, std::vector<row>& out, unsigned in_line = 0) {
   desk<Kind> d(name, out, name.starts_with("tuple") ? 16 * groups : 4 * groups);
@@ -309,7 +309,7 @@ template <class Kind> void count_kind(const std::string& name, std::vector<row>&
   count_whole<Kind>(name, out);
 }
 
-/// What records cost beyond their verbs: who retires pays for a look at all seats now and then.
+/// What records cost beyond their verbs: who retires pays for a look at all thread records now and then.
 void count_retirement(std::vector<row>& out) {
   using kind = records<cubby::dlht>;
   desk<kind> d("dlht records", out);
@@ -326,9 +326,9 @@ void count_retirement(std::vector<row>& out) {
   d.count("assign, the 512th", times(1));
 }
 
-/// Pipelines take a seat beside the thread's. It is there from the start, so that whoever looks at all seats sees as many in
-/// each case and in each run.
-void claim_second_seat() {
+/// Pipelines take a thread record beside the thread's. It is there from the start, so that whoever looks at all thread records sees
+/// as many in each case and in each run.
+void claim_second_thread_record() {
   words<cubby::dlht>::map table;
   (void)table.contains(0); // claims the thread's
   (void)table.handle();
@@ -337,7 +337,7 @@ void claim_second_seat() {
 } // namespace
 
 std::vector<row> count_all() {
-  claim_second_seat();
+  claim_second_thread_record();
   std::vector<row> out;
   out.reserve(1000); // nothing is allocated for the rows while a case is counted
   count_kind<words<cubby::dlht>>("dlht words", out);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verb may cost, counted. The table's own lines (root, a counter cell), the seat and the clock are the same few
+// What a verb may cost, counted. The table's own lines (root, a counter cell), the thread record and the clock are the same few
 // for every key and stay in the cache; they are counted apart and not part of these gates but where they are named.
 #include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
-#include <cubby/platform/barrier.hpp>
+#include <cubby/detail/platform/barrier.hpp>
 
 #include "counting/cases.hpp"
 
@@ -42,19 +42,19 @@ void expect_costs(const tally& t, allowance allowed) {
   EXPECT_EQ(t.fences, 0u) << "fences";
 }
 
-// A look reads the bin's line and writes nothing, whether it finds or not; outside it stores in its own seat.
+// A look reads the bin's line and writes nothing, whether it finds or not; outside it stores in its own thread record.
 TEST(counting_gates, find_takes_one_line_and_no_read_modify_write) {
   for (const char* verb : {"find", "find, absent", "visit", "contains, first slot", "contains, third slot",
                            "contains, absent, bin empty", "contains, absent, slots full"}) {
     SCOPED_TRACE(verb);
     expect_costs(words(verb), {1, 0, 0});
-    EXPECT_EQ(words(verb).stores, words(verb).seat * 2) << "into the seat and out";
+    EXPECT_EQ(words(verb).stores, words(verb).thread_record * 2) << "into the thread record and out";
   }
   expect_costs(words("contains, in a link bucket"), {2, 0, 0});
 }
 
 // Two swaps of the header (reserve, commit), as in the paper; and one of the slot, beyond the paper: an inline entry is
-// shown last, so that an assign which looked long ago can never hit a slot that is being filled (the room's README,
+// shown last, so that an assign which looked long ago can never hit a slot that is being filled (the space's README,
 // "What we changed", 1). A set's entries are shown in the same way. Records need no third: no address comes back
 // to a slot while a pin lives.
 TEST(counting_gates, insert_takes_one_line_two_swaps_of_the_header_and_one_that_shows) {
@@ -82,7 +82,7 @@ TEST(counting_gates, assign_takes_one_line_and_one_swap_of_the_slot) {
 }
 
 // One swap of the slot scrubs the key, is the linearization point, and frees the slot: the next insert takes a valid
-// slot whose key is scrubbed like an invalid one. In a link bucket the header is changed, too, so that misses need not
+// slot whose key is cleared like an invalid one. In a link bucket the header is changed, too, so that misses need not
 // look there.
 TEST(counting_gates, erase_takes_one_line_and_one_swap_of_the_slot) {
   for (const char* verb : {"erase", "erase, third slot"}) {
@@ -106,7 +106,7 @@ TEST(counting_gates, reservations_swap_the_header_and_show_last) {
 TEST(counting_gates, a_batch_costs_what_its_requests_cost) {
   expect_costs(words("find_batch, 32 bins"), {32, 0, 0});
   expect_costs(words("execute: find, insert, assign, erase"), {4, 2, 3});
-  EXPECT_EQ(words("execute: find, insert, assign, erase").seat, 1u) << "one pin for all";
+  EXPECT_EQ(words("execute: find, insert, assign, erase").thread_record, 1u) << "one pin for all";
 }
 
 TEST(counting_gates, inline_tables_allocate_nothing_and_records_one_block) {
@@ -126,7 +126,7 @@ TEST(counting_gates, inline_tables_allocate_nothing_and_records_one_block) {
   }
 }
 
-// Who retires chains the record under the lock of its stripe; every 256th call turns the stripe, and looks at all seats
+// Who retires chains the record under the lock of its stripe; every 256th call turns the stripe, and looks at all thread records
 // when something has waited since the last turn. That look is the only fence of any verb.
 TEST(counting_gates, retiring_makes_no_fence_but_at_every_512th) {
   expect_costs(records("erase"), {1, 1, 1});
@@ -145,15 +145,15 @@ TEST(counting_gates, a_find_in_dramhit_takes_one_line_and_no_read_modify_write) 
     SCOPED_TRACE(verb);
     expect_costs(in_dramhit(verb), {1, 0, 0});
     expect_costs(dramhit_records(verb), {1, 0, 0});
-    EXPECT_EQ(in_dramhit(verb).stores, in_dramhit(verb).seat * 2) << "into the seat and out";
+    EXPECT_EQ(in_dramhit(verb).stores, in_dramhit(verb).thread_record * 2) << "into the thread record and out";
   }
   expect_costs(in_dramhit("find, in the next line"), {2, 0, 0});
   expect_costs(in_dramhit("find, absent, line full"), {2, 0, 0});
   expect_costs(in_dramhit("find_batch, 32 bins"), {32, 0, 0});
 }
 
-// One swap of the slot, whatever the verb. Inserts and erases are counted in a cell that only their seat writes: one line of
-// the table beside the root's, and one store.
+// One swap of the slot, whatever the verb. Inserts and erases are counted in a cell that only their thread record writes: one line
+// of the table beside the root's, and one store.
 TEST(counting_gates, a_change_in_dramhit_takes_one_line_and_one_swap_of_the_slot) {
   for (const char* verb : {"insert", "insert, third slot", "insert, slot of an erased entry", "assign", "update",
                            "insert_or_add, key is there", "insert_or_assign, key is there", "insert_or_assign, absent",
@@ -161,7 +161,7 @@ TEST(counting_gates, a_change_in_dramhit_takes_one_line_and_one_swap_of_the_slot
     SCOPED_TRACE(verb);
     expect_costs(in_dramhit(verb), {1, 0, 1});
     EXPECT_LE(in_dramhit(verb).table, 2u);
-    EXPECT_LE(in_dramhit(verb).stores, 3u) << "into the seat and out, and the counter";
+    EXPECT_LE(in_dramhit(verb).stores, 3u) << "into the thread record and out, and the counter";
   }
   EXPECT_EQ(in_dramhit("assign").stores, 2u) << "nothing is counted";
   for (const char* verb : {"insert, key is there", "assign, absent", "erase, absent"}) {
@@ -173,12 +173,12 @@ TEST(counting_gates, a_change_in_dramhit_takes_one_line_and_one_swap_of_the_slot
   expect_costs(in_dramhit("execute: find, insert, assign, erase"), {4, 0, 3});
 }
 
-// What waits in a pipeline costs what its verb costs alone, but for the pin: one for all of them, in the pipeline's seat.
+// What waits in a pipeline costs what its verb costs alone, but for the pin: one for all of them, in the pipeline's thread record.
 TEST(counting_gates, a_pipelined_request_costs_what_its_verb_costs) {
   expect_costs(in_dramhit("pipelined find, 32 bins"), {32, 0, 0});
   expect_costs(dramhit_records("pipelined find, 32 bins"), {32, 0, 0});
   for (const tally& t : {in_dramhit("pipelined find, 32 bins"), in_tuples("pipelined find, 32 bins")})
-    EXPECT_EQ(t.stores, 2u) << "into the seat and out";
+    EXPECT_EQ(t.stores, 2u) << "into the thread record and out";
   for (const char* verb : {"pipelined insert, 32 bins", "pipelined assign, 32 bins", "pipelined insert_or_add, 32 bins",
                            "pipelined erase, 32 bins"}) {
     SCOPED_TRACE(verb);
@@ -197,7 +197,7 @@ TEST(counting_gates, a_find_of_a_tuple_takes_the_lines_up_to_it_and_no_read_modi
     SCOPED_TRACE(verb);
     for (const tally& t : {in_tuples(verb), in_lines(verb)}) {
       expect_costs(t, {1, 0, 0});
-      EXPECT_EQ(t.stores, t.seat * 2) << "into the seat and out";
+      EXPECT_EQ(t.stores, t.thread_record * 2) << "into the thread record and out";
     }
   }
   EXPECT_EQ(in_tuples("find").loads, 6u) << "the clock, the root, the header twice, a word of key and one of value";
@@ -212,25 +212,25 @@ TEST(counting_gates, a_find_of_a_tuple_takes_the_lines_up_to_it_and_no_read_modi
 }
 
 // A tuple is taken and shown, and so is a new value: two swaps of the header, the second because it has to notice a mover (the
-// room's README, "What we changed", 3). An erase is one. Beside them the words are stored, and what is counted.
+// space's README, "What we changed", 3). An erase is one. Beside them the words are stored, and what is counted.
 TEST(counting_gates, a_change_of_a_tuple_swaps_its_header_twice_and_an_erase_once) {
   for (const char* verb : {"insert", "insert_or_assign, absent"}) {
     SCOPED_TRACE(verb);
     for (const tally& t : {in_tuples(verb), in_lines(verb)}) expect_costs(t, {1, 2, 0});
-    EXPECT_EQ(in_tuples(verb).stores, 5u) << "the seat's two, the counter, and two words";
+    EXPECT_EQ(in_tuples(verb).stores, 5u) << "the thread record's two, the counter, and two words";
     EXPECT_EQ(in_lines(verb).stores, 9u) << "six words";
   }
   for (const char* verb :
        {"assign", "update", "insert_or_add, key is there", "insert_or_assign, key is there", "compute, replaces"}) {
     SCOPED_TRACE(verb);
     for (const tally& t : {in_tuples(verb), in_lines(verb)}) expect_costs(t, {1, 2, 0});
-    EXPECT_EQ(in_tuples(verb).stores, 3u) << "the seat's two, and the value's word";
+    EXPECT_EQ(in_tuples(verb).stores, 3u) << "the thread record's two, and the value's word";
     EXPECT_EQ(in_lines(verb).stores, 6u) << "the value's four";
   }
   for (const char* verb : {"erase", "extract", "compute, erases"}) {
     SCOPED_TRACE(verb);
     for (const tally& t : {in_tuples(verb), in_lines(verb)}) expect_costs(t, {1, 1, 0});
-    EXPECT_EQ(in_lines(verb).stores, 3u) << "the seat's two, and the counter";
+    EXPECT_EQ(in_lines(verb).stores, 3u) << "the thread record's two, and the counter";
   }
   for (const char* verb : {"insert, key is there", "assign, absent", "erase, absent"}) {
     SCOPED_TRACE(verb);
@@ -240,7 +240,7 @@ TEST(counting_gates, a_change_of_a_tuple_swaps_its_header_twice_and_an_erase_onc
   }
 }
 
-// The relativistic room at rest: `lines` are those of the array of heads, `index` the nodes, each in a block of its own. A
+// The relativistic engine at rest: `lines` are those of the array of heads, `index` the nodes, each in a block of its own. A
 // look loads the root, a head, and of each node the link; of the one that it finds the value, too. An empty bucket is one line.
 TEST(counting_gates, a_find_in_a_chain_takes_a_head_and_its_nodes_and_no_read_modify_write) {
   for (const char* verb : {"find", "find, absent", "visit", "contains, first slot", "contains, third slot",
@@ -252,7 +252,7 @@ TEST(counting_gates, a_find_in_a_chain_takes_a_head_and_its_nodes_and_no_read_mo
       expect_costs(t, {1, 0, 0});
       EXPECT_EQ(t.index, nodes);
       EXPECT_EQ(t.table, 1u) << "the root";
-      EXPECT_EQ(t.stores, t.seat * 2) << "into the seat and out";
+      EXPECT_EQ(t.stores, t.thread_record * 2) << "into the thread record and out";
     }
   }
   EXPECT_EQ(chained("find").loads, 5u) << "the clock, the root, the head, the node's value and its link";
@@ -274,7 +274,7 @@ TEST(counting_gates, a_change_of_a_chain_locks_its_stripe_once) {
        {"assign", "update", "insert_or_add, key is there", "insert_or_assign, key is there", "compute, replaces"}) {
     SCOPED_TRACE(verb);
     expect_costs(chained(verb), {1, 2, 0});
-    EXPECT_EQ(chained(verb).stores, 3u) << "the seat's two, and the value";
+    EXPECT_EQ(chained(verb).stores, 3u) << "the thread record's two, and the value";
   }
   for (const char* verb : {"insert, key is there", "assign, absent", "erase, absent"}) {
     SCOPED_TRACE(verb);

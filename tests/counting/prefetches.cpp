@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 
@@ -67,14 +67,14 @@ struct whole_lines {
   static cubby_test::tuple_value value(std::uint64_t n) { return cubby_test::tuple_value::of(n); }
 };
 
-/// A table with room, in memory of `operator new`, so that its own words are told apart from lines.
+/// A table with space, in memory of `operator new`, so that its own words are told apart from lines.
 template <class Kind> class field {
 public:
   using map = typename Kind::map;
 
   field() : table_(std::make_unique<map>(cubby::options{.capacity = 4 * places})) {
     EXPECT_GE(table_->stats().bins, places) << "chains would meet";
-    (void)table_->contains(Kind::key(in_place - 1)); // claims the thread's seat
+    (void)table_->contains(Kind::key(in_place - 1)); // claims the thread's record
   }
   ~field() { EXPECT_FALSE(table_->stats().migrating); }
   field(const field&) = delete;

@@ -13,7 +13,7 @@ struct column {
   unsigned tally::* figure;
 };
 constexpr column columns[] = {
-    {"lines", &tally::lines},      {"table", &tally::table}, {"seat", &tally::seat},
+    {"lines", &tally::lines},      {"table", &tally::table}, {"thread record", &tally::thread_record},
     {"process", &tally::process},  {"index", &tally::index}, {"loads", &tally::loads},
     {"stores", &tally::stores},    {"rmw8", &tally::rmw8},   {"rmw16", &tally::rmw16},
     {"fences", &tally::fences},    {"waits", &tally::waits}, {"allocations", &tally::allocations},
@@ -41,7 +41,7 @@ std::string as_json(const std::vector<row>& all) {
 
 std::string as_table(const std::vector<row>& all) {
   std::string out =
-      "`lines` are of bins and link buckets; table, seat and index are lines, process is words, that all"
+      "`lines` are of bins and link buckets; table, thread record and index are lines, process is words, that all"
       " keys share.\n"
       "Plain memory (the first line of the index, records) does not pass the seam and is not counted.\n\n";
   char cell[64];

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <mutex>
 
-#include <cubby/platform/memory.hpp>
-#include <cubby/platform/prefetch.hpp>
+#include <cubby/detail/platform/memory.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
 
 #include <pthread.h>
 
@@ -95,7 +95,7 @@ private:
 struct state {
   std::atomic<bool> counting{false};
   range table;
-  range seat;
+  range thread_record;
   range clock; // of its domain: a word of the process, though not in its data
   range stack;
   range process;
@@ -104,7 +104,7 @@ struct state {
   touched_set<64> unasked_lines;
   asked_lines asked;
   touched_set<64> table_lines;
-  touched_set<64> seat_lines;
+  touched_set<64> thread_record_lines;
   touched_set<8> process_words;
   touched_set<1> index_pieces;
 };
@@ -128,7 +128,7 @@ range own_stack() {
 }
 
 void count_line(state& s, const void* address) {
-  if (s.seat.holds(address)) s.seat_lines.add(address);
+  if (s.thread_record.holds(address)) s.thread_record_lines.add(address);
   else if (s.table.holds(address)) s.table_lines.add(address);
   else if (s.process.holds(address) || s.clock.holds(address)) s.process_words.add(address);
   else if (const std::byte* const piece = blocks().piece_of(address)) s.index_pieces.add(piece);
@@ -170,15 +170,15 @@ bool on_mapping(std::size_t) {
 
 } // namespace
 
-void start(range table, range seat, range clock) {
+void start(range table, range thread_record, range clock) {
   state& s = the_state();
   s.table = table;
-  s.seat = seat;
+  s.thread_record = thread_record;
   s.clock = clock;
   s.stack = own_stack();
   s.process = {&__data_start, static_cast<std::size_t>(&_end - &__data_start)};
   s.now = {};
-  for (auto* const set : {&s.lines, &s.unasked_lines, &s.table_lines, &s.seat_lines}) set->clear();
+  for (auto* const set : {&s.lines, &s.unasked_lines, &s.table_lines, &s.thread_record_lines}) set->clear();
   s.asked.clear();
   s.index_pieces.clear();
   s.process_words.clear();
@@ -191,7 +191,7 @@ tally stop() {
   s.now.lines = s.lines.count();
   s.now.unasked = s.unasked_lines.count();
   s.now.table = s.table_lines.count();
-  s.now.seat = s.seat_lines.count();
+  s.now.thread_record = s.thread_record_lines.count();
   s.now.process = s.process_words.count();
   s.now.index = s.index_pieces.count();
   return s.now;

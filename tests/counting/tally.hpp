@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cubby/platform/sync.hpp>
+#include <cubby/detail/platform/sync.hpp>
 
 static_assert(CUBBY_SYNC_HOOKS, "counting is for the binary that is built with hooks");
 
@@ -16,13 +16,14 @@ namespace cubby_counting {
 
 /// What one call did. `lines` are of bins and their link buckets; the others are fixed: the same few for every key.
 struct tally {
-  unsigned lines = 0;   // bins and link buckets
-  unsigned unasked = 0; // of these, those that an access met which none of the last 512 prefetches had asked for
-  unsigned table = 0;   // the table object: root, chores, the seat's counter cell, a lock
-  unsigned seat = 0;    // the caller's seat
-  unsigned process = 0; // words, not lines: the epoch clock, the list of seats; the linker may put them on one line
-  unsigned index = 0;   // blocks of `operator new`, in pieces of 64 bytes: an index's own words (its successor, link
-                        // buckets handed out), nodes of chains
+  unsigned lines = 0;         // bins and link buckets
+  unsigned unasked = 0;       // of these, those that an access met which none of the last 512 prefetches had asked for
+  unsigned table = 0;         // the table object: root, maintenance, the thread record's counter cell, a lock
+  unsigned thread_record = 0; // the caller's record
+  unsigned process =
+      0; // words, not lines: the epoch clock, the list of thread records; the linker may put them on one line
+  unsigned index = 0; // blocks of `operator new`, in pieces of 64 bytes: an index's own words (its successor, link
+                      // buckets handed out), nodes of chains
   unsigned loads = 0;
   unsigned stores = 0;
   unsigned rmw8 = 0;
@@ -45,7 +46,7 @@ struct range {
 };
 
 /// From here on every access of this process is counted, until `stop`. Stack and plain (unshared) memory are not seen.
-void start(range table, range seat, range clock = {});
+void start(range table, range thread_record, range clock = {});
 tally stop();
 
 } // namespace cubby_counting

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 
 #include "support/random.hpp"
 
@@ -52,7 +52,7 @@ public:
 private:
   static constexpr std::size_t sets = 2048;
   static constexpr std::size_t associativity = 8;
-  static constexpr std::size_t room = std::size_t{1} << 22; // lines that the model can tell apart
+  static constexpr std::size_t space = std::size_t{1} << 22; // lines that the model can tell apart
   struct line {
     std::uint64_t holders = 0; // a bit for each core
     std::uint32_t transfers = 0;
@@ -64,11 +64,11 @@ private:
 
   /// Lines are numbered as they are met, so that the model does not depend on where memory lies.
   std::uint32_t number_of(std::uintptr_t at) {
-    for (std::size_t i = cubby_test::splitmix(at) % room;; i = (i + 1) % room) {
+    for (std::size_t i = cubby_test::splitmix(at) % space;; i = (i + 1) % space) {
       if (names_[i].at == at) return names_[i].number;
       if (names_[i].at != 0) continue;
       names_[i] = {at, ++met_};
-      if (met_ >= lines_.size()) std::abort(); // more lines than the model has room for
+      if (met_ >= lines_.size()) std::abort(); // more lines than the model has space for
       return met_;
     }
   }
@@ -90,8 +90,8 @@ private:
     std::uintptr_t at = 0;
     std::uint32_t number = 0;
   };
-  std::vector<name> names_{room};
-  std::vector<line> lines_{room / 2};
+  std::vector<name> names_{space};
+  std::vector<line> lines_{space / 2};
   std::vector<way> ways_;
   std::uint32_t met_ = 0;
   std::uint32_t clock_ = 0;

@@ -148,15 +148,15 @@ TYPED_TEST(moves, that_stand_still_while_another_helps) {
   }
 }
 
-/// A walk meets what is there throughout exactly once, wherever it stands while the bins move.
-TYPED_TEST(moves, past_a_walk_that_stands_still_at_any_step) {
+/// A scan meets what is there throughout exactly once, wherever it stands while the bins move.
+TYPED_TEST(moves, past_a_scan_that_stands_still_at_any_step) {
   for (const auto& how : migrations<TypeParam>()) {
     for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
       arena<TypeParam> a(how, places[1], true);
       ASSERT_TRUE(a.r.map.insert(1, TypeParam::encode(3)));
       std::vector<unsigned> met(hot_keys, 0);
-      const auto walker = a.r.turns.start([&] { a.r.map.visit_all([&](const auto& k, const auto&) { ++met[k]; }); });
-      const bool last = a.r.turns.run(walker, i) == scheduler::stopped::finished;
+      const auto scanner = a.r.turns.start([&] { a.r.map.visit_all([&](const auto& k, const auto&) { ++met[k]; }); });
+      const bool last = a.r.turns.run(scanner, i) == scheduler::stopped::finished;
       a.r.turns.run_until(a.mover, scheduler::never);
       ASSERT_TRUE(a.r.turns.finish_all());
       for (const std::uint64_t k : {1u, 4u, 5u, 6u, 7u, 8u, 10u}) ASSERT_EQ(met[k], 1u) << how.name << " " << i;

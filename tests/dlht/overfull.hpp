@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For moves that find no room: a table of 64 bins that has begun to halve, with nothing moved yet. One of its units,
+// For moves that find no space: a table of 64 bins that has begun to halve, with nothing moved yet. One of its units,
 // bins 5 and 37, holds more entries than one bin of the next index: whoever moves it needs an index beyond the next.
 #pragma once
 
@@ -29,7 +29,7 @@ public:
     EXPECT_TRUE(map.stats().migrating);
   }
 
-  /// What the constructor put there is found, and a walk meets it and `more` other entries, each once.
+  /// What the constructor put there is found, and a scan meets it and `more` other entries, each once.
   void expect_intact(std::uint64_t more) {
     for (std::uint64_t n = 0; n < 15; ++n) ASSERT_EQ(map.find(key(full_bin, n)), n);
     for (std::uint64_t n = 0; n < 3; ++n) ASSERT_EQ(map.find(key(sparse_bin, n)), n);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <cubby/platform/word16.hpp>
+#include <cubby/detail/platform/word16.hpp>
 
 namespace cubby_test {
 

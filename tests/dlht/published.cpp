@@ -88,7 +88,7 @@ TEST(published_by_dlht, what_waits_to_be_freed_is_handed_over_under_its_lock) {
   in_turn([&] { ASSERT_TRUE(m.erase(20)); }, [&] { m.shrink_to_fit(); });
 }
 
-TEST(published_by_dlht, seats_are_handed_over_whole) {
+TEST(published_by_dlht, thread_records_are_handed_over_whole) {
   map m(tiny_options());
   in_turn(
       [&] {

@@ -29,7 +29,7 @@ TEST(slots, taken_by_another_key_do_not_make_an_assign_look_done) {
                          {{act::extract, 4}, {act::insert, 5, 50}, {act::find, 4}});
 }
 
-/// The value stays beside a scrubbed key for readers that have matched it.
+/// The value stays beside a cleared key for readers that have matched it.
 TEST(slots, erased_under_a_reader_keep_their_value) {
   for (const act what : {act::find, act::insert, act::insert_or_assign}) {
     at_every_pair_of_steps({{act::insert, 4, 5}}, {{what, 4, 6}}, {{act::erase, 4}});

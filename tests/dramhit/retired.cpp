@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that leave: not before all that was in them is further on, nor while somebody looks at one. A mover stands
-// still at any of its steps; others complete what it has left, look, walk, and free.
+// still at any of its steps; others complete what it has left, look, scan, and free.
 #include <vector>
 
 #include "engines.hpp"
@@ -51,8 +51,8 @@ TYPED_TEST(retired, only_when_every_unit_has_moved) {
   }
 }
 
-/// Each entry is met, wherever the mover stands; one that has gone on behind the walk may be met twice (F.1).
-TYPED_TEST(retired, are_walked_through_with_what_is_on_its_way) {
+/// Each entry is met, wherever the mover stands; one that has gone on behind the scan may be met twice (F.1).
+TYPED_TEST(retired, are_scanned_through_with_what_is_on_its_way) {
   for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
     typename TypeParam::map m(tiny_options());
     fill<TypeParam>(m);
@@ -106,7 +106,7 @@ TYPED_TEST(retired, and_freed_only_behind_the_last_reader) {
 }
 
 /// A reader has met one of these keys in a slot of its own, and stands. The key is erased and inserted again, into the next
-/// array, because this one keeps its room for what must still move here: the slot is sealed, and keeps its value (J3).
+/// array, because this one keeps its space for what must still move here: the slot is sealed, and keeps its value (J3).
 TEST(retired_own_slots, that_are_sealed_keep_their_value) {
   constexpr std::uint64_t first = 100, live = 45, behind = 52;
   for (std::uint64_t mark = 0; mark < 4; ++mark) {

@@ -21,7 +21,7 @@ struct explored_words {
   using hash = placed_hash;
   using value = std::uint64_t;
   static constexpr bool in_records = false;
-  static constexpr bool walks_may_repeat = false; ///< F.1
+  static constexpr bool scans_may_repeat = false; ///< F.1
   template <class Map>
   static std::string name(const Map&, const void*) {
     return {};
@@ -35,7 +35,7 @@ struct explored_records {
   using hash = placed_hash;
   using value = wide_value;
   static constexpr bool in_records = true;
-  static constexpr bool walks_may_repeat = false; ///< F.1
+  static constexpr bool scans_may_repeat = false; ///< F.1
   template <class Map>
   static std::string name(const Map&, const void*) {
     return {};
@@ -70,7 +70,8 @@ bool renew(Handle& handle, const call& c, const F& make) {
 
 /// Carries out a script's part of a resize, or frees what may be freed. What there is to complain of; empty: nothing.
 template <class Coding, class Map>
-std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c, [[maybe_unused]] cubby::seat& mine) {
+std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c,
+                  [[maybe_unused]] cubby::thread_record& mine) {
   if constexpr (requires { Coding::pass(m); }) {
     if (c.what == act::collect) m.engine().collect(mine);
     if (c.what == act::resize) return Coding::resize(m, c.value) ? "" : "a resize did not begin";

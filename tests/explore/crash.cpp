@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "explore/conductor.hpp"
+#include "explore/driver.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -23,7 +23,7 @@ const std::string*& current() {
 // What it calls is not safe in a handler; the process is lost anyhow, and mostly it works.
 void tell() {
   if (current() == nullptr) return;
-  const std::string text = write(departures_of(conductor::instance().points()));
+  const std::string text = write(departures_of(driver::instance().points()));
   std::fprintf(stderr, "explorer: this schedule crashed; again: CUBBY_EXPLORE_REPLAY=\"%s@%s\"\n", current()->c_str(),
                text.c_str());
   std::fflush(stderr);

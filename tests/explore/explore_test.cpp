@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/core/lock.hpp>
+#include <cubby/detail/core/lock.hpp>
 
 #include "explore/groups.hpp"
 #include "explore/scenarios.hpp"
@@ -154,7 +154,7 @@ TEST(explore_control, writers_of_a_partition_are_explored_to_the_end) {
 /// Two threads that take two locks in opposite orders.
 TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   cubby::small_lock<> first, second;
-  conductor& c = conductor::instance();
+  driver& c = driver::instance();
   const auto body = [&](unsigned t) {
     cubby::lock_scope outer(t == 0 ? first : second);
     cubby::lock_scope inner(t == 0 ? second : first);
@@ -199,12 +199,12 @@ TEST(explore, background_moves) { explore_group("background moves", background_m
 TEST(explore, shrinking) { explore_group("shrinking", shrinking(), 5); }
 TEST(explore, snapshots) { explore_group("snapshots", snapshots(), 3); }
 TEST(explore, dramhit_moves) { explore_group("dramhit moves", dramhit_moves(), 8); }
-TEST(explore, dramhit_lookups) { explore_group("dramhit lookups", dramhit_lookups_and_walks(), 3); }
+TEST(explore, dramhit_lookups) { explore_group("dramhit lookups", dramhit_lookups_and_scans(), 3); }
 TEST(explore, dramhit_pipelines) { explore_group("dramhit pipelines", dramhit_pipelines(), 4); }
 TEST(explore, dramhit_background) { explore_group("dramhit background", dramhit_background(), 4); }
 TEST(explore, tuples_moves) { explore_group("tuples moves", tuples_moves(), 7); }
 TEST(explore, tuples_in_hand) { explore_group("tuples in hand", tuples_in_hand(), 4); }
-TEST(explore, tuples_lookups) { explore_group("tuples lookups", tuples_lookups_and_walks(), 3); }
+TEST(explore, tuples_lookups) { explore_group("tuples lookups", tuples_lookups_and_scans(), 3); }
 TEST(explore, tuples_pipelines) { explore_group("tuples pipelines", tuples_pipelines(), 4); }
 TEST(explore, tuples_background) { explore_group("tuples background", tuples_background(), 4); }
 TEST(explore, relativistic_resizes) { explore_group("relativistic resizes", relativistic_resizes(), 8); }
@@ -215,7 +215,7 @@ TEST(explore, relativistic_thread) { explore_group("relativistic thread", relati
 TEST(explore, partitioned_writes) { explore_group("partitioned writes", partitioned_writes(), 4); }
 TEST(explore, partitioned_rebuilds) { explore_group("partitioned rebuilds", partitioned_rebuilds(), 3); }
 TEST(explore, partitioned_newcomers) { explore_group("partitioned newcomers", partitioned_newcomers(), 2); }
-TEST(explore, walks) { explore_group("walks", walks(), 2); }
+TEST(explore, scans) { explore_group("scans", scans(), 2); }
 
 } // namespace
 } // namespace cubby_test

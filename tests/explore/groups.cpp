@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/platform/cpu.hpp>
+#include <cubby/detail/platform/cpu.hpp>
 
 #include "explore/search.hpp"
 #include "support/random.hpp"
@@ -118,7 +118,7 @@ bool replay(const std::string& wanted, const std::vector<scenario>& scenarios) {
     schedule chosen;
     EXPECT_TRUE(read(wanted.substr(at + 1), chosen)) << "not a schedule";
     explorer e(s);
-    const verdict v = e.run(chosen);
+    const action v = e.run(chosen);
     std::printf("%s\n%s", s.name.c_str(), e.trace(chosen).c_str());
     EXPECT_EQ(v.complaint, "");
     return true;

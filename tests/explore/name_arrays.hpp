@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the words of a table of arrays (engine/dramhit/arrays.hpp), so that a trace can be read: `table.root`, `A.cursor`. What
-// lies in an array is named by its room.
+// Names for the words of a table of arrays (engines/dramhit/arrays.hpp), so that a trace can be read: `table.root`, `A.cursor`. What
+// lies in an array is named by its space.
 #pragma once
 
 #include "explore/name_words.hpp"
@@ -20,20 +20,20 @@ std::string name_of_moves(const Array& at, const void* address) {
 template <class Table>
 std::string name_of_state(const Table& t, const void* address) {
   if (address == &t.root) return "table.root";
-  if (address == &t.chores) return "table.chores";
+  if (address == &t.maintenance) return "table.maintenance";
   if (address == &t.grow_lock) return "table.grow_lock";
   if (address == &t.shape_lock) return "table.shape_lock";
   if (address == &t.retired.lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
   if (address == &t.looks) return "table.looks";
-  if (address == &t.unmanned) return "table.unmanned";
+  if (address == &t.has_no_worker) return "table.without a worker";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   const auto word = reinterpret_cast<std::uintptr_t>(address);
   const auto claims = reinterpret_cast<std::uintptr_t>(&t.claims), erases = reinterpret_cast<std::uintptr_t>(&t.erases);
   if (word >= claims && word < claims + sizeof t.claims)
-    return "claims of seat " + std::to_string((word - claims) / 64);
+    return "claims of thread record " + std::to_string((word - claims) / 64);
   if (word >= erases && word < erases + sizeof t.erases)
-    return "erases of seat " + std::to_string((word - erases) / 64);
+    return "erases of thread record " + std::to_string((word - erases) / 64);
   return {};
 }
 

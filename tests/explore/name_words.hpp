@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names for the words of a DLHT table, so that a trace can be read: `A.bin[0].slot[1].key`, `B.cursor`, `table.grow_lock`.
-// Traces alone look behind the face, by the one door that the language leaves open: an explicit instantiation may name
+// Traces alone look behind the API, by the one door that the language leaves open: an explicit instantiation may name
 // a private member.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "explore/map_subject.hpp"
+#include "explore/map_adapter.hpp"
 
 namespace cubby_test {
 
@@ -57,17 +57,18 @@ std::string name_in_index(const Index& at, const void* address) {
 template <class Table>
 std::string name_in_table(const Table& t, const void* address) {
   if (address == &t.root) return "table.root";
-  if (address == &t.chores) return "table.chores";
+  if (address == &t.maintenance) return "table.maintenance";
   if (address == &t.grow_lock) return "table.grow_lock";
   if (address == &t.shape_lock) return "table.shape_lock";
   if (address == &t.retired.lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
   if (address == &t.looks) return "table.looks";
-  if (address == &t.unmanned) return "table.unmanned";
+  if (address == &t.has_no_worker) return "table.without a worker";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   const auto from = reinterpret_cast<std::uintptr_t>(&t.entries);
   const auto word = reinterpret_cast<std::uintptr_t>(address);
-  if (word >= from && word < from + sizeof t.entries) return "size of seat " + std::to_string((word - from) / 64);
+  if (word >= from && word < from + sizeof t.entries)
+    return "size of thread record " + std::to_string((word - from) / 64);
   const auto all = living_indexes(t);
   const auto relaxed = cubby::sync::relaxed;
   const std::uint64_t made = 1 + t.growths.load(relaxed) + t.shrinks.load(relaxed) + t.rebuilds.load(relaxed);

@@ -48,7 +48,7 @@ inline scenario tiny(table_kind table, script before) {
   return s;
 }
 
-/// Entries that use up all link buckets of 8 bins, far from the hot bin: it has room for three, and grows at the fourth.
+/// Entries that use up all link buckets of 8 bins, far from the hot bin: it has space for three, and grows at the fourth.
 inline std::vector<entry> without_links() {
   std::vector<entry> all;
   const std::uint64_t places[] = {0x8000, 0xa000, 0xc000, 0xe000};

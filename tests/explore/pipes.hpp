@@ -10,12 +10,12 @@
 
 #include <cubby/pipeline.hpp>
 
-#include "explore/conductor.hpp"
+#include "explore/driver.hpp"
 #include "explore/scenario.hpp"
 
 namespace cubby_test {
 
-/// Whether an insert was refused for want of room: how it ended, or how a request did.
+/// Whether an insert was refused for want of space: how it ended, or how a request did.
 template <class Outcome>
 bool found_no_room(Outcome how) {
   return how == Outcome::full || how == Outcome::crowded || how == Outcome::no_memory;
@@ -45,7 +45,7 @@ class pipes_of<Coding, Map, true> {
   static constexpr std::size_t window = 2;
 
 public:
-  /// Made before the threads run, so that their seats are the same in every schedule.
+  /// Made before the threads run, so that their thread records are the same in every schedule.
   pipes_of(Map& m, const scenario& s) : pipes_(s.threads.size() + 1) {
     for (std::size_t i = 0; i < s.threads.size(); ++i) {
       if (is_piped(s.threads[i]))
@@ -54,7 +54,7 @@ public:
   }
   void clear() { pipes_.clear(); }
 
-  /// `take(event)` for each answer but those that found no room; what is wrong otherwise.
+  /// `take(event)` for each answer but those that found no space; what is wrong otherwise.
   template <class Take>
   std::string perform(unsigned at, const call& c, const event& like, Take take) {
     std::vector<std::uint64_t> called;
@@ -63,16 +63,16 @@ public:
     const auto sink = [&](typename pipe::reply_type&& r) {
       ++answers[r.tag];
       if (found_no_room(r.result)) {
-        wrong = "a piped request found no room";
+        wrong = "a piped request found no space";
         return;
       }
       event e = event_of(c.inner[r.tag], r, like);
       e.r.called = called[r.tag];
-      e.r.returned = conductor::instance().stamp();
+      e.r.returned = driver::instance().stamp();
       take(e);
     };
     for (const call& one : c.inner) {
-      called.push_back(conductor::instance().stamp());
+      called.push_back(driver::instance().stamp());
       pipes_[at]->submit({asked_by(one.what), called.size() - 1, one.key, Coding::encode(one.value)}, sink);
     }
     pipes_[at]->drain(sink);

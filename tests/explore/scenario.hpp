@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is explored: a small table, what is done to it before, and the calls of two to four threads. A scenario names
-// the table that it runs on; subjects are the tables, behind one interface.
+// the table that it runs on; adapters are the tables, behind one interface.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <cubby/engine.hpp>
+#include <cubby/detail/core/contract.hpp>
 
 #include "explore/schedule.hpp"
 #include "linearizability/history.hpp"
@@ -87,9 +87,9 @@ using lane = std::vector<event>;
 std::vector<std::uint64_t> touched_keys(const std::vector<lane>& lanes);
 
 /// A table under test for one run. Lane 0 is the thread that prepares and looks at the end.
-class subject {
+class adapter {
 public:
-  virtual ~subject() = default;
+  virtual ~adapter() = default;
   /// False: its thread has stopped inside it for ever before a script began, and no verb may be called.
   [[nodiscard]] virtual bool is_ready() const { return true; }
   virtual void perform(unsigned lane_number, const call& c) = 0;
@@ -103,8 +103,8 @@ public:
   virtual std::string name_of(const void* address) = 0;
 
   std::vector<lane> lanes;
-  std::vector<cubby::seat*>
-      seats;             ///< of its handles: what they pin must not hold up the runs behind one without an end
+  std::vector<cubby::thread_record*>
+      thread_records;    ///< of its handles: what they pin must not hold up the runs behind one without an end
   std::string complaint; ///< the first one
 
 protected:
@@ -117,7 +117,7 @@ protected:
 using afterwards = std::string;
 
 struct run_state {
-  std::unique_ptr<subject> table;
+  std::unique_ptr<adapter> table;
   std::shared_ptr<void> arena; ///< outlives the table
   afterwards (*settle)(void* arena) = nullptr;
 };
@@ -133,7 +133,7 @@ run_state make_tuple_lines(const scenario& s);
 run_state make_relativistic_words(const scenario& s);
 run_state make_relativistic_records(const scenario& s);
 run_state make_partitioned(const scenario& s);
-inline run_state make_subject(const scenario& s) {
+inline run_state make_adapter(const scenario& s) {
   switch (s.table) {
   case table_kind::words: return make_words(s);
   case table_kind::records: return make_records(s);

@@ -142,7 +142,7 @@ std::vector<scenario> retirement() {
       {{{act::hold, k1}, {act::look}}, {{act::assign, k1, 6}, {act::shrink}}},
       {{{act::hold, k1}, {act::look}}, {{act::erase, k1}, {act::shrink}}, {{act::insert, k1, 7}, {act::shrink}}},
       {{{act::abort, k1, 6}}, {{act::erase, k1}, {act::insert, k1, 7}}, {{act::shrink}}},
-      {{{act::walk}}, {{act::assign, k1, 6}, {act::erase, k2}, {act::shrink}}},
+      {{{act::scan}}, {{act::assign, k1, 6}, {act::erase, k2}, {act::shrink}}},
       {{{act::find, k1}}, {{act::assign, k1, 6}, {act::shrink}, {act::assign, k1, 7}, {act::shrink}}},
   };
   std::vector<scenario> all;

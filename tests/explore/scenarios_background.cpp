@@ -78,7 +78,7 @@ void add_chains(std::vector<scenario>& all, table_kind table) {
     add(all, "mover, chain", std::move(s));
   }
   for (const script& other : {script{{act::shrink}}, script{{act::reserve, 0, 40}}, script{{act::snapshot}},
-                              script{{act::walk}}, script{{act::reserve, 0, 40}, {act::shrink}}}) {
+                              script{{act::scan}}, script{{act::reserve, 0, 40}, {act::shrink}}}) {
     scenario s = with_mover(table, {{act::insert, k1, 5}});
     s.still = full_bin(7, 7);
     s.threads = {other, {{act::insert, k3, 7}, {act::erase, k1}}};

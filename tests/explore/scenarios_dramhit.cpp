@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios in which entries of a DRAMHiT table, slots or tuples, go from array to array: growth, rebuilds of the same
-// size, chains of three arrays with a straggler, shrinking; lookups and walks meanwhile; a table with a thread of its own.
+// size, chains of three arrays with a straggler, shrinking; lookups and scans meanwhile; a table with a thread of its own.
 // The value 1 is also what seals an empty slot. Tuples also stand in the hand of whoever fills or writes them.
 #include <span>
 
@@ -134,7 +134,7 @@ void add_hands(std::vector<scenario>& all, table_kind table) {
       s.threads[2] = {{how, 0, 0, {{act::find, k1}, {act::find, k3}}}};
       add(all, "tuple, in hand", s);
     }
-    s.threads[2] = {{act::walk}};
+    s.threads[2] = {{act::scan}};
     add(all, "tuple, in hand", s);
     s.threads[2] = {{act::reserve, 0, for_120_slots}, {act::shrink}}; // which wait for the tuple in hand
     add(all, "tuple, in hand", std::move(s));
@@ -192,7 +192,7 @@ std::vector<scenario> moves_of(kinds tables) {
   return all;
 }
 
-std::vector<scenario> lookups_and_walks_of(kinds tables) {
+std::vector<scenario> lookups_and_scans_of(kinds tables) {
   std::vector<scenario> all;
   const std::vector<script> movers = {
       {{act::reserve, 0, for_80_slots}, {act::insert, k3, 1}},
@@ -201,15 +201,15 @@ std::vector<scenario> lookups_and_walks_of(kinds tables) {
   };
   for (const table_kind table : tables) {
     for (const script& mover : movers) {
-      for (const act how : {act::find_batch, act::visit_batch, act::walk}) {
+      for (const act how : {act::find_batch, act::visit_batch, act::scan}) {
         scenario s = tiny(table, {{act::insert, k1, 5}});
         s.still = apart();
-        s.threads = {{how == act::walk ? call{act::walk} : lookups(how)}, mover};
+        s.threads = {{how == act::scan ? call{act::scan} : lookups(how)}, mover};
         s.resizes = 1;
         add(all, "array, looks", s);
         s.still.clear();
         s.gone = crowded - 1;
-        if (how != act::walk) s.threads[0] = {call{how, 0, 0, {{act::find, k1}, {act::find, k3}}}};
+        if (how != act::scan) s.threads[0] = {call{how, 0, 0, {{act::find, k1}, {act::find, k3}}}};
         s.threads[1] = {{act::insert, k3, 1}, {act::erase, k1}, {act::insert, k1, 8}};
         add(all, "array, looks, rebuild", std::move(s));
       }
@@ -260,7 +260,7 @@ std::vector<scenario> background_of(kinds tables) {
       add(all, "array, mover", std::move(s));
     }
     for (const script& other : {script{{act::shrink}}, script{{act::reserve, 0, for_80_slots}, {act::shrink}},
-                                script{{act::walk}}, script{{act::reserve, 0, for_120_slots}}}) {
+                                script{{act::scan}}, script{{act::reserve, 0, for_120_slots}}}) {
       scenario s = left_to_the_mover(table);
       s.threads = {other, {{act::assign, k1, 1}, {act::find, k1}}};
       add(all, "array, mover", s);
@@ -276,7 +276,7 @@ std::vector<scenario> background_of(kinds tables) {
 } // namespace
 
 std::vector<scenario> dramhit_moves() { return moves_of(dramhit_tables); }
-std::vector<scenario> dramhit_lookups_and_walks() { return lookups_and_walks_of(dramhit_tables); }
+std::vector<scenario> dramhit_lookups_and_scans() { return lookups_and_scans_of(dramhit_tables); }
 std::vector<scenario> dramhit_pipelines() { return pipelines_of(dramhit_tables); }
 std::vector<scenario> dramhit_background() { return background_of(dramhit_tables); }
 
@@ -290,7 +290,7 @@ std::vector<scenario> tuples_in_hand() {
   }
   return all;
 }
-std::vector<scenario> tuples_lookups_and_walks() { return lookups_and_walks_of(tuple_tables); }
+std::vector<scenario> tuples_lookups_and_scans() { return lookups_and_scans_of(tuple_tables); }
 std::vector<scenario> tuples_pipelines() { return pipelines_of(tuple_tables); }
 std::vector<scenario> tuples_background() { return background_of(tuple_tables); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios in which callers move entries: growth by every policy but `background`, growth through three indexes at
-// once, shrinking, snapshots, walks.
+// once, shrinking, snapshots, scans.
 #include "explore/parts.hpp"
 #include "explore/scenarios.hpp"
 
@@ -216,14 +216,14 @@ std::vector<scenario> snapshots() {
   return all;
 }
 
-std::vector<scenario> walks() {
+std::vector<scenario> scans() {
   const std::uint64_t far = key_at(0x3000, 1);
   const std::vector<std::vector<script>> casts = {
-      {{{act::walk}}, {{act::insert, k1, 6}, {act::erase, k1}}},
-      {{{act::walk}}, {{act::reserve, 0, 20}}},
-      {{{act::walk}}, {{act::reserve, 0, 20}, {act::shrink}}},
-      {{{act::walk}}, {{act::insert, far, 6}, {act::reserve, 0, 20}}},
-      {{{act::walk}}, {{act::reserve, 0, 20}}, {{act::erase, k2}, {act::insert, k2, 7}}},
+      {{{act::scan}}, {{act::insert, k1, 6}, {act::erase, k1}}},
+      {{{act::scan}}, {{act::reserve, 0, 20}}},
+      {{{act::scan}}, {{act::reserve, 0, 20}, {act::shrink}}},
+      {{{act::scan}}, {{act::insert, far, 6}, {act::reserve, 0, 20}}},
+      {{{act::scan}}, {{act::reserve, 0, 20}}, {{act::erase, k2}, {act::insert, k2, 7}}},
   };
   std::vector<scenario> all;
   for (const table_kind table : our_tables) {
@@ -231,7 +231,7 @@ std::vector<scenario> walks() {
       scenario s = tiny(table, {{act::insert, k2, 5}});
       s.still = {{key_at(0, 9), 49}, {key_at(0x1000, 9), 49}, {key_at(0xe000, 9), 49}};
       s.threads = cast;
-      add(all, "walk", std::move(s));
+      add(all, "scan", std::move(s));
     }
   }
   return all;

@@ -8,7 +8,7 @@ namespace cubby_test {
 namespace {
 
 constexpr std::uint64_t far = key_at(0x8000, 1); ///< in the second of two partitions
-constexpr std::uint64_t for_larger = 60;         ///< entries that no first array has room for
+constexpr std::uint64_t for_larger = 60;         ///< entries that no first array has space for
 
 call group(std::vector<call> inner) { return {act::execute, 0, 0, std::move(inner)}; }
 call newcomer(std::vector<call> inner) { return {act::newcomer, 0, 0, std::move(inner)}; }
@@ -32,7 +32,7 @@ std::vector<call> about(std::uint64_t key, std::uint64_t value) {
 scenario of_partitions(std::size_t partitions, script before) {
   scenario s = tiny(table_kind::partitioned, std::move(before));
   s.options.partitions = partitions;
-  s.still = {{key_at(0x3000, 9), 49}, {key_at(0xb000, 9), 49}}; // in lines of their own; a walk has to show them
+  s.still = {{key_at(0x3000, 9), 49}, {key_at(0xb000, 9), 49}}; // in lines of their own; a scan has to show them
   return s;
 }
 
@@ -71,7 +71,7 @@ std::vector<scenario> partitioned_writes() {
       {{group({{act::add, k1, 6}, {act::add, far, 6}})},
        {group({{act::erase, far}, {act::erase, k1}})},
        {lookups({k1, far})}},
-      {{{act::insert_or_assign, k1, 6}}, {{act::insert_or_assign, k2, 7}}, {{act::erase, k1}}, {{act::walk}}},
+      {{{act::insert_or_assign, k1, 6}}, {{act::insert_or_assign, k2, 7}}, {{act::erase, k1}}, {{act::scan}}},
   };
   for (const auto& cast : casts) {
     for (const bool present : {false, true}) {
@@ -87,7 +87,7 @@ std::vector<scenario> partitioned_rebuilds() {
   std::vector<scenario> all;
   for (const bool present : {false, true}) {
     auto beside = about(k1, 1);
-    beside.push_back({act::walk});
+    beside.push_back({act::scan});
     for (const call& one : beside) {
       for (const bool by_the_dead : {false, true}) {
         scenario s = crowded(by_the_dead, present);
@@ -104,7 +104,7 @@ std::vector<scenario> partitioned_rebuilds() {
     }
   }
   scenario s = crowded(false, true);
-  s.threads = {{{act::insert_or_assign, k3, 6}}, {{act::add, k1, 7}}, {{act::find, k1}, {act::walk}}};
+  s.threads = {{{act::insert_or_assign, k3, 6}}, {{act::add, k1, 7}}, {{act::find, k1}, {act::scan}}};
   add(all, "grow, crowd", s);
   s.threads = {{{act::insert_or_assign, k3, 6}}, {{act::reserve, 0, for_larger}}, {{act::erase, k1}, {act::find, k3}}};
   add(all, "grow, crowd", std::move(s));

@@ -165,13 +165,13 @@ std::vector<scenario> relativistic_casts() {
   return all;
 }
 
-/// Lookups in batches, walks, and references that stay, while the table resizes; snapshots, which take every lock, beside
-/// resizes by the face.
+/// Lookups in batches, scans, and references that stay, while the table resizes; snapshots, which take every lock, beside
+/// resizes by the API.
 std::vector<scenario> relativistic_looks() {
   std::vector<scenario> all;
   for (const table_kind table : relativistic_tables) {
     for (const shape& one : shapes()) {
-      std::vector<script> looks = {{lookups(act::find_batch)}, {lookups(act::visit_batch)}, {{act::walk}}};
+      std::vector<script> looks = {{lookups(act::find_batch)}, {lookups(act::visit_batch)}, {{act::scan}}};
       if (table == table_kind::relativistic_records) { // a reader that stands in the chain for as long as it likes
         looks.push_back({{act::hold, a1}, {act::find, b1}, {act::look}});
         looks.push_back({{act::hold, b1}, {act::find, a1}, {act::look}});
@@ -232,7 +232,7 @@ std::vector<scenario> relativistic_background() {
         add(all, name, std::move(s));
       }
       for (const script& other : {script{{act::shrink}}, script{{act::reserve, 0, for_256_buckets}},
-                                  script{{act::walk}}, script{{act::reserve, 0, for_256_buckets}, {act::shrink}}}) {
+                                  script{{act::scan}}, script{{act::reserve, 0, for_256_buckets}, {act::shrink}}}) {
         scenario s = left_to_the_thread(table, grows);
         s.threads = {other, {{act::assign, b1, 6}, {act::find, b1}}};
         add(all, name, s);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <cubby/platform/sync.hpp>
+#include <cubby/detail/platform/sync.hpp>
 
 namespace cubby_test {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <cubby/platform/memory.hpp>
+#include <cubby/detail/platform/memory.hpp>
 
 #include "explore/crash.hpp"
 #include "explore/pages.hpp"
@@ -33,24 +33,24 @@ int coverage::bound() const {
   return b;
 }
 
-verdict explorer::run(const schedule& s) {
+action explorer::run(const schedule& s) {
   follower who(s);
   return run(who);
 }
 
-verdict explorer::run(chooser& who) {
-  conductor& c = conductor::instance();
+action explorer::run(chooser& who) {
+  driver& c = driver::instance();
   c.new_history();
-  run_state state = make_subject(scenario_);
+  run_state state = make_adapter(scenario_);
   if (!state.table->is_ready()) return not_begun(state);
   const crash_note note(scenario_.name);
   indexes_left = scenario_.indexes;
   cubby::memory::install_failure(&refuse_index);
-  subject& table = *state.table;
+  adapter& table = *state.table;
   table_ = &table;
   const auto threads = static_cast<unsigned>(scenario_.threads.size());
   cubby::sync::word<unsigned> at_work(threads);
-  const conductor::body_function body = [&](unsigned t) {
+  const driver::body_function body = [&](unsigned t) {
     for (const call& one : scenario_.threads[t]) {
       c.begin_call();
       table.perform(t + 1, one);
@@ -61,7 +61,7 @@ verdict explorer::run(chooser& who) {
   const ending how = c.run(threads, body, who);
   reuse_unmapped_pages();
   cubby::memory::install_failure(nullptr);
-  verdict v;
+  action v;
   covered_.longest = std::max<std::uint64_t>(covered_.longest, c.points().size());
   v.complaint = outcome_of(state, how);
   if (!v.complaint.empty()) v.departures = departures_of(c.points());
@@ -84,14 +84,14 @@ std::string explorer::outcome_of(run_state& state, ending how) {
 }
 
 void explorer::leave_behind(run_state& state) {
-  for (cubby::seat* const one : state.table->seats) leave_for_good(*one);
+  for (cubby::thread_record* const one : state.table->thread_records) leave_for_good(*one);
   leave_for_good(*cubby::registry::local());       // of all fibers
   static auto& kept = *new std::vector<run_state>; // never destroyed, and seen by who looks for leaks
   kept.push_back(std::move(state));
 }
 
-verdict explorer::not_begun(run_state& state) {
-  verdict v;
+action explorer::not_begun(run_state& state) {
+  action v;
   v.complaint = state.table->complaint;
   leave_behind(state);
   return v;
@@ -107,14 +107,14 @@ bool explorer::search(unsigned bound, clock::time_point until) {
 /// Runs the schedule `taken`, then each that departs once more behind its last departure.
 bool explorer::descend(schedule& taken, unsigned preemptions, unsigned bound, clock::time_point until) {
   if (clock::now() > until) return false;
-  const verdict v = run(taken);
+  const action v = run(taken);
   covered_.schedules[bound] += preemptions == bound ? 1 : 0;
   if (!v.complaint.empty()) {
     fail(v);
     return false;
   }
-  if (prune_ && conductor::instance().last_departure_was_idle()) return true;
-  const std::vector<decision_point> points = conductor::instance().points();
+  if (prune_ && driver::instance().last_departure_was_idle()) return true;
+  const std::vector<decision_point> points = driver::instance().points();
   std::size_t first = points.size();
   while (first > 0 && points[first - 1].chosen == points[first - 1].usual) --first;
   for (std::size_t i = first; i < points.size(); ++i) {
@@ -138,7 +138,7 @@ bool explorer::search_at_random(std::uint64_t seed, std::uint64_t most, clock::t
   for (std::uint64_t n = 0; n < most && clock::now() <= until; ++n) {
     const std::uint64_t drawn = splitmix(seed + n);
     prioritizer who(drawn, own_mover ? most_threads : threads, 1 + static_cast<unsigned>(drawn % 4), covered_.longest);
-    const verdict v = run(who);
+    const action v = run(who);
     ++covered_.random;
     if (v.complaint.empty()) continue;
     fail(v);
@@ -155,7 +155,7 @@ schedule explorer::shortened(schedule s) {
       schedule without = s;
       const auto at = without.begin() + static_cast<std::ptrdiff_t>(i);
       without.erase(at, at + count);
-      const verdict v = run(without);
+      const action v = run(without);
       shorter = !v.complaint.empty() && v.departures.size() < s.size();
       if (shorter) s = v.departures; // those that came to pass
     }
@@ -164,13 +164,13 @@ schedule explorer::shortened(schedule s) {
   return s;
 }
 
-void explorer::fail(const verdict& v) {
+void explorer::fail(const action& v) {
   const schedule s = shortened(v.departures);
   failed_.emplace();
   failed_->where = scenario_.name + "@" + write(s);
   failed_->text = scenario_.name + " on " + cubby_test::name_of(scenario_.table) + ":\n" + trace(s) + "first seen as " +
                   write(v.departures) + "\nagain: CUBBY_EXPLORE_REPLAY=\"" + failed_->where + "\"\n";
-  failed_->preemptions = preemptions_in(conductor::instance().points());
+  failed_->preemptions = preemptions_in(driver::instance().points());
   // Another schedule may fail with fewer preemptions: a short look.
   for (unsigned bound = 0; bound < failed_->preemptions && bound <= coverage::most_bound; ++bound) {
     explorer again(scenario_);
@@ -183,7 +183,7 @@ void explorer::fail(const verdict& v) {
 
 std::string explorer::trace(const schedule& s) {
   static const char* const kinds[] = {"load ", "store", "rmw8 ", "rmw16", "wait "};
-  conductor& c = conductor::instance();
+  driver& c = driver::instance();
   std::string text;
   std::uint8_t last = nobody;
   std::uint32_t call_number = 0;
@@ -201,7 +201,7 @@ std::string explorer::trace(const schedule& s) {
             (one.kind == step::wait ? std::string() : table_->name_of(one.address)) + "\n";
   });
   follower who(s);
-  const verdict v = run(who);
+  const action v = run(who);
   c.listen(nullptr);
   return (v.complaint.empty() ? "nothing is wrong with this schedule\n" : v.complaint + "\n") + "schedule " + write(s) +
          ":\n" + text;

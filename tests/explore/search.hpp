@@ -7,14 +7,14 @@
 #include <optional>
 #include <string>
 
-#include "explore/conductor.hpp"
+#include "explore/driver.hpp"
 #include "explore/judge.hpp"
 #include "explore/scenario.hpp"
 
 namespace cubby_test {
 
 /// How one schedule ended.
-struct verdict {
+struct action {
   std::string complaint; ///< empty: all is well
   schedule departures{}; ///< only of a failure
 };
@@ -41,7 +41,7 @@ struct coverage {
 class explorer {
 public:
   using clock = std::chrono::steady_clock;
-  /// `prune`: behind a departure that made no difference (conductor.hpp) no further ones are tried, because they are
+  /// `prune`: behind a departure that made no difference (driver.hpp) no further ones are tried, because they are
   /// tried behind the same departure one step later.
   explicit explorer(const scenario& s, bool prune = true) : scenario_(s), prune_(prune) {}
 
@@ -51,7 +51,7 @@ public:
   /// Random priorities with 1 to 4 changes, until then or for so many schedules.
   bool search_at_random(std::uint64_t seed, std::uint64_t most, clock::time_point until);
   /// Runs one schedule.
-  verdict run(const schedule& s);
+  action run(const schedule& s);
   /// The same with a trace.
   std::string trace(const schedule& s);
 
@@ -61,20 +61,20 @@ public:
   [[nodiscard]] const scenario& what() const noexcept { return scenario_; }
 
 private:
-  verdict run(chooser& who);
+  action run(chooser& who);
   std::string outcome_of(run_state& state, ending how);
-  static verdict not_begun(run_state& state);
+  static action not_begun(run_state& state);
   /// A table with fibers that will never go on.
   static void leave_behind(run_state& state);
   bool descend(schedule& taken, unsigned preemptions, unsigned bound, clock::time_point until);
-  void fail(const verdict& v);
+  void fail(const action& v);
   schedule shortened(schedule s);
 
   scenario scenario_;
   bool prune_;
   judge judge_;
   coverage covered_;
-  subject* table_ = nullptr; // of the run that is under way
+  adapter* table_ = nullptr; // of the run that is under way
   std::optional<failure> failed_;
 };
 

@@ -34,7 +34,7 @@ protected:
       ASSERT_EQ(Mode::number(*got), n);
     }
     std::vector<unsigned> seen(entries, 0);
-    const bool exact = is_walk_exact(m);
+    const bool exact = is_scan_exact(m);
     m.visit_all([&](const auto& k, const auto&) {
       if (Mode::number_of_key(k) < entries) ++seen[Mode::number_of_key(k)];
     });
@@ -208,7 +208,7 @@ TYPED_TEST(hunger, leaves_the_old_table_working) {
     typename TypeParam::map m(tiny_options(growth));
     std::uint64_t in = 0;
     for (; in < 100; ++in) ASSERT_TRUE(m.insert(TypeParam::key(in), TypeParam::value(in)));
-    // A move that the table's thread ends in between would make room for an insert that was refused before.
+    // A move that the table's thread ends in between would make space for an insert that was refused before.
     if (growth == cubby::growth_policy::background) {
       ASSERT_TRUE(m.reserve(0));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every verb that may allocate, with its first, second, ... allocation refused until none is, on a key that is there and
 // on one that is not: it says so, by std::bad_alloc or by its answer, and then has had no effect; a second call
-// succeeds. Nothing leaks. The table is full to the brim, so that inserts need room; and there are seats, sets, batches.
+// succeeds. Nothing leaks. The table is full to the brim, so that inserts need space; and there are thread records, sets, batches.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -75,7 +75,7 @@ protected:
 
   /// Until no allocation is left to refuse; each run has to come to the same content. Over tables of several fills.
   static void each_fails(const char* name, const verb& what, std::uint64_t at_least) {
-    (void)filled(1); // the thread's seat stays
+    (void)filled(1); // the thread's record stays
     const auto blocks = living_blocks();
     std::uint64_t most = 0;
     for (std::uint64_t entries = 8; entries < 60; entries += fill_step) {
@@ -213,7 +213,7 @@ TYPED_TEST(allocation_of_verbs, in_batches) {
   EXPECT_TRUE(any) << "the test has found no allocation to refuse";
 }
 
-/// Sets, whose keys lie in their slots: an insert needs memory for room alone.
+/// Sets, whose keys lie in their slots: an insert needs memory for space alone.
 TEST(allocation_of_sets, leaves_each_key_in_or_out) {
   for (std::uint64_t entries = 8; entries < 60; entries += fill_step) {
     for (std::uint64_t refused = 1;; ++refused) {
@@ -237,8 +237,8 @@ TEST(allocation_of_sets, leaves_each_key_in_or_out) {
   }
 }
 
-/// More handles at a time than ever before: the one that lacks a seat says so, and the next has one.
-TEST(allocation_of_seats, is_said_by_the_handle_that_lacks_one) {
+/// More handles at a time than ever before: the one that lacks a thread record says so, and the next has one.
+TEST(allocation_of_thread_records, is_said_by_the_handle_that_lacks_one) {
   using map = cubby::map<std::uint64_t, std::uint64_t, cubby::dlht>;
   map m(tiny_options());
   ASSERT_TRUE(m.insert(1, 1));
@@ -254,7 +254,7 @@ TEST(allocation_of_seats, is_said_by_the_handle_that_lacks_one) {
     }
     EXPECT_EQ(failure.struck(), refused);
   }
-  EXPECT_TRUE(refused) << "there were thousands of seats already";
+  EXPECT_TRUE(refused) << "there were thousands of thread records already";
   handles.push_back(m.handle());
   EXPECT_TRUE(handles.back().contains(1));
   EXPECT_TRUE(handles.back().erase(1));

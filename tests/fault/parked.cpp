@@ -229,7 +229,7 @@ TEST(lingering_in_dlht, keeps_retired_indexes_until_it_leaves) {
   EXPECT_EQ(m.stats().bytes, bytes_before);
 }
 
-/// Seats are reused: ten thousand threads, a few at a time, need as many seats as those few.
+/// Thread records are reused: ten thousand threads, a few at a time, need as many thread records as those few.
 TYPED_TEST(lingering, nobody_after_ten_thousand_threads) {
   auto m = this->filled();
   constexpr unsigned at_once = 4;
@@ -246,14 +246,14 @@ TYPED_TEST(lingering, nobody_after_ten_thousand_threads) {
         auto h = m->handle();
         EXPECT_TRUE(h.assign(t, tracked(t)));
         EXPECT_TRUE(m->contains(t));
-        note(h.own_seat()->id());
+        note(h.own_thread_record()->id());
         note(cubby::registry::local()->id());
       });
     }
     for (auto& t : threads) t.join();
   };
-  // A seat for each of as many threads as there will be, and for each of their handles, at the same time.
-  std::vector<cubby::seat*> claimed;
+  // A thread record for each of as many threads as there will be, and for each of their handles, at the same time.
+  std::vector<cubby::thread_record*> claimed;
   for (unsigned i = 0; i < 2 * at_once; ++i) claimed.push_back(cubby::registry::claim());
   for (auto* const s : claimed) note(s->id());
   for (auto* const s : claimed) cubby::registry::release(s);

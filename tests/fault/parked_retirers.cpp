@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is taken out waits to be freed under one of 16 locks. A thread that stands still with one of them in hand holds up
-// nobody who comes with more, from a seat of the same lock or when all are looked after in turn; only when 16 stand there does
+// nobody who comes with more, from a thread record of the same lock or when all are looked after in turn; only when 16 stand there does
 // the next one wait, for whichever goes on first. Nothing is lost, and nothing freed twice.
 #include <array>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <cubby/core/epoch.hpp>
+#include <cubby/detail/core/epoch.hpp>
 
 #include "support/fiber_scheduler.hpp"
 
@@ -31,10 +31,10 @@ struct left_word_policy {
 class parked_retirers : public ::testing::Test {
 protected:
   using bag_type = cubby::retire_bag<left_word_policy, cubby::sync::shared>;
-  parked_retirers() : seat_(*cubby::registry::claim()) {}
-  ~parked_retirers() override { cubby::registry::release(&seat_); }
-  /// Everybody has the same seat: outside a pin it is a number and nothing else.
-  void add(std::size_t i) { bag.add(seat_, reinterpret_cast<std::uint64_t>(&words[i])); }
+  parked_retirers() : thread_record_(*cubby::registry::claim()) {}
+  ~parked_retirers() override { cubby::registry::release(&thread_record_); }
+  /// Everybody has the same thread record: outside a pin it is a number and nothing else.
+  void add(std::size_t i) { bag.add(thread_record_, reinterpret_cast<std::uint64_t>(&words[i])); }
   /// Lets a thread go on until it has a lock in hand: before the step that gives it back.
   static bool stops_inside(fiber_scheduler& turns, std::size_t thread) {
     const auto gives_back = [](step kind, const void*) { return kind == step::store; };
@@ -51,7 +51,7 @@ protected:
   bag_type bag{policy};
 
 private:
-  cubby::seat& seat_;
+  cubby::thread_record& thread_record_;
 };
 
 TEST_F(parked_retirers, hold_up_nobody_until_each_lock_is_in_hand) {

@@ -2,10 +2,10 @@
 // Functions that do nothing but one verb of an engine. They are part of no program: tests/unit/generated_code.cpp has them
 // compiled for AArch64 and reads the assembly.
 #include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 namespace {
 
@@ -17,22 +17,22 @@ template <class Engine, class V>
 using engine_of = typename cubby::map<std::uint64_t, V, Engine>::engine_type;
 template <class Engine, class V>
 using probe_of = typename engine_of<Engine, V>::probe;
-constexpr auto erasing = [](const auto&) { return cubby::decision{cubby::verdict::erase, 0}; };
+constexpr auto erasing = [](const auto&) { return cubby::decision{cubby::action::erase, 0}; };
 
 } // namespace
 
 #define LOOKUP(name, engine, value)                                                                                    \
-  extern "C" bool name##_find(engine_of<cubby::engine, value>& e, cubby::seat& s,                                      \
+  extern "C" bool name##_find(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                             \
                               const probe_of<cubby::engine, value>& p) {                                               \
     return e.find(s, p).found;                                                                                         \
   }
 #define VERBS(name, engine, value)                                                                                     \
   LOOKUP(name, engine, value)                                                                                          \
-  extern "C" bool name##_insert(engine_of<cubby::engine, value>& e, cubby::seat& s,                                    \
+  extern "C" bool name##_insert(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                           \
                                 const probe_of<cubby::engine, value>& p) {                                             \
     return e.insert(s, p, 1).outcome == cubby::insert_outcome::inserted;                                               \
   }                                                                                                                    \
-  extern "C" bool name##_erase(engine_of<cubby::engine, value>& e, cubby::seat& s,                                     \
+  extern "C" bool name##_erase(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                            \
                                const probe_of<cubby::engine, value>& p) {                                              \
     return e.mutate(s, p, erasing).found;                                                                              \
   }

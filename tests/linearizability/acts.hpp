@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of recorded histories do: every verb of a map's face, single and in batches, drawn at random, under
+// What the threads of recorded histories do: every verb of a map's API, single and in batches, drawn at random, under
 // pauses at random atomic steps, while another thread may make the table grow and shrink.
 #pragma once
 
@@ -98,7 +98,7 @@ public:
 
 private:
   std::uint64_t fresh() { return plan_.values == 0 ? trace_.fresh_value() : random_.below(plan_.values); }
-  cubby::verdict draw_verdict() { return static_cast<cubby::verdict>(random_.below(3)); }
+  cubby::action draw_verdict() { return static_cast<cubby::action>(random_.below(3)); }
   void execute(bool stopping) {
     constexpr verb verbs[] = {verb::find, verb::insert, verb::assign, verb::put, verb::extract};
     std::vector<record> batch(2 + random_.below(longest_batch - 1));

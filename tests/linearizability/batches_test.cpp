@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker on batches, on requests that lacked memory or room, on whole histories of many keys, and on a million
+// The checker on batches, on requests that lacked memory or space, on whole histories of many keys, and on a million
 // operations.
 #include <chrono>
 #include <cstdio>
@@ -141,9 +141,9 @@ TEST(checker, takes_a_lack_of_memory_or_room_for_no_effect) {
   EXPECT_EQ(history_of().call(0, 1, 2, request(verb::erase, 1, 0, 0, false, status::no_memory)).key_by_key(),
             judgement::refused)
       << "an erase needs none";
-  const record no_room = request(verb::insert, 1, 5, 0, false, status::full);
-  EXPECT_EQ(history_of().call(0, 1, 2, no_room).call(0, 3, 4, misses_1).key_by_key(), judgement::linearizable);
-  EXPECT_EQ(history_of().call(0, 1, 2, inserts_1).call(0, 3, 4, no_room).key_by_key(), judgement::refused)
+  const record no_space = request(verb::insert, 1, 5, 0, false, status::full);
+  EXPECT_EQ(history_of().call(0, 1, 2, no_space).call(0, 3, 4, misses_1).key_by_key(), judgement::linearizable);
+  EXPECT_EQ(history_of().call(0, 1, 2, inserts_1).call(0, 3, 4, no_space).key_by_key(), judgement::refused)
       << "the key was there";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread of a recorded history: calls verbs of a map and writes down what they did, as one verb of the model each;
-// where the face tells which one it was only afterwards, so does the record. Two codings: words in slots and wide values
+// where the API tells which one it was only afterwards, so does the record. Two codings: words in slots and wide values
 // in records. A torn value becomes a number that nobody wrote, so that the checker refuses it.
 #pragma once
 
@@ -119,19 +119,19 @@ public:
 
   /// compute that erases what it finds, or else inserts.
   void toggle(std::uint64_t key, std::uint64_t number) {
-    compute(key, number, cubby::verdict::erase, cubby::verdict::replace);
+    compute(key, number, cubby::action::erase, cubby::action::replace);
   }
 
   /// compute that wants one thing when the key is there and another when it is not.
-  void compute(std::uint64_t key, std::uint64_t number, cubby::verdict there, cubby::verdict not_there) {
+  void compute(std::uint64_t key, std::uint64_t number, cubby::action there, cubby::action not_there) {
     take(verb::insert, key, number, [&](record& r) {
       bool found = false;
       std::uint64_t before = 0;
       const cubby::change did = handle_.compute(key, [&](const value* v) -> cubby::computed<value> {
         found = v != nullptr;
         if (found) before = Coding::decode(*v);
-        const cubby::verdict wanted = found ? there : not_there;
-        if (wanted == cubby::verdict::replace) return Coding::encode(number);
+        const cubby::action wanted = found ? there : not_there;
+        if (wanted == cubby::action::replace) return Coding::encode(number);
         return wanted;
       });
       r.ok = found || did == cubby::change::inserted;
@@ -218,7 +218,7 @@ public:
   }
 
 private:
-  /// A verb that lacked memory or room says so by an exception; the record says what it was.
+  /// A verb that lacked memory or space says so by an exception; the record says what it was.
   template <class Call>
   void take(verb what, std::uint64_t key, std::uint64_t number, Call call) {
     trace_.take(what, key, number, [&](record& r) {

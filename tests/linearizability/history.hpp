@@ -13,7 +13,7 @@
 
 namespace cubby_test {
 
-/// The model's verbs; each verb of the face ends as one of them. `ok` and not `ok` are the two answers of the verb.
+/// The model's verbs; each verb of the API ends as one of them. `ok` and not `ok` are the two answers of the verb.
 enum class verb : std::uint8_t {
   find,             // ok: found `result`
   insert,           // ok: was absent, is `argument`; else the key was there (or reserved by a shadow insert)

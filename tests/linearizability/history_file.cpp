@@ -50,8 +50,8 @@ bool read_history(const std::string& path, recorded_history& history) {
   in.seekg(0);
   if (!in.read(reinterpret_cast<char*>(&h), sizeof h)) return false;
   if (std::memcmp(h.magic, expected.magic, sizeof h.magic) != 0 || h.version != expected.version) return false;
-  const auto room = static_cast<std::uint64_t>(length) - sizeof h;
-  if (h.record_size != sizeof(record) || room % sizeof(record) != 0 || h.count != room / sizeof(record)) return false;
+  const auto space = static_cast<std::uint64_t>(length) - sizeof h;
+  if (h.record_size != sizeof(record) || space % sizeof(record) != 0 || h.count != space / sizeof(record)) return false;
   history.together = h.together != 0;
   history.records.resize(h.count);
   if (!in.read(reinterpret_cast<char*>(history.records.data()), size_of(history.records))) return false;

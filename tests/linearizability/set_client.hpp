@@ -72,7 +72,7 @@ public:
     });
   }
 
-  /// `execute` of these verbs of the face on these keys.
+  /// `execute` of these verbs of the API on these keys.
   void execute(std::span<const typename Set::request_type> wanted, bool stop_at_first_failure) {
     std::vector<record> all(wanted.size());
     std::vector<typename Set::reply_type> replies(wanted.size());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of docs/memory-order.md inside the DRAMHiT room, each by the functions of the room that hold its two ends.
+// The pairs of docs/memory-order.md inside the DRAMHiT engine, each by the functions of the space that hold its two ends.
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
+#include <cubby/dramhit.hpp>
 
 #include "litmus/two_threads.hpp"
 
@@ -63,7 +63,7 @@ struct single_moving_cell : moving_cell {
 };
 
 TEST(litmus, an_entry_carries_its_maker) {
-  cubby::seat* const mine = cubby::registry::claim();
+  cubby::thread_record* const mine = cubby::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<arrays_cell>(
       200,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of docs/memory-order.md inside a DLHT index, each by the functions of the room that hold its two ends.
+// The pairs of docs/memory-order.md inside a DLHT index, each by the functions of the space that hold its two ends.
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dlht/dlht.hpp>
+#include <cubby/dlht.hpp>
 
 #include "litmus/two_threads.hpp"
 
 namespace cubby_test {
 namespace {
 
-namespace room = cubby::engines::dlht;
+namespace space = cubby::engines::dlht;
 using cubby::sync::shared;
 namespace sync = cubby::sync;
 
@@ -26,13 +26,13 @@ struct word_policy {
 /// One bin and one passenger a cell.
 struct bins {
   static constexpr std::size_t size = 256;
-  room::index<shared>* at = room::make_index<shared>(size, size);
+  space::index<shared>* at = space::make_index<shared>(size, size);
   std::uint64_t passenger[size] = {};
   bins() = default;
   ~bins() { cubby::free_array(at); }
   bins(const bins&) = delete;
   bins& operator=(const bins&) = delete;
-  room::bin<shared>& bin(std::size_t i) const { return at->bins[i]; }
+  space::bin<shared>& bin(std::size_t i) const { return at->bins[i]; }
   std::uint64_t peek(std::size_t i) const { return bin(i).head.load(sync::relaxed); }
 };
 
@@ -40,13 +40,13 @@ TEST(litmus, a_moved_bin_carries_the_movers_work) {
   meet<bins>(
       40,
       [](bins& b, std::size_t i) {
-        ASSERT_TRUE(room::claim_bin(*b.at, b.bin(i)));
+        ASSERT_TRUE(space::claim_bin(*b.at, b.bin(i)));
         b.passenger[i] = i + 1;
-        room::finish_bins(*b.at, {i, 1, 1}, room::bin_state::done_transfer);
+        space::finish_bins(*b.at, {i, 1, 1}, space::bin_state::done_transfer);
       },
       [](bins& b, std::size_t i) {
-        spin_until([&] { return room::header::state_of(b.peek(i)) == room::bin_state::done_transfer; });
-        ASSERT_FALSE(room::claim_bin(*b.at, b.bin(i)));
+        spin_until([&] { return space::header::state_of(b.peek(i)) == space::bin_state::done_transfer; });
+        ASSERT_FALSE(space::claim_bin(*b.at, b.bin(i)));
         ASSERT_EQ(b.passenger[i], i + 1);
       });
 }
@@ -55,7 +55,7 @@ TEST(litmus, a_claimed_bin_carries_a_withdrawal) {
   struct filling : bins {
     filling() {
       for (std::size_t i = 0; i < size; ++i) {
-        bin(i).head.store(room::header::with_slot(0, 0, room::slot_state::filling), sync::relaxed);
+        bin(i).head.store(space::header::with_slot(0, 0, space::slot_state::filling), sync::relaxed);
       }
     }
   };
@@ -63,11 +63,11 @@ TEST(litmus, a_claimed_bin_carries_a_withdrawal) {
       40,
       [](filling& b, std::size_t i) {
         b.passenger[i] = i + 1;
-        room::withdraw(b.bin(i), b.bin(i).slots[0], 0);
+        space::withdraw(b.bin(i), b.bin(i).slots[0], 0);
       },
       [](filling& b, std::size_t i) {
-        spin_until([&] { return room::header::slot_of(b.peek(i), 0) == room::slot_state::invalid; });
-        ASSERT_TRUE(room::claim_bin(*b.at, b.bin(i)));
+        spin_until([&] { return space::header::slot_of(b.peek(i), 0) == space::slot_state::invalid; });
+        ASSERT_TRUE(space::claim_bin(*b.at, b.bin(i)));
         ASSERT_EQ(b.passenger[i], i + 1);
       });
 }
@@ -77,27 +77,27 @@ TEST(litmus, a_chained_bucket_carries_its_maker) {
       40,
       [](bins& b, std::size_t i) {
         b.passenger[i] = i + 1;
-        ASSERT_TRUE(room::chain_bucket(*b.at, b.bin(i), room::primary_slots));
+        ASSERT_TRUE(space::chain_bucket(*b.at, b.bin(i), space::primary_slots));
       },
       [](bins& b, std::size_t i) {
         spin_until([&] { return b.bin(i).links.load(sync::relaxed) != 0; });
-        ASSERT_NE(room::slot_at(*b.at, b.bin(i), room::primary_slots), nullptr);
+        ASSERT_NE(space::slot_at(*b.at, b.bin(i), space::primary_slots), nullptr);
         ASSERT_EQ(b.passenger[i], i + 1);
       });
 }
 
 void insert_into(bins& b, std::size_t i, std::uint64_t key, std::uint64_t value) {
   const cubby::word_probe probe{key, key};
-  room::arrival<shared> a{b.at, &b.bin(i), key, value, room::slot_state::valid};
+  space::new_entry<shared> a{b.at, &b.bin(i), key, value, space::slot_state::valid};
   cubby::inserted_word out;
-  ASSERT_EQ(room::insert_here(word_policy{}, probe, a, b.peek(i), out), room::attempt::ended);
+  ASSERT_EQ(space::insert_here(word_policy{}, probe, a, b.peek(i), out), space::attempt::ended);
 }
 
-/// The slot of key 8 is scrubbed and goes to key 9: whoever finds either finds its own value, under one header.
+/// The slot of key 8 is cleared and goes to key 9: whoever finds either finds its own value, under one header.
 TEST(litmus, a_shown_key_comes_with_its_value) {
   const auto look = [](const bins& b, std::size_t i, std::uint64_t key, cubby::found_word& out) {
-    return room::look_into(word_policy{}, *b.at, b.bin(i), cubby::word_probe{key, key}, key, out) ==
-               room::look::answered &&
+    return space::look_into(word_policy{}, *b.at, b.bin(i), cubby::word_probe{key, key}, key, out) ==
+               space::look::answered &&
            out.found;
   };
   meet<bins>(
@@ -105,9 +105,9 @@ TEST(litmus, a_shown_key_comes_with_its_value) {
       [](bins& b, std::size_t i) {
         insert_into(b, i, 8, 80);
         cubby::mutated gone;
-        auto erase = [](std::uint64_t) { return cubby::decision{cubby::verdict::erase, 0}; };
+        auto erase = [](std::uint64_t) { return cubby::decision{cubby::action::erase, 0}; };
         const auto any = [](std::uint64_t) { return true; };
-        ASSERT_TRUE(room::mutate_here<true>(*b.at, b.bin(i), b.peek(i), 8, any, erase, gone));
+        ASSERT_TRUE(space::mutate_here<true>(*b.at, b.bin(i), b.peek(i), 8, any, erase, gone));
         b.passenger[i] = i + 1;
         insert_into(b, i, 9, 90);
       },
@@ -167,14 +167,14 @@ TEST(litmus, a_swap_is_seen_in_order_by_two_loads) {
 
 struct table_cell {
   static constexpr std::size_t size = 1;
-  room::table<word_policy, shared> table{room::options{}, word_policy{}};
-  room::index<shared>* first = nullptr;
+  space::table<word_policy, shared> table{space::options{}, word_policy{}};
+  space::index<shared>* first = nullptr;
   std::uint64_t passenger[2] = {};
   std::atomic<bool> begun{false};
   table_cell() {
-    if (room::open(table)) first = room::first_index(table);
+    if (space::open(table)) first = space::first_index(table);
   }
-  ~table_cell() { room::close(table); }
+  ~table_cell() { space::close(table); }
   table_cell(const table_cell&) = delete;
   table_cell& operator=(const table_cell&) = delete;
 };
@@ -184,23 +184,23 @@ TEST(litmus, a_successor_is_whole) {
       500,
       [](table_cell& c, std::size_t) {
         c.passenger[0] = 1;
-        ASSERT_NE(room::make_next(c.table, *c.first, c.first->bin_count * 2), nullptr);
+        ASSERT_NE(space::make_next(c.table, *c.first, c.first->bin_count * 2), nullptr);
       },
       [](table_cell& c, std::size_t) {
-        spin_until([&] { return room::next_index(*c.first) != nullptr; });
-        ASSERT_EQ(room::next_index(*c.first)->bin_count, c.first->bin_count * 2);
+        spin_until([&] { return space::next_index(*c.first) != nullptr; });
+        ASSERT_EQ(space::next_index(*c.first)->bin_count, c.first->bin_count * 2);
         ASSERT_EQ(c.passenger[0], 1u);
       });
 }
 
 TEST(litmus, a_root_shows_what_all_movers_did) {
   struct growing : table_cell {
-    growing() { (void)room::make_next(table, *first, first->bin_count * 2); }
+    growing() { (void)space::make_next(table, *first, first->bin_count * 2); }
     void share(unsigned me) {
       passenger[me] = me + 1;
       const std::uint64_t all = first->bin_count + 1;
-      room::count_done(table, *first, me == 0 ? all / 2 : all - all / 2);
-      spin_until([&] { return room::first_index(table) != first; });
+      space::count_done(table, *first, me == 0 ? all / 2 : all - all / 2);
+      spin_until([&] { return space::first_index(table) != first; });
       ASSERT_EQ(passenger[1 - me], 2u - me);
     }
   };
@@ -208,7 +208,7 @@ TEST(litmus, a_root_shows_what_all_movers_did) {
 }
 
 TEST(litmus, a_thawed_bin_comes_after_the_snapshot) {
-  cubby::seat* const mine = cubby::registry::claim();
+  cubby::thread_record* const mine = cubby::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<table_cell>(
       300,
@@ -219,12 +219,12 @@ TEST(litmus, a_thawed_bin_comes_after_the_snapshot) {
           return true;
         };
         auto sink = [](std::uint64_t, std::uint64_t) {};
-        ASSERT_TRUE(room::snapshot(c.table, begin, sink));
+        ASSERT_TRUE(space::snapshot(c.table, begin, sink));
       },
       [&](table_cell& c, std::size_t) {
         spin_until([&] { return c.begun.load(std::memory_order_relaxed); });
         auto keep = [](std::uint64_t) { return cubby::decision{}; };
-        (void)room::mutate(c.table, *mine, cubby::word_probe{8, 8}, keep);
+        (void)space::mutate(c.table, *mine, cubby::word_probe{8, 8}, keep);
         ASSERT_EQ(c.passenger[0], 1u);
       });
   cubby::registry::release(mine);

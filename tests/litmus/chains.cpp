@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of docs/memory-order.md inside the relativistic room, each by the functions of the room that hold its two ends.
+// The pairs of docs/memory-order.md inside the relativistic engine, each by the functions of the space that hold its two ends.
 #include <gtest/gtest.h>
 
 #include <bit>
 
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/relativistic.hpp>
 
 #include "litmus/two_threads.hpp"
 
@@ -56,11 +56,11 @@ struct chains_of {
   void insert(std::uint64_t key, std::uint64_t value) {
     ASSERT_EQ(relative::insert(table, chain_probe(key), value).outcome, cubby::insert_outcome::inserted);
   }
-  void change(cubby::seat& who, std::uint64_t key, cubby::decision wanted) {
+  void change(cubby::thread_record& who, std::uint64_t key, cubby::decision wanted) {
     const auto f = [&](std::uint64_t) { return wanted; };
     ASSERT_TRUE(relative::mutate(table, who, chain_probe(key), f).found);
   }
-  [[nodiscard]] relative::sighting seen_from(const relative::node& n, std::uint64_t key) const {
+  [[nodiscard]] relative::seen_slot seen_from(const relative::node& n, std::uint64_t key) const {
     return relative::search(table.policy, relative::link_to(n), chain_probe(key));
   }
   [[nodiscard]] relative::node* node_of(std::uint64_t key) const {
@@ -104,13 +104,13 @@ TEST(litmus, a_linked_node_carries_its_maker) {
 }
 
 TEST(litmus, a_stored_value_carries_its_writer) {
-  cubby::seat* const mine = cubby::registry::claim();
+  cubby::thread_record* const mine = cubby::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<filled_chains>(
       100,
       [&](filled_chains& c, std::size_t i) {
         c.passenger[i] = i + 1;
-        c.change(*mine, i, {cubby::verdict::replace, i + 50});
+        c.change(*mine, i, {cubby::action::replace, i + 50});
       },
       [](filled_chains& c, std::size_t i) {
         spin_until([&] { return relative::find(c.table, chain_probe(i)).word == i + 50; });
@@ -170,16 +170,16 @@ TEST(litmus, a_replaced_node_carries_the_record_that_comes_after_it) {
       for (std::size_t i = 0; i < size; ++i) at[i] = node_of(i);
     }
   };
-  cubby::seat* const mine = cubby::registry::claim();
+  cubby::thread_record* const mine = cubby::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<replaced>(
       100,
       [&](replaced& c, std::size_t i) {
         c.after[i].number = i + 1;
-        c.change(*mine, i, {cubby::verdict::replace, c.after[i].word()});
+        c.change(*mine, i, {cubby::action::replace, c.after[i].word()});
       },
       [](replaced& c, std::size_t i) {
-        relative::sighting hit;
+        relative::seen_slot hit;
         spin_until([&] { return (hit = c.seen_from(*c.at[i], i)).value != c.before[i].word(); });
         ASSERT_EQ(noted_policy::at(hit.value).number, i + 1);
       });
@@ -219,7 +219,7 @@ TEST(litmus, a_moved_chain_carries_its_mover) {
       });
 }
 
-/// The acquire end is the test's: in the room whoever goes there has seen a chain moved, or holds the lock under which it was.
+/// The acquire end is the test's: in the space whoever goes there has seen a chain moved, or holds the lock under which it was.
 TEST(litmus, a_hung_array_is_whole) {
   meet<single_chains>(
       500,

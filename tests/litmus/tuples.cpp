@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of docs/memory-order.md about tuples, each by the functions of the room that hold its two ends.
+// The pairs of docs/memory-order.md about tuples, each by the functions of the space that hold its two ends.
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit_tuples.hpp>
 
 #include "litmus/two_threads.hpp"
 
@@ -59,7 +59,7 @@ struct filled_tuples : tuples_cell {
 };
 
 TEST(litmus, a_shown_tuple_carries_its_maker) {
-  cubby::seat* const mine = cubby::registry::claim();
+  cubby::thread_record* const mine = cubby::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<tuples_cell>(
       200,
@@ -166,10 +166,10 @@ void meet_at_the_end(wide::state last, wide::stop how, End end) {
 }
 
 TEST(litmus, a_dead_tuple_carries_its_erase) {
-  cubby::seat* const mine = cubby::registry::claim();
+  cubby::thread_record* const mine = cubby::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet_at_the_end<filled_tuples>(wide::state::dead, wide::stop::end, [&](filled_tuples& c, std::size_t i) {
-    ASSERT_TRUE(wide::bury(c.table, *mine, c.tuple(i), c.header[i]));
+    ASSERT_TRUE(wide::make_tombstone(c.table, *mine, c.tuple(i), c.header[i]));
   });
   cubby::registry::release(mine);
 }

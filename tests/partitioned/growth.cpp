@@ -49,7 +49,7 @@ void watch(map& m, random_source& random, const std::atomic<bool>& stop) {
       check(key, v);
       if (key >= 500 && key < 1000) ++met;
     });
-    ASSERT_EQ(met, asked_at_once - hot) << "a walk missed an entry, or met it twice";
+    ASSERT_EQ(met, asked_at_once - hot) << "a scan missed an entry, or met it twice";
   }
 }
 
@@ -122,13 +122,13 @@ TEST_P(partitioned_growth, frees_old_arrays_in_the_end_and_not_under_a_pin) {
     ASSERT_TRUE(h.flush());
   };
   fill(10);
-  std::uint64_t walked = 0;
+  std::uint64_t scanned = 0;
   m.visit_all([&](std::uint64_t k, std::uint64_t v) {
-    if (walked++ == 0) fill(3000); // the walk is in an array that has been replaced from now on
+    if (scanned++ == 0) fill(3000); // the scan is in an array that has been replaced from now on
     ASSERT_EQ(v, k);
     EXPECT_GT(m.stats().retired, 0u) << "freed under a reader";
   });
-  EXPECT_GE(walked, 10u);
+  EXPECT_GE(scanned, 10u);
   ASSERT_TRUE(m.shrink_to_fit());
   ASSERT_TRUE(m.shrink_to_fit()); // frees what the first one replaced
   EXPECT_EQ(m.stats().retired, 0u);
@@ -151,7 +151,7 @@ TEST_P(partitioned_growth, that_is_fixed_says_full_and_keeps_what_it_accepted) {
   EXPECT_GE(accepted.size(), o.capacity);
   ASSERT_EQ(m.size(), accepted.size()) << "an accepted write was lost";
   for (const auto k : accepted) ASSERT_EQ(m.find(k), k + 1);
-  // Where it is full, what is there may still change and go, and what goes makes room.
+  // Where it is full, what is there may still change and go, and what goes makes space.
   std::uint64_t refused = 1000000;
   while (h.insert_or_assign(refused, 1) == write_outcome::accepted) {
     ASSERT_TRUE(h.flush());

@@ -109,13 +109,13 @@ TEST_P(partitioned_stops, of_a_rebuild_hold_no_reader_up) {
   }
 }
 
-TEST_P(partitioned_stops, of_a_walk_meet_writes_and_a_rebuild) {
+TEST_P(partitioned_stops, of_a_scan_meet_writes_and_a_rebuild) {
   for (std::uint64_t i = 0;; i += stride) {
     map m(tiny(alone));
     fill(m);
     scheduler turns;
     std::vector<std::uint64_t> met;
-    const auto walker = turns.start([&] {
+    const auto scanner = turns.start([&] {
       m.visit_all([&](std::uint64_t k, std::uint64_t v) {
         if (k != key()) {
           ASSERT_EQ(k, v);
@@ -123,12 +123,12 @@ TEST_P(partitioned_stops, of_a_walk_meet_writes_and_a_rebuild) {
         met.push_back(k);
       });
     });
-    const bool last = turns.run(walker, i) == scheduler::stopped::finished;
+    const bool last = turns.run(scanner, i) == scheduler::stopped::finished;
     take(m, key());
     put(m, key(), 70);
     ASSERT_TRUE(m.reserve(500));
     take(m, key());
-    ASSERT_EQ(turns.run_until(walker, scheduler::never), scheduler::stopped::finished);
+    ASSERT_EQ(turns.run_until(scanner, scheduler::never), scheduler::stopped::finished);
     for (std::uint64_t k = 100; k < 120; ++k)
       ASSERT_EQ(std::count(met.begin(), met.end(), k), 1) << "key " << k << ", stopped at " << i;
     ASSERT_TRUE(turns.finish_all());

@@ -12,7 +12,7 @@ namespace cubby_test::partitioned_tests {
 namespace {
 
 TEST(partitioned_without_memory, by_each_allocation_of_a_table_and_a_handle) {
-  { // seats and the like, which stay
+  { // thread records and the like, which stay
     map m(tiny(every_way[2]));
     auto h = m.handle();
     EXPECT_FALSE(m.contains(1));

@@ -52,10 +52,10 @@ void expect_same(const Reader& r, const model& expected, std::uint64_t keys) {
       ASSERT_EQ(values[k], expected.at(k));
     }
   }
-  model walked;
+  model scanned;
   r.visit_all(
-      [&](std::uint64_t k, std::uint64_t v) { ASSERT_TRUE(walked.emplace(k, v).second) << "met twice: " << k; });
-  ASSERT_EQ(walked, expected);
+      [&](std::uint64_t k, std::uint64_t v) { ASSERT_TRUE(scanned.emplace(k, v).second) << "met twice: " << k; });
+  ASSERT_EQ(scanned, expected);
   ASSERT_EQ(r.size(), expected.size());
 }
 
@@ -188,15 +188,15 @@ void whole_life(const way& w, const std::vector<K>& keys, const std::vector<V>& 
     h.insert_or_assign(keys[i], value_of(i + 1));
   }
   ASSERT_TRUE(h.flush());
-  std::size_t walked = 0;
+  std::size_t scanned = 0;
   m.visit_all([&](const K& k, const V& v) {
     std::size_t i = 0;
     while (i < keys.size() && !(keys[i] == k)) ++i;
     ASSERT_LT(i, keys.size());
     ASSERT_EQ(v, value_of(i + 1));
-    ++walked;
+    ++scanned;
   });
-  EXPECT_EQ(walked, keys.size());
+  EXPECT_EQ(scanned, keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     h.erase(keys[i]);
     ASSERT_TRUE(h.flush());

@@ -22,7 +22,7 @@ struct counted {
 };
 
 /// Number of the first expectation that failed; 0: all held.
-class verdict_of_child {
+class result_of_child {
 public:
   void expect(bool holds, const char* what) {
     ++number_;
@@ -37,13 +37,13 @@ private:
   int first_ = 0;
 };
 
-/// `f(verdict)` in a child of this process; its status, or minus the signal that ended it. An alarm ends one that hangs.
+/// `f(action)` in a child of this process; its status, or minus the signal that ended it. An alarm ends one that hangs.
 template <class F> int status_of_child(F f) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    verdict_of_child told;
+    result_of_child told;
     f(told);
     _exit(told.status());
   }

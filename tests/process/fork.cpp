@@ -12,9 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 #include "process/child.hpp"
 
@@ -77,7 +77,7 @@ TYPED_TEST_SUITE(forked, engines);
 
 TYPED_TEST(forked, a_child_frees_although_a_thread_of_the_parent_was_inside) {
   const visitor other([this](auto stay) { this->map_.visit(0, [&](const counted&) { stay(); }); });
-  EXPECT_EQ(status_of_child([this](verdict_of_child& told) {
+  EXPECT_EQ(status_of_child([this](result_of_child& told) {
               this->assign_all();
               told.expect(counted::living < most_living, "records are freed");
               told.expect(this->map_.find(1).has_value(), "and entries found");
@@ -90,7 +90,7 @@ TYPED_TEST(forked, a_child_frees_although_a_handle_of_another_thread_was_inside)
     auto h = this->map_.handle();
     h.visit(0, [&](const counted&) { stay(); });
   });
-  EXPECT_EQ(status_of_child([this](verdict_of_child& told) {
+  EXPECT_EQ(status_of_child([this](result_of_child& told) {
               this->assign_all();
               told.expect(counted::living < most_living, "records are freed");
             }),
@@ -101,7 +101,7 @@ TYPED_TEST(forked, pins_of_the_thread_that_forks_stay) {
   auto mine = this->map_.handle();
   const counted* const held = mine.find_ref(3);
   ASSERT_NE(held, nullptr);
-  EXPECT_EQ(status_of_child([&](verdict_of_child& told) {
+  EXPECT_EQ(status_of_child([&](result_of_child& told) {
               this->assign_all();
               told.expect(counted::living >= static_cast<long>(fork_assigns),
                           "nothing is freed under the handle's pin");
@@ -113,7 +113,7 @@ TYPED_TEST(forked, pins_of_the_thread_that_forks_stay) {
             0);
   int inside = -1;
   this->map_.visit(2, [&](const counted& v) {
-    inside = status_of_child([&](verdict_of_child& told) {
+    inside = status_of_child([&](result_of_child& told) {
       this->assign_all();
       told.expect(v.words[0] == 2 && v.words[2] == 2, "a visit goes on in the child");
     });
@@ -121,7 +121,7 @@ TYPED_TEST(forked, pins_of_the_thread_that_forks_stay) {
   EXPECT_EQ(inside, 0);
 }
 
-/// The handle of another thread can be destroyed, and its seat serves again.
+/// The handle of another thread can be destroyed, and its thread record serves again.
 TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
   using handle_type = typename TestFixture::map_type::handle_type;
   std::vector<std::optional<handle_type>> all(8);
@@ -131,7 +131,7 @@ TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
     all[0]->visit(2, [&](const counted&) { stay(); });
     for (auto& one : all) one->unpin();
   });
-  EXPECT_EQ(status_of_child([&](verdict_of_child& told) {
+  EXPECT_EQ(status_of_child([&](result_of_child& told) {
               all.clear();
               auto h = this->map_.handle();
               const counted* const held = h.find_ref(5);
@@ -148,9 +148,9 @@ TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
 
 TYPED_TEST(forked, children_of_children_and_their_threads_free_too) {
   const visitor other([this](auto stay) { this->map_.visit(0, [&](const counted&) { stay(); }); });
-  EXPECT_EQ(status_of_child([this](verdict_of_child& told) {
+  EXPECT_EQ(status_of_child([this](result_of_child& told) {
               const visitor another([this](auto stay) { this->map_.visit(1, [&](const counted&) { stay(); }); });
-              told.expect(status_of_child([this](verdict_of_child& of_grandchild) {
+              told.expect(status_of_child([this](result_of_child& of_grandchild) {
                             std::thread([this] { this->assign_all(); }).join();
                             of_grandchild.expect(counted::living < most_living, "records are freed");
                           }) == 0,
@@ -168,7 +168,7 @@ TYPED_TEST(forked, a_table_without_its_thread_grows_and_ends) {
   grown->reserve(0);
   while (grown->stats().migrating) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_EQ(status_of_child([&](verdict_of_child& told) {
+  EXPECT_EQ(status_of_child([&](result_of_child& told) {
               for (std::uint64_t k = 100; k < 20'000; ++k) grown->insert(k, k);
               std::size_t found = 0;
               for (std::uint64_t k = 0; k < 20'000; ++k) found += grown->contains(k) ? 1 : 0;

@@ -20,7 +20,7 @@ namespace {
 bool forks_at_registration = false;
 int status_of_first_child = -1;
 
-void use_a_table(verdict_of_child& told) {
+void use_a_table(result_of_child& told) {
   cubby::map<std::uint64_t, std::uint64_t> m;
   for (std::uint64_t k = 0; k < 100; ++k) told.expect(m.insert(k, k), "an insert");
   for (std::uint64_t k = 0; k < 100; ++k) told.expect(m.find(k) == k, "a find");

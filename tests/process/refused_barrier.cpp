@@ -60,7 +60,7 @@ void expect_held(int status) {
 
 TEST(refused_barrier, nothing_is_freed_under_a_reader_and_everything_when_all_have_entered_again) {
   CUBBY_NEEDS_MEMBARRIER();
-  expect_held(status_of_child([](verdict_of_child& told) {
+  expect_held(status_of_child([](result_of_child& told) {
     map_type m(cubby::options{.capacity = 16});
     for (std::uint64_t k = 0; k < 8; ++k) m.insert(k, counted(k));
     std::atomic<int> step{0};
@@ -96,7 +96,7 @@ TEST(refused_barrier, nothing_is_freed_under_a_reader_and_everything_when_all_ha
 
 TEST(refused_barrier, threads_that_end_or_begin_hold_nothing_back) {
   CUBBY_NEEDS_MEMBARRIER();
-  expect_held(status_of_child([](verdict_of_child& told) {
+  expect_held(status_of_child([](result_of_child& told) {
     map_type m(cubby::options{.capacity = 16});
     for (std::uint64_t k = 0; k < 8; ++k) m.insert(k, counted(k));
     std::atomic<int> step{0};
@@ -127,7 +127,7 @@ TEST(refused_barrier, threads_that_end_or_begin_hold_nothing_back) {
 
 TEST(refused_barrier, a_thread_that_may_ask_the_kernel_frees) {
   CUBBY_NEEDS_MEMBARRIER();
-  expect_held(status_of_child([](verdict_of_child& told) {
+  expect_held(status_of_child([](result_of_child& told) {
     map_type m(cubby::options{.capacity = 16});
     for (std::uint64_t k = 0; k < 8; ++k) m.insert(k, counted(k));
     std::atomic<int> step{0};
@@ -138,7 +138,7 @@ TEST(refused_barrier, a_thread_that_may_ask_the_kernel_frees) {
       assign_all(m);
       assign_all(m);
       assign_all(m);
-      told.expect(counted::living < few, "its own barrier shows it every seat");
+      told.expect(counted::living < few, "its own barrier shows it every thread record");
     });
     spin_until_is(step, 1);
     if (!refuse_membarrier(false)) _exit(cannot_filter);
@@ -151,7 +151,7 @@ TEST(refused_barrier, a_thread_that_may_ask_the_kernel_frees) {
 
 TEST(refused_barrier, a_wait_for_readers_ends_although_the_caller_has_not_fenced_before) {
   CUBBY_NEEDS_MEMBARRIER();
-  expect_held(status_of_child([](verdict_of_child& told) {
+  expect_held(status_of_child([](result_of_child& told) {
     {
       const cubby::rcu::read_section once;
     }
@@ -162,7 +162,7 @@ TEST(refused_barrier, a_wait_for_readers_ends_although_the_caller_has_not_fenced
 
 TEST(refused_barrier, a_grace_period_does_not_elapse_before_a_reader_has_left) {
   CUBBY_NEEDS_MEMBARRIER();
-  expect_held(status_of_child([](verdict_of_child& told) {
+  expect_held(status_of_child([](result_of_child& told) {
     std::atomic<int> step{0};
     std::thread reader([&] {
       {
@@ -186,7 +186,7 @@ TEST(refused_barrier, a_grace_period_does_not_elapse_before_a_reader_has_left) {
     reader.join();
     {
       const cubby::rcu::read_section mine;
-    } // this thread may have a seat from an earlier test, which has not fenced yet
+    } // this thread may have a thread record from an earlier test, which has not fenced yet
     told.expect(readers.elapsed(), "it has ended");
     told.expect(cubby::rcu::synchronize() == cubby::rcu::waited::elapsed, "and so do later ones");
   }));

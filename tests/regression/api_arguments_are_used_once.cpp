@@ -20,34 +20,35 @@ std::uint64_t taken(ticket& from) {
 }
 
 /// In the slot, in a tuple of two words, and in a record.
-struct small_seat {
+struct small_thread_record {
   std::uint64_t number = 0;
-  small_seat() = default;
-  explicit small_seat(ticket&& from) : number(taken(from)) {}
-  bool operator==(const small_seat&) const = default;
+  small_thread_record() = default;
+  explicit small_thread_record(ticket&& from) : number(taken(from)) {}
+  bool operator==(const small_thread_record&) const = default;
 };
-struct wide_seat : small_seat {
+struct wide_thread_record : small_thread_record {
   std::uint64_t more = 1;
-  wide_seat() = default;
-  explicit wide_seat(ticket&& from) : small_seat(std::move(from)) {}
-  bool operator==(const wide_seat&) const = default;
+  wide_thread_record() = default;
+  explicit wide_thread_record(ticket&& from) : small_thread_record(std::move(from)) {}
+  bool operator==(const wide_thread_record&) const = default;
 };
-static_assert(cubby::mode_of<std::uint64_t, small_seat> == cubby::storage_mode::words);
-static_assert(cubby::mode_of<std::uint64_t, wide_seat> == cubby::storage_mode::records);
+static_assert(cubby::mode_of<std::uint64_t, small_thread_record> == cubby::storage_mode::words);
+static_assert(cubby::mode_of<std::uint64_t, wide_thread_record> == cubby::storage_mode::records);
 
-template <class Engine, class Seat>
-struct seated {
-  using map = cubby::map<std::uint64_t, Seat, Engine>;
-  using value = Seat;
+template <class Engine, class ThreadRecord>
+struct recorded {
+  using map = cubby::map<std::uint64_t, ThreadRecord, Engine>;
+  using value = ThreadRecord;
 };
-using seats = ::testing::Types<seated<cubby::reference, small_seat>, seated<cubby::dlht, small_seat>,
-                               seated<cubby::dlht, wide_seat>, seated<cubby::dlht_single, small_seat>,
-                               seated<cubby::dramhit, small_seat>, seated<cubby::dramhit, wide_seat>,
-                               seated<cubby::dramhit_tuples, wide_seat>>;
+using thread_records =
+    ::testing::Types<recorded<cubby::reference, small_thread_record>, recorded<cubby::dlht, small_thread_record>,
+                     recorded<cubby::dlht, wide_thread_record>, recorded<cubby::dlht_single, small_thread_record>,
+                     recorded<cubby::dramhit, small_thread_record>, recorded<cubby::dramhit, wide_thread_record>,
+                     recorded<cubby::dramhit_tuples, wide_thread_record>>;
 
 template <class Seated>
 class regression_api_arguments : public ::testing::Test {};
-TYPED_TEST_SUITE(regression_api_arguments, seats);
+TYPED_TEST_SUITE(regression_api_arguments, thread_records);
 
 TYPED_TEST(regression_api_arguments, are_used_once_when_the_entry_comes_and_goes) {
   using value = typename TypeParam::value;

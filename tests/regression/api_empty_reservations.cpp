@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reservation costs what the entries cost that are there: its memory is not touched, its index is not walked (F.7). What no
+// A reservation costs what the entries cost that are there: its memory is not touched, its index is not scanned (F.7). What no
 // memory can hold is refused at once, and the table works on. Seen: `reserve(2^34)` on ten entries took 14 s, 2^40 all memory.
 #include <atomic>
 #include <concepts>
@@ -128,7 +128,7 @@ TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_as_c
 /// One page at most of each entry and each partition, before and after: huge ones, where the kernel gives them.
 constexpr std::size_t touched = (2 * entries + 2 * 16 + 8) * cubby::memory::huge_page;
 
-TYPED_TEST(regression_api_reservations, of_a_few_entries_walk_nothing_and_touch_no_memory) {
+TYPED_TEST(regression_api_reservations, of_a_few_entries_scan_nothing_and_touch_no_memory) {
   if (std::same_as<TypeParam, plain_table<cubby::reference>>) GTEST_SKIP() << "std::unordered_map clears its buckets";
   for (const auto growth : growing_policies) {
     TypeParam t(tiny_options(growth));
@@ -167,7 +167,7 @@ TYPED_TEST(regression_api_reservations, of_the_constructor_touch_no_memory) {
   }
 }
 
-/// The way back walks the table: so a smaller one.
+/// The way back scans the table: so a smaller one.
 TYPED_TEST(regression_api_reservations, are_given_back_by_shrink_to_fit) {
   for (const auto growth : growing_policies) {
     TypeParam t(tiny_options(growth));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A walk costs what the table holds, however often the table has grown and shrunk since it began. Once, each round trip
-// of sizes doubled the bins that a walk looked at.
+// A scan costs what the table holds, however often the table has grown and shrunk since it began. Once, each round trip
+// of sizes doubled the bins that a scan looked at.
 #include "engines.hpp"
 
 namespace cubby_test {
 namespace {
 
 template <class Mode>
-class regression_api_walks : public ::testing::Test {};
-TYPED_TEST_SUITE(regression_api_walks, main_modes);
+class regression_api_scans : public ::testing::Test {};
+TYPED_TEST_SUITE(regression_api_scans, main_modes);
 
-TYPED_TEST(regression_api_walks, end_after_many_migrations) {
+TYPED_TEST(regression_api_scans, end_after_many_migrations) {
   typename TypeParam::map m(tiny_options());
   for (std::uint64_t n = 0; n < 40; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
   std::vector<unsigned> seen(40, 0);
@@ -24,13 +24,13 @@ TYPED_TEST(regression_api_walks, end_after_many_migrations) {
       m.shrink_to_fit();
     }
   });
-  // Once, or twice if the engine lets a walk meet what moves behind it; not once for each migration.
-  const unsigned most = TypeParam::map::capabilities.walks_once ? 1 : 2;
+  // Once, or twice if the engine lets a scan meet what moves behind it; not once for each migration.
+  const unsigned most = TypeParam::map::capabilities.scans_once ? 1 : 2;
   for (std::uint64_t n = 0; n < 40; ++n) EXPECT_TRUE(seen[n] >= 1 && seen[n] <= most) << n << ": " << seen[n];
 }
 
-/// Erasing under a walk makes the table do its share of a migration, and let old indexes go: not the one walked over.
-TYPED_TEST(regression_api_walks, may_erase_while_a_migration_is_under_way) {
+/// Erasing under a scan makes the table do its share of a migration, and let old indexes go: not the one scanned over.
+TYPED_TEST(regression_api_scans, may_erase_while_a_migration_is_under_way) {
   for (std::uint64_t size = 20; size < 400; size += 7) {
     typename TypeParam::map m(tiny_options());
     for (std::uint64_t n = 0; n < size; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));

@@ -88,7 +88,7 @@ TEST(regression_dlht_unlucky_keys, may_have_four_times_what_was_reserved) {
   const std::size_t most = crowd(0);
   ASSERT_EQ(crowd(1), most) << "as large as crowds make it";
   ASSERT_TRUE(m.reserve(most + most / 4));
-  ASSERT_EQ(m.stats().bins, most) << "there was room";
+  ASSERT_EQ(m.stats().bins, most) << "there was space";
   EXPECT_GT(crowd(2), most);
 }
 

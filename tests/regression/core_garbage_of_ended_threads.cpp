@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread retired before it ended is freed, at the latest when the table is told to give room back or goes, and
+// What a thread retired before it ended is freed, at the latest when the table is told to give space back or goes, and
 // before that while others go on retiring. Once those others never looked at it: a thread left up to some hundred
 // records behind, for as long as the table lived.
 #include <array>
@@ -37,12 +37,12 @@ protected:
 
   /// Threads replace a value each, again and again, and end. Afterwards their records are garbage, every one.
   void leave_garbage() {
-    table->insert(leavers, owned(stayer)); // this thread has its seat before the others take theirs
-    std::atomic<unsigned> seated{0};
+    table->insert(leavers, owned(stayer)); // this thread has its thread record before the others take theirs
+    std::atomic<unsigned> recorded{0};
     run_threads(leavers, [&](unsigned t) {
       auto h = table->handle();
-      seated.fetch_add(1);
-      while (seated.load() != leavers) std::this_thread::yield(); // so that no two have the same seat
+      recorded.fetch_add(1);
+      while (recorded.load() != leavers) std::this_thread::yield(); // so that no two have the same thread record
       for (unsigned n = 0; n < 300; ++n) h.insert_or_assign(t, owned(leaver));
     });
     ASSERT_GT(owned::living(leaver).load(), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A histogram taken while a bin moves ends. It waits for the bin and keeps old indexes from being freed meanwhile; the
-// bin's mover may need the lock of growth. Once a third thread, at its chores, held that one while it waited for the
+// bin's mover may need the lock of growth. Once a third thread, at its maintenance, held that one while it waited for the
 // histogram: three threads in a ring.
 #include "dlht/overfull.hpp"
 

@@ -21,7 +21,7 @@ using huge_maps = ::testing::Types<cubby::map<std::uint64_t, std::uint64_t, cubb
                                    cubby::map<std::uint64_t, std::uint64_t, cubby::dlht_single, modulo>>;
 TYPED_TEST_SUITE(regression_dlht_huge, huge_maps);
 
-/// From the largest down to 2^42 entries, which no address space of 48 bits has room for.
+/// From the largest down to 2^42 entries, which no address space of 48 bits has space for.
 constexpr unsigned least_shift = 22;
 
 TYPED_TEST(regression_dlht_huge, capacities_are_refused) {

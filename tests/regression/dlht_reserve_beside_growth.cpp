@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reserve that answers true has made the room, also when somebody else's insert makes a smaller successor in between:
+// A reserve that answers true has made the space, also when somebody else's insert makes a smaller successor in between:
 // it stands still before each of its locked instructions in turn, and the table grows meanwhile.
 #include <thread>
 

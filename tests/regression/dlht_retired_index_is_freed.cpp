@@ -8,8 +8,8 @@ namespace cubby_test {
 namespace {
 
 /// Enough calls that one of them looks at the old indexes, wherever their count begins.
-template <class Face>
-void inserts_and_erases(Face& f, std::uint64_t k) {
+template <class Api>
+void inserts_and_erases(Api& f, std::uint64_t k) {
   for (unsigned n = 0; n < 70; ++n) {
     ASSERT_TRUE(f.insert(k, n));
     ASSERT_TRUE(f.erase(k));

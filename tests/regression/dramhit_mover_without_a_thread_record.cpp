@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `background` DRAMHiT table whose thread gets no seat, because there is no memory for one: inserts do its work. When
-// seats are free again it takes over.
+// A `background` DRAMHiT table whose thread gets no thread record, because there is no memory for one: inserts do its work. When
+// thread records are free again it takes over.
 #include <vector>
 
 #include "engines.hpp"
@@ -48,15 +48,15 @@ void wait_for_turns() {
   ASSERT_TRUE(eventually([&] { return hungry_worker::turns.load() > before + 2; })) << "the worker does not look up";
 }
 
-TEST(regression_dramhit_mover, without_a_seat_leaves_its_work_to_inserts) {
+TEST(regression_dramhit_mover, without_a_thread_record_leaves_its_work_to_inserts) {
   const hungry_worker host;
   hungry_worker::fed = false;
   (void)cubby::registry::local();
-  std::vector<cubby::seat*> all; // every free seat, so that the next one has to be allocated
+  std::vector<cubby::thread_record*> all; // every free thread record, so that the next one has to be allocated
   all.reserve(100000);
   {
     const memory_failure no_more(1);
-    while (cubby::seat* const one = cubby::registry::claim()) all.push_back(one);
+    while (cubby::thread_record* const one = cubby::registry::claim()) all.push_back(one);
   }
   using table = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>;
   table m(tiny_options(cubby::growth_policy::background));
@@ -72,7 +72,7 @@ TEST(regression_dramhit_mover, without_a_seat_leaves_its_work_to_inserts) {
   insert_until([&] { return !m.stats().migrating; });
 
   hungry_worker::fed = true;
-  for (cubby::seat* const one : all) cubby::registry::release(one);
+  for (cubby::thread_record* const one : all) cubby::registry::release(one);
   wait_for_turns();
   const std::uint64_t growths = m.stats().growths;
   insert_until([&] { return m.stats().growths > growths; });

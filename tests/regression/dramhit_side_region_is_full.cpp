@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of a DRAMHiT table of records that share the words 0 to 3 live in a side region. What moves there finds room,
+// Keys of a DRAMHiT table of records that share the words 0 to 3 live in a side region. What moves there finds space,
 // whatever others insert meanwhile, also when there is no memory for another array; and the table does not grow by
 // several times because the side region is full.
 #include "engines.hpp"
@@ -78,7 +78,7 @@ TEST(regression_dramhit_side, grows_by_itself) {
   }
 }
 
-/// The same few keys again and again: room for them does not add up.
+/// The same few keys again and again: space for them does not add up.
 TEST(regression_dramhit_side, does_not_keep_room_for_what_was_erased) {
   side_table m(tiny_options());
   for (std::uint64_t round = 0; round < 3000; ++round) {

@@ -144,7 +144,7 @@ TYPED_TEST(regression_dramhit_pipelines, drop_the_request_that_throws_and_no_oth
   }
 }
 
-/// With room for replies instead of a sink, `latest` tells how far a call came that has thrown.
+/// With space for replies instead of a sink, `latest` tells how far a call came that has thrown.
 TYPED_TEST(regression_dramhit_pipelines, tell_how_far_a_call_came_that_has_thrown) {
   for (std::uint64_t nth = 1;; ++nth) {
     typename TestFixture::map m(tiny_options());
@@ -156,10 +156,10 @@ TYPED_TEST(regression_dramhit_pipelines, tell_how_far_a_call_came_that_has_throw
     unsigned thrown = 0;
     fuse::left = nth;
     while (taken < keys || p.pending() != 0) {
-      const std::span<typename TestFixture::reply> room(replies.data() + answered, keys - answered);
+      const std::span<typename TestFixture::reply> space(replies.data() + answered, keys - answered);
       try {
-        if (taken < keys) (void)p.submit(std::span(all).subspan(taken), room);
-        else (void)p.drain(room);
+        if (taken < keys) (void)p.submit(std::span(all).subspan(taken), space);
+        else (void)p.drain(space);
       } catch (const blown&) {
         ++thrown;
       }

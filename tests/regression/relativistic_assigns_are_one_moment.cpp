@@ -19,20 +19,20 @@ bool looks_before_step(unsigned number) {
   family<Value> f(64);
   f.insert(own);
   f.insert(wanted);
-  const cubby::seat_pin inside(f.reader);
-  const std::uint64_t by_the_old_array = room::first_link(f.t, wanted);
+  const cubby::thread_pin inside(f.reader);
+  const std::uint64_t by_the_old_array = space::first_link(f.t, wanted);
   f.begin(128);
   f.go_on(false);
-  EXPECT_TRUE(room::node_at(by_the_old_array) != room::node_at(room::first_link(f.t, wanted)))
+  EXPECT_TRUE(space::node_at(by_the_old_array) != space::node_at(space::first_link(f.t, wanted)))
       << "or there is one path";
   bool looked = false;
   {
     const interruption here(number, [&] {
       const std::uint64_t first = f.shown_from(by_the_old_array, wanted);
-      const std::uint64_t second = f.shown_from(room::first_link(f.t, wanted), wanted);
+      const std::uint64_t second = f.shown_from(space::first_link(f.t, wanted), wanted);
       EXPECT_TRUE(first == wanted || first == wanted + f.assigned) << first << " before step " << number;
       EXPECT_EQ(first, second) << "before step " << number;
-      EXPECT_EQ(f.walked(wanted), std::make_pair(second, 1u)) << "before step " << number;
+      EXPECT_EQ(f.scanned(wanted), std::make_pair(second, 1u)) << "before step " << number;
       looked = true;
     });
     f.assign(wanted);

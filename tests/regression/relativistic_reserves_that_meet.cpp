@@ -3,8 +3,8 @@
 // the two must not be undone by the first.
 #include <gtest/gtest.h>
 
-#include <cubby/engine/relativistic/relativistic.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 #include "relativistic/family.hpp"
 

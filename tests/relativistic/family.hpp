@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <cubby/core/codec.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/detail/core/codec.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 #include "modes.hpp"
 #include "support/hooks.hpp"
@@ -23,7 +23,7 @@ struct key_as_hash {
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key; }
 };
 
-namespace room = cubby::engines::relativistic;
+namespace space = cubby::engines::relativistic;
 
 /// Runs `others` before the `number`th step (from 0) of the thread that made it, once.
 class interruption final : public watcher {
@@ -48,13 +48,13 @@ template <class Value>
 class coded_table {
 public:
   using codec = typename cubby::codec<std::uint64_t, Value, key_as_hash,
-                                      std::allocator<std::byte>>::template with_front<sizeof(room::node)>;
-  using table = room::table<codec>;
+                                      std::allocator<std::byte>>::template with_front<sizeof(space::node)>;
+  using table = space::table<codec>;
   static constexpr std::uint64_t assigned = std::uint64_t{1} << 40; // added to a key, what `assign` gives it
 
   explicit coded_table(std::uint64_t buckets)
       : t(settings(buckets), codec(key_as_hash{}, std::allocator<std::byte>{}, 0)) {
-    EXPECT_TRUE(room::open(t));
+    EXPECT_TRUE(space::open(t));
   }
   [[nodiscard]] auto probe(std::uint64_t key) const { return t.policy.probe_of(key); }
   [[nodiscard]] static Value value(std::uint64_t n) {
@@ -81,7 +81,7 @@ private:
   }
 };
 
-/// With a seat for the reader and one for everybody else.
+/// With a thread record for the reader and one for everybody else.
 template <class Value>
 class family : public coded_table<Value> {
   using base = coded_table<Value>;
@@ -99,7 +99,7 @@ public:
     t.bound = ~std::uint64_t{0};
   }
   ~family() {
-    room::close(t);
+    space::close(t);
     cubby::registry::release(&reader);
     cubby::registry::release(&writer);
   }
@@ -107,34 +107,34 @@ public:
   family& operator=(const family&) = delete;
 
   void insert(std::uint64_t key) {
-    const cubby::seat_pin pin(writer);
+    const cubby::thread_pin pin(writer);
     const cubby::lock_scope resizes_are_the_tests(t.resize_lock);
-    EXPECT_EQ(room::insert(t, probe(key), word(key, key)).outcome, cubby::insert_outcome::inserted);
+    EXPECT_EQ(space::insert(t, probe(key), word(key, key)).outcome, cubby::insert_outcome::inserted);
     keys.push_back(key);
   }
   void erase(std::uint64_t key) {
-    change(key, {cubby::verdict::erase, 0});
+    change(key, {cubby::action::erase, 0});
     std::erase(keys, key);
   }
-  void assign(std::uint64_t key) { change(key, {cubby::verdict::replace, word(key, key + assigned)}); }
-  void begin(std::uint64_t buckets) { EXPECT_TRUE(room::begin_resize(t, buckets)); }
+  void assign(std::uint64_t key) { change(key, {cubby::action::replace, word(key, key + assigned)}); }
+  void begin(std::uint64_t buckets) { EXPECT_TRUE(space::begin_resize(t, buckets)); }
   /// As far as readers let it, without waiting for them. False: the resize has ended.
   bool go_as_far_as_it_can() {
-    room::progress how = room::progress::more;
-    while (how == room::progress::more) how = room::work_on(t, ~std::uint64_t{0});
-    return how != room::progress::idle;
+    space::progress how = space::progress::more;
+    while (how == space::progress::more) how = space::work_on(t, ~std::uint64_t{0});
+    return how != space::progress::idle;
   }
   /// One piece of four: family 0 moves; the others, and the new array is shown; with `alone`, or when readers have left,
   /// family 0 is cut; the others are. A shrink has the first two, and ends with the third. False: the resize has ended.
   bool go_on(bool alone) {
     const bool first = t.work.cursor == 0 || t.work.waiting;
-    return room::work_on(t, first ? 1 : ~std::uint64_t{0}, alone) != room::progress::idle;
+    return space::work_on(t, first ? 1 : ~std::uint64_t{0}, alone) != space::progress::idle;
   }
   /// Whether the reader finds the key, when before its step `number` the others act.
   bool finds(std::uint64_t key, unsigned number, std::function<void()> others, bool& interrupted) {
-    const cubby::seat_pin pin(reader);
+    const cubby::thread_pin pin(reader);
     interruption here(number, std::move(others));
-    const cubby::found_word got = room::find(t, probe(key));
+    const cubby::found_word got = space::find(t, probe(key));
     interrupted = here.happened();
     if (got.found) {
       const std::uint64_t shown = number_of(got.word);
@@ -145,26 +145,26 @@ public:
 
   /// What a lookup of the key shows that has come as far as this link; 0: nothing. Inside a pin.
   [[nodiscard]] std::uint64_t shown_from(std::uint64_t link, std::uint64_t key) const {
-    const room::sighting hit = room::search(t.policy, link, probe(key));
+    const space::seen_slot hit = space::search(t.policy, link, probe(key));
     return hit.where == nullptr ? 0 : number_of(hit.value);
   }
-  /// What a walk shows of the key, all of it added up, and how often.
-  [[nodiscard]] std::pair<std::uint64_t, unsigned> walked(std::uint64_t key) const {
+  /// What a scan shows of the key, all of it added up, and how often.
+  [[nodiscard]] std::pair<std::uint64_t, unsigned> scanned(std::uint64_t key) const {
     std::pair<std::uint64_t, unsigned> met{0, 0};
     auto f = [&](std::uint64_t k, std::uint64_t value) {
       if (k == key) met = {met.first + number_of(value), met.second + 1};
     };
-    room::for_each(t, f);
+    space::for_each(t, f);
     return met;
   }
 
   /// The keys on the path of a bucket of the newest array that is shown.
   [[nodiscard]] std::vector<std::uint64_t> path(std::uint64_t bucket) const {
     std::vector<std::uint64_t> met;
-    const std::uint64_t link = room::first_link(t, bucket);
-    for (const room::node* n = room::node_at(link); n != nullptr;) {
+    const std::uint64_t link = space::first_link(t, bucket);
+    for (const space::node* n = space::node_at(link); n != nullptr;) {
       met.push_back(n->key);
-      n = room::node_at(n->next.load(cubby::sync::relaxed));
+      n = space::node_at(n->next.load(cubby::sync::relaxed));
     }
     return met;
   }
@@ -174,7 +174,7 @@ public:
     const std::uint64_t buckets = t.buckets.load(cubby::sync::relaxed);
     for (std::uint64_t b = 0; b < buckets; ++b) {
       const auto here = path(b);
-      EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), room::comes_before)) << "bucket " << b;
+      EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), space::comes_before)) << "bucket " << b;
       for (const std::uint64_t key : here) {
         EXPECT_EQ(key % buckets, b);
         EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 1) << key;
@@ -184,18 +184,18 @@ public:
     EXPECT_EQ(met, keys.size());
   }
 
-  cubby::seat& reader;
-  cubby::seat& writer;
+  cubby::thread_record& reader;
+  cubby::thread_record& writer;
   std::vector<std::uint64_t> keys;
 
 private:
   /// What has left is freed at once unless the reader may stand on it: the sanitizers then see what was forgotten.
   void change(std::uint64_t key, cubby::decision wanted) {
     {
-      const cubby::seat_pin pin(writer);
+      const cubby::thread_pin pin(writer);
       const cubby::lock_scope resizes_are_the_tests(t.resize_lock);
       auto f = [wanted](std::uint64_t) { return wanted; };
-      const cubby::mutated m = room::mutate(t, writer, probe(key), f);
+      const cubby::mutated m = space::mutate(t, writer, probe(key), f);
       EXPECT_TRUE(m.found);
       if constexpr (codec::in_records) t.bag.add(writer, m.before);
     }
@@ -205,11 +205,11 @@ private:
   }
   /// Whether any path of the key's family still leads to a node that is removed or replaced.
   [[nodiscard]] bool leads_to_what_has_left(std::uint64_t key) const {
-    for (std::uint64_t b = key % room::stripe_count; b < 65536; b += room::stripe_count) {
-      for (const room::node* n = room::node_at(room::first_link(t, b)); n != nullptr;) {
+    for (std::uint64_t b = key % space::stripe_count; b < 65536; b += space::stripe_count) {
+      for (const space::node* n = space::node_at(space::first_link(t, b)); n != nullptr;) {
         const std::uint64_t link = n->next.load(cubby::sync::relaxed);
-        if ((link & room::mark::gone) != 0) return true;
-        n = room::node_at(link);
+        if ((link & space::mark::gone) != 0) return true;
+        n = space::node_at(link);
       }
     }
     return false;

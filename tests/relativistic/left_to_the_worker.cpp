@@ -3,7 +3,7 @@
 // meanwhile it begins itself, and nobody has to write for it.
 #include <bit>
 
-#include <cubby/core/rcu.hpp>
+#include <cubby/detail/core/rcu.hpp>
 
 #include "engines.hpp"
 #include "support/threads.hpp"
@@ -45,7 +45,7 @@ TYPED_TEST(left_to_the_worker, a_shrink_that_erases_have_outrun_goes_on) {
   typename TestFixture::map m(this->settings());
   ASSERT_TRUE(m.reserve(4096));
   for (std::uint64_t k = 0; k < 4000; ++k) ASSERT_TRUE(m.insert(k, TypeParam{}));
-  ASSERT_EQ(m.stats().shrinks, 0u) << "room that was asked for stays";
+  ASSERT_EQ(m.stats().shrinks, 0u) << "space that was asked for stays";
   {
     const cubby::rcu::read_section reader; // under which the first shrink cannot end
     for (std::uint64_t k = 5; k < 4000; ++k) ASSERT_TRUE(m.erase(k));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A relativistic table in which several threads stand at once, at a chosen place of a resize: each has a seat, which no thread's end
+// A relativistic table in which several threads stand at once, at a chosen place of a resize: each has a thread record, which no thread's end
 // gives back, and the locks are in sight.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace cubby_test {
 /// Each stripe has these keys; the last two are for the writer, which has a stripe that it asks for.
 enum class part : std::uint64_t { kept = 1, assigned, erased, absent, inserted, writers_old, writers_new };
 constexpr std::uint64_t key_of(std::uint64_t stripe, part which) {
-  return room::stripe_count * static_cast<std::uint64_t>(which) + stripe;
+  return space::stripe_count * static_cast<std::uint64_t>(which) + stripe;
 }
 inline constexpr std::uint64_t writers_stripe = 5;
 
@@ -29,7 +29,7 @@ struct post {
 };
 inline constexpr std::uint64_t all_families = ~std::uint64_t{0};
 
-/// A table of words or of records, with a seat for each of the threads that may stand in it at once.
+/// A table of words or of records, with a thread record for each of the threads that may stand in it at once.
 template <class Value>
 class manned_table : public coded_table<Value> {
   using base = coded_table<Value>;
@@ -40,83 +40,83 @@ public:
   using base::assigned, base::t;
 
   explicit manned_table(const post& p) : base(p.from) {
-    for (std::size_t i = 0; i < seats; ++i) seats_[i] = seat_of_bag(i);
-    seats_[twin_of_writer] = seat_of_bag(0);
+    for (std::size_t i = 0; i < thread_records; ++i) thread_records_[i] = thread_record_of_bag(i);
+    thread_records_[twin_of_writer] = thread_record_of_bag(0);
     t.bound = ~std::uint64_t{0};
-    for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
+    for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
       for (const part which : {part::kept, part::assigned, part::erased}) act(0, change::insert, key_of(s, which));
     }
     act(0, change::insert, key_of(writers_stripe, part::writers_old));
     t.settings.growth = p.growth;
     t.settings.move_bins = 1;
     if (p.to == 0) return;
-    EXPECT_TRUE(room::begin_resize(t, p.to));
-    if (p.done != 0) (void)room::work_on(t, p.done);
+    EXPECT_TRUE(space::begin_resize(t, p.to));
+    if (p.done != 0) (void)space::work_on(t, p.done);
   }
   ~manned_table() {
-    room::close(t);
-    for (auto* const s : seats_) cubby::registry::release(s);
+    space::close(t);
+    for (auto* const s : thread_records_) cubby::registry::release(s);
     for (auto* const s : spare_) cubby::registry::release(s);
   }
   manned_table(const manned_table&) = delete;
   manned_table& operator=(const manned_table&) = delete;
 
   void act(std::size_t who, change what, std::uint64_t key) {
-    cubby::seat& mine = *seats_[who];
-    const cubby::seat_pin pin(mine);
-    if (what == change::assign) return alter(mine, key, {cubby::verdict::replace, word(key, key + assigned)});
-    if (what == change::erase) return alter(mine, key, {cubby::verdict::erase, 0});
+    cubby::thread_record& mine = *thread_records_[who];
+    const cubby::thread_pin pin(mine);
+    if (what == change::assign) return alter(mine, key, {cubby::action::replace, word(key, key + assigned)});
+    if (what == change::erase) return alter(mine, key, {cubby::action::erase, 0});
     const std::uint64_t made = word(key, key);
-    const std::uint64_t marks = what == change::insert ? 0 : room::mark::hidden;
-    EXPECT_EQ(room::insert(t, probe(key), made, marks).outcome, cubby::insert_outcome::inserted);
-    if (what == change::commit) room::shadow_commit(t, probe(key), made);
+    const std::uint64_t marks = what == change::insert ? 0 : space::mark::hidden;
+    EXPECT_EQ(space::insert(t, probe(key), made, marks).outcome, cubby::insert_outcome::inserted);
+    if (what == change::commit) space::shadow_commit(t, probe(key), made);
     if (what != change::abort) return;
-    room::shadow_abort(t, mine, probe(key), made);
+    space::shadow_abort(t, mine, probe(key), made);
     if constexpr (codec::in_records) t.bag.add(mine, made);
   }
   /// What is under the key; 0: nothing.
   [[nodiscard]] std::uint64_t find(std::size_t who, std::uint64_t key) const {
-    const cubby::seat_pin pin(*seats_[who]);
-    const cubby::found_word got = room::find(t, probe(key));
+    const cubby::thread_pin pin(*thread_records_[who]);
+    const cubby::found_word got = space::find(t, probe(key));
     return got.found ? number_of(got.word) : 0;
   }
   [[nodiscard]] std::vector<std::uint64_t> find_batch(std::size_t who, const std::vector<std::uint64_t>& keys) const {
-    const cubby::seat_pin pin(*seats_[who]);
+    const cubby::thread_pin pin(*thread_records_[who]);
     std::vector<std::uint64_t> out(keys.size());
     auto make = [&](std::size_t i) { return probe(keys[i]); };
     auto take = [&](std::size_t i, const cubby::found_word& got) { out[i] = got.found ? number_of(got.word) : 0; };
-    room::find_many(t, keys.size(), make, take);
+    space::find_many(t, keys.size(), make, take);
     return out;
   }
   /// As `reserve` does it. False: it has waited for others for long enough.
-  bool finish_resize(std::size_t who) { return room::finish_resize(t, *seats_[who]); }
+  bool finish_resize(std::size_t who) { return space::finish_resize(t, *thread_records_[who]); }
 
-  std::uint64_t next_update = 0;                       // of those beside the writer
-  static constexpr std::size_t seats = 8;              // that retire under different locks
-  static constexpr std::size_t twin_of_writer = seats; // and one that shares the first one's
+  std::uint64_t next_update = 0;                                // of those beside the writer
+  static constexpr std::size_t thread_records = 8;              // that retire under different locks
+  static constexpr std::size_t twin_of_writer = thread_records; // and one that shares the first one's
 
 private:
-  void alter(cubby::seat& mine, std::uint64_t key, cubby::decision wanted) {
+  void alter(cubby::thread_record& mine, std::uint64_t key, cubby::decision wanted) {
     auto f = [wanted](std::uint64_t) { return wanted; };
-    const cubby::mutated m = room::mutate(t, mine, probe(key), f);
+    const cubby::mutated m = space::mutate(t, mine, probe(key), f);
     EXPECT_TRUE(m.found) << key;
     if constexpr (codec::in_records) t.bag.add(mine, m.before);
   }
 
-  cubby::seat* seat_of_bag(std::size_t number) {
+  cubby::thread_record* thread_record_of_bag(std::size_t number) {
     for (;; spare_.push_back(cubby::registry::claim())) {
       const auto at =
           std::find_if(spare_.begin(), spare_.end(), [&](const auto* s) { return s->id() % bags == number; });
       if (at == spare_.end()) continue;
-      cubby::seat* const found = *at;
+      cubby::thread_record* const found = *at;
       spare_.erase(at);
       return found;
     }
   }
 
   static constexpr std::size_t bags = 16; // the locks of core/epoch.hpp
-  cubby::seat* seats_[seats + 1] = {};
-  std::vector<cubby::seat*> spare_;
+  cubby::thread_record* thread_records_[thread_records + 1] = {};
+  std::vector<cubby::thread_record*> spare_;
 };
 
 } // namespace cubby_test

@@ -230,27 +230,27 @@ TYPED_TEST(modify, passes_reservations_by) {
 /// All three are too long to lie in the string itself.
 const std::string text = text_value(60), longer = text + text, other_text = text_value(58);
 
-/// Seats are reused: holds every one that is free, so that the next to come needs memory for its own.
-class every_seat {
+/// Thread records are reused: holds every one that is free, so that the next to come needs memory for its own.
+class every_thread_record {
 public:
-  every_seat() {
-    while (cubby::seat* const free = claim_old()) taken_.push_back(free);
+  every_thread_record() {
+    while (cubby::thread_record* const free = claim_old()) taken_.push_back(free);
   }
-  ~every_seat() {
-    for (cubby::seat* const s : taken_) cubby::registry::release(s);
+  ~every_thread_record() {
+    for (cubby::thread_record* const s : taken_) cubby::registry::release(s);
   }
-  every_seat(const every_seat&) = delete;
-  every_seat& operator=(const every_seat&) = delete;
+  every_thread_record(const every_thread_record&) = delete;
+  every_thread_record& operator=(const every_thread_record&) = delete;
 
 private:
-  static cubby::seat* claim_old() {
+  static cubby::thread_record* claim_old() {
     const memory_failure none_new(1);
     return cubby::registry::claim();
   }
-  std::vector<cubby::seat*> taken_;
+  std::vector<cubby::thread_record*> taken_;
 };
 
-/// Another thread, which has a seat, does to the entry what would wait if somebody still had it, or its lock.
+/// Another thread, which has a thread record, does to the entry what would wait if somebody still had it, or its lock.
 template <class Map> void expect_free_for_others(Map& m, const std::string& now) {
   ASSERT_EQ(m.find(held), now);
   auto h = m.handle();
@@ -269,7 +269,7 @@ template <class Map> void expect_free_for_others(Map& m, const std::string& now)
   EXPECT_EQ(m.size(), 1u);
 }
 
-/// One `modify`, in a thread that has no seat yet, with its allocation `refused` refused. False: it was not reached.
+/// One `modify`, in a thread that has no thread record yet, with its allocation `refused` refused. False: it was not reached.
 bool fails_once(std::uint64_t refused, unsigned& calls_of_the_refused) {
   cubby::map<std::uint64_t, std::string, cubby::relativistic, own_number> m(tiny_options());
   EXPECT_TRUE(m.insert(held, text));
@@ -280,7 +280,7 @@ bool fails_once(std::uint64_t refused, unsigned& calls_of_the_refused) {
     v += text;
   };
   {
-    const every_seat nobodys;
+    const every_thread_record nobodys;
     std::thread fresh([&] {
       const memory_failure failure(refused);
       try {
@@ -299,7 +299,8 @@ bool fails_once(std::uint64_t refused, unsigned& calls_of_the_refused) {
   return struck;
 }
 
-/// In its order: the note of the thread's seat, a block of seats and the two blocks above it, the copy that the function is given, what the function takes itself, the new record.
+/// In its order: the note of the thread's record, a block of thread records and the two blocks above it, the copy that the function
+/// is given, what the function takes itself, the new record.
 TEST(modify_without_memory, leaves_the_entry_as_it_was_and_to_everybody) {
   ASSERT_NE(cubby::registry::local(), nullptr);
   cubby::registry::release(cubby::registry::claim()); // there is one to spare from here on
@@ -310,9 +311,9 @@ TEST(modify_without_memory, leaves_the_entry_as_it_was_and_to_everybody) {
   EXPECT_GE(refused - 1, 4u) << "the test has not found every allocation";
   EXPECT_GE(calls, 2u) << "refused in the function, and after it";
   EXPECT_LT(calls, refused - 1) << "and before it";
-  // A block of seats stays for each thread that was given one: for all but the four that were refused it.
-  const auto seats = static_cast<std::int64_t>(refused - 4);
-  EXPECT_EQ(living_blocks(), blocks + seats) << "something leaks";
+  // A block of thread records stays for each thread that was given one: for all but the four that were refused it.
+  const auto thread_records = static_cast<std::int64_t>(refused - 4);
+  EXPECT_EQ(living_blocks(), blocks + thread_records) << "something leaks";
 }
 
 /// Its share ends a growth, behind which another has been asked for: that needs an array and can do without.

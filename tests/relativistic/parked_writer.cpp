@@ -16,23 +16,23 @@
 namespace cubby_test {
 namespace {
 
-/// Who has which seat: the writer, the reader, and the updates, of which some wait.
-constexpr std::size_t writers_seat = 0;
-constexpr std::size_t readers_seat = 1;
-constexpr std::size_t first_seat_of_updates = 2;
+/// Who has which thread record: the writer, the reader, and the updates, of which some wait.
+constexpr std::size_t writers_thread_record = 0;
+constexpr std::size_t readers_thread_record = 1;
+constexpr std::size_t first_thread_record_of_updates = 2;
 
 /// The stripes whose locks are held, now that everybody stands.
 template <class Policy>
-std::vector<std::uint64_t> held_stripes(room::table<Policy>& t) {
+std::vector<std::uint64_t> held_stripes(space::table<Policy>& t) {
   std::vector<std::uint64_t> held;
-  for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
+  for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
     if (t.stripes[s].lock.try_lock()) t.stripes[s].lock.unlock();
     else held.push_back(s);
   }
   return held;
 }
 template <class Policy>
-bool is_resize_in_hand(room::table<Policy>& t) {
+bool is_resize_in_hand(space::table<Policy>& t) {
   if (!t.resize_lock.try_lock()) return true;
   t.resize_lock.unlock();
   return false;
@@ -43,25 +43,25 @@ template <class Value>
 void expect_lookups_to_end(manned_table<Value>& m, fiber_scheduler& turns) {
   const auto reader = turns.start([&m] {
     std::vector<std::uint64_t> keys, expected;
-    for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
+    for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
       for (const part which : {part::kept, part::assigned, part::erased, part::absent, part::inserted}) {
         keys.push_back(key_of(s, which));
         expected.push_back(which < part::absent ? keys.back() : 0);
-        EXPECT_EQ(m.find(readers_seat, keys.back()), expected.back());
+        EXPECT_EQ(m.find(readers_thread_record, keys.back()), expected.back());
       }
     }
-    EXPECT_EQ(m.find_batch(readers_seat, keys), expected);
+    EXPECT_EQ(m.find_batch(readers_thread_record, keys), expected);
     // what the writer has in hand may be there or not
     for (const part which : {part::writers_old, part::writers_new}) {
       const std::uint64_t key = key_of(writers_stripe, which);
-      const std::uint64_t got = m.find(readers_seat, key);
+      const std::uint64_t got = m.find(readers_thread_record, key);
       EXPECT_TRUE(got == 0 || got == key || got == key + m.assigned) << got << " under " << key;
     }
   });
   EXPECT_TRUE(turns.ends_alone(reader)) << "a lookup waits";
 }
 
-constexpr std::uint64_t updates = 3 * room::stripe_count;
+constexpr std::uint64_t updates = 3 * space::stripe_count;
 constexpr std::uint64_t stripe_of_update(std::uint64_t number) { return number / 3; }
 constexpr part part_of_update(std::uint64_t number) {
   constexpr part parts[] = {part::inserted, part::assigned, part::erased};
@@ -73,9 +73,9 @@ constexpr part part_of_update(std::uint64_t number) {
 template <class Value>
 std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, fiber_scheduler& turns) {
   std::vector<std::uint64_t> waiting;
-  for (std::size_t who = first_seat_of_updates; m.next_update < updates; ++who) {
-    if (who == m.seats) {
-      ADD_FAILURE() << "more updates wait than there are seats for";
+  for (std::size_t who = first_thread_record_of_updates; m.next_update < updates; ++who) {
+    if (who == m.thread_records) {
+      ADD_FAILURE() << "more updates wait than there are thread records for";
       break;
     }
     const auto one = turns.start([&m, who] {
@@ -114,46 +114,47 @@ void look_round(manned_table<Value>& m, fiber_scheduler& turns, tally& seen) {
     EXPECT_TRUE(!held.empty() && stripe_of_update(number) == held[0]) << "waits whose stripe is free";
   }
   seen.held.insert(held.begin(), held.end());
-  const room::resize_work& w = m.t.work;
+  const space::resize_work& w = m.t.work;
   const bool stands =
-      w.at != room::stage::idle && !w.waiting && !held.empty() && w.cursor % room::stripe_count == held[0];
+      w.at != space::stage::idle && !w.waiting && !held.empty() && w.cursor % space::stripe_count == held[0];
   seen.passed_by += stands && !is_resize_in_hand(m.t) ? 1 : 0;
 }
 
 /// What is in the table when everybody has gone on, and that every chain is sorted and has its own bucket's nodes alone.
 template <class Value>
 void expect_all_done(manned_table<Value>& m, change what) {
-  EXPECT_TRUE(m.finish_resize(readers_seat));
-  for (std::uint64_t s = 0; s < room::stripe_count; ++s) {
+  EXPECT_TRUE(m.finish_resize(readers_thread_record));
+  for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
     for (const part which : {part::kept, part::assigned, part::erased, part::absent, part::inserted}) {
       const std::uint64_t key = key_of(s, which);
-      EXPECT_EQ(m.find(readers_seat, key), shown_after(m, which, key));
+      EXPECT_EQ(m.find(readers_thread_record, key), shown_after(m, which, key));
     }
   }
   const std::uint64_t before = key_of(writers_stripe, part::writers_old);
   const std::uint64_t made = key_of(writers_stripe, part::writers_new);
   const std::uint64_t changed = what == change::erase ? 0 : before + (what == change::assign ? m.assigned : 0);
-  EXPECT_EQ(m.find(readers_seat, before), changed);
+  EXPECT_EQ(m.find(readers_thread_record, before), changed);
   const bool inserts = what == change::insert || what == change::commit;
-  EXPECT_EQ(m.find(readers_seat, made), inserts ? made : 0);
-  const std::uint64_t expected = 3 * room::stripe_count + (changed != 0 ? 1 : 0) + (inserts ? 1 : 0);
-  EXPECT_EQ(room::live_entries(m.t), expected);
+  EXPECT_EQ(m.find(readers_thread_record, made), inserts ? made : 0);
+  const std::uint64_t expected = 3 * space::stripe_count + (changed != 0 ? 1 : 0) + (inserts ? 1 : 0);
+  EXPECT_EQ(space::live_entries(m.t), expected);
   std::uint64_t met = 0;
   const std::uint64_t buckets = m.t.buckets.load(cubby::sync::relaxed);
   for (std::uint64_t b = 0; b < buckets; ++b) {
     std::vector<std::uint64_t> path;
-    for (auto* n = room::node_at(room::first_link(m.t, b)); n != nullptr;) {
+    for (auto* n = space::node_at(space::first_link(m.t, b)); n != nullptr;) {
       path.push_back(n->key);
-      n = room::node_at(n->next.load(cubby::sync::relaxed));
+      n = space::node_at(n->next.load(cubby::sync::relaxed));
     }
-    EXPECT_TRUE(std::is_sorted(path.begin(), path.end(), room::comes_before)) << "bucket " << b;
+    EXPECT_TRUE(std::is_sorted(path.begin(), path.end(), space::comes_before)) << "bucket " << b;
     for (const std::uint64_t key : path) EXPECT_EQ(key % buckets, b);
     met += path.size();
   }
   EXPECT_EQ(met, expected);
 }
 
-/// A writer with this change before each of its steps, or one in `every`. A lock is held for four steps or more, in a pass for five.
+/// A writer with this change before each of its steps, or one in `every`. A lock is held for four steps or more, in a pass for
+/// five.
 template <class Value>
 tally stand_before_each_step(const post& p, change what, std::uint64_t every = cubby::cpu::thread_sanitizer ? 3 : 1) {
   const bool new_key = what != change::assign && what != change::erase;
@@ -162,7 +163,7 @@ tally stand_before_each_step(const post& p, change what, std::uint64_t every = c
   for (std::uint64_t number = 0;; number += every) {
     manned_table<Value> m(p);
     fiber_scheduler turns;
-    const auto writer = turns.start([&] { m.act(writers_seat, what, key); });
+    const auto writer = turns.start([&] { m.act(writers_thread_record, what, key); });
     const auto how = turns.run(writer, number);
     EXPECT_NE(how, fiber_scheduler::stopped::waiting) << "of step " << number;
     look_round(m, turns, seen);
@@ -222,13 +223,13 @@ TYPED_TEST(parked_writer, holds_up_reserve_and_nobody_behind_it) {
     manned_table<TypeParam> m({64, 128, each_a_share, 0});
     fiber_scheduler turns;
     const auto writer =
-        turns.start([&] { m.act(writers_seat, change::insert, key_of(writers_stripe, part::writers_new)); });
+        turns.start([&] { m.act(writers_thread_record, change::insert, key_of(writers_stripe, part::writers_new)); });
     last = turns.run(writer, number) == fiber_scheduler::stopped::finished;
     const bool held = !held_stripes(m.t).empty();
     const bool in_hand = is_resize_in_hand(m.t);
-    const auto resizer = turns.start([&] { EXPECT_TRUE(m.finish_resize(first_seat_of_updates)); });
+    const auto resizer = turns.start([&] { EXPECT_TRUE(m.finish_resize(first_thread_record_of_updates)); });
     EXPECT_FALSE(turns.ends_alone(resizer) && held) << "before step " << number;
-    const auto asker = turns.start([&] { (void)room::stats(m.t); });
+    const auto asker = turns.start([&] { (void)space::stats(m.t); });
     EXPECT_NE(turns.ends_alone(asker), in_hand) << "before step " << number;
     EXPECT_TRUE(turns.finish_all());
     in_its_stripe += held && !in_hand ? 1 : 0;
@@ -246,23 +247,26 @@ TYPED_TEST(parked_writer, holds_up_one_stripe_at_a_time_while_it_does_all_of_a_p
   for (const post& p : {moves, cuts, joins}) {
     const tally seen = stand_before_each_step<TypeParam>(p, change::insert, every);
     if (::testing::Test::HasFailure()) return;
-    EXPECT_TRUE(seen.held.size() == room::stripe_count || cubby::cpu::thread_sanitizer)
+    EXPECT_TRUE(seen.held.size() == space::stripe_count || cubby::cpu::thread_sanitizer)
         << "not every family was in hand";
   }
 }
 
-/// A writer takes something out; two others do that in other stripes, one of them from a seat whose lock for what waits to be
-/// freed is the writer's. Returns at how many of its steps the writer is inside: only whoever adds up all that waits does then wait.
+/// A writer takes something out; two others do that in other stripes, one of them from a thread record whose lock for what waits to
+/// be freed is the writer's. Returns at how many of its steps the writer is inside: only whoever adds up all that waits does then
+/// wait.
 template <class Value>
 std::uint64_t steps_inside_a_bag(change what) {
   std::uint64_t inside = 0;
   for (std::uint64_t number = 0;; ++number) {
     manned_table<Value> m({.from = 128});
     fiber_scheduler turns;
-    const auto writer = turns.start([&] { m.act(writers_seat, what, key_of(writers_stripe, part::writers_old)); });
+    const auto writer =
+        turns.start([&] { m.act(writers_thread_record, what, key_of(writers_stripe, part::writers_old)); });
     const bool last = turns.run(writer, number) == fiber_scheduler::stopped::finished;
     const auto twin = turns.start([&] { m.act(m.twin_of_writer, what, key_of(writers_stripe + 1, part::kept)); });
-    const auto other = turns.start([&] { m.act(first_seat_of_updates, what, key_of(writers_stripe + 2, part::kept)); });
+    const auto other =
+        turns.start([&] { m.act(first_thread_record_of_updates, what, key_of(writers_stripe + 2, part::kept)); });
     EXPECT_TRUE(turns.ends_alone(twin)) << "before step " << number;
     EXPECT_TRUE(turns.ends_alone(other)) << "before step " << number;
     const auto adder = turns.start([&] { EXPECT_LE(m.t.bag.waiting() + m.t.node_bag.waiting(), 3u); });
@@ -278,17 +282,17 @@ TYPED_TEST(parked_writer, holds_up_nobody_who_retires_under_the_same_lock) {
   EXPECT_EQ(steps_inside_a_bag<TypeParam>(change::assign) > 0, records);
 }
 
-/// Who waits for the end of a resize naps longer and longer while nothing gets on, and not beside writers that come and go.
+/// Who waits for the end of a resize sleeps longer and longer while nothing gets on, and not beside writers that come and go.
 TEST(shares_of_a_resize, tell_whether_they_have_got_on_before_a_held_stripe) {
   manned_table<std::uint64_t> m({.from = 64, .to = 128});
   auto& lock = m.t.stripes[5].lock;
   lock.lock();
-  EXPECT_EQ(room::work_on(m.t, 1000), room::progress::more);
+  EXPECT_EQ(space::work_on(m.t, 1000), space::progress::more);
   EXPECT_EQ(m.t.work.cursor, 5u);
-  EXPECT_EQ(room::work_on(m.t, 1000), room::progress::shut_out);
+  EXPECT_EQ(space::work_on(m.t, 1000), space::progress::shut_out);
   EXPECT_EQ(m.t.work.cursor, 5u);
   lock.unlock();
-  EXPECT_EQ(room::work_on(m.t, 1), room::progress::more);
+  EXPECT_EQ(space::work_on(m.t, 1), space::progress::more);
   EXPECT_EQ(m.t.work.cursor, 6u);
 }
 

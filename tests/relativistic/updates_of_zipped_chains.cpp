@@ -76,7 +76,7 @@ TEST(zipped_chains, a_resize_stops_at_a_reader_and_goes_on_when_it_has_left) {
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   f.begin(128);
   {
-    const cubby::seat_pin inside(f.reader);
+    const cubby::thread_pin inside(f.reader);
     EXPECT_TRUE(f.go_as_far_as_it_can());
     const auto before = f.path(0);
     for (unsigned i = 0; i < 10; ++i) EXPECT_TRUE(f.go_on(false));
@@ -96,12 +96,12 @@ TEST(zipped_chains, a_resize_without_memory_leaves_the_table_as_it_was) {
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   const auto before = f.path(0);
   set_index_memory(index_memory::none);
-  EXPECT_FALSE(room::begin_resize(f.t, 128));
-  EXPECT_FALSE(room::reserve(f.t, f.writer, 1000));
+  EXPECT_FALSE(space::begin_resize(f.t, 128));
+  EXPECT_FALSE(space::reserve(f.t, f.writer, 1000));
   set_index_memory(index_memory::plenty);
   EXPECT_EQ(f.path(0), before);
   EXPECT_FALSE(f.go_on(false)) << "nothing is under way";
-  EXPECT_TRUE(room::reserve(f.t, f.writer, 1000));
+  EXPECT_TRUE(space::reserve(f.t, f.writer, 1000));
   EXPECT_GE(f.t.buckets.load(cubby::sync::relaxed), 1000u);
   f.expect_precise();
 }
@@ -124,16 +124,16 @@ TEST(zipped_chains, a_reservation_is_shown_or_taken_out_at_every_stage) {
     for (unsigned stage = 0; at_stage(stage, [&](auto& f) {
            const cubby::word_probe p{256 * 70 + 64, 256 * 70 + 64};
            {
-             const cubby::seat_pin pin(f.writer);
-             ASSERT_EQ(room::insert(f.t, p, p.word, room::mark::hidden).outcome, cubby::insert_outcome::inserted);
-             EXPECT_EQ(room::insert(f.t, p, p.word).outcome, cubby::insert_outcome::exists);
-             EXPECT_FALSE(room::find(f.t, p).found);
+             const cubby::thread_pin pin(f.writer);
+             ASSERT_EQ(space::insert(f.t, p, p.word, space::mark::hidden).outcome, cubby::insert_outcome::inserted);
+             EXPECT_EQ(space::insert(f.t, p, p.word).outcome, cubby::insert_outcome::exists);
+             EXPECT_FALSE(space::find(f.t, p).found);
            }
            f.go_on(true);
-           const cubby::seat_pin pin(f.writer);
-           if (commits) room::shadow_commit(f.t, p, p.word);
-           else room::shadow_abort(f.t, f.writer, p, p.word);
-           EXPECT_EQ(room::find(f.t, p).found, commits);
+           const cubby::thread_pin pin(f.writer);
+           if (commits) space::shadow_commit(f.t, p, p.word);
+           else space::shadow_abort(f.t, f.writer, p, p.word);
+           EXPECT_EQ(space::find(f.t, p).found, commits);
            if (commits) f.keys.push_back(p.word);
          });) {
       ++stage;

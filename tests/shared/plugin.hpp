@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
+#include <cubby/relativistic.hpp>
 
 namespace cubby_test {
 

@@ -38,7 +38,7 @@ enum class act : std::uint8_t {
   reserve,
   shrink, ///< shrink_to_fit, which also frees all that may be freed
   snapshot,
-  walk, ///< visit_all
+  scan, ///< visit_all
   hold, ///< find_ref, which pins
   look, ///< is the reference still what it was? then unpin
   // About a resize that a script carries out itself, where the table lets it.

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include <cubby/platform/memory.hpp>
+#include <cubby/detail/platform/memory.hpp>
 
 #include "support/random.hpp"
 #include "support/replaced_new.hpp"

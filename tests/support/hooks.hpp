@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include <cubby/platform/sync.hpp>
+#include <cubby/detail/platform/sync.hpp>
 
 #include "support/random.hpp"
 #include "support/threads.hpp"

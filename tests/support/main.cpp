@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/platform/barrier.hpp>
+#include <cubby/detail/platform/barrier.hpp>
 
 #include "support/random.hpp"
 #include "support/typed_tests.hpp"

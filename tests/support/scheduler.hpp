@@ -74,7 +74,7 @@ struct scheduler_words {
   static bool before_swap(step kind, const void*) { return kind == step::rmw16; }
 };
 
-/// `Script`: what a script runs in, `script_thread` or another with the same face (fiber_scheduler.hpp).
+/// `Script`: what a script runs in, `script_thread` or another with the same API (fiber_scheduler.hpp).
 template <class Script>
 class scheduler_of : public scheduler_words {
 public:
@@ -136,9 +136,9 @@ public:
 
 private:
   struct actor {
-    static constexpr std::uint64_t patience = 4000; // far beyond any verb on a tiny table that waits for nobody
+    static constexpr std::uint64_t reader_backoff = 4000; // far beyond any verb on a tiny table that waits for nobody
     void before(step kind, const void* address) {
-      const bool waits = kind == step::wait || ++steps == patience;
+      const bool waits = kind == step::wait || ++steps == reader_backoff;
       if (!waits && !stop(kind, address)) return;
       how = waits ? stopped::waiting : stopped::before_step;
       stage->give_back();

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <thread>
 
-#include <cubby/platform/cpu.hpp>
+#include <cubby/detail/platform/cpu.hpp>
 
 #include "support/random.hpp"
 #include "support/threads.hpp"
@@ -24,12 +24,12 @@ public:
     turns_[me].shown.store(turn, std::memory_order_release);
     unsigned spins = 0;
     for (; turns_[1 - me].shown.load(std::memory_order_acquire) < turn; ++spins)
-      if (spins % patience == patience - 1) std::this_thread::yield();
-    return spins < patience;
+      if (spins % reader_backoff == reader_backoff - 1) std::this_thread::yield();
+    return spins < reader_backoff;
   }
 
 private:
-  static constexpr unsigned patience = 1024;
+  static constexpr unsigned reader_backoff = 1024;
   struct alignas(2 * cubby::cpu::cache_line) place {
     std::atomic<std::uint64_t> shown{0};
     std::uint64_t mine = 0;

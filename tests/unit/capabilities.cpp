@@ -36,7 +36,7 @@ std::map<std::string, flag> meanings() {
           {"grows", &capability_set::grows},
           {"grows without stopping others", &capability_set::grows_without_blocking},
           {"shrinks", &capability_set::shrinks},
-          {"a walk meets no entry twice", &capability_set::walks_once},
+          {"a scan meets no entry twice", &capability_set::scans_once},
           {"snapshot of one point in time", &capability_set::snapshot},
           {"shadow inserts", &capability_set::shadow_insert},
           {"exclusive changes (`modify`)", &capability_set::exclusive_modify},

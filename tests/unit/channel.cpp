@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/core/channel.hpp>
+#include <cubby/detail/core/channel.hpp>
 
 #include "support/random.hpp"
 #include "support/threads.hpp"

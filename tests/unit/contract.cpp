@@ -8,11 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <cubby/delegated_map.hpp>
-#include <cubby/engine/dramhit/dramhit.hpp>
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
-#include <cubby/engine/reference/reference.hpp>
-#include <cubby/engine/relativistic/relativistic.hpp>
+#include <cubby/dramhit.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
+#include <cubby/reference.hpp>
+#include <cubby/relativistic.hpp>
 
 namespace cubby_test::contract_tests {
 namespace {
@@ -41,8 +41,8 @@ using tuple_codec = engine_of<cubby::dramhit_tuples>::policy;
 CUBBY_WITHOUT(ok)
 CUBBY_WITHOUT(slots)
 CUBBY_WITHOUT(pin)
-CUBBY_WITHOUT(local_seat)
-CUBBY_WITHOUT(claim_seat)
+CUBBY_WITHOUT(local_thread_record)
+CUBBY_WITHOUT(claim_thread_record)
 CUBBY_WITHOUT(find)
 CUBBY_WITHOUT(insert)
 CUBBY_WITHOUT(mutate)
@@ -124,9 +124,9 @@ TEST(contract, is_kept_by_every_engine_in_every_mode) {
 }
 
 TEST(contract, is_broken_by_each_member_that_an_engine_lacks) {
-  EXPECT_EQ((engines<without_ok<words>, without_slots<words>, without_pin<words>, without_local_seat<words>,
-                     without_claim_seat<words>, without_find<words>, without_insert<words>, without_mutate<words>,
-                     without_size<words>, without_capacity<words>, without_stats<words>>()),
+  EXPECT_EQ((engines<without_ok<words>, without_slots<words>, without_pin<words>, without_local_thread_record<words>,
+                     without_claim_thread_record<words>, without_find<words>, without_insert<words>,
+                     without_mutate<words>, without_size<words>, without_capacity<words>, without_stats<words>>()),
             0);
 }
 
@@ -135,8 +135,9 @@ TEST(contract, asks_for_the_end_of_records_where_there_are_some) {
   EXPECT_EQ((engines<without_retire<words>, without_stop_worker<words>, without_dispose_retired<words>>()), 3);
 }
 
-TEST(contract, asks_for_a_seat_of_a_handle_where_threads_share_a_table) {
-  EXPECT_EQ((engines<without_claim_seat<engine_of<cubby::dlht>>, without_claim_seat<engine_of<cubby::dlht_single>>>()),
+TEST(contract, asks_for_a_thread_record_of_a_handle_where_threads_share_a_table) {
+  EXPECT_EQ((engines<without_claim_thread_record<engine_of<cubby::dlht>>,
+                     without_claim_thread_record<engine_of<cubby::dlht_single>>>()),
             1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seats of a domain: what a scan looks at, and that seats are given back whatever a thread's destructors do. Counted in
+// The thread records of a domain: what a scan looks at, and that thread records are given back whatever a thread's destructors do. Counted in
 // steps, never timed.
 #include <atomic>
 #include <set>
@@ -28,7 +28,7 @@ template <class F> std::size_t steps_of(F f) {
   return steps;
 }
 
-/// Steps of a scan when so many seats are taken: a few of the tree, and one for each seat; where readers fence
+/// Steps of a scan when so many thread records are taken: a few of the tree, and one for each thread record; where readers fence
 /// for themselves, two.
 constexpr std::size_t most_steps_of_scan(std::size_t taken) { return 8 + 2 * taken + 3 * (taken / 64 + 1); }
 
@@ -36,7 +36,7 @@ using many_handles = std::vector<cubby::map<std::uint64_t, std::uint64_t>::handl
 
 TEST(domain, a_scan_costs_what_lives_now) {
   const cubby::domain_ref own(new cubby::domain);
-  std::vector<cubby::seat*> all;
+  std::vector<cubby::thread_record*> all;
   std::set<std::size_t> ids;
   for (std::size_t n = 0; n < 30'000; ++n) {
     all.push_back(cubby::registry::claim(*own));
@@ -50,7 +50,7 @@ TEST(domain, a_scan_costs_what_lives_now) {
   EXPECT_LE(steps_of([&] { (void)own->oldest(); }), most_steps_of_scan(1));
   const std::uint64_t before = own->oldest();
   {
-    const cubby::seat_pin stay(*all.back());
+    const cubby::thread_pin stay(*all.back());
     EXPECT_LE(own->oldest(), own->advance()) << "it is seen";
     EXPECT_NE(own->oldest(), before);
   }
@@ -65,14 +65,14 @@ TEST(domain, nothing_is_left_of_handles_that_lived_once) {
     for (int n = 0; n < 30'000; ++n) all.push_back(m.handle());
   }
   EXPECT_LE(steps_of([&] { (void)cubby::registry::own_domain()->oldest(); }), most_steps_of_scan(8));
-  EXPECT_LE(m.handle().own_seat()->id(), 8u);
+  EXPECT_LE(m.handle().own_thread_record()->id(), 8u);
 }
 
 /// More than 4,096 of them fill a block of blocks, one after the other, in any order of release.
-TEST(domain, seats_come_back_in_any_order) {
+TEST(domain, thread_records_come_back_in_any_order) {
   random_source random(1);
   const cubby::domain_ref own(new cubby::domain);
-  std::vector<cubby::seat*> all;
+  std::vector<cubby::thread_record*> all;
   for (int round = 0; round < 4; ++round) {
     while (all.size() < 9000) all.push_back(cubby::registry::claim(*own));
     std::set<std::size_t> ids;
@@ -94,7 +94,7 @@ TEST(domain, scans_beside_claims_miss_no_pin) {
   const cubby::domain_ref own(new cubby::domain);
   std::atomic<bool> done{false};
   std::atomic<std::size_t> missed{0};
-  std::vector<cubby::seat*> crowd; // so that the seats below are in blocks which come and go
+  std::vector<cubby::thread_record*> crowd; // so that the thread records below are in blocks which come and go
   for (int n = 0; n < 64; ++n) crowd.push_back(cubby::registry::claim(*own));
   std::thread other([&] {
     while (!done.load()) {
@@ -102,9 +102,9 @@ TEST(domain, scans_beside_claims_miss_no_pin) {
     }
   });
   for (std::uint64_t n = 0; n < scaled(4000); ++n) {
-    cubby::seat* const mine = cubby::registry::claim(*own);
+    cubby::thread_record* const mine = cubby::registry::claim(*own);
     {
-      const cubby::seat_pin stay(*mine);
+      const cubby::thread_pin stay(*mine);
       const std::uint64_t tag = own->advance();
       if (own->oldest() >= tag) ++missed;
     }
@@ -116,7 +116,7 @@ TEST(domain, scans_beside_claims_miss_no_pin) {
   EXPECT_EQ(missed.load(), 0u);
 }
 
-/// A map's user whose destructor runs at the end of its thread, after the thread's seat has been given back.
+/// A map's user whose destructor runs at the end of its thread, after the thread's record has been given back.
 struct late_user {
   cubby::map<std::uint64_t, std::uint64_t>* of = nullptr;
   ~late_user() {
@@ -126,31 +126,31 @@ struct late_user {
 thread_local late_user before_the_first_call;
 thread_local late_user after_the_first_call;
 
-TEST(domain, seats_come_back_whatever_the_order_of_destructors) {
+TEST(domain, thread_records_come_back_whatever_the_order_of_destructors) {
   cubby::map<std::uint64_t, std::uint64_t> m;
   m.insert(1, 1);
-  const std::size_t first = m.handle().own_seat()->id();
+  const std::size_t first = m.handle().own_thread_record()->id();
   for (int n = 0; n < 200; ++n) {
     std::thread([&] {
-      before_the_first_call.of = &m; // built before the seat is claimed: destroyed after it is given back
+      before_the_first_call.of = &m; // built before the thread record is claimed: destroyed after it is given back
       (void)m.find(1);
       after_the_first_call.of = &m;
     }).join();
   }
-  EXPECT_EQ(m.handle().own_seat()->id(), first);
+  EXPECT_EQ(m.handle().own_thread_record()->id(), first);
   EXPECT_LE(steps_of([&] { (void)cubby::registry::own_domain()->oldest(); }), 40u);
 }
 
-/// A scan that finds the seat free may free what its last owner has read.
-TEST(domain, who_skips_a_seat_has_seen_what_its_owner_did) {
+/// A scan that finds the thread record free may free what its last owner has read.
+TEST(domain, who_skips_a_thread_record_has_seen_what_its_owner_did) {
   const cubby::domain_ref own(new cubby::domain);
   for (std::uint64_t n = 0; n < scaled(200); ++n) {
     std::uint64_t freed = 0; // plain: ThreadSanitizer sees what is not ordered
     sync::word<std::uint32_t> inside;
     std::thread reader([&] {
-      cubby::seat* const mine = cubby::registry::claim(*own);
+      cubby::thread_record* const mine = cubby::registry::claim(*own);
       {
-        const cubby::seat_pin stay(*mine);
+        const cubby::thread_pin stay(*mine);
         inside.store(1, sync::relaxed);
         ASSERT_EQ(freed, 0u);
       }
@@ -164,18 +164,18 @@ TEST(domain, who_skips_a_seat_has_seen_what_its_owner_did) {
   }
 }
 
-/// A fork in the middle of a claim: the seat is taken, and the claimer has done nothing else. Its last user was another thread,
-/// which has released it. A child that took it for that thread's would give back a hold of the domain that nobody has.
+/// A fork in the middle of a claim: the thread record is taken, and the claimer has done nothing else. Its last user was another
+/// thread, which has released it. A child that took it for that thread's would give back a hold of the domain that nobody has.
 TEST(domain, a_child_gives_back_no_hold_for_a_claim_that_the_fork_cut_short) {
   const cubby::domain_ref own(new cubby::domain);
   std::thread([&own] { (void)cubby::registry::local(*own); }).join();
   const std::uint64_t before = own->holders.load(sync::relaxed);
   cubby::spare_blocks spare;
-  cubby::seat* const cut_short = own->seats.claim(spare, 0);
+  cubby::thread_record* const cut_short = own->thread_records.claim(spare, 0);
   ASSERT_NE(cut_short, nullptr);
   own->forget_others();
   EXPECT_EQ(own->holders.load(sync::relaxed), before);
-  own->seats.release(cut_short->id());
+  own->thread_records.release(cut_short->id());
 }
 
 TEST(domain, a_thread_is_inside_by_its_handles_too) {

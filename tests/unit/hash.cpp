@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/core/hash.hpp>
-#include <cubby/engine/dlht/index.hpp>
+#include <cubby/detail/core/hash.hpp>
+#include <cubby/detail/engines/dlht/index.hpp>
 
 #include "support/random.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dlht/index.hpp>
-#include <cubby/engine/dlht/resize.hpp>
+#include <cubby/detail/engines/dlht/index.hpp>
+#include <cubby/detail/engines/dlht/resize.hpp>
 
 #include "support/random.hpp"
 #include "support/threads.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places of a `fixed` table: as many as there are, and none is overlooked while it goes from one stripe to another.
-#include <cubby/core/places.hpp>
+#include <cubby/detail/core/places.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ TEST(places, are_as_many_as_there_are) {
     EXPECT_TRUE(all.is_bounded());
     for (int round = 0; round < 2; ++round) {
       for (std::uint64_t n = 0; n < bound; ++n) ASSERT_TRUE(all.take(n % 7)) << n << " of " << bound;
-      for (std::uint64_t seat = 0; seat < 70; ++seat) ASSERT_FALSE(all.take(seat)) << bound;
+      for (std::uint64_t thread_record = 0; thread_record < 70; ++thread_record)
+        ASSERT_FALSE(all.take(thread_record)) << bound;
       for (std::uint64_t n = 0; n < bound; ++n) all.give(n % 3);
     }
   }

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/core/rcu.hpp>
+#include <cubby/detail/core/rcu.hpp>
 
 #include "support/threads.hpp"
 
@@ -90,11 +90,11 @@ TEST(rcu, a_caller_inside_its_own_section_is_told) {
     EXPECT_EQ(synchronize(), waited::inside);
   }
   EXPECT_EQ(synchronize(), waited::elapsed) << "and may wait when it has left both";
-  cubby::seat* const mine = cubby::registry::claim();
+  cubby::thread_record* const mine = cubby::registry::claim();
   ASSERT_NE(mine, nullptr);
   {
-    const cubby::seat_pin pin(*mine);
-    EXPECT_EQ(synchronize(mine), waited::inside) << "a handle's seat that is passed is looked at, too";
+    const cubby::thread_pin pin(*mine);
+    EXPECT_EQ(synchronize(mine), waited::inside) << "a handle's record that is passed is looked at, too";
   }
   EXPECT_EQ(synchronize(mine), waited::elapsed);
   cubby::registry::release(mine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seats and epochs: seats are reused, a pin holds back what is unlinked after it began and nothing else, and the bag of
+// Thread records and epochs: thread records are reused, a pin holds back what is unlinked after it began and nothing else, and the bag of
 // retired words disposes of each word once, after its grace period.
 #include <atomic>
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/core/epoch.hpp>
-#include <cubby/core/registry.hpp>
+#include <cubby/detail/core/epoch.hpp>
+#include <cubby/detail/core/registry.hpp>
 
 #include "support/threads.hpp"
 
@@ -26,26 +26,26 @@ TEST(registry, uses_membarrier_unless_told_otherwise) {
   }
 }
 
-TEST(registry, seats_are_reused_and_never_shared) {
-  cubby::seat* const first = cubby::registry::claim();
-  cubby::seat* const second = cubby::registry::claim();
+TEST(registry, thread_records_are_reused_and_never_shared) {
+  cubby::thread_record* const first = cubby::registry::claim();
+  cubby::thread_record* const second = cubby::registry::claim();
   ASSERT_NE(first, nullptr);
   EXPECT_NE(first, second);
   EXPECT_NE(first->id(), second->id());
   cubby::registry::release(first);
-  cubby::seat* const third = cubby::registry::claim();
+  cubby::thread_record* const third = cubby::registry::claim();
   EXPECT_NE(third, second);
   cubby::registry::release(second);
   cubby::registry::release(third);
 }
 
-TEST(registry, a_thread_gives_its_seat_back_when_it_ends) {
-  cubby::seat* mine = nullptr;
+TEST(registry, a_thread_gives_its_thread_record_back_when_it_ends) {
+  cubby::thread_record* mine = nullptr;
   std::thread([&] {
     mine = cubby::registry::local();
     EXPECT_EQ(mine, cubby::registry::local());
   }).join();
-  std::vector<cubby::seat*> claimed;
+  std::vector<cubby::thread_record*> claimed;
   bool found = false;
   while (!found && claimed.size() < 1000) {
     claimed.push_back(cubby::registry::claim());
@@ -56,16 +56,16 @@ TEST(registry, a_thread_gives_its_seat_back_when_it_ends) {
 }
 
 TEST(registry, a_pin_holds_back_the_epochs_after_it_and_nests) {
-  cubby::seat* const s = cubby::registry::claim();
+  cubby::thread_record* const s = cubby::registry::claim();
   const std::uint64_t before = cubby::registry::advance();
   EXPECT_GE(cubby::registry::oldest(), before);
   {
-    const cubby::seat_pin outer(*s);
+    const cubby::thread_pin outer(*s);
     const std::uint64_t after = cubby::registry::advance();
     EXPECT_LT(cubby::registry::oldest(), after);
     EXPECT_GE(cubby::registry::oldest(), before);
     {
-      const cubby::seat_pin inner(*s);
+      const cubby::thread_pin inner(*s);
     }
     EXPECT_LT(cubby::registry::oldest(), after) << "the outer pin still holds";
   }
@@ -88,13 +88,13 @@ struct cell_policy {
 TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
   std::vector<cell_policy::cell> cells(5000);
   const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
-  cubby::seat* const reader = cubby::registry::claim();
-  cubby::seat* const writer = cubby::registry::claim();
+  cubby::thread_record* const reader = cubby::registry::claim();
+  cubby::thread_record* const writer = cubby::registry::claim();
   const cell_policy policy;
   {
     cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
     {
-      const cubby::seat_pin pin(*reader);
+      const cubby::thread_pin pin(*reader);
       for (std::size_t i = 0; i < 4000; ++i) bag.add(*writer, word(i));
       bag.collect();
       for (std::size_t i = 0; i < 4000; ++i) ASSERT_EQ(cells[i].disposed, 0) << "under a pin: " << i;
@@ -116,13 +116,13 @@ TEST(retire_bag, disposes_of_everything_in_slices) {
   constexpr std::size_t held_back = 10'000;
   std::vector<cell_policy::cell> cells(3 * held_back);
   const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
-  cubby::seat* const reader = cubby::registry::claim();
-  cubby::seat* const writer = cubby::registry::claim();
+  cubby::thread_record* const reader = cubby::registry::claim();
+  cubby::thread_record* const writer = cubby::registry::claim();
   const cell_policy policy;
   {
     cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
     {
-      const cubby::seat_pin pin(*reader);
+      const cubby::thread_pin pin(*reader);
       for (std::size_t i = 0; i < held_back; ++i) bag.add(*writer, word(i));
     }
     for (std::size_t i = held_back; i < cells.size(); ++i) bag.add(*writer, word(i));
@@ -136,13 +136,13 @@ TEST(retire_bag, disposes_of_everything_in_slices) {
 /// The grace period of a word begins when it comes, whatever the bag has waited for before.
 TEST(retire_bag, waits_anew_for_each_lot) {
   std::vector<cell_policy::cell> cells(20);
-  cubby::seat* const reader = cubby::registry::claim();
-  cubby::seat* const writer = cubby::registry::claim();
+  cubby::thread_record* const reader = cubby::registry::claim();
+  cubby::thread_record* const writer = cubby::registry::claim();
   const cell_policy policy;
   {
     cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
     for (auto& c : cells) {
-      const cubby::seat_pin pin(*reader);
+      const cubby::thread_pin pin(*reader);
       bag.add(*writer, reinterpret_cast<std::uint64_t>(&c));
       bag.collect();
       bag.collect();

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/core/retired.hpp>
+#include <cubby/detail/core/retired.hpp>
 
 namespace cubby_test {
 namespace {
@@ -46,13 +46,13 @@ protected:
     EXPECT_EQ(counted_array::living, 0);
     cubby::registry::release(mine);
   }
-  cubby::seat* mine = cubby::registry::claim();
+  cubby::thread_record* mine = cubby::registry::claim();
   cubby::retired_arrays<counted_array, cubby::sync::shared> list{cubby::registry::own_domain()};
 };
 
 TEST_F(retired_list, keeps_an_array_for_an_older_pin_and_for_no_younger_one) {
   ASSERT_NE(mine, nullptr);
-  std::optional<cubby::seat_pin> stay;
+  std::optional<cubby::thread_pin> stay;
   ASSERT_TRUE(add(1));
   stay.emplace(*mine);
   ASSERT_TRUE(add(2));

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/platform/simd.hpp>
+#include <cubby/detail/platform/simd.hpp>
 
 #include "support/random.hpp"
 

@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/engine/dramhit_tuples/dramhit_tuples.hpp>
+#include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>
 #include <cubby/set.hpp>
 
 namespace {
 
-namespace room = cubby::engines::dramhit_tuples;
+namespace space = cubby::engines::dramhit_tuples;
 
 template <std::size_t N> struct bytes {
   std::array<unsigned char, N> at{};
@@ -26,19 +26,19 @@ namespace {
 template <class K, class V> using table = cubby::map<K, V, cubby::dramhit_tuples>;
 
 TEST(tuple_header, keeps_state_and_tag_while_its_version_wraps) {
-  std::uint64_t h = room::header_of(0xabcde, room::state::live, room::version_mask - 1);
-  for (unsigned i = 0; i < 4; ++i, h = room::stepped(h)) {
-    EXPECT_EQ(room::tag_of(h), 0xabcdeu);
-    EXPECT_EQ(room::state_of(h), room::state::live);
-    EXPECT_EQ(room::is_written(h), i % 2 == 1) << i;
-    EXPECT_EQ(room::state_of(room::in_state(h | room::due_bit, room::state::moving)), room::state::moving);
-    EXPECT_EQ(room::in_state(h | room::due_bit, room::state::moving) & room::due_bit, 0u);
+  std::uint64_t h = space::header_of(0xabcde, space::state::live, space::version_mask - 1);
+  for (unsigned i = 0; i < 4; ++i, h = space::stepped(h)) {
+    EXPECT_EQ(space::tag_of(h), 0xabcdeu);
+    EXPECT_EQ(space::state_of(h), space::state::live);
+    EXPECT_EQ(space::is_written(h), i % 2 == 1) << i;
+    EXPECT_EQ(space::state_of(space::in_state(h | space::due_bit, space::state::moving)), space::state::moving);
+    EXPECT_EQ(space::in_state(h | space::due_bit, space::state::moving) & space::due_bit, 0u);
   }
-  EXPECT_EQ(h & room::version_mask, 2u);
+  EXPECT_EQ(h & space::version_mask, 2u);
 }
 
 template <class K, class V> constexpr std::size_t bytes_of_tuple =
-    room::tuple_bytes<typename table<K, V>::engine_type::policy>;
+    space::tuple_bytes<typename table<K, V>::engine_type::policy>;
 
 TEST(tuple, takes_half_a_line_up_to_24_bytes_and_a_line_up_to_56) {
   using word = std::uint64_t;

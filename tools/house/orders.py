@@ -6,7 +6,7 @@
 import re
 from collections import defaultdict
 
-from .floors import LIBRARY, PLATFORM
+from .layers import LIBRARY, PLATFORM
 from .tree import Finding
 
 NAME = r"\[[a-z][a-z0-9_. -]*\]"

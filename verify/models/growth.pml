@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growth in a chain, A to B to C, and the collection of what was left: two threads whose inserts find no room, move the
+/* Growth in a chain, A to B to C, and the collection of what was left: two threads whose inserts find no space, move the
  * bin that they need, sweep, and free; a straggler that looks up keys, however late. Two units an index, one key each.
  * Line for line: generations.hpp create_next, count_done, is_complete, advance_root, release_retired; migration.hpp take_units,
- *   move_units, move_rest; dlht's resize.hpp move_unit, grow.hpp make_room, table.hpp pass_on; retired.hpp add, release;
+ *   move_units, move_rest; dlht's resize.hpp move_unit, grow.hpp make_space, table.hpp pass_on; retired.hpp add, release;
  *   registry.hpp enter, leave, advance, oldest.
  * Holds: nobody touches an index that has been freed; a key that is there throughout is found by every look, at any
  * time; when all have left, one more collection frees every index before the root, and nothing else.
  * Left out: slots (transfer.pml), plain stores that are seen late (epoch.pml), shrinking; memory fails once at most.
  * Waiting blocks, so that a wait without end is a deadlock. */
 #define UNITS 2
-#define LAST 2 /* A, B and C are 0, 1 and 2; C has room for all */
+#define LAST 2 /* A, B and C are 0, 1 and 2; C has space for all */
 #define NO_TRANSFER 0 /* states of a bin, as in layout.hpp */
 #define IN_TRANSFER 1
 #define DONE 2
@@ -18,7 +18,7 @@
 #define TOUCH(at) assert(!freed[at])
 byte state[6], done[3], cursor[3], tag[3], root;
 bit holds[6], successor[3], missed[3], retired[3], freed[3], memory_failed, retired_lock;
-byte clock = 1, epoch[3]; /* of seats: 0 outside */
+byte clock = 1, epoch[3]; /* of thread records: 0 outside */
 
 inline advance_root() {
   do
@@ -54,7 +54,7 @@ proctype grower(byte me, u) {
 pass: atomic { TOUCH(at);
     if :: STATE(at, u) == IN_TRANSFER -> STATE(at, u) != IN_TRANSFER -> goto pass
        :: STATE(at, u) == DONE -> at++; goto pass
-       :: at == LAST -> goto chores
+       :: at == LAST -> goto maintenance
        :: else fi }
   successor[at] = 1;
 move: atomic { TOUCH(at);
@@ -65,7 +65,7 @@ move: atomic { TOUCH(at);
           goto sweep
 #endif
        :: else -> STATE(at, u) = IN_TRANSFER; to = at + 1 fi }
-room: TOUCH(to);
+space: TOUCH(to);
   if
   :: STATE(to, u) != DONE -> goto place
   :: to < LAST -> successor[to] = 1;
@@ -77,18 +77,18 @@ room: TOUCH(to);
       atomic { TOUCH(to); done[to]++; if :: done[to] < UNITS -> goto further :: else fi };
       advance_root()
     :: else fi;
-further: atomic { to++; goto room }
+further: atomic { to++; goto space }
   :: atomic { !memory_failed -> memory_failed = 1 }; STATE(at, u) = NO_TRANSFER; missed[at] = 1; goto sweep
   fi;
 place: HOLDS(at, u) = 0; HOLDS(to, u) = 1; atomic { TOUCH(to); TOUCH(at); STATE(at, u) = DONE };
 count: atomic { to = 0; TOUCH(at); done[at]++; if :: done[at] < UNITS -> goto sweep :: else fi };
   advance_root();
 sweep: atomic { to = 0; at = root };
-  atomic { TOUCH(at); if :: !successor[at] -> goto chores :: successor[at] && cursor[at] < UNITS -> goto take :: else fi };
-  atomic { if :: missed[at] -> missed[at] = 0 :: else -> goto chores fi };
+  atomic { TOUCH(at); if :: !successor[at] -> goto maintenance :: successor[at] && cursor[at] < UNITS -> goto take :: else fi };
+  atomic { if :: missed[at] -> missed[at] = 0 :: else -> goto maintenance fi };
   cursor[at] = 0;
-take: atomic { u = cursor[at]; cursor[at] = u + 1; if :: u >= UNITS -> goto chores :: else -> goto move fi };
-chores: atomic { at = 0; u = 0; to = 0 }; collect();
+take: atomic { u = cursor[at]; cursor[at] = u + 1; if :: u >= UNITS -> goto maintenance :: else -> goto move fi };
+maintenance: atomic { at = 0; u = 0; to = 0 }; collect();
   epoch[me] = 0 }
 
 proctype straggler(byte me, u) {

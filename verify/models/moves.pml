@@ -5,7 +5,7 @@
  *   find.hpp find_while_moving, find_slowly; resize.hpp move_slot, place; migration.hpp: only the oldest array is moved from.
  * Holds: each answer was true at some moment of its call; what an insert adds was not there, and a change or an erase meets
  * the newest entry; in the end the entry is in one slot, or in none.
- * Left out: room that is kept for moves (whether an insert may stay is a toss), side regions, more than one unit (growth.pml),
+ * Left out: space that is kept for moves (whether an insert may stay is a toss), side regions, more than one unit (growth.pml),
  * freeing (epoch.pml), tuples (tuples.pml); the first look of calls at the home line (find_from, mutate_at_home), batches, pipelines. */
 #define SLOTS(a) (a == 2 -> 3 : 2)
 #define EMPTY 0 /* key words; an empty slot with value 1 is sealed */

@@ -2,7 +2,7 @@
 /* Two handles send writes to one partition, each through a queue of two sections of two messages, and flush when they like; a
  * thread that looks after the partition comes when it likes, and may never come. Whoever waits serves.
  * Line for line: channel.hpp try_send, next_section, publish, flush, is_consumed, peek, release; delegate.hpp serve, drain_lane,
- *   send_when_there_is_room, wait_a_turn, flush, give_outbox. Counts go round: modulo 8 here, modulo 2^32 there.
+ *   send_when_there_is_space, wait_a_turn, flush, give_outbox. Counts go round: modulo 8 here, modulo 2^32 there.
  * Holds: each message is carried out once, as the kind that it was sent with, and in the order of its sender; a flush ends when all
  * that its handle has sent is carried out; nobody waits for ever, whether or not the thread comes.
  * Left out: several partitions, the flag of a full one, what is done with a message, patience (a turn of waiting is any turn in
@@ -57,11 +57,11 @@ inline flush() {
 
 proctype handle(byte me) { byte written, end, sent, mine, gone, l, n, i, bits;
   do :: sent < MESSAGES ->
-room: if :: written == end -> gone = consumed[me];
+space: if :: written == end -> gone = consumed[me];
            if
 #ifndef BREAK_REUSE /* writes over what has not been read yet */
            :: atomic { COUNT(written - gone) > CAPACITY - SECTION -> gone = 0;
-                if :: COUNT(written - consumed[me]) <= CAPACITY - SECTION -> goto room :: TAKE fi }; serve(); goto room
+                if :: COUNT(written - consumed[me]) <= CAPACITY - SECTION -> goto space :: TAKE fi }; serve(); goto space
 #endif
            :: else -> atomic { gone = 0; end = COUNT(written + SECTION);
 #ifndef BREAK_KINDS /* a section begins with the kinds of the last one */

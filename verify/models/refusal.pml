@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel that begins to refuse the membarrier, at any moment, to one reclaimer alone or to all threads, with store buffers. A
- * reader claims a seat, comes twice, and keeps it or not; another comes once and gives its seat back. A reclaimer unlinks a word; it asks
+ * reader claims a thread record, comes twice, and keeps it or not; another comes once and gives its thread record back. A reclaimer unlinks a word; it asks
  * for the oldest epoch, as a bag does, or begins a grace period and asks whether it has elapsed, once. Others, whose own words do not matter, ask the kernel at any moment, too, and tell the readers what they hear.
  * MODE_FALLBACK: a kernel that never had the barrier. MODE_WORKS: one that always grants it.
  * Line for line: domain.hpp claim, release, enter, enter_fenced, leave, advance, pass_barrier, fence_readers, oldest, oldest_shown,
  *   least_of; rcu.hpp begin, elapsed; barrier.hpp publish, publish_fenced, all_threads.
  * Holds: nobody looks at a word that has been freed; readers fence only after a refusal; with all outside, `oldest`
- * holds up nothing unless it is refused to the asker and a seat has been neither entered since nor given back.
- * Left out: a second question of the same reclaimer, nested pins, pins of reclaimers (they hold up like a reader's), the tree of seats (seats.pml), bags (epoch.pml), loads
+ * holds up nothing unless it is refused to the asker and a thread record has been neither entered since nor given back.
+ * Left out: a second question of the same reclaimer, nested pins, pins of reclaimers (they hold up like a reader's), the tree of thread records (thread records.pml), bags (epoch.pml), loads
  * out of order. Compare-and-swaps, and what adds to the clock, are seen at once. Waiting blocks. */
 #define READERS 2
 #define NONE 255
 #define BIT 128 /* of the clock, and so of epochs: readers fence for themselves */
 #define ALL 3   /* to whom the barrier is refused: bits of the reclaimer (which is `init` in the end), and of others */
-/* Words that stores wait for: the seats' epochs, whether their owners fence, which seats are taken, the lock. */
+/* Words that stores wait for: the thread records' epochs, whether their owners fence, which thread records are taken, the lock. */
 #define EPOCH(s) (s)
 #define FENCED(s) (2 + (s))
 #define TAKEN 4
@@ -29,7 +29,7 @@ byte clock = 1, refused;
 inline claim() {
   atomic { !word[LOCK] && empty(buffer[me]) -> word[LOCK] = 1;
     mine = word[TAKEN] & 1; buffer[me] ! TAKEN, word[TAKEN] | (1 << mine);
-#ifdef BREAK_CLAIM /* trusts a seat because it is claimed */
+#ifdef BREAK_CLAIM /* trusts a thread record because it is claimed */
     fences = 1;
 #else
     fences = clock / BIT;
@@ -76,7 +76,7 @@ inline pass_barrier() { /* the caller's own stores are seen at once, so that its
 #ifndef BREAK_REFUSED /* takes a barrier that was refused for one that has worked */
      if
      :: !worked -> fence_readers()
-#ifdef BREAK_ALL /* says of each seat that its reader fences */
+#ifdef BREAK_ALL /* says of each thread record that its reader fences */
        ; word[FENCED(0)] = 1; word[FENCED(1)] = 1
 #endif
      :: else
@@ -84,7 +84,7 @@ inline pass_barrier() { /* the caller's own stores are seen at once, so that its
 #endif
   fi }
 
-inline least_of() { /* trust: seats whose owners do not fence tell nothing */
+inline least_of() { /* trust: thread records whose owners do not fence tell nothing */
   atomic { least = NONE; mask = word[TAKEN]; s = 0 };
   do
   :: atomic { s < READERS && !((mask >> s) & 1) -> s++ }
@@ -94,7 +94,7 @@ inline least_of() { /* trust: seats whose owners do not fence tell nothing */
   od }
 
 inline oldest_shown() {
-#ifndef BREAK_TRUST /* takes each seat for what it shows */
+#ifndef BREAK_TRUST /* takes each thread record for what it shows */
   trust = clock / BIT;
 #endif
   least_of() }

@@ -12,7 +12,7 @@ mtype = { find, insert, assign, erase };
 #define SAME (changed[me] == 0)
 #endif
 
-inline search_present() { /* how: 0 absent, 1 here, 2 about to be shown in slot n - 1; free: a scrubbed slot */
+inline search_present() { /* how: 0 absent, 1 here, 2 about to be shown in slot n - 1; free: a cleared slot */
   n = 0; how = 0; free = NONE;
   do
   :: n < SLOTS && how == 0 && SLOT(h, n) == VALID ->
@@ -22,7 +22,7 @@ inline search_present() { /* how: 0 absent, 1 here, 2 about to be shown in slot 
     v = value[AT(n)]; d_step { x = key[AT(n)]; n++;
 #endif
       if :: x == WORD -> how = 1 :: x == PENDING && v == WORD -> how = 2
-         :: x == SCRUBBED && free == NONE -> free = n - 1 :: else fi; x = 0; v = 0 }
+         :: x == Cleared && free == NONE -> free = n - 1 :: else fi; x = 0; v = 0 }
   :: n < SLOTS && how == 0 && SLOT(h, n) != VALID -> n++
   :: else -> break
   od }
@@ -51,7 +51,7 @@ look: atomic { b = BIN(at); LOAD;
     if :: key[AT(mine)] != WORD || value[AT(mine)] != v -> goto look
        :: else -> assert(now == v);
           if :: verb == assign -> value[AT(mine)] = NEW; BECOMES(NEW)
-             :: else -> key[AT(mine)] = SCRUBBED; BECOMES(0) fi; goto begin fi }
+             :: else -> key[AT(mine)] = Cleared; BECOMES(0) fi; goto begin fi }
 insert_here: search_present();
   atomic {
     if :: how == 1 && SAME -> assert(WAS(OLD) || WAS(NEW)); goto begin
@@ -81,7 +81,7 @@ contended: atomic { LOAD;
   goto commit;
 #endif
   search_present(); if :: how == 0 -> goto commit :: else fi;
-withdraw: key[AT(mine)] = SCRUBBED;
+withdraw: key[AT(mine)] = Cleared;
   atomic { STATE(head[b]) != IN_TRANSFER ->
     if :: STATE(head[b]) != DONE -> CHANGE(b, WITH_SLOT(head[b], mine, INVALID)) :: else fi; goto look }
 reveal: atomic {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of bitmaps in which seats are claimed and given back while a reclaimer walks it without a lock, with store buffers. Three
- * readers claim a seat, enter, look, leave and give it back; one of them comes again. A block has two seats, the root two blocks; the
- * second block is hung in when the first one is full. The reclaimer unlinks a word, and walks until it may free it.
+/* The tree of bitmaps in which thread records are claimed and given back while a reclaimer scans it without a lock, with store buffers. Three
+ * readers claim a thread record, enter, look, leave and give it back; one of them comes again. A block has two thread records, the root two blocks; the
+ * second block is hung in when the first one is full. The reclaimer unlinks a word, and scans until it may free it.
  * MODE_FALLBACK: a kernel without membarrier, where readers fence for themselves.
- * Line for line: seat_tree.hpp claim, release, for_each_taken; domain.hpp claim, release, enter, leave, advance, oldest, least_of.
- * Holds: nobody looks at a word that has been freed, so each walk that could free it has met the pin of a reader that may see it; a
- * seat has one owner; a claim finds the lowest seat that is free; a walk meets no block that is not there; the tree ends empty.
+ * Line for line: thread_record_tree.hpp claim, release, for_each_taken; domain.hpp claim, release, enter, leave, advance, oldest, least_of.
+ * Holds: nobody looks at a word that has been freed, so each scan that could free it has met the pin of a reader that may see it; a
+ * thread record has one owner; a claim finds the lowest thread record that is free; a scan meets no block that is not there; the tree ends empty.
  * Left out: more levels (each is as the root), want of memory, the count of holders (its locked instruction would empty the store
  * buffer of a reader that has claimed), bags (epoch.pml), a barrier that is refused (refusal.pml), forks. What is done under the lock
  * is one step but for its stores, which are seen one after the other. Waiting blocks, so that a wait without end is a deadlock. */
 #define READERS 3
-#define SEATS 4
+#define Thread records 4
 #define NONE 255
-/* Words that stores wait for: the root's bits, those of two blocks, the way to the second block, the lock, epochs of seats. */
+/* Words that stores wait for: the root's bits, those of two blocks, the way to the second block, the lock, epochs of thread records. */
 #define ROOT 0
 #define BLOCK(b) (1 + (b))
 #define WAY 3
@@ -21,7 +21,7 @@
 chan buffer[READERS] = [6] of { byte, byte }; /* stores that others do not see yet */
 byte word[9];
 byte filled, clock = 1, linked = 1;
-byte freed; bit owned[SEATS]; /* ghosts */
+byte freed; bit owned[Thread records]; /* ghosts */
 #ifdef BREAK_LOCK /* claims and releases without the lock */
 #define FREE true
 #else
@@ -66,7 +66,7 @@ inline release() {
 #ifndef BREAK_FULL /* a block that was full once stays so */
     filled = filled & ~(1 << n);
 #endif
-#ifndef BREAK_EMPTY /* takes the block from the walk though its other seat is taken */
+#ifndef BREAK_EMPTY /* takes the block from the scan though its other thread record is taken */
     if :: is == 0 ->
 #endif
       is = word[ROOT] & ~(1 << n); buffer[me] ! ROOT, is
@@ -87,7 +87,7 @@ proctype reader(byte me, stays) {
     atomic { buffer[me] ! EPOCH(mine), now; now = 0 };
 #endif
     seen = linked;
-#ifdef BREAK_GIVEN /* gives the seat back while it looks */
+#ifdef BREAK_GIVEN /* gives the thread record back while it looks */
     buffer[me] ! EPOCH(mine), 0; release();
 #endif
     atomic { assert((seen & freed) == 0); seen = 0;
@@ -109,7 +109,7 @@ inline barrier() {
 }
 
 proctype reclaimer() {
-  byte tag, least, n, blocks, seats, s;
+  byte tag, least, n, blocks, thread records, s;
   do
   :: linked == 1 -> linked = 2; atomic { clock++; tag = clock };
     do ::
@@ -120,11 +120,11 @@ proctype reclaimer() {
 #endif
       least = NONE;
       do
-      :: atomic { blocks != 0 -> n = (blocks & 1 -> 0 : 1); blocks = blocks & ~(1 << n); assert(n == 0 || word[WAY]); seats = word[BLOCK(n)] };
+      :: atomic { blocks != 0 -> n = (blocks & 1 -> 0 : 1); blocks = blocks & ~(1 << n); assert(n == 0 || word[WAY]); thread records = word[BLOCK(n)] };
         do
-        :: atomic { seats != 0 -> s = (seats & 1 -> 0 : 1); seats = seats & ~(1 << s); s = word[EPOCH(2 * n + s)];
+        :: atomic { thread records != 0 -> s = (thread records & 1 -> 0 : 1); thread records = thread records & ~(1 << s); s = word[EPOCH(2 * n + s)];
              if :: s != 0 && s < least -> least = s :: else fi; s = 0 }
-        :: atomic { seats == 0 -> n = 0; break }
+        :: atomic { thread records == 0 -> n = 0; break }
         od
       :: atomic { blocks == 0 -> break }
       od;
@@ -146,4 +146,4 @@ init {
   atomic { run memory(); run reclaimer(); run reader(0, 2); run reader(1, 1); run reader(2, 1) }
   _nr_pr == 2 -> atomic { empty(buffer[0]) && empty(buffer[1]) && empty(buffer[2]) ->
     assert(freed == 1 && word[ROOT] == 0 && word[BLOCK(0)] == 0 && word[BLOCK(1)] == 0 && filled == 0) };
-  do :: claim(); if :: mine == SEATS - 1 -> break :: else fi od }
+  do :: claim(); if :: mine == Thread records - 1 -> break :: else fi od }

@@ -3,7 +3,7 @@
  * the bin back; a thread with one request and one with two (requests.pml), of any verb, all on one key K, present or
  * absent at first. MODE_SIDE_BIN: K is one of the keys that live escaped in the side bin.
  * Line for line, one step for each access to shared memory:
- *   transfer.hpp claim_bin, list_unit, secure_room, capture, place_unit, finish_bins; resize.hpp move_unit;
+ *   transfer.hpp claim_bin, list_unit, secure_space, capture, place_unit, finish_bins; resize.hpp move_unit;
  *   find.hpp look_into; mutate.hpp mutate_here; table.hpp pass_on; insert.hpp search_present, put_entry, fill,
  *   commit_contended, withdraw, show, show_moved.
  * Holds: every request takes effect at the swap or read that the code names, and tells the truth about K there; at rest
@@ -11,7 +11,7 @@
  * Left out: link buckets, shadow and snapshot, record tables (no value returns to their slots), units of several bins,
  * weak memory (docs/memory-order.md). The version never wraps: a loaded header is the same until somebody changes it.
  * Waiting blocks, so that a wait without end is a deadlock. */
-#define SCRUBBED 0
+#define Cleared 0
 #define PENDING 1
 #define WORD 4 /* how K is stored: user key 4 in an ordinary bin, or user key 0 in the side bin */
 #define OLD 5  /* K's value at first, and of each insert: equal pairs come back to a slot. Looks like a key, too. */
@@ -68,7 +68,7 @@ proctype mover(bit gives_back) {
 #if defined(MODE_SIDE_BIN) && !defined(BREAK_SIDE_BIN)
       at = 4;
 #endif
-      if :: x != SCRUBBED -> into[n] = at * SLOTS + rank[at]; rank[at]++ :: else -> into[n] = NONE fi; n++ }
+      if :: x != Cleared -> into[n] = at * SLOTS + rank[at]; rank[at]++ :: else -> into[n] = NONE fi; n++ }
   :: n < SLOTS && SLOT(h, n) != VALID -> into[n] = NONE; n++
   :: else -> break
   od;
@@ -77,11 +77,11 @@ proctype mover(bit gives_back) {
   do
   :: n < SLOTS && into[n] != NONE -> v = value[SOURCE * SLOTS + n]; x = key[SOURCE * SLOTS + n];
     if
-    :: x == SCRUBBED -> n++
+    :: x == Cleared -> n++
     :: else -> atomic { if :: key[SOURCE * SLOTS + n] != x || value[SOURCE * SLOTS + n] != v -> goto again
                            :: else ->
 #ifndef BREAK_TRANSFER_KEY /* the old slot goes on showing its entry */
-                             key[SOURCE * SLOTS + n] = SCRUBBED;
+                             key[SOURCE * SLOTS + n] = Cleared;
 #endif
                              at = into[n] / SLOTS fi }
       value[into[n]] = v; key[into[n]] = x;
@@ -101,9 +101,9 @@ init {
     run worker(0, 1); run worker(1, 2); run mover(0); run mover(1) }
   d_step { _nr_pr == 1 -> at = (STATE(head[SOURCE]) == DONE);
     for (n : 0 .. 9) {
-      if :: (n >= 2 * SLOTS) != at -> assert(!at || key[n] == SCRUBBED)
+      if :: (n >= 2 * SLOTS) != at -> assert(!at || key[n] == Cleared)
          :: else -> h = SLOT(head[n / SLOTS], n % SLOTS);
-          assert(h != FILLING && key[n] != PENDING && (key[n] == SCRUBBED || h == VALID));
+          assert(h != FILLING && key[n] != PENDING && (key[n] == Cleared || h == VALID));
           if :: key[n] == WORD -> entries++; assert(n / SLOTS == BIN(at) && value[n] == now) :: else fi fi }
     assert(entries == (now != 0)) }
 }

@@ -6,7 +6,7 @@
  *   wait_for_older_place; write.hpp fill, seal, place, carry, overwrite, settle; migration.hpp: only the oldest array is moved from.
  * Holds: each answer was true at some moment of its call, and whole; what an insert adds was not there, and a change or an erase
  * meets the newest value; nobody waits for ever; in the end the entry is in one tuple, or in none.
- * Left out: room that is kept for moves (whether an insert may stay is a toss), keys with the same tag, versions that wrap, more
+ * Left out: space that is kept for moves (whether an insert may stay is a toss), keys with the same tag, versions that wrap, more
  * than one unit (growth.pml), freeing (epoch.pml), batches, pipelines. */
 #define SLOTS(a) (a == 2 -> 3 : 2)
 #define EMPTY 0 /* states of a tuple */

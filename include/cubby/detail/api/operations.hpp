@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs on one key, written once for words and for records: lookups, inserts, changes, erases. Each runs inside a
+// pin that its caller holds. In record mode a value is built outside the engine and published by one compare of words,
+// so no lock is held and no bin is blocked while a user's code runs; a function given by the user may then run again.
+// The exception is `modify_value`, of engines that have it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <cubby/detail/api/outcome.hpp>
+#include <cubby/detail/core/contract.hpp>
+#include <cubby/detail/core/self_wait.hpp>
+#include <cubby/detail/core/word_codec.hpp>
+#include <cubby/detail/platform/fail.hpp>
+#include <cubby/detail/platform/sync.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// An engine, the thread record of the caller, and the codec between: what every verb needs.
+template <class Engine> struct context {
+  using codec_type = typename Engine::policy;
+  using probe = typename Engine::probe;
+  Engine& engine;
+  thread_record& at;
+  [[nodiscard]] const codec_type& codec() const noexcept { return engine.slots(); }
+};
+
+template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record& wait_for_thread_thread_record(Engine& e) {
+  for (sync::backoff wait;; wait.pause()) {
+    fail::with_no_memory();
+    if (thread_record* const mine = e.local_thread_record()) return *mine;
+  }
+}
+/// The calling thread's record. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
+template <class Engine> [[nodiscard]] CUBBY_ALWAYS_INLINE thread_record& caller_thread_record(Engine& e) {
+  thread_record* const mine = e.local_thread_record();
+  return mine != nullptr ? *mine : wait_for_thread_thread_record(e);
+}
+template <class Engine> using value_of = typename Engine::policy::mapped_type;
+/// What a value is to the engine: a word, or a tuple's words.
+template <class Engine> using word_of_value = typename Engine::policy::stored_value;
+template <class Engine> using decision_of = decision_as<word_of_value<Engine>>;
+
+/// What an assign and an erase want, whatever the entry's word.
+template <class Word> struct replace_by {
+  Word word;
+  CUBBY_ALWAYS_INLINE decision_as<Word> operator()(const Word&) const noexcept { return {action::replace, word}; }
+};
+template <class Word> struct erase_anyway {
+  CUBBY_ALWAYS_INLINE decision_as<Word> operator()(const Word&) const noexcept { return {action::erase}; }
+};
+
+CUBBY_NEVER_INLINE inline void report(insert_outcome how) {
+  if (how == insert_outcome::full) fail::with_table_full();
+  if (how == insert_outcome::crowded) fail::with_table_crowded();
+  if (how == insert_outcome::no_memory) fail::with_no_memory();
+}
+/// Reports what stopped an insert; true when nothing did and the key is new.
+CUBBY_ALWAYS_INLINE bool settle(insert_outcome how) {
+  if (how != insert_outcome::inserted && how != insert_outcome::exists) [[unlikely]]
+    report(how);
+  return how == insert_outcome::inserted;
+}
+
+/// A value word that was built and is not yet published; a record that stays unpublished is freed.
+template <class Engine> class fresh_word {
+public:
+  template <class Q, class... A>
+  fresh_word(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args)
+      : context_(s), made_(s.codec().make(p, key, std::forward<A>(args)...)) {}
+  ~fresh_word() {
+    if (!made_.ok) return;
+    if constexpr (Engine::policy::in_records) {
+      // a slot that was being filled may have shown the word to a reader that will reject it only afterwards
+      if (shown_) {
+        context_.engine.retire(context_.at, made_.word);
+      } else {
+        context_.codec().dispose(made_.word);
+      }
+    }
+  }
+  fresh_word(const fresh_word&) = delete;
+  fresh_word& operator=(const fresh_word&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return made_.ok; }
+  [[nodiscard]] const word_of_value<Engine>& word() const noexcept { return made_.word; }
+  void published() noexcept { made_.ok = false; }
+
+  insert_outcome insert(const typename Engine::probe& p) {
+    return settled(context_.engine.insert(context_.at, p, made_.word));
+  }
+  insert_outcome reserve(const typename Engine::probe& p) {
+    return settled(context_.engine.shadow_insert(context_.at, p, made_.word));
+  }
+  /// Puts the word in the place of `expected`, if that is still there; what it replaced is retired.
+  bool replace(const typename Engine::probe& p, const word_of_value<Engine>& expected) {
+    if (!swap_word(context_, p, expected, {action::replace, made_.word})) return false;
+    published();
+    return true;
+  }
+
+private:
+  insert_outcome settled(const auto& result) noexcept {
+    shown_ |= result.shown;
+    if (result.outcome == insert_outcome::inserted) published();
+    return result.outcome;
+  }
+
+  context<Engine> context_;
+  made_as<word_of_value<Engine>> made_;
+  bool shown_ = false;
+};
+
+/// Carries out `wanted` if the entry's word is still `expected`.
+template <class Engine>
+bool swap_word(context<Engine> s, const typename Engine::probe& p, const word_of_value<Engine>& expected,
+               const decision_of<Engine>& wanted) {
+  const auto m =
+      s.engine.mutate(s.at, p, [&](const auto& word) { return word == expected ? wanted : decision_of<Engine>{}; });
+  if (!m.found || m.done != wanted.what) return false;
+  if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
+  return true;
+}
+
+/// Insert only if absent; the value is built only then.
+template <class Engine, class Q, class... A>
+insert_outcome place(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args) {
+  if constexpr (!Engine::policy::in_records) {
+    return s.engine.insert(s.at, p, s.codec().make(p, key, std::forward<A>(args)...).word).outcome;
+  } else {
+    if (s.engine.find(s.at, p).found) return insert_outcome::exists;
+    fresh_word<Engine> next(s, p, key, std::forward<A>(args)...);
+    return next.ok() ? next.insert(p) : insert_outcome::no_memory;
+  }
+}
+
+/// What a change of a present entry came to.
+enum class changed : std::uint8_t { done, absent, no_memory };
+
+/// A new value if present: `make(const V& old) -> V`, which may run again.
+template <class Engine, class Q, class F>
+changed replace_value(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& make) {
+  const auto& codec = s.codec();
+  refuse_shown(s.engine, p);
+  if constexpr (!Engine::policy::in_records) {
+    const auto m = s.engine.mutate(s.at, p, [&](const auto& word) {
+      const value_of<Engine> old = codec.value(word);
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word);
+      return decision_of<Engine>{action::replace, codec.make(p, key, make(old)).word};
+    });
+    return m.found ? changed::done : changed::absent;
+  } else {
+    for (;;) {
+      const auto seen = s.engine.find(s.at, p);
+      if (!seen.found) return changed::absent;
+      const auto made = [&]() -> decltype(auto) {
+        [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, seen.word);
+        return make(codec.value(seen.word));
+      };
+      fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), made());
+      if (!next.ok()) return changed::no_memory;
+      if (next.replace(p, seen.word)) return changed::done;
+    }
+  }
+}
+
+/// `f(V&)`, exactly once, on a copy that then takes the value's place, while nobody else changes the entry.
+template <class Engine, class Q, class F>
+changed modify_value(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& f) {
+  const auto& codec = s.codec();
+  refuse_shown(s.engine, p);
+  if constexpr (!Engine::policy::in_records) {
+    const auto m = s.engine.modify(p, [&](const auto& word) {
+      value_of<Engine> value = codec.value(word);
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word, true);
+      f(value);
+      return decision_of<Engine>{action::replace, codec.make(p, key, value).word};
+    });
+    return m.found ? changed::done : changed::absent;
+  } else {
+    std::optional<fresh_word<Engine>> next;
+    const auto m = s.engine.modify(p, [&](std::uint64_t word) {
+      value_of<Engine> value(codec.value(word));
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word, true);
+      f(value);
+      next.emplace(s, p, codec.kept_key(word, key), std::move(value));
+      return next->ok() ? decision{action::replace, next->word()} : decision{};
+    });
+    if (!m.found) return changed::absent;
+    if (!next->ok()) return changed::no_memory;
+    next->published();
+    s.engine.retire(s.at, m.before);
+    return changed::done;
+  }
+}
+
+/// The given word if the key is present, of tables of words.
+template <class Engine>
+CUBBY_ALWAYS_INLINE changed assign_word(const context<Engine>& s, const typename Engine::probe& p,
+                                        const word_of_value<Engine>& word) {
+  refuse_shown(s.engine, p);
+  const auto m = s.engine.mutate(s.at, p, replace_by<word_of_value<Engine>>{word});
+  return m.found ? changed::done : changed::absent;
+}
+
+/// The given value if present. The value is moved from, or copied, only when the key is found.
+template <class Engine, class Q, class U>
+changed assign_value(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+  const auto& codec = s.codec();
+  if constexpr (!Engine::policy::in_records) {
+    return assign_word(s, p, codec.make(p, key, std::forward<U>(value)).word);
+  } else {
+    refuse_shown(s.engine, p);
+    const auto seen = s.engine.find(s.at, p);
+    if (!seen.found) return changed::absent;
+    fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), std::forward<U>(value));
+    if (!next.ok()) return changed::no_memory;
+    const std::uint64_t word = next.word();
+    const auto m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{action::replace, word}; });
+    if (!m.found) return changed::absent;
+    next.published();
+    s.engine.retire(s.at, m.before);
+    return changed::done;
+  }
+}
+
+/// How an insert-or-change ended; `inserted` false and `how` exists: the entry that was there has been changed.
+struct upserted {
+  insert_outcome how = insert_outcome::inserted;
+  [[nodiscard]] bool inserted() const noexcept { return how == insert_outcome::inserted; }
+};
+
+/// Insert if absent, else `change_it() -> changed`. `insert_it() -> insert_outcome`. While a reservation of the key is
+/// open neither can be done, and this waits for its commit or abort. Inlined: passed on, the two functions' captures would
+/// be stored word by word and loaded in pairs, which stalls.
+template <class Engine, class Change, class Insert>
+CUBBY_ALWAYS_INLINE upserted change_or_insert(context<Engine> s, const typename Engine::probe& p,
+                                              const Change& change_it, const Insert& insert_it) {
+  for (sync::backoff wait;; wait.pause()) {
+    const changed c = change_it();
+    if (c == changed::done) return {insert_outcome::exists};
+    if (c == changed::no_memory) return {insert_outcome::no_memory};
+    const insert_outcome how = insert_it();
+    if (how != insert_outcome::exists) return {how};
+    refuse_own_wait(s.engine, p);
+  }
+}
+
+/// Puts a record of this key and value in the place of what is there, or where nothing is.
+template <class Engine, class Q, class U>
+upserted put_record(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+  refuse_shown(s.engine, p);
+  fresh_word<Engine> next(s, p, key, std::forward<U>(value));
+  if (!next.ok()) return {insert_outcome::no_memory};
+  const std::uint64_t word = next.word();
+  const auto replace = [&] {
+    const auto m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{action::replace, word}; });
+    if (!m.found) return changed::absent;
+    next.published();
+    s.engine.retire(s.at, m.before);
+    return changed::done;
+  };
+  return change_or_insert(s, p, replace, [&] { return next.insert(p); });
+}
+
+/// The given value, present or not. Of equal keys that differ the first stays, unless both are stored at the same time.
+template <class Engine, class Q, class U>
+upserted assign_or_insert(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+  if constexpr (!Engine::policy::in_records) {
+    const auto v = value_of<Engine>(std::forward<U>(value));
+    return change_or_insert(s, p, [&] { return assign_value(s, p, key, v); }, [&] { return place(s, p, key, v); });
+  } else {
+    if constexpr (Engine::policy::keys_can_differ) {
+      if (const auto seen = s.engine.find(s.at, p); seen.found) {
+        return put_record(s, p, s.codec().kept_key(seen.word, key), std::forward<U>(value));
+      }
+    }
+    return put_record(s, p, key, std::forward<U>(value));
+  }
+}
+
+/// `make(const V&) -> V` if present; else a value of `args`, which is built once: a constructor may take them to pieces, and
+/// an entry that comes and goes meanwhile makes another round.
+template <class Engine, class Q, class F, class... A>
+upserted update_or_insert(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& make, A&&... args) {
+  if constexpr (!Engine::policy::in_records) {
+    std::optional<word_of_value<Engine>> built;
+    return change_or_insert(
+        s, p, [&] { return replace_value(s, p, key, make); },
+        [&] {
+          if (!built) built.emplace(s.codec().make(p, key, std::forward<A>(args)...).word);
+          return s.engine.insert(s.at, p, *built).outcome;
+        });
+  }
+  std::optional<fresh_word<Engine>> first;
+  return change_or_insert(
+      s, p, [&] { return replace_value(s, p, key, make); },
+      [&] {
+        if (!first) first.emplace(s, p, key, std::forward<A>(args)...);
+        return first->ok() ? first->insert(p) : insert_outcome::no_memory;
+      });
+}
+
+/// The whole read-modify-write vocabulary: `f(const V* or null) -> computed<V>`, which may run again.
+template <class Engine, class Q, class F>
+change compute_value(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& f) {
+  using V = value_of<Engine>;
+  const auto& codec = s.codec();
+  for (sync::backoff wait;; wait.pause()) {
+    const auto seen = s.engine.find(s.at, p);
+    if (!seen.found) {
+      computed<V> wanted = f(static_cast<const V*>(nullptr));
+      if (wanted.what() != action::replace) return change::none;
+      fresh_word<Engine> next(s, p, key, std::move(wanted.get()));
+      const insert_outcome how = next.ok() ? next.insert(p) : insert_outcome::no_memory;
+      if (how == insert_outcome::exists) {
+        refuse_own_wait(s.engine, p);
+        continue;
+      }
+      return settle(how) ? change::inserted : change::none;
+    }
+    const V& old = codec.value(seen.word);
+    computed<V> wanted = [&]() -> computed<V> {
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, seen.word);
+      return f(&old);
+    }();
+    if (wanted.what() == action::keep) return change::none;
+    refuse_shown(s.engine, p, wanted.what() == action::erase);
+    if (wanted.what() == action::erase) {
+      if (swap_word(s, p, seen.word, {action::erase})) return change::erased;
+      continue;
+    }
+    fresh_word<Engine> next(s, p, codec.kept_key(seen.word, key), std::move(wanted.get()));
+    if (!next.ok()) {
+      fail::with_no_memory();
+      return change::none;
+    }
+    if (next.replace(p, seen.word)) return change::replaced;
+  }
+}
+
+/// Erases the entry if `p_erase(value word) -> bool` agrees; it may run again.
+template <class Engine, class P> bool erase_word(context<Engine> s, const typename Engine::probe& p, P&& agrees) {
+  const auto m = s.engine.mutate(s.at, p, [&](const auto& word) {
+    const bool leaves = [&] {
+      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word);
+      return agrees(word);
+    }();
+    if (leaves) refuse_shown(s.engine, p, true);
+    return decision_of<Engine>{leaves ? action::erase : action::keep};
+  });
+  if (!m.found || m.done != action::erase) return false;
+  if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
+  return true;
+}
+
+/// Erases the entry. Inlined where there is no record: then it is short.
+template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>& s, const typename Engine::probe& p) {
+  if constexpr (Engine::policy::in_records) {
+    return erase_word(s, p, [](const auto&) { return true; });
+  } else {
+    refuse_shown(s.engine, p, true);
+    return s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{}).found;
+  }
+}
+
+/// Erases the entry and puts the very value that left into `out`, which is empty; false: there was none. In record mode
+/// the value is copied first, because others may read it yet: a copy that throws leaves the entry.
+template <class Engine>
+bool extract_into(context<Engine> s, const typename Engine::probe& p, std::optional<value_of<Engine>>& out) {
+  const auto& codec = s.codec();
+  refuse_shown(s.engine, p, true);
+  if constexpr (!Engine::policy::in_records) {
+    const auto m = s.engine.mutate(s.at, p, [](const auto&) { return decision_of<Engine>{action::erase}; });
+    if (m.found) out.emplace(codec.value(m.before));
+    return m.found;
+  } else {
+    for (;;) {
+      const auto seen = s.engine.find(s.at, p);
+      if (!seen.found) {
+        out.reset();
+        return false;
+      }
+      out.emplace(codec.value(seen.word));
+      if (swap_word(s, p, seen.word, {action::erase})) return true;
+    }
+  }
+}
+
+/// The same, returned. The one variable is built in its place: a move after the erase could throw.
+template <class Engine>
+std::optional<value_of<Engine>> extract_value(context<Engine> s, const typename Engine::probe& p) {
+  std::optional<value_of<Engine>> out;
+  (void)extract_into(s, p, out);
+  return out;
+}
+
+} // namespace cubby::inline v0::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that the API speaks in beside those of contract.hpp: what `compute` wants and did, and the requests and
+// replies of `execute`.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <cubby/detail/core/contract.hpp>
+#include <cubby/detail/core/key.hpp>
+
+namespace cubby::inline v0 {
+
+/// What a `compute` did to the entry.
+enum class change : std::uint8_t { none, inserted, replaced, erased };
+
+/// What the function given to `compute` wants: leave things as they are, erase the entry, or have this value.
+/// `keep` and `erase` for a key that is absent both mean: nothing.
+template <class V> class computed {
+public:
+  [[nodiscard]] static computed keep() { return computed(action::keep); }
+  [[nodiscard]] static computed erase() { return computed(action::erase); }
+  template <std::convertible_to<V> U> [[nodiscard]] static computed value(U&& v) {
+    return computed(std::forward<U>(v));
+  }
+
+  /// `action::keep` or `action::erase`; `action::replace` needs a value and is taken as `keep`.
+  computed(action what) : what_(what == action::replace ? action::keep : what) {}
+  template <class U>
+    requires(std::convertible_to<U, V> && !std::same_as<std::remove_cvref_t<U>, action> &&
+             !std::same_as<std::remove_cvref_t<U>, computed>)
+  computed(U&& v) : what_(action::replace), value_(std::forward<U>(v)) {}
+
+  [[nodiscard]] action what() const noexcept { return what_; }
+  /// Only when `what()` is `action::replace`.
+  [[nodiscard]] V& get() noexcept { return *value_; }
+
+private:
+  action what_;
+  std::optional<V> value_;
+};
+
+/// What one request of a batch asks for. DLHT's Get, Put, Insert and Delete are find, assign, insert and erase.
+enum class verb : std::uint8_t { find, insert, assign, insert_or_assign, erase };
+
+/// The value of a request: a V, or where no V can be made of nothing, one that may be missing. A request that needs
+/// a value and has none is not carried out: `not_executed`.
+template <class V> using requested = std::conditional_t<std::default_initializable<V>, V, std::optional<V>>;
+
+/// One request of a batch; `value` matters to insert, assign and insert_or_assign.
+template <class K, class V = no_value> struct request {
+  verb what = verb::find;
+  K key{};
+  requested<V> value{};
+};
+
+/// How one request of a batch ended. Everything but `done` is a failure for `stop_at_first_failure`.
+enum class outcome : std::uint8_t {
+  not_executed, ///< the batch stopped before it, or it has no value and needs one
+  done,         ///< found, inserted, assigned, erased
+  absent,       ///< find, assign, erase: no such key
+  exists,       ///< insert: the key is there
+  full,         ///< insert, insert_or_assign: see insert_outcome::full
+  crowded,      ///< the same: see insert_outcome::crowded
+  no_memory     ///< there was none for the record or for growth
+};
+
+/// The answer to one request. `value`: what a find found, or what left by an erase.
+template <class V = no_value> struct reply {
+  outcome result = outcome::not_executed;
+  std::optional<V> value{};
+};
+
+enum class batch_policy : std::uint8_t { run_all, stop_at_first_failure };
+
+namespace detail {
+/// Whether a request has its value; and the value, which is there.
+template <class V> constexpr bool has_value([[maybe_unused]] const requested<V>& value) noexcept {
+  if constexpr (std::default_initializable<V>) return true;
+  else return value.has_value();
+}
+template <class V, class Requested> constexpr auto& given_value(Requested& value) noexcept {
+  if constexpr (std::default_initializable<V>) return value;
+  else return *value;
+}
+
+constexpr outcome outcome_of(insert_outcome how) noexcept {
+  switch (how) {
+  case insert_outcome::inserted: return outcome::done;
+  case insert_outcome::exists: return outcome::exists;
+  case insert_outcome::full: return outcome::full;
+  case insert_outcome::crowded: return outcome::crowded;
+  case insert_outcome::no_memory: break;
+  }
+  return outcome::no_memory;
+}
+} // namespace detail
+
+} // namespace cubby::inline v0

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of sets, beside those of table_api.hpp. A set of keys that fit in a slot stores nothing else (DLHT section 3.1,
+// HashSet mode); inserting a key locks it for a lock manager, erasing unlocks it (section 5.3.3).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <cubby/detail/api/table_api.hpp>
+
+namespace cubby::inline v0 {
+
+template <class Derived, class Engine> class set_api : public table_api<Derived, Engine> {
+  using base = table_api<Derived, Engine>;
+  using K = typename base::key_type;
+  using codec_type = typename base::codec_type;
+
+public:
+  /// True if the key was absent. Throws table_full or std::bad_alloc when there is no space (without exceptions: false).
+  bool insert(const K& k) { return detail::settle(this->add(k)); }
+  template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::settle(this->add(k)); }
+  /// The same, telling how it ended; a lack of space does not throw.
+  insert_outcome try_insert(const K& k) { return this->add(k); }
+  template <lookup_key<codec_type> Q> insert_outcome try_insert(const Q& k) { return this->add(k); }
+
+  /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
+  /// Equal keys are looked up in their order, others in none.
+  template <class E = Engine> std::size_t contains_batch(std::span<const K> keys, std::span<bool> found) const {
+    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const std::size_t n = keys.size() < found.size() ? keys.size() : found.size();
+    std::size_t count = 0;
+    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
+      found[i] = seen.found;
+      count += seen.found ? 1 : 0;
+    });
+    return count;
+  }
+
+  /// `co_await` answers `contains` while other tasks of the same runner go on; include <cubby/coro.hpp>.
+  template <class E = Engine> [[nodiscard]] auto async_contains(const K& k) const {
+    static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use contains");
+    return async_lookup<Derived>(self(), k);
+  }
+  template <lookup_key<codec_type> Q> [[nodiscard]] auto async_contains(const Q& k) const {
+    static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead; use contains");
+    return async_lookup<Derived>(self(), k);
+  }
+
+  /// Inserts the key hidden: nobody finds it until `commit`, nobody else can insert it (DLHT section 3.2.2).
+  template <class E = Engine> [[nodiscard]] reservation<E> shadow_insert(const K& k) { return this->add_hidden(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] reservation<Engine> shadow_insert(const Q& k) {
+    return this->add_hidden(k);
+  }
+
+private:
+  [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of what a table held at one point in time (DLHT section 3.4.4). The engine stops updates only while it hands
+// over words; keys and values are decoded after updates go on again, under the pin that keeps records alive.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/core/raw_memory.hpp>
+
+namespace cubby::inline v0 {
+
+/// A fixed list of T in one piece of memory. `ok()` is false when there was no memory for it (without exceptions).
+template <class T> class snapshot_list {
+public:
+  using value_type = T;
+  snapshot_list() noexcept = default;
+  snapshot_list(snapshot_list&& other) noexcept { swap(other); }
+  snapshot_list& operator=(snapshot_list&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~snapshot_list() {
+    while (size_ > 0) items_[--size_].~T();
+    detail::give_raw(items_);
+  }
+
+  [[nodiscard]] const T* begin() const noexcept { return items_; }
+  [[nodiscard]] const T* end() const noexcept { return items_ + size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_[i]; }
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+
+  /// Space for `count` items; false without memory. Only on an empty list.
+  bool make_space(std::size_t count) {
+    if (count == 0) return true;
+    items_ = detail::take_raw<T>(count);
+    ok_ = items_ != nullptr;
+    return ok_;
+  }
+  /// One more item; there must be space.
+  template <class... A> void add(A&&... args) {
+    ::new (static_cast<void*>(items_ + size_)) T(std::forward<A>(args)...);
+    ++size_;
+  }
+  void spoil() noexcept { ok_ = false; }
+  void swap(snapshot_list& other) noexcept {
+    std::swap(items_, other.items_);
+    std::swap(size_, other.size_);
+    std::swap(ok_, other.ok_);
+  }
+
+private:
+  T* items_ = nullptr;
+  std::size_t size_ = 0;
+  bool ok_ = true;
+};
+
+namespace detail {
+
+template <class Codec> struct snapshot_item {
+  using type = std::pair<typename Codec::key_type, typename Codec::mapped_type>;
+};
+template <class Codec>
+  requires(!Codec::has_values)
+struct snapshot_item<Codec> {
+  using type = typename Codec::key_type;
+};
+
+struct slot_words {
+  slot_words(std::uint64_t k, std::uint64_t v) noexcept : key(k), value(v) {}
+  std::uint64_t key;
+  std::uint64_t value;
+};
+
+template <class Engine> auto take_snapshot(context<Engine> s) {
+  using item = typename snapshot_item<typename Engine::policy>::type;
+  const auto& codec = s.codec();
+  snapshot_list<slot_words> words;
+  snapshot_list<item> items;
+  const bool taken = s.engine.snapshot(
+      s.at, [&](std::size_t bound) { return words.make_space(bound); },
+      [&](std::uint64_t key, std::uint64_t value) { words.add(key, value); });
+  if (!taken || !items.make_space(words.size())) {
+    items.spoil();
+    fail::with_no_memory();
+    return items;
+  }
+  for (const slot_words& w : words) {
+    if constexpr (Engine::policy::has_values) {
+      items.add(codec.key(w.key, w.value), codec.value(w.value));
+    } else {
+      items.add(codec.key(w.key, w.value));
+    }
+  }
+  return items;
+}
+
+} // namespace detail
+
+} // namespace cubby::inline v0

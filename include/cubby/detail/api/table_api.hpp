@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs that maps and sets share, written once for the table itself (the calling thread's record) and for a handle
+// (a thread record of its own). Every keyed call is a pair: `const K&`, so that what converts to a key works, and a template
+// for what merely compares equal to one (a std::string_view for std::string keys), which builds no key.
+// Unless said otherwise a verb is linearizable, takes no lock that a user's code could run under, and costs O(1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include <cubby/detail/api/batch.hpp>
+#include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/api/reservation.hpp>
+#include <cubby/detail/api/snapshot.hpp>
+#include <cubby/detail/core/codec.hpp>
+
+namespace cubby::inline v0 {
+
+/// What a lookup may be asked with beside a `const K&`.
+template <class Q, class Codec> concept lookup_key = Codec::template accepts<Q>;
+
+/// The awaitable of `async_find`; include <cubby/coro.hpp> to use it.
+template <class Api> class async_lookup;
+
+/// `Derived` gives `context() const` (engine and thread record) and `own_thread_record() const` (null: the calling thread's).
+template <class Derived, class Engine> class table_api {
+public:
+  using codec_type = typename Engine::policy;
+  using key_type = typename codec_type::key_type;
+  using hasher = typename codec_type::hasher;
+  using allocator_type = typename codec_type::allocator_type;
+  using engine_type = Engine;
+  using request_type = request<key_type, typename codec_type::mapped_type>;
+  using reply_type = reply<typename codec_type::mapped_type>;
+  /// What the engine can do; a verb that it does not claim does not compile.
+  static constexpr capability_set capabilities = contract::capabilities_of<Engine>;
+
+  /// Whether the key is in the table.
+  [[nodiscard]] bool contains(const key_type& k) const { return has(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] bool contains(const Q& k) const { return has(k); }
+
+  /// Takes the key out. True if it was there. Its slot is free for other keys at once where the engine claims
+  /// `slots_freed_at_once`; elsewhere when the table is rebuilt.
+  CUBBY_ALWAYS_INLINE bool erase(const key_type& k) { return take_out(k); }
+  template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k); }
+
+  /// Takes requests in order, inside one pin, while memory is asked ahead (DLHT section 3.3); stops after the first
+  /// that does not end in `done` if so told. Answers say how each ended; the number of requests carried out is
+  /// returned, the failed one included. No failure of a table (full, no memory) throws here. Takes as many requests as
+  /// there are both requests and answers; answers beyond are `not_executed`.
+  template <class E = Engine>
+  std::size_t execute(std::span<const request_type> requests, std::span<reply_type> replies,
+                      batch_policy policy = batch_policy::run_all) {
+    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    return detail::run_batch(s, requests, replies, policy);
+  }
+
+  /// The hash that chooses the key's bin, seed and namespace mixed in.
+  [[nodiscard]] std::uint64_t hash_for(const key_type& k) const { return here().codec().probe_of(k).hash; }
+  template <lookup_key<codec_type> Q> [[nodiscard]] std::uint64_t hash_for(const Q& k) const {
+    return here().codec().probe_of(k).hash;
+  }
+  /// Asks memory for the key's bin and goes on (DLHT section 3.3, coroutines). A hint: no effect on any result.
+  template <class E = Engine> void prefetch(const key_type& k) const { ask_for(k); }
+  template <lookup_key<codec_type> Q> void prefetch(const Q& k) const { ask_for(k); }
+
+  /// `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. Weak (DLHT section 3.4.4): an entry that is
+  /// there all the time is seen at least once, one that comes or goes meanwhile may be seen or not. In `dramhit` and
+  /// `dramhit_tuples` one that moves behind the scan is seen again, also if the table's own thread moves it: until `stats()`
+  /// says that nothing is `migrating`. `f` may use the table.
+  template <class F> void visit_all(F f) const {
+    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), f, key, value); });
+  }
+
+  /// Erases every entry for which `p` holds (arguments as for visit_all), as visit_all would see them; the number.
+  /// `p` may be asked again about an entry, and is asked about the very value that leaves.
+  template <class P> std::size_t erase_if(P p) {
+    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto& codec = s.codec();
+    std::size_t count = 0;
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+      if (!show(codec, p, key, value)) return;
+      const auto agrees = [&](const auto& now) { return now == value || show(codec, p, key, now); };
+      if (detail::erase_word(s, codec.probe_of_slot(key, value), agrees)) ++count;
+    });
+    return count;
+  }
+
+  /// Erases every entry that is there all the time; space stays. O(capacity).
+  template <class E = Engine> void clear() {
+    static_assert(contract::iterable<E>, "this engine shows no entries but those that it is asked for");
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
+    });
+  }
+  /// `clear`, then `shrink_to_fit`, and its answer.
+  template <class E = Engine> bool clear_and_release() {
+    clear();
+    return shrink_to_fit();
+  }
+
+  /// What the table holds at one point in time: a list of pairs, for a set of keys. Updates wait while the words are
+  /// copied, lookups do not (DLHT section 3.4.4). O(capacity), and memory for a copy of everything; throws
+  /// std::bad_alloc without it (without exceptions the list is not `ok()`).
+  template <class E = Engine> [[nodiscard]] auto snapshot() {
+    static_assert(contract::snapshotting<E>, "this engine has no snapshot of one point in time; use visit_all");
+    constexpr bool copied = std::is_copy_constructible_v<key_type> && snapshot_copies_values;
+    static_assert(copied, "a snapshot copies every key and value: this type cannot be copied; use visit_all");
+    if constexpr (copied && contract::snapshotting<E>) {
+      const auto s = here();
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      return detail::take_snapshot(s);
+    }
+  }
+
+  /// Entries: exact when nobody writes.
+  [[nodiscard]] std::size_t size() const { return here().engine.size(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  /// Slots of the current index; a table grows before all of them are used, and a `fixed` one takes no more than
+  /// `options.capacity` entries. Those that DRAMHiT keeps aside for a few words of keys are not counted.
+  [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
+  [[nodiscard]] typename Engine::stats_type stats() const { return here().engine.stats(); }
+  /// How full bins are and how many buckets they chain; only of engines that count, such as cubby::dlht_counted. O(n).
+  template <class E = Engine> [[nodiscard]] auto histogram() const {
+    static_assert(contract::counting_bins<E>, "this engine does not count how full its bins are");
+    if constexpr (contract::counting_bins<E>) return here().engine.histogram();
+  }
+  /// Makes space for this many entries, so that they need no further growth. False: there is no memory for it, or the table is
+  /// `fixed` and smaller; it works on. True: the space is there. But an engine that waits for readers (`relativistic`)
+  /// may answer true when its growth has begun and a reader holds it up: the table is whole, has the space when the
+  /// growth has ended (`stats().migrating`), and the engine says how long it waits and who goes on.
+  template <class E = Engine> bool reserve(std::size_t entries) {
+    static_assert(contract::growable<E>, "this engine does not grow; give the capacity when the table is made");
+    const auto s = here();
+    return s.engine.reserve(s.at, entries);
+  }
+  /// Gives space back that the entries do not need, down to `options.capacity`; some may stay, as engines have sizes of
+  /// their own. Nothing, and true, if the table shrinks `never`. False: no memory for the new index. True may mean that
+  /// it goes on later, as in `reserve`.
+  template <class E = Engine> bool shrink_to_fit() {
+    static_assert(contract::shrinkable<E>, "this engine gives no memory back before its end");
+    const auto s = here();
+    return s.engine.shrink_to_fit(s.at);
+  }
+
+  [[nodiscard]] hasher hash_function() const { return here().codec().hash_function(); }
+  [[nodiscard]] allocator_type get_allocator() const { return here().codec().allocator(); }
+
+protected:
+  table_api() = default;
+  ~table_api() = default;
+  table_api(const table_api&) = default;
+  table_api& operator=(const table_api&) = default;
+
+  [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> here() const {
+    return static_cast<const Derived&>(*this).context();
+  }
+
+  /// Runs `f(context, probe)` inside a pin, about this key.
+  template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
+    const auto s = here();
+    const typename Engine::probe p = s.codec().probe_of(k);
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    return f(s, p);
+  }
+  /// Whether a call about words is alone in its thread record: no function of the user's runs between its hash and its answer, and
+  /// the thread record is a handle's own. A handle without exceptions may have to do with the thread's.
+  static constexpr bool is_alone() noexcept {
+    using pin_type = decltype(std::declval<Engine&>().pin(std::declval<thread_record&>()));
+    return Derived::has_own_thread_record && fail::throws && !codec_type::in_records &&
+           std::is_same_v<pin_type, thread_pin>;
+  }
+  /// `about` a lookup: one that is alone need not count its pin, and enters nothing where the thread record is held. Inlined, so
+  /// that hash and key stay in registers.
+  template <class Q, class F> CUBBY_ALWAYS_INLINE auto about_lookup(const Q& k, F f) const {
+    const auto s = here();
+    const typename Engine::probe p = s.codec().probe_of(k);
+    if constexpr (is_alone()) {
+      if (registry::is_held(s.at)) return f(s, p);
+      const lone_pin pin(s.at);
+      return f(s, p);
+    } else {
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      return f(s, p);
+    }
+  }
+  /// The same about a change of words: `f(context, probe, word)`, with the word that `make(context, probe)` has made before the
+  /// pin, because a value's constructor is the user's.
+  template <class Q, class Make, class F>
+  CUBBY_ALWAYS_INLINE auto about_change(const Q& k, const Make& make, F f) const {
+    using context_type = detail::context<Engine>;
+    const auto s = here();
+    const typename Engine::probe p = s.codec().probe_of(k);
+    const auto word = make(s, p);
+    Engine& engine = s.engine; // g++ would keep the pair in memory
+    thread_record& at = s.at;
+    if constexpr (is_alone()) {
+      if (registry::is_held(at)) return f(context_type{engine, at}, p, word);
+      const lone_pin pin(at);
+      return f(context_type{engine, at}, p, word);
+    } else {
+      [[maybe_unused]] const auto pin = engine.pin(at);
+      return f(context_type{engine, at}, p, word);
+    }
+  }
+  /// The same for a verb that may insert; answers `otherwise` for a key that no table may hold.
+  template <class Q, class R, class F> R about_new(const Q& k, R otherwise, F&& f) const {
+    return about(k, [&](const auto& s, const auto& p) -> R {
+      if (!s.codec().is_legal(p)) [[unlikely]] {
+        fail::with_bad_namespace();
+        return std::move(otherwise);
+      }
+      return f(s, p);
+    });
+  }
+  template <class Q, class... A> CUBBY_ALWAYS_INLINE insert_outcome add(const Q& k, A&&... args) {
+    if constexpr (codec_type::in_records) {
+      return add_record(k, std::forward<A>(args)...);
+    } else {
+      return about_change(
+          k,
+          [&](const auto& s, const auto& p)
+              CUBBY_INLINED { return s.codec().make(p, k, std::forward<A>(args)...).word; },
+          [](const auto& s, const auto& p, const auto& word)
+              CUBBY_INLINED { return s.engine.insert(s.at, p, word).outcome; });
+    }
+  }
+  template <class Q, class... A> insert_outcome add_record(const Q& k, A&&... args) {
+    return about_new(k, insert_outcome::full,
+                     [&](const auto& s, const auto& p) { return detail::place(s, p, k, std::forward<A>(args)...); });
+  }
+  template <class Q, class... A> reservation<Engine> add_hidden(const Q& k, A&&... args) {
+    static_assert(contract::reserving<Engine>,
+                  "this engine has no hidden entries; insert the key when it is ready to be found");
+    return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
+      return reservation<Engine>(s, static_cast<const Derived&>(*this).own_thread_record(), p, k,
+                                 std::forward<A>(args)...);
+    });
+  }
+
+private:
+  static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
+
+  template <class Q> bool has(const Q& k) const {
+    return about_lookup(k, [](const auto& s, const auto& p) CUBBY_INLINED { return s.engine.find(s.at, p).found; });
+  }
+  template <class Q> CUBBY_ALWAYS_INLINE bool take_out(const Q& k) {
+    if constexpr (codec_type::in_records) return take_record_out(k);
+    else
+      return about_change(
+          k, [](const auto&, const auto&) CUBBY_INLINED { return std::uint64_t{0}; },
+          [](const auto& s, const auto& p, const auto&) CUBBY_INLINED { return detail::erase_key(s, p); });
+  }
+  template <class Q> bool take_record_out(const Q& k) {
+    return about(k, [](const auto& s, const auto& p) { return detail::erase_key(s, p); });
+  }
+  template <class Q> void ask_for(const Q& k) const {
+    static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead");
+    about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });
+  }
+  template <class F> static decltype(auto) show(const codec_type& codec, F& f, const auto& key, const auto& value) {
+    const key_type& k = codec.key(key, value);
+    if constexpr (codec_type::has_values) {
+      const typename codec_type::mapped_type& v = codec.value(value);
+      return f(k, v);
+    } else {
+      return f(k);
+    }
+  }
+};
+
+} // namespace cubby::inline v0

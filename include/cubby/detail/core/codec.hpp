@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides, by the types alone, how the entries of a table are stored (DLHT section 3.1): as words (key and value fit
+// in 8 bytes each), as keys alone (a set of such keys), or as records behind a pointer (everything else). An engine of
+// tuples keeps plain keys and values of more words than one in its table instead.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <cubby/detail/core/key.hpp>
+#include <cubby/detail/core/record_codec.hpp>
+#include <cubby/detail/core/tuple_codec.hpp>
+#include <cubby/detail/core/word_codec.hpp>
+
+namespace cubby::inline v0 {
+
+/// The modes of a table.
+enum class storage_mode : std::uint8_t { words, keys_only, records, tuples };
+
+/// How many bits of a record's address the slot has space for; longer addresses are kept whole, and the key's size and
+/// namespace are then read from the record. Specialize it for a key type to have fewer: a test that wants every
+/// address to be too long does.
+template <class K> inline constexpr unsigned near_address_bits = 48;
+
+namespace detail {
+template <class K> concept slot_key = word_key<K> && !always_in_record<K> && !is_spaced<K>;
+
+template <class K, class V> constexpr storage_mode choose_mode() noexcept {
+  if constexpr (!slot_key<K>) return storage_mode::records;
+  if constexpr (std::is_same_v<V, no_value>) return storage_mode::keys_only;
+  if constexpr (!word_value<V>) return storage_mode::records;
+  return storage_mode::words;
+}
+
+/// What a key's type and its hash may get wrong, each with a line of its own. Not in the codecs: compilers would add that an
+/// engine cannot have such a codec.
+template <class K, class Hash> struct checked_key {
+  static_assert(!missing_hash<Hash>,
+                "cubby::hash has no hash for this key type: name a Hash of yours as the table's fourth "
+                "parameter (a set's third), or specialize cubby::hash<K>");
+  static_assert(is_compared_rightly<K>,
+                "this key would be compared by its bits, and its class has an operator==: specialize as true "
+                "cubby::bits_are_equality<K> if both mean the same, else cubby::always_in_record<K>");
+  static_assert(is_hashed_rightly<K, Hash> || !is_compared_rightly<K>,
+                "the default hash reads this key's bits, and its class has an operator==: specialize "
+                "cubby::bits_are_equality<K> as true if both mean the same, else give the table a Hash of yours");
+};
+
+template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_for : checked_key<K, Hash> {
+  using type = word_codec<K, V, Hash, Allocator>;
+};
+template <class K, class V, class Hash, class Allocator>
+struct codec_for<storage_mode::records, K, V, Hash, Allocator> : checked_key<inner_key<K>, Hash> {
+  static_assert(!std::is_same_v<inner_key<K>, std::string_view>,
+                "a table owns its keys: use std::string, and look up by std::string_view");
+  using type = record_codec<K, V, Hash, Allocator, near_address_bits<K>>;
+};
+} // namespace detail
+
+/// Which mode a table of these types is in.
+template <class K, class V> inline constexpr storage_mode mode_of = detail::choose_mode<K, V>();
+
+/// How a table of these types turns them into words; a `slot_policy` for engines.
+template <class K, class V, class Hash, class Allocator>
+using codec = typename detail::codec_for<mode_of<K, V>, K, V, Hash, Allocator>::type;
+
+/// Whether an engine tag says that its tables keep tuples.
+template <class Engine> concept keeps_tuples = requires { requires Engine::keeps_tuples; };
+
+/// The mode and the codec of a table of these types in this engine.
+template <class Engine, class K, class V>
+inline constexpr storage_mode mode_in = keeps_tuples<Engine> ? storage_mode::tuples : mode_of<K, V>;
+
+namespace detail {
+template <class Engine, class K, class V, class Hash, class Allocator> struct codec_in_engine {
+  using type = codec<K, V, Hash, Allocator>;
+};
+template <keeps_tuples Engine, class K, class V, class Hash, class Allocator>
+struct codec_in_engine<Engine, K, V, Hash, Allocator> {
+  using type = tuple_codec<K, V, Hash, Allocator>;
+};
+} // namespace detail
+
+template <class Engine, class K, class V, class Hash, class Allocator>
+using codec_in = typename detail::codec_in_engine<Engine, K, V, Hash, Allocator>::type;
+
+} // namespace cubby::inline v0

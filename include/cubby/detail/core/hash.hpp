@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hashes: a wyhash-class mixer of words and bytes (multiply 64x64 to 128, fold), seeded, and the paper's modulo.
+// Not a keyed cryptographic hash: SECURITY.md says what a seed does and does not protect against.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include <cubby/detail/platform/cpu.hpp>
+
+namespace cubby::inline v0 {
+
+namespace detail {
+// The first 64 bits behind the point of the golden ratio, sqrt(2) and sqrt(3), made odd: numbers without a pattern.
+inline constexpr std::uint64_t mix_a = 0x9e3779b97f4a7c15ULL;
+inline constexpr std::uint64_t mix_b = 0x6a09e667f3bcc909ULL;
+inline constexpr std::uint64_t mix_c = 0xbb67ae8584caa73bULL;
+
+constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+  const cpu::product p = cpu::multiply(a, b);
+  return p.high ^ p.low;
+}
+
+/// `mix` for who keeps `first`, which is `mix_a ^ seed`.
+constexpr std::uint64_t mix_seeded(std::uint64_t word, std::uint64_t seed, std::uint64_t first) noexcept {
+  const std::uint64_t once = fold(word ^ first, mix_b);
+  return fold(once ^ seed, mix_c ^ (word >> 32));
+}
+
+inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, size);
+  return word;
+}
+} // namespace detail
+
+/// Mixes a word: each input bit reaches each output bit with a probability near one half. Two multiplications.
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t word, std::uint64_t seed = 0) noexcept {
+  return detail::mix_seeded(word, seed, detail::mix_a ^ seed);
+}
+
+/// Mixes bytes. Linear in `size`; reads no byte outside [data, data + size).
+[[nodiscard]] inline std::uint64_t hash_bytes(const void* data, std::size_t size, std::uint64_t seed = 0) noexcept {
+  const auto* at = static_cast<const unsigned char*>(data);
+  std::uint64_t state = seed ^ detail::mix_a;
+  std::size_t left = size;
+  for (; left > 16; left -= 16, at += 16) {
+    state = detail::fold(detail::read_up_to_8(at, 8) ^ detail::mix_b, detail::read_up_to_8(at + 8, 8) ^ state);
+  }
+  const std::size_t low = left < 8 ? left : 8;
+  const std::uint64_t a = detail::read_up_to_8(at, low);
+  const std::uint64_t b = left > 8 ? detail::read_up_to_8(at + 8, left - 8) : 0;
+  const std::uint64_t last = detail::fold(a ^ detail::mix_b, b ^ state);
+  return detail::fold(last ^ detail::mix_c, detail::mix_a ^ size);
+}
+
+/// Keys whose bits are their identity and fit in a word: equal keys have equal bytes.
+template <class K>
+concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K> &&
+                   sizeof(K) <= sizeof(std::uint64_t);
+
+/// The same without the bound: keys that are their bytes.
+template <class K> concept plain_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K>;
+
+namespace detail {
+template <class K> concept has_equality = requires(const K& a, const K& b) {
+  { a == b } -> std::convertible_to<bool>;
+};
+} // namespace detail
+
+/// Whether two keys are equal exactly when their bits are. Of a class with an operator== the language does not tell: specialize
+/// it as true where that operator compares all members and nothing else, as a defaulted one does. Without it no table
+/// compares the bits of such a key, nor does the default hash read them: that does not compile.
+template <class K> inline constexpr bool bits_are_equality =
+    !(std::is_class_v<K> || std::is_union_v<K>) || !detail::has_equality<K>;
+template <class T, std::size_t Count>
+inline constexpr bool bits_are_equality<std::array<T, Count>> = bits_are_equality<T>;
+
+/// The bits of a word key, zero-extended.
+template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, &key, sizeof key);
+  return word;
+}
+
+/// The default hash: plain keys and everything that converts to std::string_view. Stateless but for its seed.
+/// A hash of your own gives `operator()(key)`, says `is_avalanching` if its bits are already mixed (else it is mixed
+/// again), and `is_transparent` if it takes other types than K that compare equal to it.
+template <class K> struct hash {
+  using is_missing = void;
+  [[nodiscard]] std::uint64_t operator()(const K&) const noexcept {
+    static_assert(!std::is_same_v<K, K>,
+                  "cubby::hash has no hash for this type: write one, or specialize cubby::hash<K>");
+    return 0;
+  }
+};
+
+template <word_key K> struct hash<K> {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return mix(word_of(key), seed); }
+};
+
+template <class K>
+  requires(!word_key<K> && std::convertible_to<const K&, std::string_view>)
+struct hash<K> {
+  using is_avalanching = void;
+  using is_transparent = void;
+  std::uint64_t seed = 0;
+  [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
+    return hash_bytes(key.data(), key.size(), seed);
+  }
+};
+
+template <plain_key K>
+  requires(!word_key<K> && !std::convertible_to<const K&, std::string_view>)
+struct hash<K> {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return hash_bytes(&key, sizeof key, seed); }
+};
+
+/// The paper's default (DLHT section 3.4.3): the key itself, taken modulo the number of bins. One division instead of
+/// two multiplications; keys with a common stride share bins, so use it only for keys that are known to be spread.
+template <word_key K> struct modulo_hash {
+  using is_modulo = void;
+  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return word_of(key); }
+};
+
+} // namespace cubby::inline v0

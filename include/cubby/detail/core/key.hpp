@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a key is to a table: bits that fit in a slot, bytes, or an object; with or without a namespace (DLHT section
+// 3.4.2); and how a user's hash and seed become the 64 bits that choose a bin. Decided by the types alone.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd> // declares std::basic_string at a small part of the price of <string>
+#include <string_view>
+#include <type_traits>
+
+#include <cubby/detail/core/hash.hpp>
+#include <cubby/detail/core/probe.hpp>
+#include <cubby/detail/platform/sync.hpp>
+
+namespace cubby::inline v0 {
+
+/// How many namespaces there are; ids are below it (DLHT section 3.4.2: twelve spare bits of a pointer).
+inline constexpr std::uint16_t namespace_count = 4096;
+
+/// A key with a namespace. The same key in two namespaces is two keys. Tables of such keys are in record mode. A hash
+/// given to the table hashes the inner key; the id is mixed in by the table. An id that is not below
+/// `namespace_count` is found nowhere; inserting it throws `bad_namespace` (without exceptions: answers false).
+template <class K> struct in_namespace {
+  std::uint16_t id = 0;
+  K key{};
+  friend bool operator==(const in_namespace&, const in_namespace&) = default;
+};
+
+template <class K> struct hash<in_namespace<K>> : hash<K> {};
+
+/// Specialize as true for a type that must never be stored as bits in a slot, nor as bytes, although it could be: a key
+/// whose operator== does not compare all its bits, for example. Its tables are in record mode and ask that operator.
+template <class T> inline constexpr bool always_in_record = false;
+
+/// Whether a key is its text and nothing else: equal exactly when its bytes are, and the same when it is made from them
+/// again. Tables keep the bytes of such keys, and of others the whole object. Specialize it as true for a type of your own
+/// that converts to std::string_view and is made of (const char*, size); its hash must be transparent and take a string_view.
+template <class K> inline constexpr bool stored_as_bytes = false;
+template <class Allocator>
+inline constexpr bool stored_as_bytes<std::basic_string<char, std::char_traits<char>, Allocator>> = true;
+
+/// The value type of tables that have none.
+struct no_value {
+  friend bool operator==(no_value, no_value) = default;
+};
+
+namespace detail {
+
+template <class K> struct name_split {
+  using inner = K;
+  static constexpr bool spaced = false;
+  static constexpr const K& key(const K& k) noexcept { return k; }
+  static constexpr std::uint16_t space(const K&) noexcept { return 0; }
+};
+template <class K> struct name_split<in_namespace<K>> {
+  using inner = K;
+  static constexpr bool spaced = true;
+  static constexpr const K& key(const in_namespace<K>& k) noexcept { return k.key; }
+  static constexpr std::uint16_t space(const in_namespace<K>& k) noexcept { return k.id; }
+};
+
+template <class K> using inner_key = typename name_split<K>::inner;
+template <class K> inline constexpr bool is_spaced = name_split<K>::spaced;
+
+/// word: the slot's word is the key. bytes: up to 8 bytes are in the slot, more in the record. object: in the record.
+enum class key_kind : std::uint8_t { word, bytes, object };
+
+template <class H> concept transparent_hash = requires { typename H::is_transparent; };
+template <class H> concept avalanching_hash = requires { typename H::is_avalanching; };
+template <class H> concept missing_hash = requires { typename H::is_missing; };
+template <class H> concept modulo_mapped = requires { typename H::is_modulo; };
+
+template <class K, class H>
+concept owns_bytes = stored_as_bytes<K> && !always_in_record<K> && std::convertible_to<const K&, std::string_view> &&
+                     std::constructible_from<K, const char*, std::size_t> && transparent_hash<H> &&
+                     std::invocable<const H&, std::string_view>;
+/// What is stored as a word is compared by its bits.
+template <class K>
+inline constexpr bool is_compared_rightly = !word_key<K> || always_in_record<K> || bits_are_equality<K>;
+/// The default hash of plain keys reads their bits.
+template <class K, class H>
+inline constexpr bool is_hashed_rightly = !plain_key<K> || bits_are_equality<K> || !std::is_same_v<H, hash<K>> ||
+                                          std::convertible_to<const K&, std::string_view>;
+
+template <class K, class H> constexpr key_kind kind_of_key() noexcept {
+  if constexpr (word_key<K> && !always_in_record<K>) {
+    return key_kind::word;
+  } else if constexpr (owns_bytes<K, H>) {
+    return key_kind::bytes;
+  } else {
+    return key_kind::object;
+  }
+}
+
+/// A value that is stored as its own bits: at most 8 bytes, copied like memory.
+template <class V>
+concept word_value = std::is_trivially_copyable_v<V> && std::copy_constructible<V> &&
+                     sizeof(V) <= sizeof(std::uint64_t) && !always_in_record<V>;
+
+/// The default hash of words, whose seed is combined with a constant once for the table.
+template <class H> inline constexpr bool mixes_words = false;
+template <word_key K> inline constexpr bool mixes_words<hash<K>> = true;
+
+/// A user's hash with the table's seed. `is_avalanching` hashes are taken as they are, and seeded if they have a
+/// `seed`; `is_modulo` ones neither seeded nor mixed; all others are mixed with the seed.
+template <class H> class seeded_hash {
+public:
+  static constexpr bin_mapping mapping = modulo_mapped<H> ? bin_mapping::modulo : bin_mapping::fastrange;
+
+  seeded_hash(const H& h, std::uint64_t seed) : hash_(h), seed_(seed) {
+    if constexpr (requires(H& own) { own.seed ^= seed; }) hash_.seed ^= seed;
+    if constexpr (mixes_words<H>) seed_ = hash_.seed;
+    first_ = mix_a ^ seed_;
+  }
+  template <class Q> [[nodiscard, gnu::always_inline]] std::uint64_t operator()(const Q& key) const {
+    if constexpr (mixes_words<H>) {
+      return mix_seeded(word_of(key), seed_, first_);
+    } else {
+      const auto bits = static_cast<std::uint64_t>(hash_(key));
+      if constexpr (avalanching_hash<H> || modulo_mapped<H>) return bits;
+      return mix_seeded(bits, seed_, first_);
+    }
+  }
+  [[nodiscard]] const H& user() const noexcept { return hash_; }
+
+private:
+  [[no_unique_address]] H hash_;
+  std::uint64_t seed_;
+  std::uint64_t first_; // for mix_seeded
+};
+
+/// What a namespace adds to the hash that chooses the bin. The paper leaves the hash alone; then one key in more than
+/// fifteen namespaces overflows one bin for ever. Multiples of an odd constant with mixed bits land far apart.
+constexpr std::uint64_t salt_of(std::uint16_t space) noexcept { return space * mix_a; }
+
+} // namespace detail
+
+} // namespace cubby::inline v0

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codec of tables whose entries are records: DLHT's Allocator mode (section 3.1), with variable-size keys
+// (3.4.1), namespaces (3.4.2) and addresses of any width. A record never changes once it is published: a new value is
+// a new record, so no reader ever sees half of one. Each record is one allocation of the user's allocator, which is
+// called from every thread that uses the table, like the keys' equality and the hash; equality must not throw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <cubby/detail/core/raw_memory.hpp>
+#include <cubby/detail/core/record.hpp>
+#include <cubby/detail/core/word_codec.hpp>
+#include <cubby/detail/platform/fail.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// What a record codec's probe carries beside hash and word. `tag` is compared with near words as they stand.
+struct word_key_probe : word_probe {
+  std::uint32_t tag;
+};
+struct bytes_probe : word_probe {
+  std::uint32_t tag;
+  std::uint64_t size;
+  const char* data; // read only for keys of more than 8 bytes
+};
+template <class K> struct object_probe : word_probe {
+  std::uint32_t tag;
+  const void* asked;
+  bool (*equal)(const void* asked, const K& stored) noexcept;
+};
+
+template <class K, key_kind Kind>
+using record_probe = std::conditional_t<Kind == key_kind::word, word_key_probe,
+                                        std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
+
+/// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`).
+template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0>
+class record_codec {
+  using split = name_split<K>;
+  using inner = inner_key<K>;
+  static constexpr bool spaced = is_spaced<K>;
+  static constexpr key_kind kind = kind_of_key<inner, Hash>();
+  using record_type = record<inner, V, kind, spaced>;
+  using packed = record_word<AddressBits>;
+  static constexpr std::size_t unit_size = alignof(record_type) > 8 ? alignof(record_type) : 8;
+  struct alignas(unit_size) unit {
+    std::byte raw[unit_size];
+  };
+  using unit_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<unit>;
+  using unit_traits = std::allocator_traits<unit_allocator>;
+  static constexpr std::size_t front_units = (Front + unit_size - 1) / unit_size;
+
+  using shown_key = std::conditional_t<spaced || kind != key_kind::object, K, const inner&>;
+
+  template <class Q> static constexpr bool asks_for_bytes() {
+    return kind == key_kind::bytes && std::is_convertible_v<const inner_key<Q>&, std::string_view>;
+  }
+  template <class Q> static constexpr bool asks_for_object() {
+    if constexpr (kind == key_kind::object && transparent_hash<Hash>) {
+      return requires(const inner& k, const inner_key<Q>& q, const Hash& h) {
+        { h(q) } -> std::convertible_to<std::uint64_t>;
+        { k == q } -> std::convertible_to<bool>;
+      };
+    }
+    return false;
+  }
+
+public:
+  using key_type = K;
+  using mapped_type = V;
+  using hasher = Hash;
+  using allocator_type = Allocator;
+  using stored_key = std::uint64_t;
+  using stored_value = std::uint64_t;
+  using probe = record_probe<inner, kind>;
+  static constexpr bool in_records = true;
+  static constexpr bool has_values = !std::is_same_v<V, no_value>;
+  static constexpr bool unique_words = true;
+  static constexpr bool keys_can_differ = kind == key_kind::object; // although they are equal
+  static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
+  template <class Q>
+  static constexpr bool accepts =
+      !std::is_same_v<Q, K> && is_spaced<Q> == spaced && (asks_for_bytes<Q>() || asks_for_object<Q>());
+
+  /// The same codec with space in front of its records.
+  template <std::size_t Bytes> using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes>;
+
+  record_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
+
+  [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
+  [[nodiscard]] const Allocator& allocator() const noexcept { return allocator_; }
+
+  template <class Q> [[nodiscard]] probe probe_of(const Q& asked) const {
+    return make_probe(name_split<Q>::key(asked), name_split<Q>::space(asked));
+  }
+  /// The probe of an entry; it may refer to the record, so use it inside the pin that showed the words.
+  [[nodiscard]] probe probe_of_slot(std::uint64_t key_word, std::uint64_t value_word) const {
+    const std::uint16_t space = space_of(value_word);
+    if constexpr (kind == key_kind::bytes) {
+      const std::uint32_t tag = tag_of_word(value_word);
+      const std::uint64_t size = (tag & 15) == key_elsewhere ? at(value_word).info.size() : tag & 15;
+      return {{hash_of(key_word, value_word), key_word}, tag, size, at(value_word).bytes()};
+    } else if constexpr (kind == key_kind::word) {
+      return {{hash_of(key_word, value_word), key_word}, tag_of(space, 0)};
+    } else {
+      return make_probe(at(value_word).key, space);
+    }
+  }
+  static constexpr bool is_legal(const probe& p) noexcept { return p.tag != impossible_tag; }
+
+  /// A new record, not yet visible to anyone. Not `ok` without memory; what K's or V's constructor throws passes.
+  template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, const Q& key, A&&... args) const {
+    std::uint64_t size = p.tag & 15;
+    std::size_t extra = 0;
+    if constexpr (kind == key_kind::bytes) {
+      size = p.size;
+      extra = bytes_behind(size);
+    }
+    fresh space(*this, extra);
+    if (space.units == nullptr) return {false, 0};
+    auto* const made = ::new (static_cast<void*>(space.units)) record_type;
+    if constexpr (record_type::has_info) made->info = record_info::of(static_cast<std::uint16_t>(p.tag >> 4), size);
+    if constexpr (kind == key_kind::bytes) {
+      if (extra != 0) std::memcpy(made->bytes(), p.data, size);
+    }
+    unit_allocator a(allocator_);
+    if constexpr (kind == key_kind::object) {
+      unit_traits::construct(a, std::addressof(made->key), name_split<std::remove_cvref_t<Q>>::key(key));
+      space.key = std::addressof(made->key);
+    }
+    unit_traits::construct(a, std::addressof(made->value), std::forward<A>(args)...);
+    space.units = nullptr;
+    return {true, packed::pack(made, p.tag)};
+  }
+
+  /// The key of an entry, as the user gave it; refers to the record where it can.
+  [[nodiscard]] shown_key key([[maybe_unused]] std::uint64_t key_word, std::uint64_t value_word) const {
+    if constexpr (spaced) {
+      return K{space_of(value_word), inner(inner_of(key_word, value_word))};
+    } else {
+      return inner_of(key_word, value_word);
+    }
+  }
+  [[nodiscard]] const V& value(std::uint64_t word) const noexcept { return at(word).value; }
+  /// The key to put in the record that replaces this one: equal keys may differ, and the first one stays.
+  template <class Q>
+  [[nodiscard]] decltype(auto) kept_key([[maybe_unused]] std::uint64_t word, const Q& asked) const noexcept {
+    if constexpr (kind == key_kind::object) {
+      return (static_cast<const inner&>(at(word).key));
+    } else {
+      return (asked);
+    }
+  }
+
+  // slot_policy
+  [[nodiscard]] bool matches(const probe& p, std::uint64_t value_word) const noexcept {
+    if constexpr (record_type::has_info) {
+      if (tag_of_word(value_word) != p.tag) return false;
+    }
+    if constexpr (kind == key_kind::bytes) {
+      if (p.size <= bytes_in_slot) return true;
+      const record_type& r = at(value_word);
+      return r.info.size() == p.size && std::memcmp(r.bytes(), p.data, p.size) == 0;
+    } else if constexpr (kind == key_kind::object) {
+      return p.equal(p.asked, at(value_word).key);
+    }
+    return true;
+  }
+  /// From the words alone; a wide word of a byte key or of a key with a namespace has to read its record.
+  [[nodiscard]] std::uint64_t hash_of(std::uint64_t key_word, std::uint64_t value_word) const noexcept {
+    if constexpr (kind == key_kind::object) return key_word;
+    if constexpr (kind == key_kind::bytes) {
+      const std::uint32_t tag = tag_of_word(value_word);
+      const std::uint32_t size = tag & 15;
+      if (size > bytes_in_slot) return key_word;
+      const std::uint64_t bits = key_word ^ mask_of(tag);
+      return hash_(bytes_of_word(bits, size)) ^ salt_of(static_cast<std::uint16_t>(tag >> 4));
+    }
+    if constexpr (kind == key_kind::word) {
+      return hash_(word_key_of(key_word, value_word)) ^ salt_of(space_of(value_word));
+    }
+  }
+  [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return packed::address(word); }
+  /// `Front` bytes that end where the record begins, aligned to 8.
+  [[nodiscard]] static void* front_of(std::uint64_t word) noexcept {
+    static_assert(Front % 8 == 0);
+    return static_cast<std::byte*>(packed::address(word)) - Front;
+  }
+  [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const noexcept {
+    return static_cast<record_type*>(packed::address(word))->link;
+  }
+  void dispose(std::uint64_t word) const noexcept {
+    auto& r = *static_cast<record_type*>(packed::address(word));
+    unit_allocator a(allocator_);
+    std::size_t extra = 0;
+    if constexpr (kind == key_kind::bytes) extra = bytes_behind(r.info.size());
+    unit_traits::destroy(a, std::addressof(r.value));
+    if constexpr (kind == key_kind::object) unit_traits::destroy(a, std::addressof(r.key));
+    r.~record_type();
+    give_back(reinterpret_cast<unit*>(&r), extra);
+  }
+
+private:
+  /// Memory under construction: given back, and the key destroyed, unless `units` is taken out.
+  struct fresh {
+    const record_codec& codec;
+    std::size_t extra;
+    unit* units;
+    inner* key = nullptr;
+
+    fresh(const record_codec& c, std::size_t behind) : codec(c), extra(behind), units(c.take_space(behind)) {}
+    ~fresh() {
+      if (units == nullptr) return;
+      unit_allocator a(codec.allocator_);
+      if (key != nullptr) unit_traits::destroy(a, key);
+      codec.give_back(units, extra);
+    }
+    fresh(const fresh&) = delete;
+    fresh& operator=(const fresh&) = delete;
+  };
+
+  [[nodiscard]] static constexpr std::size_t bytes_behind(std::uint64_t key_size) noexcept {
+    return key_size > bytes_in_slot ? key_size : 0;
+  }
+  [[nodiscard]] static constexpr std::size_t units_for(std::size_t extra) noexcept {
+    return (sizeof(record_type) + extra + unit_size - 1) / unit_size;
+  }
+  /// std::allocator answers a lack of memory by an exception only; operator new can do without.
+  static constexpr bool by_operator_new = std::is_same_v<unit_allocator, std::allocator<unit>>;
+
+  [[nodiscard]] unit* take_space(std::size_t extra) const {
+    const std::size_t count = front_units + units_for(extra);
+    unit* space = nullptr;
+    if constexpr (by_operator_new) {
+      space = take_raw<unit>(count);
+    } else {
+      unit_allocator a(allocator_);
+      if (!fail::attempt([&] { space = std::to_address(unit_traits::allocate(a, count)); })) return nullptr;
+    }
+    return space == nullptr ? nullptr : space + front_units;
+  }
+  void give_back(unit* record, std::size_t extra) const noexcept {
+    unit* const space = record - front_units;
+    if constexpr (by_operator_new) {
+      give_raw(space);
+    } else {
+      unit_allocator a(allocator_);
+      using pointer = typename unit_traits::pointer;
+      unit_traits::deallocate(a, std::pointer_traits<pointer>::pointer_to(*space), front_units + units_for(extra));
+    }
+  }
+
+  [[nodiscard]] static const record_type& at(std::uint64_t word) noexcept {
+    return *static_cast<const record_type*>(packed::address(word));
+  }
+  [[nodiscard]] static std::uint32_t tag_of_word(std::uint64_t word) noexcept {
+    if constexpr (record_type::has_info) {
+      if (packed::is_wide(word)) [[unlikely]]
+        return at(word).info.tag();
+    }
+    return packed::near_tag(word);
+  }
+  [[nodiscard]] static std::uint16_t space_of([[maybe_unused]] std::uint64_t word) noexcept {
+    if constexpr (spaced) return static_cast<std::uint16_t>(tag_of_word(word) >> 4);
+    return 0;
+  }
+  /// What a slot's key word is covered with: without it "no bytes" and every run of zero bytes, in every namespace,
+  /// would have the same few words, which engines may keep for themselves and then have little space for.
+  static constexpr std::uint64_t mask_of(std::uint32_t tag) noexcept { return tag * mix_a; }
+  [[nodiscard]] static inner word_key_of(std::uint64_t key_word, std::uint64_t value_word) noexcept {
+    if constexpr (spaced) return from_bits<inner>(key_word ^ mask_of(tag_of_word(value_word)));
+    return from_bits<inner>(key_word);
+  }
+  static std::string_view bytes_of_word(const std::uint64_t& key_word, std::size_t size) noexcept {
+    return {reinterpret_cast<const char*>(&key_word), size};
+  }
+
+  [[nodiscard]] decltype(auto) inner_of(std::uint64_t key_word, std::uint64_t value_word) const {
+    if constexpr (kind == key_kind::word) {
+      return word_key_of(key_word, value_word);
+    } else if constexpr (kind == key_kind::bytes) {
+      const std::uint32_t tag = tag_of_word(value_word);
+      const std::uint64_t bits = key_word ^ mask_of(tag);
+      if (const std::uint32_t code = tag & 15; code <= bytes_in_slot) {
+        return inner(reinterpret_cast<const char*>(&bits), code);
+      }
+      return inner(at(value_word).bytes(), at(value_word).info.size());
+    } else {
+      return (static_cast<const inner&>(at(value_word).key));
+    }
+  }
+
+  template <class Q> [[nodiscard]] probe make_probe(const Q& asked, std::uint16_t space) const {
+    const bool known = space < namespace_count;
+    const std::uint64_t salt = salt_of(space);
+    if constexpr (kind == key_kind::word) {
+      const std::uint64_t mask = spaced ? mask_of(tag_of(space, 0)) : 0;
+      return {{hash_(asked) ^ salt, word_of(asked) ^ mask}, known ? tag_of(space, 0) : impossible_tag};
+    } else if constexpr (kind == key_kind::bytes) {
+      const std::string_view given = asked;
+      const std::string_view view = given.data() != nullptr ? given : std::string_view("", 0);
+      const std::uint64_t hashed = hash_(view) ^ salt;
+      const std::uint32_t tag = known ? tag_of(space, code_of_size(view.size())) : impossible_tag;
+      if (view.size() > bytes_in_slot) return {{hashed, hashed}, tag, view.size(), view.data()};
+      const std::uint64_t bits = read_up_to_8(reinterpret_cast<const unsigned char*>(view.data()), view.size());
+      return {{hashed, bits ^ mask_of(tag)}, tag, view.size(), view.data()};
+    } else {
+      const std::uint64_t hashed = hash_(asked) ^ salt;
+      const auto equal = [](const void* key, const inner& stored) noexcept -> bool {
+        return stored == *static_cast<const Q*>(key);
+      };
+      return {{hashed, hashed}, known ? tag_of(space, key_elsewhere) : impossible_tag, std::addressof(asked), equal};
+    }
+  }
+
+  [[no_unique_address]] seeded_hash<Hash> hash_;
+  [[no_unique_address]] Allocator allocator_;
+};
+
+} // namespace cubby::inline v0::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue of pending requests, first in, first out, in a fixed array that its one thread owns (DRAMHiT section 3.1):
+// putting one in and taking one out move an index, and allocate nothing. Places that hold no element hold no object.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <cubby/detail/core/raw_memory.hpp>
+#include <cubby/detail/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+/// At least `capacity` elements of T, whose destructor does not throw. Not `ok` without memory.
+template <class T> class ring {
+public:
+  explicit ring(std::size_t capacity) {
+    constexpr std::size_t most = ~(~std::size_t{0} >> 1); // the largest power of two
+    if (capacity <= most) mask_ = std::bit_ceil(capacity < 1 ? std::size_t{1} : capacity) - 1;
+    if (capacity <= most) at_ = detail::take_raw<T>(mask_ + 1);
+    if (at_ == nullptr) fail::with_no_memory();
+  }
+  ~ring() {
+    while (!empty()) drop();
+    if (at_ != nullptr) detail::give_raw(at_);
+  }
+  ring(const ring&) = delete;
+  ring& operator=(const ring&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return at_ != nullptr; }
+  [[nodiscard]] std::size_t size() const noexcept { return in_ - out_; }
+  [[nodiscard]] bool empty() const noexcept { return in_ == out_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return mask_ + 1; }
+
+  /// A new element at the end of the queue; what its constructor throws leaves the queue as it was. Only while size() <
+  /// capacity().
+  template <class... A> T& put(A&&... args) {
+    T* const made = ::new (static_cast<void*>(at_ + (in_ & mask_))) T{std::forward<A>(args)...};
+    ++in_;
+    return *made;
+  }
+  /// Elements are numbered as they come: those from `first_number` to before `end_number` are here.
+  [[nodiscard]] std::size_t first_number() const noexcept { return out_; }
+  [[nodiscard]] std::size_t end_number() const noexcept { return in_; }
+  [[nodiscard]] T& numbered(std::size_t n) noexcept { return at_[n & mask_]; }
+  /// The element that has waited longest.
+  [[nodiscard]] T& oldest() noexcept { return at_[out_ & mask_]; }
+  void drop() noexcept {
+    oldest().~T();
+    ++out_;
+  }
+  /// Sends the oldest to the end of the queue.
+  void requeue() noexcept
+    requires std::is_nothrow_move_constructible_v<T>
+  {
+    if (size() == capacity()) { // the end is where it is
+      ++in_;
+      ++out_;
+    } else {
+      put(std::move(oldest()));
+      drop();
+    }
+  }
+
+private:
+  std::size_t mask_ = 0;
+  T* at_ = nullptr;
+  std::size_t in_ = 0;
+  std::size_t out_ = 0;
+};
+
+} // namespace cubby::inline v0

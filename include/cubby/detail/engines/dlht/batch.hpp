@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many finds with their memory latencies overlapped (section 3.3), in three steps a request: its bin is asked for; the
+// bin's first bucket is looked at, and a chained bucket or a record that it leads to is asked for; the request is
+// answered. Requests go by groups: a group's bins are asked for before the last group is looked at.
+#pragma once
+
+#include <type_traits>
+
+#include <cubby/detail/core/prefetch_group.hpp>
+#include <cubby/detail/engines/dlht/find.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+/// Asks for the record that a request will want, or for the chained bucket when the bin's first one does not show its
+/// key. Only a hint: nothing is verified.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE void prefetch_behind(const Policy& policy, const index<Threads>& at, const bin<Threads>& b,
+                                         std::uint64_t word) noexcept {
+  for (const auto& s : b.slots) {
+    // relaxed: a stale word costs a useless prefetch
+    if (s.first.load(sync::relaxed) != word) continue;
+    if constexpr (Policy::unique_words) {
+      prefetch_line(policy.record_of(s.second.load(sync::relaxed))); // relaxed: as above
+    }
+    return;
+  }
+  // relaxed: the link word only ever gains chained buckets, so a bucket that it names exists
+  const std::uint64_t links = b.links.load(sync::relaxed);
+  if ((links & low_half) != 0) prefetch_line(&at.links[(links & low_half) - 1]);
+}
+
+/// The second step in inline tables: true when the first bucket has the answer.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE bool look_early(const Policy& policy, const bin<Threads>& b, std::uint64_t word,
+                                    found_word& out) noexcept {
+  // [probe] acquire: pairs with [commit]
+  const std::uint64_t h = b.head.load(sync::acquire);
+  out = look_at_primary(policy, b, h, word_probe{}, word);
+  if ((h & header::state_mask) != 0) [[unlikely]]
+    return false;
+  if (!out.found && (header::present(h) & header::beyond_primary) != 0) return false;
+  // Linearization point as in find.hpp, `look_into`. relaxed: the acquire loads above keep it behind them.
+  return b.head.load(sync::relaxed) == h;
+}
+
+/// A request between its steps. The probe is made again where it is needed: that is rare, and this is short.
+template <class Threads> struct in_flight {
+  bin<Threads>* b;
+  std::uint64_t word;
+};
+
+template <class Threads> using flight = prefetch_group::ring<in_flight<Threads>>;
+
+/// The first step of the requests in [first, last).
+template <class Policy, class Threads, class Make>
+CUBBY_ALWAYS_INLINE void ask_for_bins(const index<Threads>& at, flight<Threads>& requests, std::size_t first,
+                                      std::size_t last, Make& make) {
+  for (std::size_t i = first; i < last; ++i) {
+    const word_probe probe = make(i);
+    bin<Threads>* const b = &bin_of<Policy>(at, probe);
+    prefetch_line(b);
+    requests[i] = {b, stored_word(probe.word)};
+  }
+}
+
+/// The second step of the requests in [first, last), one group, and the third of those that it did not answer. Requests of
+/// one bin are answered in their order: behind one that was put off, all others are put off, too.
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, flight<Threads>& requests,
+                                      std::size_t first, std::size_t last, Make& make, Take& take) {
+  prefetch_group::put_off later;
+  std::uint64_t waiting_lines = 0;
+  const index<Threads>* const next = next_index(at); // for prefetches alone
+  for (std::size_t i = first; i < last; ++i) {
+    const in_flight<Threads> r = requests[i];
+    if constexpr (!Policy::unique_words) {
+      found_word out;
+      const bool may_look = waiting_lines == 0 || (waiting_lines & prefetch_group::bit_of_line(r.b)) == 0;
+      if (may_look && look_early(policy, *r.b, r.word, out)) [[likely]] {
+        take(i, out);
+        continue;
+      }
+      waiting_lines |= prefetch_group::bit_of_line(r.b);
+    }
+    prefetch_behind(policy, at, *r.b, r.word);
+    if (next != nullptr) [[unlikely]] // where it goes on if its bin has moved
+      prefetch_line(&bin_of<Policy>(*next, make(i)));
+    later.add(i);
+  }
+  for (std::size_t k = 0; k < later.count(); ++k) {
+    const std::size_t i = later[k];
+    take(i, find_at(policy, located<Threads>{&at, requests[i].b}, make(i)));
+  }
+}
+
+/// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
+/// others in none. `make` is pure and may be called three times.
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
+  flight<Threads> requests;
+  index<Threads>& at = *first_index(t);
+  prefetch_group::for_each(
+      count,
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED { ask_for_bins<Policy>(at, requests, first, last, make); },
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+        answer_group(t.policy, at, requests, first, last, make, take);
+        return true;
+      });
+}
+
+} // namespace cubby::inline v0::engines::dlht

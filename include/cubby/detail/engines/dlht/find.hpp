@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Get (section 3.2.1): read the header, the slots, the header again. Lock-free, no shared write, usually one line.
+// A find waits only for the transfer of its own bin.
+#pragma once
+
+#include <cubby/detail/engines/dlht/table.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+/// What a look into one bin gave: an answer, or a reason to look again (`moved`: pass on first).
+enum class look : std::uint8_t { answered, again, moved };
+
+/// The three primary slots under header `h`. Inline tables: without a branch for each, because which one holds the key
+/// is a coin toss to the predictor; and without a look at the slots' states, because of I1.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<Threads>& b, std::uint64_t h,
+                                               const Probe& probe, std::uint64_t word) noexcept {
+  if constexpr (Policy::unique_words) {
+    for (unsigned n = 0; n < primary_slots; ++n) {
+      // [key] acquire: pairs with [fill]
+      if (b.slots[n].first.load(sync::acquire) != word || header::slot_of(h, n) != slot_state::valid) continue;
+      // [value] acquire: pairs with [fill-value]
+      const std::uint64_t value = b.slots[n].second.load(sync::acquire);
+      if (policy.matches(probe, value)) return {true, value};
+    }
+    return {};
+  } else {
+    // [key] acquire: pairs with [fill]
+    const auto shows = [&](unsigned n) { return static_cast<unsigned>(b.slots[n].first.load(sync::acquire) == word); };
+    const unsigned in_0 = shows(0);
+    const unsigned in_1 = shows(1);
+    const unsigned in_2 = shows(2);
+    // One of the three, or two when the key has moved meanwhile: then the header has changed and the caller looks again.
+    const unsigned number = (in_1 & ~in_2) + 2 * in_2;
+    // [value] acquire: pairs with [fill-value]
+    return {(in_0 | in_1 | in_2) != 0, b.slots[number].second.load(sync::acquire)};
+  }
+}
+
+/// The one primary slot of an inline table that may show `word`.
+template <class Threads>
+CUBBY_ALWAYS_INLINE std::size_t slot_to_compare(const bin<Threads>& b, std::uint64_t word) noexcept {
+  // [key] acquire: pairs with [fill]
+  const auto shows = [&](std::size_t n) {
+    return static_cast<std::size_t>(b.slots[n].first.load(sync::acquire) == word);
+  };
+  return 1 + shows(2) - shows(0); // slot 1 when none does, or when two do: then the header has changed
+}
+
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE look look_into(const Policy& policy, const index<Threads>& at, bin<Threads>& b, const Probe& probe,
+                                   std::uint64_t word, found_word& out) noexcept {
+  // [probe] acquire: pairs with [commit]
+  const std::uint64_t h = b.head.load(sync::acquire);
+  if ((h & header::state_mask) != 0) [[unlikely]] {
+    if (header::state_of(h) != bin_state::snapshot) return look::moved;
+  }
+  out = look_at_primary(policy, b, h, probe, word);
+  if (!out.found && (header::present(h) & header::beyond_primary) != 0) [[unlikely]] {
+    const auto hit = search(at, b, header::valid(h) & header::beyond_primary, word,
+                            [&](std::uint64_t value) { return policy.matches(probe, value); });
+    out = {static_cast<bool>(hit), hit.value};
+  }
+  // Linearization point of a find: this read of an unchanged header (or, for a miss of an entry cleared meanwhile,
+  // the scrubbing). relaxed: the acquire loads above keep it behind them.
+  return b.head.load(sync::relaxed) == h ? look::answered : look::again;
+}
+
+/// A request whose bin has been chosen and prefetched.
+template <class Threads> struct located {
+  index<Threads>* at;
+  bin<Threads>* b;
+};
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE located<Threads> locate(const table<Policy, Threads>& t, const word_probe& probe) noexcept {
+  index<Threads>* const at = first_index(t);
+  return {at, &bin_of<Policy>(*at, probe)};
+}
+
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE found_word find_moved(const Policy& policy, located<Threads> here, const Probe& probe,
+                                         std::uint64_t word) noexcept {
+  for (found_word out;;) {
+    const look seen = look_into(policy, *here.at, *here.b, probe, word, out);
+    if (seen == look::answered) return out;
+    if (seen == look::again) continue;
+    // [probe] acquire: pairs with [moved]
+    const std::uint64_t state = header::state_of(here.b->head.load(sync::acquire));
+    if (state == bin_state::in_transfer) wait_for_transfer(*here.b);
+    if (state == bin_state::done_transfer) here.at = next_index(*here.at);
+    here.b = &bin_of<Policy>(*here.at, probe);
+  }
+}
+
+/// The find of a located request.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find_at(const Policy& policy, located<Threads> here, const Probe& probe) noexcept {
+  const std::uint64_t word = stored_word(probe.word);
+  found_word out;
+  if (look_into(policy, *here.at, *here.b, probe, word, out) == look::answered) [[likely]]
+    return out;
+  return find_moved(policy, here, probe, word);
+}
+
+/// What `find_word` leaves: a key of the side bin, a bin with link buckets, one that has moved, or one that has changed meanwhile.
+template <class Policy, class Threads>
+CUBBY_OUTLINED found_word find_further(const table<Policy, Threads>& t, std::uint64_t hash,
+                                       std::uint64_t word) noexcept {
+  const word_probe probe{hash, word};
+  return find_at(t.policy, locate(t, probe), probe);
+}
+
+/// The find of inline tables, for a key in its bin's first line or in none: as few instructions as may be, without a
+/// branch for each slot.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE found_word find_word(const table<Policy, Threads>& t, std::uint64_t hash,
+                                         std::uint64_t word) noexcept {
+  if (!is_reserved(word)) [[likely]] {
+    const index<Threads>& at = *first_index(t);
+    const bin<Threads>& b = at.bins[map_hash<Policy::mapping>(hash, at.bin_count)];
+    // [probe] acquire: pairs with [commit]
+    const std::uint64_t h = b.head.load(sync::acquire);
+    if ((h & header::state_mask) == 0) [[likely]] {
+      const std::size_t n = slot_to_compare(b, word);
+      // [key] acquire: pairs with [fill]
+      const std::uint64_t key = b.slots[n].first.load(sync::acquire);
+      // [value] acquire: pairs with [fill-value]
+      const std::uint64_t value = b.slots[n].second.load(sync::acquire);
+      if (key == word) {
+        // Linearization point of a hit. relaxed: the acquire loads above keep it behind them.
+        if (b.head.load(sync::relaxed) == h) [[likely]]
+          return {true, value};
+      } else if (!header::uses_links(h)) [[likely]] {
+        // Linearization point of a miss: this read, or the scrubbing as in look_into. relaxed: as above.
+        if (b.head.load(sync::relaxed) == h) [[likely]]
+          return {};
+      }
+    }
+  }
+  return find_further(t, hash, word);
+}
+
+/// The value word under the probe's key. Lock-free but for a bin in transfer; linearizable.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe& probe) noexcept {
+  if constexpr (Policy::unique_words) return find_at(t.policy, locate(t, probe), probe);
+  else return find_word(t, probe.hash, probe.word);
+}
+
+} // namespace cubby::inline v0::engines::dlht

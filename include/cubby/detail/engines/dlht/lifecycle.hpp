@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table's beginning and end; what an operation of a single-threaded table stays in. The worker is core/migration.hpp's, and so are
+// the retired indexes.
+#pragma once
+
+#include <cubby/detail/engines/dlht/grow.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+/// The stay of a single-threaded table's only thread.
+template <class Policy> class [[nodiscard]] single_pin {
+public:
+  explicit single_pin(retire_bag<Policy, sync::single>& bag) noexcept : bag_(bag) { bag_.enter(); }
+  ~single_pin() { bag_.leave(); }
+  single_pin(const single_pin&) = delete;
+  single_pin& operator=(const single_pin&) = delete;
+
+private:
+  retire_bag<Policy, sync::single>& bag_;
+};
+
+/// Makes a new table ready; false: no memory, or no thread for background growth.
+template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
+  if (t.settings.growth_factor > most_growth) t.settings.growth_factor = most_growth;
+  if (!Threads::is_shared && t.settings.growth == growth_policy::background) {
+    t.settings.growth = growth_policy::incremental; // its one thread is all that a single-threaded table has
+  }
+  if (t.settings.growth == growth_policy::fixed) t.lasting_maintenance |= write_duty::count_places;
+  if (t.settings.shrink == shrink_policy::automatic) t.lasting_maintenance |= write_duty::watch_load;
+  t.maintenance.store(t.lasting_maintenance, sync::relaxed); // relaxed: not shared yet
+  const std::uint64_t bins = bins_for(t.settings.capacity);
+  return generations::begin_with(t, make_index<Threads>(bins, links_for(bins, t.settings)));
+}
+
+/// Disposes of every word that still lies in `at`. Nobody else is there.
+template <class Policy, class Threads> void dispose_words(const Policy& policy, const index<Threads>& at) {
+  for (std::uint64_t number = 0; number <= at.bin_count; ++number) {
+    bin<Threads>& b = at.bins[number];
+    const std::uint64_t h = b.head.load(sync::relaxed); // relaxed: nobody else is here
+    if (header::state_of(h) == bin_state::done_transfer) continue;
+    for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
+      const slot<Threads>* const s = slot_at(at, b, static_cast<unsigned>(std::countr_zero(mask)) / 2);
+      // relaxed: as above
+      if (s->first.load(sync::relaxed) != cleared) policy.dispose(s->second.load(sync::relaxed));
+    }
+  }
+}
+
+/// Disposes of every live word and frees every index. Nobody else may use the table any more.
+template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
+  generations::free_generations(t, [&]([[maybe_unused]] const index<Threads>& at) {
+    if constexpr (Policy::unique_words) dispose_words(t.policy, at);
+  });
+}
+
+} // namespace cubby::inline v0::engines::dlht

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strong snapshot (section 3.4.4): a migration to the same size that holds updates back until every bin is in its frozen
+// successor.
+#pragma once
+
+#include <cubby/detail/engines/dlht/grow.hpp>
+#include <cubby/detail/engines/dlht/scan.hpp>
+
+namespace cubby::inline v0::engines::dlht {
+
+/// Replaces the first index by a frozen one of the same size; null: no memory.
+template <class Policy, class Threads> index<Threads>* freeze(table<Policy, Threads>& t) noexcept {
+  for (;;) {
+    if (!finish_moves(t)) return nullptr;
+    index<Threads>& at = *first_index(t);
+    index<Threads>* const made = make_next(t, at, at.bin_count, occasion::snapshot);
+    if (made == nullptr) return nullptr;
+    // relaxed: only we freeze (shape_lock); if another migration was faster, its index is not frozen
+    if (made->frozen.load(sync::relaxed) != 0) return made;
+  }
+}
+
+/// Strong snapshot. Every update that ended before is in it, none that begins after; finds go on throughout, updates
+/// wait. `begin(most)` is told how many entries there can be at most and may refuse; then `sink(key_word, value_word)`
+/// receives each. Both run while updates wait: they must not call the table. False: refused or no memory.
+/// The point in time is the completion of the migration into the frozen index: a late assign can hit an old slot only
+/// before that slot is captured, so every update that counts is captured, and none follows before the thaw.
+template <class Policy, class Threads, class Begin, class Sink>
+bool snapshot(table<Policy, Threads>& t, Begin& begin, Sink& sink) {
+  lock_scope alone(t.shape_lock);
+  index<Threads>* const frozen = freeze(t);
+  if (frozen == nullptr) return false;
+  const bool complete = finish_moves(t);
+  std::size_t most = 0;
+  auto count = [&](std::uint64_t, std::uint64_t) { ++most; };
+  if (complete) for_each(t, count);
+  const bool wanted = complete && begin(most);
+  if (wanted) for_each(t, sink);
+  // [unfreeze] release: pairs with [frozen]
+  frozen->frozen.store(0, sync::release);
+  return wanted;
+}
+
+} // namespace cubby::inline v0::engines::dlht

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of one flat array in which no slot is used twice, and which both slot layouts of the space build on: when an array is
+// crowded, what it keeps free for entries that move to it, how large the next one is, and the sizes that a user asks for. An array
+// is a generation (core/generations.hpp) that has `lines`, `arriving` and `base` as well. For its table, a layout has
+// lines_for(table, entries), make_successor(table, array, lines), null without memory, and move_range (core/migration.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cubby/detail/core/counter.hpp>
+#include <cubby/detail/core/migration.hpp>
+
+namespace cubby::inline v0::arrays {
+
+/// 2^46 bytes: more than there is memory for, and products of sizes below it do not wrap.
+inline constexpr std::uint64_t most_lines = std::uint64_t{1} << 40;
+/// Lines that move together: the least that one write does for a migration. Fewer let more writes through while it lasts, but it
+/// lasts longer, and less is done in all (docs/performance.md, constants).
+inline constexpr std::size_t unit_lines = 8;
+
+/// What a table consists of, beside what its layout adds.
+template <class Array, class Policy, class Settings, class Threads>
+struct table_state : generations::table_state<Array, Policy, Settings, Threads> {
+  using array_type = Array;
+  static constexpr bool every_write_cooperates = true; // an array that is full has no space for any key
+  using generations::table_state<Array, Policy, Settings, Threads>::table_state;
+
+  striped_counter<Threads> claims; // slots that inserts have taken since the table began
+  striped_counter<Threads> erases; // entries that have been erased
+};
+
+template <class Table> CUBBY_ALWAYS_INLINE typename Table::array_type* first_array(const Table& t) noexcept {
+  return generations::first(t);
+}
+template <class Array> CUBBY_ALWAYS_INLINE Array* next_array(const Array& a) noexcept {
+  return generations::next_of(a);
+}
+
+/// Everything from the array before has arrived in this one.
+template <class Table> void becomes_first(Table&, typename Table::array_type& a) noexcept {
+  a.arriving.store(0, sync::relaxed); // relaxed: see is_reserved_for_moves
+}
+
+template <class Table> std::uint64_t live_entries(const Table& t) noexcept {
+  // Erases first: an entry whose erase is counted has its insert counted when nobody writes, and mostly otherwise.
+  const std::int64_t gone = t.erases.total();
+  const std::int64_t came = t.claims.total();
+  return came < gone ? 0 : static_cast<std::uint64_t>(came - gone);
+}
+
+/// Slots of `a` that are in use or spoken for by what still has to move here.
+template <class Table>
+std::uint64_t used_slots(const Table& t, const typename Table::array_type& a) noexcept {
+  const std::int64_t used = t.claims.total() - a.base;
+  return used < 0 ? 0 : static_cast<std::uint64_t>(used);
+}
+/// Those that the dead take.
+template <class Table>
+std::uint64_t dead_slots(const Table& t, const typename Table::array_type& a) noexcept {
+  const std::uint64_t live = live_entries(t);
+  const std::uint64_t used = used_slots(t, a);
+  return used > live ? used - live : 0;
+}
+
+/// Live and dead together past this mark: time for the next array.
+template <class Table> bool is_crowded(const Table& t, const typename Table::array_type& a) noexcept {
+  return used_slots(t, a) > a.slot_count() - a.slot_count() / 5;
+}
+/// Users stay out of an array to which entries still move before what has to move there could miss a slot.
+template <class Table> bool is_reserved_for_moves(const Table& t, const typename Table::array_type& a) noexcept {
+  // relaxed: a stale 1 sends an insert one array further than it need be
+  if (a.arriving.load(sync::relaxed) == 0) return false;
+  const std::uint64_t margin = a.slot_count() / 8 < 16 ? 16 : a.slot_count() / 8;
+  return used_slots(t, a) + margin >= a.slot_count();
+}
+/// What an insert takes in `a` has to move to every array behind it, so none of them may be short of space either.
+template <class Table> bool has_space_behind(const Table& t, const typename Table::array_type& a) noexcept {
+  for (const auto* at = &a; at != nullptr; at = next_array(*at))
+    if (is_reserved_for_moves(t, *at)) return false;
+  return true;
+}
+/// An insert has ended without an entry; it has a place, or the table has no bound.
+template <class Table>
+CUBBY_ALWAYS_INLINE void give_place_back(Table& t, std::uint64_t thread_record_id, bool has_place) noexcept {
+  if (has_place && t.places.is_bounded()) [[unlikely]]
+    t.places.give(thread_record_id);
+}
+/// An entry has gone: in a `fixed` table somebody else may have its place.
+template <class Table> CUBBY_ALWAYS_INLINE void count_erase(Table& t, std::uint64_t thread_record_id) noexcept {
+  t.erases.add(thread_record_id, 1);
+  if (t.places.is_bounded()) [[unlikely]]
+    t.places.give(thread_record_id);
+}
+
+/// Small tables grow in larger steps: what they move soon moves again.
+template <class Settings> std::uint64_t growth_factor(std::uint64_t lines, const Settings& chosen) noexcept {
+  if (chosen.growth_factor >= 2) return chosen.growth_factor < 64 ? chosen.growth_factor : 64;
+  return lines < 1024 ? 8 : lines < (std::uint64_t{1} << 16) ? 4 : 2;
+}
+/// Lines of the array after `a`, in a table that may grow: more when the live ones crowd it, as many when the dead do.
+template <class Table>
+std::uint64_t lines_by_load(const Table& t, const typename Table::array_type& a) noexcept {
+  if (live_entries(t) < a.slot_count() / 5 * 2) return a.lines;
+  return a.lines * growth_factor(a.lines, t.settings);
+}
+
+/// Creates the successor of `a` with so many lines, unless it has one; null: no memory.
+template <class Table>
+typename Table::array_type* make_next(Table& t, typename Table::array_type& a, std::uint64_t lines) noexcept {
+  using array = typename Table::array_type;
+  return generations::create_next(t, a, [&]() -> array* {
+    // Others may have inserted since the caller took the measure for a smaller one.
+    const std::uint64_t needed = lines_for(t, live_entries(t));
+    array* const made = make_successor(t, a, lines < a.lines && lines < needed ? needed : lines);
+    if (made == nullptr) return nullptr;
+    made->base = t.erases.total();          // all claims so far, less those that are still live
+    made->arriving.store(1, sync::relaxed); // relaxed: [publish-next] publishes it
+    return made;
+  });
+}
+
+/// What keeps an insert from going on; `nothing`: it may look at its array again.
+enum class lack : std::uint8_t { nothing, space, memory };
+/// Where an insert goes on that may not, or cannot, take a slot of an array. Without a `next` one, `of` says what is missing.
+/// Both ways to get it are out of line: each word more that an insert keeps costs those that need none of this.
+template <class Array> struct way_on {
+  Array* next = nullptr;
+  lack of = lack::space;
+};
+/// The array after `a`; if there is none yet, with `lines()` lines, and 0 says that a `fixed` table is full.
+template <class Table, class F>
+CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after(Table& t, typename Table::array_type& a,
+                                                                  F lines) noexcept {
+  if (auto* const next = next_array(a)) return {next};
+  const std::uint64_t wanted = lines();
+  if (wanted == 0) return {};
+  auto* const made = make_next(t, a, wanted);
+  if (made != nullptr && t.settings.growth == Table::growth::cooperative) generations::move_rest(t);
+  return {made, lack::memory};
+}
+/// The same for an insert that has met a free slot of `a` and may not take it. A `fixed` table that is being rebuilt is full
+/// before its bound, as long as entries arrive (is_reserved_for_moves): so the insert moves what nobody has taken yet, and looks
+/// whether there is space then. It does not wait for other movers.
+template <class Table, class F>
+CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after_free_slot(Table& t, typename Table::array_type& a,
+                                                                            F lines) noexcept {
+  auto on = array_after(t, a, lines);
+  if (on.next != nullptr || on.of != lack::space) return on;
+  generations::move_rest(t);
+  if (has_space_behind(t, a)) on.of = lack::nothing;
+  return on;
+}
+/// The figures of the table; `size` counts entries.
+template <class Figures, class Table> Figures figures_of(const Table& t) noexcept {
+  auto out = generations::figures_of<Figures>(t, [](Figures&, const typename Table::array_type&) {});
+  out.size = live_entries(t);
+  return out;
+}
+
+/// Moves everything to an array of `lines` if `is_wrong(lines of the last one)`, and on while others add arrays. False: no
+/// memory.
+template <class Table, class F> bool settle_in(Table& t, std::uint64_t lines, F is_wrong) noexcept {
+  auto* a = first_array(t);
+  while (auto* const next = next_array(*a)) a = next;
+  if (is_wrong(a->lines) && make_next(t, *a, lines) == nullptr) return false;
+  generations::finish_moves(t);
+  generations::release_retired(t);
+  return true;
+}
+
+/// Space for so many entries. False: no memory, or the table is `fixed`.
+template <class Table> bool reserve(Table& t, std::size_t entries) noexcept {
+  lock_scope alone(t.shape_lock);
+  const std::uint64_t wanted = lines_for(t, entries);
+  if (wanted > most_lines) return false;
+  generations::finish_moves(t);
+  if (t.settings.growth == Table::growth::fixed) return entries <= t.settings.capacity;
+  const auto is_small = [wanted](std::uint64_t lines) { return lines < wanted; };
+  while (is_small(first_array(t)->lines))
+    if (!settle_in(t, wanted, is_small)) return false; // others may have grown it further meanwhile
+  return true;
+}
+
+/// Gives space back that the entries do not need, the dead ones' included. False: no memory.
+template <class Table> bool shrink_to_fit(Table& t) noexcept {
+  lock_scope alone(t.shape_lock);
+  if (t.settings.shrink == Table::shrink::never) return true;
+  const std::uint64_t needed = lines_for(t, live_entries(t));
+  const std::uint64_t wanted = needed < t.floor_extent ? t.floor_extent : needed;
+  // A shrink that would give back less than an eighth is not worth its moves.
+  auto* const oldest = first_array(t);
+  if (next_array(*oldest) == nullptr && oldest->lines <= wanted + wanted / 8) return true;
+  return settle_in(t, wanted, [wanted](std::uint64_t lines) { return lines > wanted; });
+}
+
+/// `automatic`: every so many erases, a look at whether the table is nearly empty.
+template <class Table> void after_erase(Table& t) noexcept {
+  if (t.settings.shrink != Table::shrink::automatic) return;
+  constexpr std::uint64_t between_looks = 64;
+  // relaxed: rations the looks only
+  if (t.ticks.fetch_add(1, sync::relaxed) % between_looks != 0) return;
+  auto* const oldest = first_array(t);
+  if (next_array(*oldest) != nullptr || oldest->lines / 2 < t.floor_extent) return;
+  // An eighth of the slots: after halving, a quarter, and far from the mark for growing.
+  if (live_entries(t) < oldest->slot_count() / 8) (void)make_next(t, *oldest, oldest->lines / 2);
+}
+
+} // namespace cubby::inline v0::arrays

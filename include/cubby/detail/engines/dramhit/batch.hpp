@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many finds with their lines asked for ahead (section 3.1, for callers who have all keys at hand). Requests go by groups:
+// the lines of the next group are asked for before this one is looked at; a request that its line does not answer asks
+// for what it needs next, the next line or a record, and is looked at again after the others of its group.
+#pragma once
+
+#include <cubby/detail/core/prefetch_group.hpp>
+#include <cubby/detail/engines/dramhit/find.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+template <class Threads> struct in_flight {
+  const slot<Threads>* line; // null: a key of the side region
+  std::uint64_t word;
+};
+template <class Threads> using flight = prefetch_group::ring<in_flight<Threads>>;
+
+template <class Policy, class Threads, class Make>
+CUBBY_ALWAYS_INLINE void ask_for_lines(const array<Threads>& a, flight<Threads>& requests, std::size_t first,
+                                       std::size_t last, Make& make) {
+  for (std::size_t i = first; i < last; ++i) {
+    const word_probe p = make(i);
+    const slot<Threads>* const line = home_line<Policy>(a, p.hash);
+    prefetch_line(line);
+    requests[i] = {is_reserved(p.word) ? nullptr : line, p.word};
+  }
+}
+
+/// Asks for the record that the line's slot with this word leads to. Only a hint: nothing is verified.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot<Threads>* line, std::uint64_t word) noexcept {
+  if constexpr (Policy::unique_words) {
+    for (std::size_t i = 0; i < slots_in_line; ++i) {
+      // relaxed: a stale word costs a useless prefetch
+      if (line[i].first.load(sync::relaxed) != word) continue;
+      prefetch_line(policy.record_of(line[i].second.load(sync::relaxed))); // relaxed: as above
+    }
+  }
+}
+
+/// Requests of one line are answered in their order: behind one that was put off, all others are put off, too (D).
+/// Keys of the side region always are.
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>& a, flight<Threads>& requests,
+                                      std::size_t first, std::size_t last, Make& make, Take& take) {
+  prefetch_group::put_off later;
+  std::uint64_t waiting_lines = 0;
+  const array<Threads>* const next = next_array(a); // for prefetches alone
+  const slot<Threads>* const end = a.slots + a.slot_count();
+  for (std::size_t i = first; i < last; ++i) {
+    in_flight<Threads>& r = requests[i];
+    if constexpr (!Policy::unique_words) {
+      std::uint64_t value = 0;
+      const std::uint64_t bit = prefetch_group::bit_of_line(r.line);
+      const bool waits = r.line == nullptr || (waiting_lines & bit) != 0;
+      const lookup_step saw = waits ? lookup_step::further : look_at_words(r.line, r.word, value);
+      if (saw == lookup_step::hit) [[likely]] {
+        take(i, found_word{true, value});
+        continue;
+      }
+      if (saw == lookup_step::miss && next_array(a) == nullptr) { // as in find_from
+        take(i, found_word{});
+        continue;
+      }
+      waiting_lines |= bit;
+      if (saw == lookup_step::further && r.line != nullptr) {
+        const slot<Threads>* const second = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
+        prefetch_line(second);
+        if (!waits) r.line = second;
+      }
+    } else if (r.line != nullptr) {
+      prefetch_record(policy, r.line, r.word);
+    }
+    if (next != nullptr) [[unlikely]] // see find_while_moving
+      prefetch_line(home_line<Policy>(*next, make(i).hash));
+    later.add(i);
+  }
+  for (std::size_t k = 0; k < later.count(); ++k) {
+    const std::size_t i = later[k];
+    const auto p = make(i);
+    take(i, requests[i].line == nullptr ? find_slowly(policy, &a, p) : find_from(policy, a, requests[i].line, p));
+  }
+}
+
+/// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
+/// others in none. `make` is pure and may be called three times.
+template <class Policy, class Threads, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
+  flight<Threads> requests;
+  const array<Threads>& a = *first_array(t);
+  prefetch_group::for_each(
+      count,
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED { ask_for_lines<Policy>(a, requests, first, last, make); },
+      [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+        answer_group(t.policy, a, requests, first, last, make, take);
+        return true;
+      });
+}
+
+} // namespace cubby::inline v0::engines::dramhit

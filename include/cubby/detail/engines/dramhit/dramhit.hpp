@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API of the DRAMHiT engine. Papers' name and source: "DRAMHiT: A Hash Table Architected for the Speed of DRAM",
+// EuroSys 2023. README.md beside this file has the paper in one page, what we changed and why, and what is not proved.
+#pragma once
+
+#include <utility>
+
+#include <cubby/detail/engines/dramhit/batch.hpp>
+#include <cubby/detail/engines/dramhit/insert.hpp>
+#include <cubby/detail/engines/dramhit/lifecycle.hpp>
+#include <cubby/detail/engines/dramhit/mutate.hpp>
+#include <cubby/detail/engines/dramhit/pipeline.hpp>
+#include <cubby/detail/engines/dramhit/stats.hpp>
+#include <cubby/detail/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+/// Words to words over one flat array. Every verb runs inside a pin; see contract.hpp for the contract.
+template <slot_policy Policy> class dramhit_engine {
+public:
+  using policy = Policy;
+  using probe = typename Policy::probe;
+  using options_type = engines::dramhit::options;
+  using stats_type = table_stats;
+  static constexpr engine_claims claims{
+      .lock_free_find = true, .lock_free_insert = true, .grows_without_blocking = true};
+
+  /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
+  dramhit_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
+    ok_ = engines::dramhit::open(table_);
+    if (ok_) return;
+    engines::dramhit::close(table_);
+    fail::with_no_memory();
+  }
+  ~dramhit_engine() {
+    if (ok_) engines::dramhit::close(table_);
+  }
+  dramhit_engine(const dramhit_engine&) = delete;
+  dramhit_engine& operator=(const dramhit_engine&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] const Policy& slots() const noexcept { return table_.policy; }
+  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  static thread_pin pin(thread_record& s) noexcept { return thread_pin(s); }
+  /// The calling thread's record; null when there is no memory for one.
+  [[nodiscard]] thread_record* local_thread_record() noexcept { return registry::local(*table_.home); }
+  /// A thread record for a handle; null: no memory.
+  [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
+
+  CUBBY_ALWAYS_INLINE found_word find(thread_record&, const probe& p) const noexcept {
+    return engines::dramhit::find(table_, p);
+  }
+  CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept { engines::dramhit::prefetch_home(table_, p); }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
+    const auto& a = *arrays::first_array(table_);
+    engines::dramhit::prefetch_record(table_.policy, engines::dramhit::home_line<Policy>(a, p.hash), p.word);
+  }
+  inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) {
+    return engines::dramhit::insert(table_, s, p, word);
+  }
+  template <class F> mutated mutate(thread_record& s, const probe& p, F f) {
+    const mutated result = engines::dramhit::mutate(table_, s, p, f);
+    if (result.found && result.done == action::erase) arrays::after_erase(table_);
+    return result;
+  }
+  void retire(thread_record& s, std::uint64_t word) {
+    if constexpr (Policy::unique_words) table_.bag.add(s, word);
+  }
+  /// At the table's end. From then on whoever calls does all work.
+  void stop_worker() noexcept { table_.worker.stop(); }
+  /// As well, later: disposes of every retired word; whether there was one.
+  bool dispose_retired() { return table_.bag.dispose_all(); }
+  void collect(thread_record&) {
+    table_.bag.collect();
+    generations::release_retired(table_);
+  }
+
+  /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
+  using course = engines::dramhit::course<sync::shared>;
+  CUBBY_ALWAYS_INLINE course aim(const word_probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
+  /// Asks memory for what it needs first.
+  CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit::ask(c); }
+  /// True when the request may be carried out; else it has asked for memory and wants another turn.
+  CUBBY_ALWAYS_INLINE bool advance(course& c, const probe& p) const noexcept {
+    return engines::dramhit::advance(table_.policy, c, p) == engines::dramhit::turn::ready;
+  }
+  /// The same for a find, which it answers.
+  CUBBY_ALWAYS_INLINE bool find_along(course& c, const probe& p, found_word& out) const noexcept {
+    return engines::dramhit::find_along(table_.policy, c, p, out) == engines::dramhit::turn::ready;
+  }
+  /// The same for a mutate.
+  template <class F>
+  CUBBY_ALWAYS_INLINE bool mutate_along(thread_record& s, course& c, const probe& p, F& f, mutated& out)
+    requires(!Policy::unique_words)
+  {
+    if (engines::dramhit::mutate_along(table_, s, c, p, f, out) == engines::dramhit::turn::again) return false;
+    if (out.found && out.done == action::erase) arrays::after_erase(table_);
+    return true;
+  }
+
+  template <class F> void for_each(thread_record&, F f) { engines::dramhit::for_each(table_, f); }
+  template <class Make, class Take>
+  CUBBY_ALWAYS_INLINE void find_many(thread_record&, std::size_t count, Make make, Take take) const {
+    engines::dramhit::find_many(table_, count, make, take);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return arrays::live_entries(table_); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return generations::capacity(table_); }
+  [[nodiscard]] table_stats stats() const noexcept { return engines::dramhit::stats(table_); }
+  bool reserve(thread_record& s, std::size_t entries) {
+    bool done = false;
+    {
+      const auto stay = pin(s);
+      done = arrays::reserve(table_, entries);
+    }
+    generations::release_retired(table_); // which the pin has kept
+    return done;
+  }
+  bool shrink_to_fit(thread_record& s) {
+    bool done = false;
+    {
+      const auto stay = pin(s);
+      done = arrays::shrink_to_fit(table_);
+    }
+    collect(s);
+    return done;
+  }
+
+private:
+  mutable engines::dramhit::table<Policy, sync::shared> table_;
+  bool ok_ = true;
+};
+
+/// Engine tag: DRAMHiT, one array open to all threads.
+struct dramhit {
+  using options = engines::dramhit::options;
+  template <class Policy> using engine = dramhit_engine<Policy>;
+};
+
+} // namespace cubby::inline v0

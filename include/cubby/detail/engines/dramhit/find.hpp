@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Get (sections 3 and 3.1): two loads of a slot, no locked instruction, no second look. One key at a time, and many with
+// their lines asked for ahead.
+#pragma once
+
+#include <cubby/detail/engines/dramhit/table.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+/// What a look at one line gave.
+enum class lookup_step : std::uint8_t { hit, miss, further };
+
+/// The four slots of a line in the main region. A miss is one only if nothing in the array has moved: see `find_from`.
+template <class Threads, class Matches>
+CUBBY_ALWAYS_INLINE lookup_step look_at_line(const slot<Threads>* line, std::uint64_t word, Matches matches,
+                                             std::uint64_t& value) noexcept {
+  std::uint64_t last = 0;
+  for (std::size_t i = 0; i < slots_in_line; ++i) {
+    // [look] acquire: pairs with [entry]
+    last = line[i].first.load(sync::acquire);
+    if (last != word) continue;
+    // Linearization point of a hit: the read of the key, or a later moment at which this value was current (J3).
+    // [look-value] acquire: pairs with [entry]
+    value = line[i].second.load(sync::acquire);
+    if (matches(value)) return lookup_step::hit;
+  }
+  // Slots of a line fill up in order, so an empty last one ends the chain.
+  return last == empty ? lookup_step::miss : lookup_step::further;
+}
+
+/// Which slot of a line shows `word`, where the words are all that there is to a key; `slots_in_line` or more: none.
+/// Without a branch for each slot, because which one it is is a coin toss to the predictor. At most one of them shows it at
+/// a time (J2); if the key is erased and inserted again meanwhile, two may: then the sum wraps, and the key was absent
+/// in between.
+template <class Threads>
+CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot<Threads>* line, std::uint64_t word,
+                                            std::uint64_t last) noexcept {
+  static_assert(slots_in_line == 4);
+  // [look] acquire: pairs with [entry]
+  const auto shows = [&](std::size_t i) { return static_cast<unsigned>(line[i].first.load(sync::acquire) == word); };
+  return 4 - 4 * shows(0) - 3 * shows(1) - 2 * shows(2) - static_cast<unsigned>(last == word);
+}
+
+/// `look_at_line` for such a table.
+template <class Threads>
+CUBBY_ALWAYS_INLINE lookup_step look_at_words(const slot<Threads>* line, std::uint64_t word,
+                                              std::uint64_t& value) noexcept {
+  // [look] acquire: pairs with [entry]
+  const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
+  const unsigned number = number_in_line(line, word, last);
+  // Linearization points as above. [look-value] acquire: pairs with [entry]
+  value = line[number % slots_in_line].second.load(sync::acquire);
+  if (number < slots_in_line) [[likely]]
+    return lookup_step::hit;
+  return last == empty ? lookup_step::miss : lookup_step::further;
+}
+
+/// A line of either kind of table.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE lookup_step look_at(const Policy& policy, const slot<Threads>* line, const Probe& p,
+                                        std::uint64_t& value) noexcept {
+  if constexpr (!Policy::unique_words) return look_at_words(line, p.word, value);
+  else return look_at_line(line, p.word, [&](std::uint64_t word) { return policy.matches(p, word); }, value);
+}
+
+/// From array `a` on, whatever moves meanwhile.
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const array<Threads>* a, const Probe& p) noexcept {
+  const std::uint64_t word = stored_word(p.word);
+  while (a != nullptr) {
+    const seen_slot<Threads> seen =
+        search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t value) { return policy.matches(p, value); });
+    // Linearization point of a hit as above; of a carried entry the read of its cell, when it could not change; of a
+    // miss the read of the slot that ended the chain.
+    if (seen.how == stop::hit || seen.how == stop::carried) return {true, seen.value};
+    a = beyond(*a, seen);
+  }
+  return {};
+}
+
+/// The same while the table moves. Most keys live in their home line of one of two arrays, and that one in `a` has not
+/// shown this key: the other one's is asked before a search goes through both. A hit there needs no look at `a`: it was
+/// current when it was read (J2, J3).
+template <class Policy, class Threads, class Probe>
+CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const array<Threads>& a,
+                                                const Probe& p) noexcept {
+  std::uint64_t value = 0;
+  if (look_at(policy, home_line<Policy>(*next_array(a), p.hash), p, value) == lookup_step::hit) return {true, value};
+  return find_slowly(policy, &a, p);
+}
+
+/// From `line`, the home of the probe's key in `a` or a line behind it, on.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threads>& a, const slot<Threads>* line,
+                                         const Probe& p) noexcept {
+  const slot<Threads>* const end = a.slots + a.slot_count();
+  for (std::uint64_t looked = 0; looked < a.lines; ++looked) {
+    std::uint64_t value = 0;
+    const lookup_step saw = look_at(policy, line, p, value);
+    if (saw == lookup_step::hit) return {true, value};
+    if (next_array(a) != nullptr) [[unlikely]]
+      return find_while_moving(policy, a, p);
+    // Linearization point of a miss: the read of the first empty slot. As nothing has a successor to move to by now, no
+    // slot that was read had moved.
+    if (saw == lookup_step::miss) return {};
+    line = line + slots_in_line == end ? a.slots : line + slots_in_line;
+  }
+  return find_slowly(policy, &a, p);
+}
+
+/// The value word under the probe's key. Lock-free; linearizable.
+template <class Policy, class Threads, class Probe>
+CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe& p) noexcept {
+  const array<Threads>& a = *first_array(t);
+  if (is_reserved(p.word)) [[unlikely]]
+    return find_slowly(t.policy, &a, p);
+  return find_from(t.policy, a, home_line<Policy>(a, p.hash), p);
+}
+
+} // namespace cubby::inline v0::engines::dramhit

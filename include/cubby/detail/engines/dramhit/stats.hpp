@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table's figures.
+#pragma once
+
+#include <cubby/detail/engines/dramhit/table.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
+  const std::size_t words = t.bag.waiting();
+  auto out = arrays::figures_of<table_stats>(t);
+  out.retired += words;
+  return out;
+}
+
+} // namespace cubby::inline v0::engines::dramhit

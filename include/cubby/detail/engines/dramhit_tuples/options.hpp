@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a table of this engine is told beside the options of every table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cubby/detail/core/contract.hpp>
+#include <cubby/detail/core/move_options.hpp>
+
+namespace cubby::inline v0::engines::dramhit_tuples {
+
+/// `cubby::dramhit_tuples::options{{.capacity = 1000}, {.move_bins = 16}}`.
+struct options : cubby::options, arrays::move_options {};
+
+} // namespace cubby::inline v0::engines::dramhit_tuples

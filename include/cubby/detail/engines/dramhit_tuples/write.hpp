@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filling a tuple, changing its value, and moving it to the next array: the steps of layout's table that take more than
+// one store. No user's code runs between them but the hash of a key that moves.
+#pragma once
+
+#include <cubby/detail/engines/dramhit_tuples/array.hpp>
+
+namespace cubby::inline v0::engines::dramhit_tuples {
+
+/// Fills an empty tuple. False: somebody was faster, or a mover wants it (T5): then it is given up, and the key is in
+/// nobody's way. Linearization point of an insert: the second swap.
+template <class Policy, class Threads, class Probe>
+bool fill(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s, const Probe& p,
+          const typename Policy::stored_value& value) noexcept {
+  const std::uint64_t tag = tag_of_hash(p.hash);
+  const std::uint64_t mine = header_of(tag, state::filling, 1);
+  std::uint64_t expected = empty_header;
+  // relaxed: taking it shows nothing yet, and who is late reads nothing of it
+  if (!s.header.compare_exchange(expected, mine, sync::relaxed, sync::relaxed)) return false;
+  // relaxed: nobody reads the words before [show-tuple]
+  for (std::size_t i = 0; i < p.key.count; ++i) s.words[i].store(p.key.at[i], sync::relaxed);
+  // relaxed: as above
+  for (std::size_t i = 0; i < value.count; ++i) s.words[p.key.count + i].store(value.at[i], sync::relaxed);
+  expected = mine;
+  // [show-tuple] release: pairs with [look-at-tuple]
+  // [wanted] acquire: pairs with [want-tuple]; the failure, which shows the next array
+  if (s.header.compare_exchange(expected, header_of(tag, state::live, 2), sync::release, sync::acquire)) return true;
+  // [give-tuple] release: pairs with [look-at-tuple]; whoever sees it goes to the next array
+  s.header.store(in_state(mine, state::moved), sync::release);
+  count_done(t, a, 1);
+  return false;
+}
+
+/// Nobody may take the tuple any more; false: somebody was faster.
+template <class Policy, class Threads> bool seal(tuple<Policy, Threads>& s) noexcept {
+  std::uint64_t expected = empty_header;
+  // [seal-tuple] release: pairs with [look-at-tuple]; whoever sees it sees the next array
+  // relaxed: who is late looks again
+  return s.header.compare_exchange(expected, header_of(0, state::sealed, 0), sync::release, sync::relaxed);
+}
+
+/// A key and its value into the first empty tuple of their chain, in `a` or further on. Nobody else can insert the key
+/// meanwhile: everybody finds it where it comes from.
+template <class Policy, class Threads, class Probe>
+void place(table<Policy, Threads>& t, array<Policy, Threads>* a, const Probe& p,
+           const typename Policy::stored_value& value) noexcept {
+  sync::backoff wait;
+  for (;;) {
+    auto* s = home_of(*a, p.hash);
+    std::uint64_t looked = 0;
+    // [look-at-tuple] acquire: pairs with [seal-tuple]
+    std::uint64_t h = s->header.load(sync::acquire);
+    while (h != empty_header && state_of(h) != state::sealed && ++looked < a->slot_count()) {
+      s = behind(*a, s);
+      h = s->header.load(sync::acquire); // [look-at-tuple] acquire: pairs with [seal-tuple]
+    }
+    if (h == empty_header) {
+      if (fill(t, *a, *s, p, value)) return;
+      continue;
+    }
+    auto* further = next_array(*a);
+    if (further == nullptr) further = make_next(t, *a, a->lines * growth_factor(a->lines, t.settings));
+    // Without memory: is_reserved_for_moves has kept a tuple for this key, unless more inserts than its margin have
+    // overlooked each other. Then there is nothing but to wait until memory comes.
+    if (further == nullptr) wait.pause();
+    else a = further;
+  }
+}
+
+/// Moves a tuple in state moving, which nobody else changes any more.
+template <class Policy, class Threads, class Probe>
+void carry(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s, std::uint64_t header,
+           const Probe& p) noexcept {
+  typename Policy::stored_value value;
+  read_value(s, value);
+  place(t, next_array(a), p, value);
+  // [tuple-moved] release: pairs with [look-at-tuple]; whoever sees it finds the key in the next array
+  s.header.store(in_state(header, state::moved), sync::release);
+}
+
+/// Writes a new value over the one that belongs to `header`; false: somebody was faster. Linearization point of an assign:
+/// the swap or the store that ends it.
+template <class Policy, class Threads, class Probe>
+bool overwrite(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s, std::uint64_t header,
+               const Probe& p, const typename Policy::stored_value& value) noexcept {
+  const std::uint64_t mine = stepped(header);
+  std::uint64_t expected = header;
+  // [take-tuple] acquire: pairs with [show-value]; the words of the last value were stored before ours
+  // relaxed: who is late looks again
+  if (!s.header.compare_exchange(expected, mine, sync::acquire, sync::relaxed)) return false;
+  // [write-tuple] release: pairs with [tuple-word]; who reads a new word sees the version odd, or a later one
+  for (std::size_t i = 0; i < value.count; ++i) s.words[p.key.count + i].store(value.at[i], sync::release);
+  expected = mine;
+  // [show-value] release: pairs with [look-at-tuple], [take-tuple]
+  // [wanted] acquire: pairs with [want-tuple]; the failure, which shows the next array
+  if (s.header.compare_exchange(expected, stepped(mine), sync::release, sync::acquire)) return true;
+  const std::uint64_t moving = in_state(stepped(mine), state::moving);
+  // [carry-tuple] release: pairs with [look-at-tuple]; whoever sees it may read the value
+  s.header.store(moving, sync::release);
+  carry(t, a, s, moving, p);
+  count_done(t, a, 1);
+  return true;
+}
+
+/// Moves a tuple, seals it, or leaves it to whoever has it in hand: then false, and that thread will count it.
+template <class Policy, class Threads>
+bool settle(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s) noexcept {
+  for (;;) {
+    // [look-at-tuple] acquire: pairs with [show-tuple], [show-value]
+    std::uint64_t h = s.header.load(sync::acquire);
+    const state now = state_of(h);
+    if (now == state::empty) {
+      if (seal(s)) return true;
+      continue;
+    }
+    if (now != state::live && now != state::filling) return true;
+    if (is_written(h)) {
+      // [want-tuple] release: pairs with [wanted]; the writer's next swap fails, and it sees the next array
+      // relaxed: the writer was faster; look again
+      if (s.header.compare_exchange(h, h | due_bit, sync::release, sync::relaxed)) return false;
+      continue;
+    }
+    typename Policy::probe p;
+    read_key(s, p.key);
+    p.hash = t.policy.hash_of(p.key);
+    const std::uint64_t moving = in_state(h, state::moving);
+    // [carry-tuple] release: pairs with [look-at-tuple]; whoever sees it sees the next array
+    // relaxed: somebody changed it; look again
+    if (!s.header.compare_exchange(h, moving, sync::release, sync::relaxed)) continue;
+    carry(t, a, s, moving, p);
+    return true;
+  }
+}
+
+} // namespace cubby::inline v0::engines::dramhit_tuples

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// A partitioned table as a whole: its beginning and end, a scan over all entries, many finds at once, its figures, and the
+// sizes that a user asks for.
+#pragma once
+
+#include <cubby/detail/core/prefetch_group.hpp>
+#include <cubby/detail/engines/partitioned/delegate.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+inline constexpr std::size_t most_partitions = 4096;
+
+/// No hash spreads keys evenly: a partition's share of so many entries, and six standard deviations more.
+inline std::uint64_t share_of(std::uint64_t entries, std::size_t partitions) noexcept {
+  const std::uint64_t mean = entries / partitions + (entries % partitions != 0 ? 1 : 0);
+  if (partitions == 1) return mean;
+  std::uint64_t root = 0;
+  for (std::uint64_t bit = std::uint64_t{1} << 31; bit != 0; bit /= 2)
+    if ((root + bit) * (root + bit) <= mean) root += bit;
+  return mean + 6 * (root + 1);
+}
+
+/// Whether memory can hold so many partitions of so many lines: asked as a whole, because each of them alone might be granted.
+inline bool can_hold(std::size_t partitions, std::uint64_t lines) noexcept {
+  return lines <= arrays::most_lines && memory::can_hold(partitions * (lines + 1) * cpu::cache_line);
+}
+
+template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
+  const std::size_t wanted = d.set.settings.owners < d.set.count ? d.set.settings.owners : d.set.count;
+  if (wanted == 0) return true;
+  if (wanted > most_partitions) return false; // cannot be; link-time optimisers allow for it, and warn of the size
+  d.owners = new (std::nothrow) owner<Policy>[wanted];
+  if (d.owners == nullptr) return false;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    owner<Policy>& o = d.owners[i];
+    o.all = &d;
+    o.first = i;
+    o.of = wanted;
+    o.asleep.store(1, sync::relaxed); // relaxed: its thread has not started
+    if (!o.thread.start(own_partitions<Policy>, &o, d.set.home->forks)) return false;
+  }
+  d.owner_count = wanted;
+  for (std::size_t i = 0; i < d.set.count; ++i)
+    d.set.all[i].owners.store(1, sync::relaxed); // relaxed: nobody sends yet
+  return true;
+}
+
+/// Makes a new table ready; false: no memory, or no thread for an owner. Then `close` it.
+template <class Policy> bool open(delegation<Policy>& d) noexcept {
+  constexpr std::size_t usual_partitions = 16;
+  const partition_options& o = d.set.settings;
+  std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
+  if (wanted > most_partitions) wanted = most_partitions;
+  if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;
+  d.set.least_lines = lines_for(share_of(o.capacity, wanted));
+  if (!can_hold(wanted, d.set.least_lines) || !d.set.home) return false;
+  d.set.all = detail::take_raw<partition>(wanted);
+  if (d.set.all == nullptr) return false;
+  for (; d.set.count < wanted; ++d.set.count) {
+    partition_array* const first = make_partition_array(d.set.least_lines);
+    if (first == nullptr) return false;
+    auto* const p = ::new (static_cast<void*>(d.set.all + d.set.count)) partition;
+    p->current.store(first, sync::relaxed); // relaxed: the table is not shared yet
+  }
+  return start_owners(d);
+}
+
+/// Frees everything. Nobody else may use the table any more.
+template <class Policy> void close(delegation<Policy>& d) noexcept {
+  delete[] d.owners; // ends their threads
+  d.owners = nullptr;
+  while (d.set.count != 0) {
+    partition& p = d.set.all[--d.set.count];
+    while (partition_array* const one = p.retired) {
+      p.retired = one->next_retired;
+      free_partition_array(one);
+    }
+    free_partition_array(p.current.load(sync::relaxed)); // relaxed: nobody else is here
+  }
+  detail::give_raw(d.set.all);
+  d.set.all = nullptr;
+  outbox* one = d.outboxes.load(sync::relaxed); // relaxed: as above
+  while (one != nullptr) {
+    outbox* const next = one->next;
+    free_outbox(one);
+    one = next;
+  }
+  d.outboxes.store(nullptr, sync::relaxed); // relaxed: as above
+}
+
+/// `f(key word, value word)` for each entry. Weak: an entry that is there all the time is met once, and again only if it was
+/// erased and came back.
+template <class Policy, class F> void for_each(const partition_set<Policy>& set, F& f) {
+  for (std::size_t i = 0; i < set.count; ++i) {
+    const partition& p = set.all[i];
+    for (std::uint64_t word = 0; word < reserved_words; ++word)
+      if (const found_word seen = find_aside(p, word); seen.found) f(word, seen.word);
+    const partition_array& a = array_of(p);
+    for (std::uint64_t at = 0; at < a.slot_count(); ++at) {
+      const open_slot& s = a.slots()[at];
+      // [look] acquire: pairs with [slot-shown]
+      const std::uint64_t key = s.first.load(sync::acquire);
+      if (key == empty || key == dead) continue;
+      // [look-value] acquire: pairs with [slot-filled]
+      f(key, s.second.load(sync::acquire));
+    }
+  }
+}
+
+/// `take(i, found_word)` once for each i in [0, count), in order, of the probe that `make(i)` gives. The lines of the next
+/// group are asked for before this one is looked at (section 3.1).
+template <class Policy, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const partition_set<Policy>& set, std::size_t count, Make& make, Take& take) {
+  struct request {
+    const partition_array* in;
+    open_slot* line;
+    std::uint64_t word;
+    std::size_t partition;
+  };
+  prefetch_group::ring<request> requests;
+  const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    for (std::size_t i = first; i < last; ++i) {
+      const word_probe p = make(i);
+      const whereabouts at = whereabouts_of(set, p.hash);
+      const partition_array& a = array_of(set.all[at.partition]);
+      requests[i] = {&a, home_line<Policy>(a, at.rest), p.word, at.partition};
+      prefetch_line(requests[i].line);
+    }
+  };
+  const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    for (std::size_t i = first; i < last; ++i) {
+      const request& r = requests[i];
+      take(i, is_reserved(r.word) ? find_aside(set.all[r.partition], r.word) : find_in_lines(*r.in, r.line, r.word));
+    }
+    return true;
+  };
+  prefetch_group::for_each(count, ask, answer);
+}
+
+template <class Policy> std::size_t live_entries(const partition_set<Policy>& set) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < set.count; ++i) sum += set.all[i].live.load(sync::relaxed); // relaxed: a recent figure
+  return sum;
+}
+
+/// One partition's figures, added up; the pages of its array.
+inline memory::region add_figures(partition& p, table_stats& out) noexcept {
+  lock_scope still(p.writing);
+  const partition_array& a = *p.current.load(sync::relaxed); // relaxed: it is stored under this lock
+  out.size += p.live.load(sync::relaxed);                    // relaxed: as above
+  out.capacity += a.slot_count();
+  out.bins += a.lines;
+  out.bytes += a.pages.bytes;
+  for (const partition_array* gone = p.retired; gone != nullptr; gone = gone->next_retired) {
+    ++out.retired;
+    out.bytes += gone->pages.bytes;
+  }
+  out.growths += p.growths.load(sync::relaxed);   // relaxed: a statistic
+  out.shrinks += p.shrinks.load(sync::relaxed);   // relaxed: a statistic
+  out.rebuilds += p.rebuilds.load(sync::relaxed); // relaxed: a statistic
+  return a.pages;
+}
+/// Waits for the writer of each partition in turn.
+template <class Policy> table_stats stats(partition_set<Policy>& set) noexcept {
+  table_stats out;
+  for (std::size_t i = 0; i < set.count; ++i) {
+    const memory::region pages = add_figures(set.all[i], out);
+    out.huge_bytes += memory::huge_bytes(pages); // reads a file: not under the lock
+  }
+  return out;
+}
+
+/// Gives every partition for which `lines(partition)` says so an array of that many lines. Waits for their writers. False: no
+/// memory; some may have theirs.
+template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set, Lines lines) noexcept {
+  for (std::size_t i = 0; i < set.count; ++i) {
+    partition& p = set.all[i];
+    lock_scope alone(p.writing);
+    const std::uint64_t wanted = lines(p);
+    const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: it is stored under this lock
+    if (wanted != now && !rebuild(set, p, wanted)) return false;
+    collect_arrays(*set.home, p, ~std::size_t{0});
+  }
+  return true;
+}
+
+/// Space for so many entries. False: no memory, or the table is `fixed`.
+template <class Policy> bool reserve(partition_set<Policy>& set, std::size_t entries) noexcept {
+  const std::uint64_t wanted = lines_for(share_of(entries, set.count));
+  if (!can_hold(set.count, wanted)) return false;
+  if (set.settings.growth == growth_policy::fixed) return entries <= set.bound;
+  return resize_all(set, [&](const partition& p) {
+    const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: the caller holds its lock
+    return now < wanted ? wanted : now;
+  });
+}
+
+/// Gives space back that the entries do not need, dead ones' included. False: no memory.
+template <class Policy> bool shrink_to_fit(partition_set<Policy>& set) noexcept {
+  if (set.settings.shrink == shrink_policy::never) return true;
+  return resize_all(set, [&](const partition& p) {
+    const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: the caller holds its lock
+    const std::uint64_t needed = lines_for(p.used - p.dead_slots);
+    const std::uint64_t wanted = needed < set.least_lines ? set.least_lines : needed;
+    // A shrink that would give back less than an eighth is not worth its copies.
+    return now > wanted + wanted / 8 ? wanted : now;
+  });
+}
+
+} // namespace cubby::inline v0::engines::dramhit

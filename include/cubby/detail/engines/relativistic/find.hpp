@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookups: load the root, the bucket's head, and follow links, comparing keys. Nothing is written, nothing is tried again,
+// nobody is waited for. A chain may hold nodes of other buckets; comparing keys is all that takes.
+#pragma once
+
+#include <cubby/detail/engines/relativistic/table.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// The first link of the chain of `hash`. One step aside for a chain that has moved: an array moves on only after
+/// waiting for readers, so a reader that began before cannot meet a second one.
+template <class Policy>
+CUBBY_ALWAYS_INLINE std::uint64_t first_link(const table<Policy>& t, std::uint64_t hash) noexcept {
+  // [table-root] seq_cst: pairs with [show-root]; the first load of a verb stays behind what its thread did before
+  const bucket_array* at = t.root.load(sync::seq_cst);
+  for (;;) {
+    // [follow] acquire: pairs with [put-link], and with [move-chain]
+    const std::uint64_t link = at->heads[hash & at->mask].load(sync::acquire);
+    if ((link & head_mark::moved) == 0) [[likely]]
+      return link;
+    // [next-array] acquire: pairs with [hang-array]
+    at = at->next.load(sync::acquire);
+  }
+}
+
+CUBBY_NEVER_INLINE inline node* node_past_marks(std::uint64_t link) noexcept { return node_at(link); }
+/// The node that a link leads to, whose marks are rare: a branch that is foreseen, where taking them away would add to the
+/// latency of each node on a chain.
+CUBBY_ALWAYS_INLINE node* follow(std::uint64_t link) noexcept {
+  if ((link & mark::all) != 0) [[unlikely]]
+    return node_past_marks(link);
+  return std::bit_cast<node*>(link);
+}
+
+/// A node that a search met; it was in the table at some moment of the search.
+struct seen_slot {
+  node* where = nullptr;
+  std::uint64_t value = 0;
+  bool hidden = false;
+  unsigned steps = 0; // nodes that were passed on the way
+};
+
+/// The node that a replaced one's link leads to has the entry's next value, and had it when the replaced one was reached
+/// or later: no assign follows before the paths have left the replaced one (replace_node). So one step is enough.
+CUBBY_NEVER_INLINE inline seen_slot replacement(std::uint64_t link, unsigned steps) noexcept {
+  node* const made = node_at(link);
+  // [read-value] acquire: pairs with [write-value]
+  return {made, made->value.load(sync::acquire), false, steps};
+}
+
+/// Searches from `link` for the probe's key. Only inside a pin, which keeps alive what it meets, dead nodes included.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE seen_slot search(const Policy& policy, std::uint64_t link, const Probe& probe) noexcept {
+  unsigned steps = 0;
+  for (node* n = follow(link); n != nullptr; n = follow(link), ++steps) {
+    if (n->key != probe.word) {
+      // [follow] acquire: pairs with [put-link]
+      link = n->next.load(sync::acquire);
+      continue;
+    }
+    // [read-value] acquire: pairs with [write-value], and with [mark-dead-node]
+    const std::uint64_t value = n->value.load(sync::acquire);
+    // Linearization point of a find: this load of a link without marks. The value was the entry's a moment before, when
+    // the node was not dead either. A miss is right when the chain was entered, or when the node was removed since; what
+    // a replaced node leads to, when that was reached, or when it was replaced since.
+    // [follow] acquire: pairs with [put-link], with [mark-dead] and with [mark-replaced]
+    link = n->next.load(sync::acquire);
+    if ((link & mark::dead) != 0 || !policy.matches(probe, value)) continue;
+    if (Policy::unique_words && (link & mark::replaced) != 0) [[unlikely]]
+      return replacement(link, steps);
+    return {n, value, (link & mark::hidden) != 0, steps};
+  }
+  return {.steps = steps};
+}
+
+/// The value word under the probe's key. Waits for nothing; a step more for each node that is linked ahead meanwhile.
+/// Linearizable.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const Probe& probe) noexcept {
+  const seen_slot hit = search(t.policy, first_link(t, probe.hash), probe);
+  return {hit.where != nullptr && !hit.hidden, hit.value};
+}
+
+/// Asks for the bucket's head.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void prefetch_head(const table<Policy>& t, const word_probe& probe) noexcept {
+  // [table-root] acquire: pairs with [show-root]
+  const bucket_array* const at = t.root.load(sync::acquire);
+  prefetch_line(&at->heads[probe.hash & at->mask]);
+}
+
+/// Asks for the record of the first node on the chain that shows the probe's key word. A hint: nothing is verified.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, std::uint64_t link, std::uint64_t word) noexcept {
+  for (const node* n = node_at(link); n != nullptr; n = node_at(link)) {
+    if (n->key == word) {
+      // relaxed: what was overwritten costs a useless prefetch
+      prefetch_line(policy.record_of(n->value.load(sync::relaxed)));
+      return;
+    }
+    // [follow] acquire: pairs with [put-link]
+    link = n->next.load(sync::acquire);
+  }
+}
+
+} // namespace cubby::inline v0::engines::relativistic

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table's beginning and end.
+#pragma once
+
+#include <cubby/detail/engines/relativistic/grow.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// Makes a new table ready; false: no memory, or no thread for background growth.
+template <class Policy> bool open(table<Policy>& t) noexcept {
+  if (t.settings.chunk_bins == 0) t.settings.chunk_bins = 1;
+  if (t.settings.move_bins == 0) t.settings.move_bins = 1;
+  if (t.settings.growth_factor == 1) t.settings.growth_factor = 2;
+  if (t.settings.growth_factor > most_siblings) t.settings.growth_factor = most_siblings;
+  t.least_buckets = buckets_for(t.settings.capacity);
+  if (t.settings.growth == growth_policy::fixed) t.bound = t.settings.capacity;
+  bucket_array* const first = t.home ? make_array(t.least_buckets) : nullptr;
+  if (first == nullptr) return false;
+  // relaxed, all: the table is not shared yet
+  t.root.store(first, sync::relaxed);
+  t.buckets.store(t.least_buckets, sync::relaxed);
+  t.array_bytes.store(first->pages.bytes, sync::relaxed); // relaxed: as above
+  return t.settings.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
+}
+
+/// Disposes of every entry and frees every array. Nobody else may use the table any more; so a resize that is under way is
+/// ended without waiting for anybody, after which each node is on one chain.
+template <class Policy> void close(table<Policy>& t) {
+  t.closing.store(1, sync::relaxed); // relaxed: a request to hurry; see background_work
+  t.worker.stop();
+  t.wanted = 0;
+  while (work_on(t, ~std::uint64_t{0}, true) != progress::idle) {
+  }
+  // relaxed, all: nobody else is here
+  bucket_array* const last = t.root.load(sync::relaxed);
+  if (last == nullptr) return;
+  for (std::uint64_t b = 0; b <= last->mask; ++b) {
+    // relaxed: as above
+    for (node* n = node_at(last->heads[b].load(sync::relaxed)); n != nullptr;) {
+      node* const next = node_at(n->next.load(sync::relaxed)); // relaxed: as above
+      t.policy.dispose(n->value.load(sync::relaxed));          // relaxed: as above
+      if constexpr (!Policy::unique_words) free_node(n);
+      n = next;
+    }
+  }
+  free_array(last);
+}
+
+} // namespace cubby::inline v0::engines::relativistic

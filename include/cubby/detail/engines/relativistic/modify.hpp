@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// modify: the one verb during which somebody may wait for the caller's code, for one entry alone. Who wants to change or
+// erase that entry waits; lookups, scans, resizes and all other entries go on. No lock is held meanwhile: the calls under way
+// stand in a list of their stripe (N5), which its lock guards.
+#pragma once
+
+#include <cubby/detail/engines/relativistic/mutate.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// An entry that nobody else changes while this lives.
+class entry_hold {
+public:
+  explicit entry_hold(stripe& s) noexcept : stripe_(s) {}
+  ~entry_hold() {
+    if (node_ == nullptr) return;
+    const lock_scope locked(stripe_.lock);
+    let_go();
+  }
+  entry_hold(const entry_hold&) = delete;
+  entry_hold& operator=(const entry_hold&) = delete;
+
+  /// `outdated`: the node has left the table. `held`: somebody else has it.
+  applied take(node& n) noexcept {
+    const lock_scope locked(stripe_.lock);
+    if ((n.next.load(sync::relaxed) & mark::gone) != 0) return applied::outdated; // relaxed: written under the lock
+    if (is_held(stripe_, n)) return applied::held;
+    node_ = &n;
+    mine_ = {&n, stripe_.held};
+    stripe_.held = &mine_;
+    return applied::done;
+  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return node_->value.load(sync::relaxed); } // relaxed: it is ours
+  /// The new value; then the entry is everybody's again.
+  template <class Policy> void publish(table<Policy>& t, std::uint64_t hash, std::uint64_t word) noexcept {
+    const lock_scope locked(stripe_.lock);
+    put_value(t, hash, *node_, word);
+    let_go();
+  }
+
+private:
+  void let_go() noexcept {
+    holding** at = &stripe_.held;
+    while (*at != &mine_) at = &(*at)->next;
+    *at = mine_.next;
+    node_ = nullptr;
+    // relaxed, both: written under the lock; who sees it takes the lock
+    stripe_.releases.store(stripe_.releases.load(sync::relaxed) + 1, sync::relaxed);
+  }
+  stripe& stripe_;
+  node* node_ = nullptr;
+  holding mine_;
+};
+
+/// Shows `f(value word) -> decision` the entry, exactly once and while nobody else changes it, and carries out a `replace`. What
+/// `f` throws leaves the entry as it was. Waits for another `modify` of the same entry.
+template <class Policy, class Probe, class F> mutated modify(table<Policy>& t, const Probe& probe, F& f) {
+  stripe& s = stripe_of(t, probe.hash);
+  mutated out;
+  {
+    entry_hold mine(s);
+    for (applied how = applied::outdated; how != applied::done;) {
+      const seen_slot hit = search(t.policy, first_link(t, probe.hash), probe);
+      if (hit.where == nullptr || hit.hidden) return {};
+      how = mine.take(*hit.where);
+      if (how == applied::held) wait_while_held(s, *hit.where);
+    }
+    out = {true, action::keep, mine.value()};
+    const decision wanted = f(out.before);
+    if (wanted.what == action::replace) mine.publish(t, probe.hash, wanted.word);
+    out.done = wanted.what;
+  }
+  maintenance(t);
+  return out;
+}
+
+} // namespace cubby::inline v0::engines::relativistic

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iteration: weak, over the chains as a reader sees them.
+#pragma once
+
+#include <cubby/detail/engines/relativistic/find.hpp>
+
+namespace cubby::inline v0::engines::relativistic {
+
+/// Shows the entries on a path whose hashes end in `low` under `mask`. `f` may change the table: what it is shown stays
+/// while the caller's pin lives.
+template <class Policy, class F>
+void show_path(const Policy& policy, std::uint64_t link, std::uint64_t mask, std::uint64_t low, F& f) {
+  for (const node* n = node_at(link); n != nullptr; n = node_at(link)) {
+    // [read-value] acquire: pairs with [write-value], and with [mark-dead-node]
+    const std::uint64_t value = n->value.load(sync::acquire);
+    // [follow] acquire: pairs with [put-link], and with [mark-dead]
+    link = n->next.load(sync::acquire);
+    // what has replaced a record comes next
+    if ((link & (mark::gone | mark::hidden)) == 0 && (policy.hash_of(n->key, value) & mask) == low) f(n->key, value);
+  }
+}
+
+/// Weak scan inside a pin: an entry that is present throughout is shown exactly once, one that comes or goes at most once
+/// for each time that it was inserted. The pin holds up the wait for readers, so chains move once at most meanwhile.
+template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
+  // [table-root] seq_cst: pairs with [show-root]; the first load of a scan, as in first_link
+  const bucket_array& at = *t.root.load(sync::seq_cst);
+  for (std::uint64_t b = 0; b <= at.mask; ++b) {
+    // [follow] acquire: pairs with [put-link], and with [move-chain]
+    const std::uint64_t link = at.heads[b].load(sync::acquire);
+    if ((link & head_mark::moved) == 0) {
+      show_path(t.policy, link, at.mask, b, f);
+      continue;
+    }
+    // [next-array] acquire: pairs with [hang-array]
+    const bucket_array& to = *at.next.load(sync::acquire);
+    const bool larger = to.mask > at.mask;
+    for (std::uint64_t c = b & to.mask; c <= to.mask; c += larger ? at.mask + 1 : to.mask + 1) {
+      // [follow] acquire: pairs with [put-link]
+      show_path(t.policy, to.heads[c].load(sync::acquire), larger ? to.mask : at.mask, larger ? c : b, f);
+    }
+  }
+}
+
+} // namespace cubby::inline v0::engines::relativistic

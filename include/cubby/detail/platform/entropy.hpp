@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A seed that nobody outside the process can know, from the kernel.
+#pragma once
+
+#include <cstdint>
+
+#include <cubby/detail/platform/cpu.hpp>
+
+#include <sys/random.h>
+
+namespace cubby::inline v0 {
+
+/// 64 random bits for `options.seed`. A system call; may block while the machine boots, never later.
+[[nodiscard]] inline std::uint64_t random_seed() noexcept {
+  std::uint64_t seed = 0;
+  while (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) cpu::relax();
+  return seed;
+}
+
+} // namespace cubby::inline v0

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// One background thread that sleeps until it is notified, and ends with its owner. The image whose code it runs stays loaded
+// until then. In the child of a fork it is not there. Built on pthread alone, because <thread> would double the size of the
+// front door. Builds with CUBBY_SYNC_HOOKS see each turn of its lock as one step, and may run the worker somewhere else than
+// in a thread of the system.
+#pragma once
+
+#include <cubby/detail/platform/image.hpp>
+#include <cubby/detail/platform/sync.hpp>
+
+#include <pthread.h>
+#include <time.h>
+
+namespace cubby::inline v0 {
+
+#if CUBBY_SYNC_HOOKS
+/// Who runs workers instead of the system, so that a scheduler chooses when.
+struct worker_host {
+  bool (*start)(void* (*run)(void*), void* worker); ///< false: no thread
+  void (*sleep)(const void* notices);               ///< in the worker: until the word there has changed, or earlier
+  void (*join)(void* worker);                       ///< until `run` has returned
+};
+inline const worker_host*& installed_worker_host() noexcept {
+  static const worker_host* host = nullptr;
+  return host;
+}
+/// Call it while there is no worker.
+inline void install_worker_host(const worker_host* host) noexcept { installed_worker_host() = host; }
+#endif
+
+/// Lets others run for at least so long, unless a signal comes. Below a second.
+inline void sleep_briefly(unsigned microseconds) noexcept {
+#if CUBBY_SYNC_HOOKS
+  if (installed_worker_host() != nullptr) return; // whose scheduler hears of the pause before it
+#endif
+  const timespec span{0, static_cast<long>(microseconds) * 1000};
+  (void)nanosleep(&span, nullptr);
+}
+
+/// A thread that calls `work(argument)` once after each `notify` (several notifications may share a call).
+class background_worker {
+public:
+  using work_function = void (*)(void* argument);
+
+  background_worker() = default;
+  background_worker(const background_worker&) = delete;
+  background_worker& operator=(const background_worker&) = delete;
+  ~background_worker() { stop(); }
+
+  /// False when the system gives no thread, or it cannot hold its image. Returns when it does. `forks` counts the forks of the
+  /// process, and outlives the worker.
+  CUBBY_OF_IMAGE bool start(work_function work, void* argument, const image::fork_count& forks) noexcept {
+    work_ = work;
+    argument_ = argument;
+    forks_ = &forks;
+    forks_at_start_ = forks.get();
+    running_ = start_thread();
+    return running_;
+  }
+  /// Whether the thread is there: false in the child of a fork.
+  [[nodiscard]] bool is_here() const noexcept { return running_ && forks_->get() == forks_at_start_; }
+  /// False when there is no thread to be woken.
+  bool notify() noexcept {
+    if (!is_here()) return false;
+    lock();
+    wanted_ = true;
+    pthread_cond_signal(&changed_);
+    pthread_mutex_unlock(&mutex_);
+    return true;
+  }
+  /// Lets the current call of the work end, then the thread. Blocks until then.
+  void stop() noexcept {
+    if (!is_here()) return;
+    lock();
+    ending_ = true;
+    pthread_cond_signal(&changed_);
+    pthread_mutex_unlock(&mutex_);
+    join_thread();
+    running_ = false;
+  }
+
+private:
+  enum class stage : std::uint8_t { starting, holds_image, failed };
+
+  // Hidden, these and `start`: the thread's first call is into the image that `hold_image` keeps.
+  CUBBY_OF_IMAGE static void* run(void* self) {
+    auto& mine = *static_cast<background_worker*>(self);
+    if (mine.stage_ == stage::holds_image || mine.hold_image()) mine.loop();
+    return nullptr;
+  }
+  /// Between the start of a thread and its first call nothing keeps the image loaded but the starter, who waits for this.
+  CUBBY_OF_IMAGE bool hold_image() noexcept {
+    const bool holds = image::at_thread_end([](void*) {}, nullptr);
+    pthread_mutex_lock(&mutex_);
+    stage_ = holds ? stage::holds_image : stage::failed;
+    pthread_cond_signal(&started_);
+    pthread_mutex_unlock(&mutex_);
+    return holds;
+  }
+  CUBBY_OF_IMAGE bool start_in_system() noexcept {
+    if (pthread_create(&thread_, nullptr, &background_worker::run, this) != 0) return false;
+    pthread_mutex_lock(&mutex_);
+    while (stage_ == stage::starting) pthread_cond_wait(&started_, &mutex_);
+    pthread_mutex_unlock(&mutex_);
+    if (stage_ == stage::failed) pthread_join(thread_, nullptr);
+    return stage_ == stage::holds_image;
+  }
+  CUBBY_OF_IMAGE void loop() noexcept {
+    lock();
+    while (!ending_) {
+      if (!wanted_) {
+        sleep();
+        continue;
+      }
+      wanted_ = false;
+      pthread_mutex_unlock(&mutex_);
+      work_(argument_);
+      lock();
+    }
+    pthread_mutex_unlock(&mutex_);
+  }
+
+  // What is done under the lock is one step to a hook: it has no hook inside.
+  void lock() noexcept {
+    sync::hook(sync::step::rmw8, &wanted_);
+    pthread_mutex_lock(&mutex_);
+  }
+#if CUBBY_SYNC_HOOKS
+  CUBBY_OF_IMAGE bool start_thread() noexcept {
+    if (const worker_host* const host = installed_worker_host()) {
+      stage_ = stage::holds_image;
+      return host->start(&background_worker::run, this);
+    }
+    return start_in_system();
+  }
+  void sleep() noexcept {
+    const worker_host* const host = installed_worker_host();
+    if (host == nullptr) {
+      pthread_cond_wait(&changed_, &mutex_);
+      return;
+    }
+    pthread_mutex_unlock(&mutex_);
+    host->sleep(&wanted_);
+    lock();
+  }
+  void join_thread() noexcept {
+    if (const worker_host* const host = installed_worker_host()) host->join(this);
+    else pthread_join(thread_, nullptr);
+  }
+#else
+  CUBBY_OF_IMAGE bool start_thread() noexcept { return start_in_system(); }
+  void sleep() noexcept { pthread_cond_wait(&changed_, &mutex_); }
+  void join_thread() noexcept { pthread_join(thread_, nullptr); }
+#endif
+
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t started_ = PTHREAD_COND_INITIALIZER;
+  pthread_t thread_{};
+  const image::fork_count* forks_ = nullptr;
+  std::uint64_t forks_at_start_ = 0;
+  work_function work_ = nullptr;
+  void* argument_ = nullptr;
+  stage stage_ = stage::starting;
+  bool running_ = false;
+  bool wanted_ = false; // in one word with the next: hooks are told of this one's address
+  bool ending_ = false;
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// cubby::options, which every table takes, its policies of growth and shrinking, and random_seed.
+#pragma once
+
+#include <cubby/detail/core/contract/options.hpp>
+#include <cubby/detail/platform/entropy.hpp>
