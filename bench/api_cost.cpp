@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the typed face adds to the raw engine: finds in a cached table of 16 K keys, by turns, one thread.
+// What the typed API adds to the raw engine: finds in a cached table of 16 K keys, by turns, one thread.
 #include <cubby/map.hpp>
 
 #include <algorithm>

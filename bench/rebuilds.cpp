@@ -189,8 +189,8 @@ struct figures {
   }
 };
 
-struct subject {
-  subject(const char* called, cubby::growth_policy growth, std::size_t share) : name(called) {
+struct measured_table {
+  measured_table(const char* called, cubby::growth_policy growth, std::size_t share) : name(called) {
     chosen.growth = growth;
     chosen.move_bins = share;
   }
@@ -225,16 +225,16 @@ int main(int count, char** words) {
   p.rounds = static_cast<unsigned>(bench::number(count, words, 4, p.rounds));
   if (p.threads == 0 || p.rounds == 0 || p.entries / p.threads < pairs_at_a_time || !(p.seconds > 0)) return 2;
   using growth = cubby::growth_policy;
-  subject subjects[] = {{"incremental, 8 lines a write", growth::incremental, 8},
-                        {"incremental, 16 lines", growth::incremental, 16},
-                        {"incremental, 64 lines", growth::incremental, 64},
-                        {"background", growth::background, 0},
-                        {"cooperative", growth::cooperative, 0}};
+  measured_table measured_tables[] = {{"incremental, 8 lines a write", growth::incremental, 8},
+                                      {"incremental, 16 lines", growth::incremental, 16},
+                                      {"incremental, 64 lines", growth::incremental, 64},
+                                      {"background", growth::background, 0},
+                                      {"cooperative", growth::cooperative, 0}};
   for (unsigned round = 0; round < p.rounds; ++round)
-    for (subject& s : subjects) s.add(turn(p, s.chosen), p.threads);
+    for (measured_table& s : measured_tables) s.add(turn(p, s.chosen), p.threads);
   std::printf("%u threads, %zu entries; nanoseconds of a write and two looks at the clock; longest: microseconds of 64 "
               "writes\n  %-8s %10s %6s %8s %8s %8s %11s\n",
               p.threads, static_cast<std::size_t>(p.entries), "", "Mwrites/s", "+-", "p50", "p99", "p99.9", "longest");
-  for (const subject& s : subjects) s.print();
+  for (const measured_table& s : measured_tables) s.print();
   return 0;
 }

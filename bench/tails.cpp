@@ -95,8 +95,8 @@ struct percentiles {
   }
 };
 
-struct subject {
-  explicit subject(const char* called) : name(called) {}
+struct measured_table {
+  explicit measured_table(const char* called) : name(called) {}
   const char* name;
   percentiles smaller, larger, computing, resized;
   bench::rounds resizes;
@@ -113,7 +113,7 @@ struct subject {
   }
 };
 
-template <class Table> void take_turns(const plan& p, subject& s) {
+template <class Table> void take_turns(const plan& p, measured_table& s) {
   Table table(p.entries, 1);
   std::uint64_t times = 0;
   s.smaller.add(turn(p, table, company::none, times));
@@ -133,16 +133,17 @@ int main(int count, char** words) {
   p.rounds = static_cast<unsigned>(bench::number(count, words, 3, p.rounds));
   p.entries = bench::number(count, words, 4, p.entries);
   if (p.readers == 0 || p.rounds == 0 || p.entries < 64 || p.entries >> 32 != 0 || !(p.seconds > 0)) return 2;
-  subject subjects[] = {subject("relativistic"), subject("dlht"), subject("ddds"), subject("rwlock")};
+  measured_table measured_tables[] = {measured_table("relativistic"), measured_table("dlht"), measured_table("ddds"),
+                                      measured_table("rwlock")};
   for (unsigned round = 0; round < p.rounds; ++round) {
-    take_turns<bench::numbers<cubby::relativistic>>(p, subjects[0]);
-    take_turns<bench::numbers<cubby::dlht>>(p, subjects[1]);
-    take_turns<chained<bench::ddds_table>>(p, subjects[2]);
-    take_turns<chained<bench::rwlock_table>>(p, subjects[3]);
+    take_turns<bench::numbers<cubby::relativistic>>(p, measured_tables[0]);
+    take_turns<bench::numbers<cubby::dlht>>(p, measured_tables[1]);
+    take_turns<chained<bench::ddds_table>>(p, measured_tables[2]);
+    take_turns<chained<bench::rwlock_table>>(p, measured_tables[3]);
   }
   std::printf(
       "%u readers, %zu entries; nanoseconds of a lookup and two looks at the clock\n%-24s %7s %7s %8s %9s %5s %12s\n",
       p.readers, static_cast<std::size_t>(p.entries), "", "p50", "p99", "p99.9", "p99.99", "+-", "longest");
-  for (const subject& s : subjects) s.print();
+  for (const measured_table& s : measured_tables) s.print();
   return 0;
 }

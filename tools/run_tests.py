@@ -25,7 +25,7 @@ PARTS = {
     "examples": (tests.examples, "each example runs"),
     "asan": (tests.asan, "tests built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
     "tsan": (tests.tsan, "tests with free threads built with clang, under ThreadSanitizer"),
-    "fuzz": (fuzz.fuzz, "libFuzzer over the whole face and the readers of k-mers, 30 seconds each"),
+    "fuzz": (fuzz.fuzz, "libFuzzer over the whole API and the readers of k-mers, 30 seconds each"),
     "programs": (tests.programs, "the programs and examples, built with clang, and the programs' tests"),
     "tidy": (source.tidy, "clang-tidy"),
     "aarch64": (tests.aarch64, "what the processor matters to, cross-compiled and run under qemu-user"),

@@ -60,14 +60,14 @@ class Instructions(InFolder):
 
 class Fuzz(InFolder):
     def run_part(self, inputs, output):
-        corpus = self.root / "corpus" / "face"
+        corpus = self.root / "corpus" / "api"
         corpus.mkdir(parents=True)
         for number in range(inputs):
             (corpus / str(number)).write_bytes(b"x")
         self.replace(fuzz, BUILD=self.root / "build", ROOT=self.root, CORPUS=self.root / "corpus")
         runner = mock.Mock(part="fuzz")
         runner.run = output if callable(output) else mock.Mock(return_value=output)
-        return fuzz.run_target(runner, "face", 1)
+        return fuzz.run_target(runner, "api", 1)
 
     def test_passes(self):
         output = "#9 NEW cov: 70 ft: 1\n#10 pulse cov: 71 ft: 1\nstat::number_of_executed_units: 12\n"
@@ -83,9 +83,9 @@ class Fuzz(InFolder):
 
     def test_a_find_says_how_to_run_it_again(self):
         def fail(*_, **__):
-            raise shell.Failure("fuzz face ended with 77")
+            raise shell.Failure("fuzz api ended with 77")
 
-        with self.assertRaisesRegex(shell.Failure, "77; again: .*cubby_fuzz_face"):
+        with self.assertRaisesRegex(shell.Failure, "77; again: .*cubby_fuzz_api"):
             self.run_part(2, fail)
 
     def test_without_the_fuzzer_the_part_is_skipped(self):

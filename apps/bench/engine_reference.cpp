@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock and a standard container behind the same API: the floor of every comparison.
+// One lock and a standard container behind the same API: the lower bound of every comparison.
 #include "engine_cubby.hpp"
 
 namespace bench {

@@ -6,7 +6,7 @@ import re
 
 from bench_support import Folder, cubby
 
-SECTIONS = ["rcu", "rcu-seat", "urcu-memb", "urcu-bp", "urcu-qsbr", "limit"]
+SECTIONS = ["rcu", "rcu-record", "urcu-memb", "urcu-bp", "urcu-qsbr", "limit"]
 
 
 class Readers(Folder):
@@ -85,11 +85,11 @@ class ReadSections(Folder):
                                     "--threads", "2", "--batch", "1,8")
         self.check_schema(data)
         measured = [(r["workload"], r["engine"]) for r in data["results"]]
-        self.assertEqual(measured.count(("read-section", "rcu-seat")), 1, "it has neither keys nor batches")
+        self.assertEqual(measured.count(("read-section", "rcu-record")), 1, "it has neither keys nor batches")
         self.assertEqual(measured.count(("read-section", "limit")), 1)
         self.assertEqual(measured.count(("get", "dlht")), 4)
         self.assertEqual(len(measured), 2 + 3 * 4)
-        self.assertIn("no figure of rcu-seat under get: it has read sections alone", shown)
+        self.assertIn("no figure of rcu-record under get: it has read sections alone", shown)
         self.assertIn("no figure of dlht under read-section: it has no read section", shown)
         self.assertIn("no figure of limit-swap under read-section: it has no read section", shown)
         self.assertEqual(len([line for line in shown.splitlines() if line.startswith("read-section  ")]), 1, "sizes are not named")

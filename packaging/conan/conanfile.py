@@ -15,7 +15,7 @@ REPOSITORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."
 class Cubby(ConanFile):
     name = "cubby"
     license = "Apache-2.0"
-    description = "Published concurrent hash tables behind one C++20 face"
+    description = "Published concurrent hash tables behind one C++20 API"
     topics = ("hash-table", "concurrent", "lock-free", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"

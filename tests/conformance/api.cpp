@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the face adds to its engine: lookups by other types than the key, callbacks that throw, references under a pin,
+// What the API adds to its engine: lookups by other types than the key, callbacks that throw, references under a pin,
 // hashes, prefetch, and values with rich constructors.
 #include <memory>
 #include <stdexcept>

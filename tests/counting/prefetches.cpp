@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was asked for before it was touched (DRAMHiT section 3.1). In a table that does not move a pipeline touches no slot
 // line that it has not asked for, whatever the verb, at the end of chains of up to 16 lines; beyond that, and in batches, the
-// lines that the rooms' pages name.
+// lines that the engines' pages name.
 #include <algorithm>
 #include <array>
 #include <memory>

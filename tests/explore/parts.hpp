@@ -11,7 +11,7 @@ inline constexpr table_kind our_tables[] = {table_kind::words, table_kind::recor
 inline constexpr table_kind dramhit_tables[] = {table_kind::dramhit_words, table_kind::dramhit_records};
 inline constexpr table_kind tuple_tables[] = {table_kind::tuple_words, table_kind::tuple_lines};
 inline constexpr table_kind relativistic_tables[] = {table_kind::relativistic_words, table_kind::relativistic_records};
-/// Where nothing moves, all rooms.
+/// Where nothing moves, all engines.
 inline constexpr table_kind shared_tables[] = {
     table_kind::words,       table_kind::records,     table_kind::dramhit_words,      table_kind::dramhit_records,
     table_kind::tuple_words, table_kind::tuple_lines, table_kind::relativistic_words, table_kind::relativistic_records};

@@ -54,10 +54,6 @@ def library_target(tree, source, name, quoted):
     return None
 
 
-# A second slot layout belongs to the room whose arrays it fills.
-SLOT_LAYOUTS = {"dramhit_tuples": "dramhit"}
-
-
 LAYERS = ["platform", "core", "engines", "api"]  # folders of detail/, the lowest first; public headers stand above them
 LAYER_NAMES = [*LAYERS, "a public header"]
 ENGINES = LAYERS.index("engines")

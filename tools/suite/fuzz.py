@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the fuzzers: first over the kept corpus, then on for some seconds with a fixed seed. An input that fails is kept
-# in build/fuzz/found, and the message says how to run it again. `face` plays bytes as verbs over a table; `kmers` gives
+# in build/fuzz/found, and the message says how to run it again. `api` plays bytes as verbs over a table; `kmers` gives
 # them to the readers of `cubby kmer` as a file: sequences, gzip, k-mer files, KFF.
 import os
 import re
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .shell import BUILD, Failure, JOBS, ROOT, Shell, Skip, need, say
 
-TARGETS = {"face": "cubby_fuzz_face", "kmers": "cubby_fuzz_kmers"}
+TARGETS = {"api": "cubby_fuzz_api", "kmers": "cubby_fuzz_kmers"}
 CORPUS = ROOT / "fuzz" / "corpus"
 SECONDS = 30
 SEED = 3

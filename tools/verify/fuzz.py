@@ -4,7 +4,7 @@
 from suite import fuzz
 from suite.shell import JOBS, seconds_of_part
 
-TITLE = "libFuzzer over the whole face and the readers of k-mers, AddressSanitizer and UndefinedBehaviorSanitizer"
+TITLE = "libFuzzer over the whole API and the readers of k-mers, AddressSanitizer and UndefinedBehaviorSanitizer"
 SECONDS = 600
 
 

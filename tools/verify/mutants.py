@@ -50,7 +50,7 @@ class Mutant(NamedTuple):
     hangs: bool  # the check may catch it by running into the time limit
 
 
-class Verdict(NamedTuple):
+class Outcome(NamedTuple):
     name: str
     good: bool
     how: str
@@ -195,7 +195,7 @@ class Campaign:
         self.jobs = queue.SimpleQueue()
         for job in jobs:
             self.jobs.put(job)
-        self.verdicts = []
+        self.outcomes = []
         self.lock = threading.Lock()
 
     def work(self, number):
@@ -212,14 +212,14 @@ class Campaign:
             except Exception as fault:  # a fault of this file must not look like a caught mutant
                 good, how, output = False, f"{type(fault).__name__}: {fault}", ""
             name = job.name if isinstance(job, Mutant) else f"control: {job}"
-            self.note(Verdict(name, good, how, time.monotonic() - begin), output)
+            self.note(Outcome(name, good, how, time.monotonic() - begin), output)
 
-    def note(self, verdict, output):
+    def note(self, outcome, output):
         with self.lock:
-            self.verdicts.append(verdict)
-            say(f"mutants: {len(self.verdicts)} of {self.total}: {verdict.name}: {verdict.how} ({verdict.seconds:.0f} s)")
+            self.outcomes.append(outcome)
+            say(f"mutants: {len(self.outcomes)} of {self.total}: {outcome.name}: {outcome.how} ({outcome.seconds:.0f} s)")
             with self.shell.log.open("a") as log:
-                log.write(f"== {verdict.name}: {verdict.how}\n" + output[-20000:] + "\n")
+                log.write(f"== {outcome.name}: {outcome.how}\n" + output[-20000:] + "\n")
 
     def run(self):
         workers = [threading.Thread(target=self.work, args=(number,)) for number in range(AT_ONCE)]
@@ -227,16 +227,16 @@ class Campaign:
             worker.start()
         for worker in workers:
             worker.join()
-        return {verdict.name: verdict for verdict in self.verdicts}
+        return {outcome.name: outcome for outcome in self.outcomes}
 
 
-def print_mutants(mutants, verdicts):
+def print_mutants(mutants, outcomes):
     """Which check caught which mutant, and how that showed."""
     widest = max(len(mutant.name) for mutant in mutants)
     print(f"\n{'mutant':<{widest}}  caught by: how")
     for mutant in mutants:
-        verdict = verdicts[mutant.name]
-        print(f"{mutant.name:<{widest}}  {mutant.check if verdict.good else 'NOBODY'}: {verdict.how}")
+        outcome = outcomes[mutant.name]
+        print(f"{mutant.name:<{widest}}  {mutant.check if outcome.good else 'NOBODY'}: {outcome.how}")
     print(flush=True)
 
 
@@ -246,10 +246,10 @@ def run(shell):
     mutants = read_mutants(suite_shell.ROOT / "verify" / "mutants")
     checks = sorted({mutant.check for mutant in mutants})
     # By kind and target, so that a worker finds most of what it needs built.
-    verdicts = Campaign(shell, [*checks, *sorted(mutants, key=lambda m: (m.check.kind, m.check.target))]).run()
-    print_mutants(mutants, verdicts)
-    bad = [verdict for verdict in verdicts.values() if not verdict.good]
+    outcomes = Campaign(shell, [*checks, *sorted(mutants, key=lambda m: (m.check.kind, m.check.target))]).run()
+    print_mutants(mutants, outcomes)
+    bad = [outcome for outcome in outcomes.values() if not outcome.good]
     if bad:
-        raise Failure(f"{len(bad)} of {len(verdicts)}: " + "; ".join(f"{v.name}: {v.how}" for v in bad[:6]))
+        raise Failure(f"{len(bad)} of {len(outcomes)}: " + "; ".join(f"{v.name}: {v.how}" for v in bad[:6]))
     minutes = (time.monotonic() - begin) / 60
     return f"{len(mutants)} of {len(mutants)} caught by {len(checks)} checks, which pass without them; {minutes:.0f} minutes"

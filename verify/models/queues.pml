@@ -5,7 +5,7 @@
  *   send_when_there_is_space, wait_a_turn, flush, give_outbox. Counts go round: modulo 8 here, modulo 2^32 there.
  * Holds: each message is carried out once, as the kind that it was sent with, and in the order of its sender; a flush ends when all
  * that its handle has sent is carried out; nobody waits for ever, whether or not the thread comes.
- * Left out: several partitions, the flag of a full one, what is done with a message, patience (a turn of waiting is any turn in
+ * Left out: several partitions, the flag of a full one, what is done with a message, the turns of a wait (a turn of waiting is any turn in
  * which there is something to serve), outboxes that another handle takes, the sleep of the table's thread. */
 #define HANDLES 2
 #define SECTION 2

@@ -30,7 +30,7 @@ enum class shrink_policy : std::uint8_t {
 
 /// How a table is set up. Every field has a default that suits most; `docs/performance.md` cites the measurements.
 struct options {
-  /// Entries that must fit without growing; also the floor for shrinking. With `fixed`, also the most: one more is refused, and
+  /// Entries that must fit without growing; shrinking keeps space for them. With `fixed`, also the most: one more is refused, and
   /// with 0 all are. It bounds entries; docs/guarantees.md, F.4, says what that means in bytes.
   std::size_t capacity = 0;
   growth_policy growth = growth_policy::incremental;

@@ -134,7 +134,7 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
   }
 }
 
-/// Halves the table as long as its entries fit and it stays above its floor; false: no memory. Ends when a smaller
+/// Halves the table as long as its entries fit and it keeps the capacity that was asked for; false: no memory. Ends when a smaller
 /// index could not take the entries after all (move_unit then went on to a larger one).
 template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>& t) noexcept {
   lock_scope alone(t.shape_lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference engine: one lock around one std::unordered_multimap from {hash, key word} to value word. No verb here
-// is clever, so that every promise of contract.hpp can be read off it: the oracle of the tests, the floor of the
+// is clever, so that every promise of contract.hpp can be read off it: the oracle of the tests, the lower bound of the
 // benches, and the lesson for writing an engine. Not light: include it where you want it.
 #pragma once
 
@@ -131,10 +131,10 @@ public:
     if (options_.shrink == shrink_policy::never) return true;
     lock_scope held(lock_);
     const std::size_t before = index_.bucket_count();
-    const std::size_t floor = index_.size() > options_.capacity ? index_.size() : options_.capacity;
+    const std::size_t least = index_.size() > options_.capacity ? index_.size() : options_.capacity;
     const bool had = fail::attempt([&] {
       index_.rehash(0);
-      index_.reserve(floor);
+      index_.reserve(least);
     });
     if (index_.bucket_count() < before) ++shrinks_;
     return had;

@@ -127,7 +127,7 @@ template <class Policy> bool reserve(table<Policy>& t, const thread_record& mine
   }
 }
 
-/// Gives back what the entries do not need, down to the floor. False: no memory for a smaller array. True also when
+/// Gives back what the entries do not need, down to the capacity that was asked for. False: no memory for a smaller array. True also when
 /// others hold up what has begun.
 template <class Policy> bool shrink_to_fit(table<Policy>& t, const thread_record& mine) noexcept {
   for (std::uint64_t last = ~std::uint64_t{0};;) {
