@@ -54,7 +54,7 @@ TEST(counting_gates, find_takes_one_line_and_no_read_modify_write) {
 }
 
 // Two swaps of the header (reserve, commit), as in the paper; and one of the slot, beyond the paper: an inline entry is
-// shown last, so that an assign which looked long ago can never hit a slot that is being filled (the space's README,
+// shown last, so that an assign which looked long ago can never hit a slot that is being filled (the engine's README,
 // "What we changed", 1). A set's entries are shown in the same way. Records need no third: no address comes back
 // to a slot while a pin lives.
 TEST(counting_gates, insert_takes_one_line_two_swaps_of_the_header_and_one_that_shows) {

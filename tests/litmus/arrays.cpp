@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of docs/memory-order.md inside the DRAMHiT engine, each by the functions of the space that hold its two ends.
+// The pairs of docs/memory-order.md inside the DRAMHiT engine, each by the functions of the engine that hold its two ends.
 #include <gtest/gtest.h>
 
 #include <cubby/dramhit.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pairs of docs/memory-order.md inside the relativistic engine, each by the functions of the space that hold its two ends.
+// The pairs of docs/memory-order.md inside the relativistic engine, each by the functions of the engine that hold its two ends.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -219,7 +219,7 @@ TEST(litmus, a_moved_chain_carries_its_mover) {
       });
 }
 
-/// The acquire end is the test's: in the space whoever goes there has seen a chain moved, or holds the lock under which it was.
+/// The acquire end is the test's: in the engine a thread that goes there has seen a chain moved, or holds the lock under which it was.
 TEST(litmus, a_hung_array_is_whole) {
   meet<single_chains>(
       500,

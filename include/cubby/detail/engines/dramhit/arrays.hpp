@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of one flat array in which no slot is used twice, and which both slot layouts of the space build on: when an array is
+// Tables of one flat array in which no slot is used twice, and which both slot layouts of the engine build on: when an array is
 // crowded, what it keeps free for entries that move to it, how large the next one is, and the sizes that a user asks for. An array
 // is a generation (core/generations.hpp) that has `lines`, `arriving` and `base` as well. For its table, a layout has
 // lines_for(table, entries), make_successor(table, array, lines), null without memory, and move_range (core/migration.hpp).

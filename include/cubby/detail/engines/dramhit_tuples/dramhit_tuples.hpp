@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API of the space of DRAMHiT's second protocol: tuples above 16 bytes kept in the array, under a version each ("DRAMHiT:
+// The binding of DRAMHiT's second protocol to the contract: tuples above 16 bytes kept in the array, under a version each ("DRAMHiT:
 // A Hash Table Architected for the Speed of DRAM", EuroSys 2023, section 3, Atomicity). README.md beside this file has
 // the drawing, what we changed and why, and what is not proved.
 #pragma once
