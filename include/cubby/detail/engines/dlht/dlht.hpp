@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API of the DLHT engine: the engine that cubby::map uses unless told otherwise. Papers' name and source: "DLHT: A
+// Binds the DLHT engine to the contract: the engine that cubby::map uses unless told otherwise. Papers' name and source: "DLHT: A
 // Non-blocking Resizable Hashtable with Fast Deletes and Memory-awareness", HPDC 2024. README.md beside this file has
 // the paper in one page, what we changed and why, and what is not proved.
 #pragma once

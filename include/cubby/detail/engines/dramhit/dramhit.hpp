@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API of the DRAMHiT engine. Papers' name and source: "DRAMHiT: A Hash Table Architected for the Speed of DRAM",
+// Binds the DRAMHiT engine to the contract. Papers' name and source: "DRAMHiT: A Hash Table Architected for the Speed of DRAM",
 // EuroSys 2023. README.md beside this file has the paper in one page, what we changed and why, and what is not proved.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API of the relativistic engine. Paper: Triplett, McKenney, Walpole, "Resizable, Scalable, Concurrent Hash Tables via
+// Binds the relativistic engine to the contract. Paper: Triplett, McKenney, Walpole, "Resizable, Scalable, Concurrent Hash Tables via
 // Relativistic Programming", USENIX ATC 2011. README.md beside this file has it in one page, and what we changed and why.
 #pragma once
 
