@@ -53,7 +53,7 @@ template <class Flavour> tally enter_and_leave(double seconds, const worker_thre
 }
 
 using section_loop = tally (*)(double seconds, const worker_threads::starter& start);
-section_loop rcu_loop(engine_id e);  // of `rcu`, `rcu-thread_record` and `limit`
+section_loop rcu_loop(engine_id e);  // of `rcu`, `rcu-record` and `limit`
 section_loop urcu_loop(engine_id e); // of liburcu's flavours
 
 // Appends a result for each engine that has sections and each number of threads, engines taking turns in every round.
