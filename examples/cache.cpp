@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of shared objects: whoever asks first creates the object, everybody gets the same one, and what nobody uses
+// A cache of shared objects: a thread that asks first creates the object, everybody gets the same one, and what nobody uses
 // any more is dropped. Creating runs under no lock; two threads may both create, but only one object enters the cache.
 #include <cubby/map.hpp>
 

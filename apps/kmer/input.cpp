@@ -165,7 +165,7 @@ opened_input open_input(const std::string& path) {
     for (std::size_t have = 0, got = 1; have < inside.size() && got != 0; have += got)
       got = trial->read({inside.data() + have, inside.size() - have});
   } catch (const bad_input&) {
-    inside = {}; // whoever reads it in earnest says what is wrong
+    inside = {}; // a thread that reads it in earnest says what is wrong
   }
   if (begins_with({inside.data(), inside.size()}, {'B', 'A', 'M', 1}))
     return {input_kind::alignment, std::move(source), true, begins_with_bgzf(more) ? end_mark::bgzf : end_mark::none,

@@ -20,7 +20,7 @@
 
 namespace cubby::inline v0 {
 
-/// Whether values of this type may be added up by `insert_or_add` of `partitioned`. Whoever carries the addition out has the
+/// Whether values of this type may be added up by `insert_or_add` of `partitioned`. A thread that carries the addition out has the
 /// partition to itself meanwhile, so a `+` that comes back to the map would wait for itself for ever. That of numbers does not; a
 /// type of one's own says by `template <> inline constexpr bool cubby::adds_in_place<T> = true;` that its `operator+` is
 /// short, uses no map and waits for nobody. Say so before the first use of the map.

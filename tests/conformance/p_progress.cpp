@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee P, as far as a table without hooks shows it: whoever stops inside a callback, with a pin, a reservation or a
+// Guarantee P, as far as a table without hooks shows it: a thread that stops inside a callback, with a pin, a reservation or a
 // handle, stops nobody else, on the same key and on others, through growth and shrink.
 #include <atomic>
 #include <thread>

@@ -326,8 +326,8 @@ void count_retirement(std::vector<row>& out) {
   d.count("assign, the 512th", times(1));
 }
 
-/// Pipelines take a thread record beside the thread's. It is there from the start, so that whoever looks at all thread records sees
-/// as many in each case and in each run.
+/// Pipelines take a thread record beside the thread's. It is there from the start, so that a thread that looks at all thread
+/// records sees as many in each case and in each run.
 void claim_second_thread_record() {
   words<cubby::dlht>::map table;
   (void)table.contains(0); // claims the thread's

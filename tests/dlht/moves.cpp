@@ -11,7 +11,7 @@ using namespace scripted;
 using cubby::growth_policy;
 
 /// Keys 4 to 15 share the first bin. The words below 4, which are marks in a slot, and the values go elsewhere, so that
-/// whoever hashes one of them for a key puts it into a wrong bin.
+/// a thread that hashes one of them for a key puts it into a wrong bin.
 struct first_bin_hash {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept {
@@ -106,7 +106,7 @@ TYPED_TEST(moves, and_verbs_that_both_stand_still) {
   });
 }
 
-/// The two words of a hidden entry are read one by one by whoever moves it, while its insert may show it.
+/// The two words of a hidden entry are read one by one by the thread that moves it, while its insert may show it.
 TYPED_TEST(moves, of_the_first_bin_at_every_pair_of_steps_of_an_insert) {
   const auto how = migrations<TypeParam>()[0];
   for (const place& where : {places[0], places[1]}) {

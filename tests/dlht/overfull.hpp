@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For moves that find no space: a table of 64 bins that has begun to halve, with nothing moved yet. One of its units,
-// bins 5 and 37, holds more entries than one bin of the next index: whoever moves it needs an index beyond the next.
+// bins 5 and 37, holds more entries than one bin of the next index: a thread that moves it needs an index beyond the next.
 #pragma once
 
 #include "dlht/stage.hpp"

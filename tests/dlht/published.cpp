@@ -72,7 +72,7 @@ TEST(published_by_dlht, records_are_read_where_another_has_moved_them) {
           [&] { ASSERT_EQ(m.find(5), coding::encode(1)); });
 }
 
-/// Whoever meets a new index reads its size and its memory, which another thread has set.
+/// A thread that meets a new index reads its size and its memory, which another thread has set.
 TEST(published_by_dlht, indexes_are_known_to_those_who_help_to_fill_them) {
   map m(tiny_options());
   in_turn(

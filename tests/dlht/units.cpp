@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units of a migration: each is moved and counted once, whoever helps with it and whatever stands still meanwhile; and
+// Units of a migration: each is moved and counted once, whichever thread helps with it and whatever stands still meanwhile; and
 // one that does not fit the next index goes one further.
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes through a pipeline: each takes place once, whoever changes, erases or moves the entry meanwhile, the pipeline and the
+// Changes through a pipeline: each takes place once, a thread that changes, erases or moves the entry meanwhile, the pipeline and the
 // other verb standing still at any of their steps; and once answered, they are seen.
 #include <optional>
 

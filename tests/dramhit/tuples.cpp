@@ -85,7 +85,7 @@ TEST(tuples, that_are_being_written_hold_up_nobody_but_their_own_key) {
   }
 }
 
-/// A tuple is claimed for a key that is not shown yet. The key is absent to whoever reads; its next insert waits.
+/// A tuple is claimed for a key that is not shown yet. The key is absent to the thread that reads; its next insert waits.
 TEST(tuples, that_are_being_filled_hold_up_inserts_of_their_key_alone) {
   for (unsigned words = 1; words <= 5; ++words) {
     map m(tiny_options());

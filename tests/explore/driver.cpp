@@ -265,7 +265,7 @@ bool driver::last_departure_was_idle() const {
   return true;
 }
 
-/// The thread's last step is done: if it changed a word, whoever waits for that word is ready again.
+/// The thread's last step is done: if it changed a word, a thread that waits for that word is ready again.
 void driver::settle(thread& t) {
   for (unsigned i = 0; i < t.target_words; ++i) {
     const std::uintptr_t word = t.target + 8 * i;

@@ -44,7 +44,7 @@ void add_pairs(std::vector<scenario>& all, const std::string& name, const scenar
   }
 }
 
-/// The first bin is full, and all link buckets are taken: whoever inserts there moves it, if the mover does not.
+/// The first bin is full, and all link buckets are taken: a thread that inserts there moves it, if the mover does not.
 void add_callers_in_need(std::vector<scenario>& all, table_kind table) {
   const auto full = [table] {
     scenario s = with_mover(table, {{act::insert, key_at(0x4000, 1), 5}});
@@ -87,7 +87,7 @@ void add_chains(std::vector<scenario>& all, table_kind table) {
   }
 }
 
-/// Two callers want the same key in the bin that goes on to a third index: whoever comes second has not inserted.
+/// Two callers want the same key in the bin that goes on to a third index: a thread that comes second has not inserted.
 void add_rivals(std::vector<scenario>& all, table_kind table) {
   for (const act what : {act::insert, act::commit, act::upsert, act::toggle}) {
     scenario s = with_mover(table, {{act::insert, k1, 5}});

@@ -233,7 +233,7 @@ template <class Mode>
 class hunger_shared : public ::testing::Test {};
 TYPED_TEST_SUITE(hunger_shared, shared_modes);
 
-/// Index memory that comes and goes while threads grow the table: whoever is told `no_memory` tries again.
+/// Index memory that comes and goes while threads grow the table: a thread that is told `no_memory` tries again.
 TYPED_TEST(hunger_shared, that_comes_and_goes_loses_nothing) {
   for (const auto growth : growing_policies) {
     typename TypeParam::map m(tiny_options(growth));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee P of the DRAMHiT engine: whoever stands still at any step while it moves entries holds up changes of the one
+// Guarantee P of the DRAMHiT engine: a thread that stands still at any step while it moves entries holds up changes of the one
 // key that it has in hand. Lookups and inserts wait for nobody.
 #include <memory>
 #include <vector>

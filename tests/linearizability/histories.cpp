@@ -102,7 +102,7 @@ TYPED_TEST(linearizability, of_values_that_come_back) {
   }
 }
 
-/// All keys judged at once: whoever sees a later request of a batch sees the earlier ones, whatever their keys.
+/// All keys judged at once: a thread that sees a later request of a batch sees the earlier ones, whatever their keys.
 TYPED_TEST(linearizability, of_batches_across_their_keys) {
   for (std::uint64_t salt = 1700; salt < 1700 + scaled(40); ++salt) {
     plan p;

@@ -93,7 +93,7 @@ void insert_into(bins& b, std::size_t i, std::uint64_t key, std::uint64_t value)
   ASSERT_EQ(space::insert_here(word_policy{}, probe, a, b.peek(i), out), space::attempt::ended);
 }
 
-/// The slot of key 8 is cleared and goes to key 9: whoever finds either finds its own value, under one header.
+/// The slot of key 8 is cleared and goes to key 9: a thread that finds either finds its own value, under one header.
 TEST(litmus, a_shown_key_comes_with_its_value) {
   const auto look = [](const bins& b, std::size_t i, std::uint64_t key, cubby::found_word& out) {
     return space::look_into(word_policy{}, *b.at, b.bin(i), cubby::word_probe{key, key}, key, out) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee P of a partitioned table: queues that are full hold nobody up for good, whoever serves, or does not; producers
+// Guarantee P of a partitioned table: queues that are full hold nobody up for good, a thread that serves, or does not; producers
 // and owners in any proportion, threads that come and go.
 #include "partitioned/ways.hpp"
 #include "support/random.hpp"

@@ -38,7 +38,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(partitioned, partitioned_stops, ::testing::Values(0, 1, 3, 4, 77));
 
-/// While the reader is on its way the key goes, and comes back as another value, its writer stopped on the way, too. Whoever
+/// While the reader is on its way the key goes, and comes back as another value, its writer stopped on the way, too. A thread that
 /// has seen it come back must not miss it afterwards.
 TEST_P(partitioned_stops, of_a_find_meet_an_erase_and_a_second_coming) {
   for (std::uint64_t i = 0;; i += stride) {

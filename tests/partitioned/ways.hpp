@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways in which a partitioned table's writes are carried out: by whoever has to wait, by threads of the table, by
+// The ways in which a partitioned table's writes are carried out: by the thread that has to wait, by threads of the table, by
 // handles that look after partitions. What the table promises holds in all of them.
 #pragma once
 

@@ -77,7 +77,7 @@ template <class Mode>
 class regression_api_fixed_bound_shared : public ::testing::Test {};
 TYPED_TEST_SUITE(regression_api_fixed_bound_shared, shared_modes);
 
-/// Each thread has a share of the places, so there is always one for whoever wants one.
+/// Each thread has a share of the places, so there is always one for a thread that wants one.
 TYPED_TEST(regression_api_fixed_bound_shared, holds_its_capacity_for_several_threads) {
   random_source seeds(20);
   for (const std::size_t capacity : {3u, 100u, 1000u}) {

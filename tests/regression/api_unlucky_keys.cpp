@@ -13,7 +13,7 @@ namespace {
 
 using cubby::insert_outcome;
 
-/// A hash that whoever chooses the keys chooses, too. Keys that differ in the last eight bits alone share it.
+/// A hash that a thread that chooses the keys chooses, too. Keys that differ in the last eight bits alone share it.
 struct chosen_hash {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key & ~std::uint64_t{0xff}; }

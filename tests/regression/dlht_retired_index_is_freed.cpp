@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever completes a migration first lets the table's root step on and then retires the old index. A thread that finds
+// A thread that completes a migration first lets the table's root step on and then retires the old index. A thread that finds
 // nothing to do in between must not keep others from freeing that index later. Once it waited there until the next
 // growth, which may never come.
 #include "dlht/stage.hpp"

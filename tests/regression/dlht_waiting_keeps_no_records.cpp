@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever waits for a reservation to end holds a handful of records, however long it waits. Each turn of the wait once
+// A thread that waits for a reservation to end holds a handful of records, however long it waits. Each turn of the wait once
 // left one behind, which the waiter's own pin kept from being freed.
 #include <atomic>
 #include <string>

@@ -71,7 +71,8 @@ TYPED_TEST(modify, calls_its_function_once_and_nobody_else_changes_the_entry_mea
   }
 }
 
-/// Everything that need not wait: changes in the same stripe, and a growth, whose end waits for the pin of whoever is inside.
+/// Everything that need not wait: changes in the same stripe, and a growth, whose end waits for the pin of the thread that is
+/// inside.
 template <class Map, class Made> void everything_else(Map& m, const Made& made) {
   const std::uint64_t neighbour = held + 64;
   ASSERT_TRUE(m.contains(held));

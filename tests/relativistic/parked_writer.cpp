@@ -3,7 +3,7 @@
 // Meanwhile every key is looked up, and three keys of each stripe are inserted, assigned and erased. Every lookup ends. The
 // updates of a stripe wait exactly when its lock is held, and one lock is held at most. All other updates end: one whose share
 // of a resize comes to the stripe that is held leaves it there. What is taken out is handed over under another lock, one of
-// 16, and whoever meets that one takes the next.
+// 16, and a thread that meets that one takes the next.
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
@@ -253,8 +253,8 @@ TYPED_TEST(parked_writer, holds_up_one_stripe_at_a_time_while_it_does_all_of_a_p
 }
 
 /// A writer takes something out; two others do that in other stripes, one of them from a thread record whose lock for what waits to
-/// be freed is the writer's. Returns at how many of its steps the writer is inside: only whoever adds up all that waits does then
-/// wait.
+/// be freed is the writer's. Returns at how many of its steps the writer is inside: only a thread that adds up all that waits does
+/// then wait.
 template <class Value>
 std::uint64_t steps_inside_a_bag(change what) {
   std::uint64_t inside = 0;

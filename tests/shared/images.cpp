@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// G.6: a table may be used by code of the program and of any shared library alike, whoever made it, and after the one that
+// G.6: a table may be used by code of the program and of any shared library alike, a thread that made it, and after the one that
 // made it has been closed. Built several times: the library is opened by name or linked, its names visible or hidden.
 #include <atomic>
 #include <cstdio>

@@ -35,7 +35,7 @@ public:
     return static_cast<T*>(p);
   }
   void deallocate(T* p, std::size_t n) noexcept {
-    // Whoever still reads the block reads this, also in builds without a sanitizer.
+    // A thread that still reads the block reads this, also in builds without a sanitizer.
     std::memset(static_cast<void*>(p), 0xdd, n * sizeof(T));
     account_->blocks.fetch_sub(1);
     account_->bytes.fetch_sub(static_cast<std::int64_t>(n * sizeof(T)));

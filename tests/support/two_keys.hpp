@@ -65,7 +65,7 @@ bool both_miss(One& one, Two& two, std::uint64_t rounds, std::chrono::millisecon
         const std::uint64_t delay = random.below(32);
         seen[me].waited |= !door.wait(me);
         for (volatile std::uint64_t i = 0; i < delay;)
-          i = i + 1; // whoever comes last is the first to know that both are here
+          i = i + 1; // a thread that comes last is the first to know that both are here
         side.act(n);
         seen[me].missed[n] = side.look(n);
       }

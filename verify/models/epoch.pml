@@ -5,7 +5,7 @@
  * Line for line:
  *   domain.hpp claim, enter, leave, advance, oldest; barrier.hpp publish, all_threads;
  *   epoch.hpp add, turn, collect, dispose: one stripe for all, a batch of one word.
- * MODE_FALLBACK: a kernel without membarrier, where whoever enters fences for itself.
+ * MODE_FALLBACK: a kernel without membarrier, where a thread that enters fences for itself.
  * Holds: nobody looks at a word that has been freed; none is freed twice or while it is linked; once nobody is inside,
  * one `collect` frees all that wait.
  * Left out: nested pins (a counter of the owner's), claims and releases of thread records and the tree that they lie in (thread records.pml), a
@@ -52,7 +52,7 @@ inline turn() { /* the lock is ours, and what it guards; what is due is freed wh
 #ifdef BREAK_OPEN /* what has no tag yet goes with what is due */
       if :: ready != 0 -> ready = ready | sealed; sealed = 0 :: else fi;
 #endif
-#ifdef BREAK_TAG /* the epoch that ends, and not the one that begins: whoever is in it may still hold the words */
+#ifdef BREAK_TAG /* the epoch that ends, and not the one that begins: a thread that is in it may still hold the words */
       tag = clock - 1
 #else
       tag = clock

@@ -97,7 +97,7 @@ proctype mover() { byte from, j, k, w, a, i, x, v, how; bit passed;
 words: w = val[FROM];
     if :: atomic { k == DEAD -> j++ }
     :: atomic { k == EMPTY && w != 0 ->
-#ifndef BREAK_SEALED /* takes the value of whoever has taken the slot meanwhile for a mark */
+#ifndef BREAK_SEALED /* takes the value of the thread that has taken the slot meanwhile for a mark */
          k = key[FROM];
 #endif
          if :: k == EMPTY -> j++ :: else -> goto words fi }

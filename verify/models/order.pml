@@ -6,7 +6,7 @@
  *   plain store that is the linearization point, the end of the lock; find.hpp first_link, search: the root, then the key;
  *   lock.hpp lock, unlock.
  * MODE_PARTITIONS: delegate.hpp send, flush, serve, drain_lane and partition.hpp find_in: a change is sent, and carried out by
- * whoever takes the partition's lock, its sender or somebody else; the flush ends when the sender sees it consumed.
+ * a thread that takes the partition's lock, its sender or somebody else; the flush ends when the sender sees it consumed.
  * MODE_ARM: the end of the lock is a release store like others; a verb's first load waits until they are seen (`ldar`).
  * Holds: the changes and lookups of both threads have one order, which keeps that of each thread.
  * Left out: searches, resizes, several keys of a lock; loads out of order among themselves (acquire forbids it). A locked

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two handles send writes to one partition, each through a queue of two sections of two messages, and flush when they like; a
- * thread that looks after the partition comes when it likes, and may never come. Whoever waits serves.
+ * thread that looks after the partition comes when it likes, and may never come. A thread that waits serves.
  * Line for line: channel.hpp try_send, next_section, publish, flush, is_consumed, peek, release; delegate.hpp serve, drain_lane,
  *   send_when_there_is_space, wait_a_turn, flush, give_outbox. Counts go round: modulo 8 here, modulo 2^32 there.
  * Holds: each message is carried out once, as the kind that it was sent with, and in the order of its sender; a flush ends when all
@@ -17,7 +17,7 @@
 #define KIND(l, n) (((n) + (n) / 3 + l) % 2) /* of the nth message of a handle */
 byte published[HANDLES], consumed[HANDLES]; /* the channel's two shared counts */
 byte cell[8], kinds[4];                     /* numbers of messages; two bits a section */
-byte read[HANDLES], known[HANDLES];         /* the receiving ends: of whoever holds the lock */
+byte read[HANDLES], known[HANDLES];         /* the receiving ends: of the thread that holds the lock */
 byte done[HANDLES];                         /* messages that were carried out */
 bit locked;                                 /* the partition's `writing` */
 #define SOMETHING (published[0] != read[0] || published[1] != read[1])

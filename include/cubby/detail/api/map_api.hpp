@@ -97,10 +97,10 @@ public:
   /// Replaces the value by `f(const V&) -> V` if the key is there; `f` may run again. Throws like `assign`.
   template <class F> bool update(const K& k, F&& f) { return renew(k, f); }
   template <lookup_key<codec_type> Q, class F> bool update(const Q& k, F&& f) { return renew(k, f); }
-  /// `f(V&)`, called exactly once if the key is there, on a copy that then takes the value's place. Blocks: whoever wants to change
-  /// or erase this entry waits until `f` has returned; lookups, and all that is about other entries, go on. `f` must not wait for
-  /// anybody who may want this entry: no change of it, no `clear` or `erase_if` over all, no change of an entry that another
-  /// `modify` or a reservation holds. What it throws leaves the entry as it was. Throws like `assign`. Of engines that have
+  /// `f(V&)`, called exactly once if the key is there, on a copy that then takes the value's place. Blocks: a thread that wants to
+  /// change or erase this entry waits until `f` has returned; lookups, and all that is about other entries, go on. `f` must not
+  /// wait for anybody who may want this entry: no change of it, no `clear` or `erase_if` over all, no change of an entry that
+  /// another `modify` or a reservation holds. What it throws leaves the entry as it was. Throws like `assign`. Of engines that have
   /// `exclusive_modify`: `relativistic`.
   template <class F>
     requires std::copy_constructible<V>

@@ -88,7 +88,7 @@ public:
     }
     void publish() noexcept {
       section& in = to_->section_of(written_ - 1);
-      // relaxed: whoever reads them has seen the count below; a newer word has the same bits for the messages before it
+      // relaxed: a thread that reads them has seen the count below; a newer word has the same bits for the messages before it
       in.kinds[0].store(kinds_[0], sync::relaxed);
       in.kinds[1].store(kinds_[1], sync::relaxed); // relaxed: as above
       // [publish-messages] release: pairs with [take-messages]
@@ -121,7 +121,7 @@ public:
     }
   };
 
-  /// The receiving end. One thread at a time; whoever hands it to another one takes care of the order.
+  /// The receiving end. One thread at a time; a thread that hands it to another one takes care of the order.
   class consumer {
   public:
     consumer() noexcept = default;

@@ -100,11 +100,11 @@ struct domain {
   /// The same, not counted: nothing may enter or leave the thread record before `leave_alone`, which ends it.
   CUBBY_ALWAYS_INLINE static void enter_alone(thread_record& s) noexcept { show(s); }
   CUBBY_ALWAYS_INLINE static void leave_alone(thread_record& s) noexcept {
-    // [leave] release: pairs with [scan]; all that was read inside happened before whoever frees it
+    // [leave] release: pairs with [scan]; all that was read inside happened before it is freed
     s.epoch_.store(0, sync::release);
   }
   CUBBY_ALWAYS_INLINE static void leave(thread_record& s) noexcept {
-    // [leave] release: pairs with [scan]; all that was read inside happened before whoever frees it
+    // [leave] release: pairs with [scan]; all that was read inside happened before it is freed
     if (--s.depth_ == 0) [[likely]]
       s.epoch_.store(0, sync::release);
   }

@@ -45,7 +45,7 @@ CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept, bool all
   // relaxed: under the lock; in the child of a fork each state of the list is whole
   while (known_domain* const one = from->load(sync::relaxed)) {
     domain* const d = &*one->held;
-    // relaxed: whoever could hold it again would have to reach it through a holder
+    // relaxed: a thread that could hold it again would have to reach it through a holder
     const bool needed = d == kept || d == here.own.load(sync::relaxed) || d->holders.load(sync::relaxed) != 1;
     if (needed && !all) {
       from = &one->next;

@@ -80,7 +80,7 @@ constexpr std::uint64_t unit_of_bin(std::uint64_t bins, std::uint64_t units, std
 
 /// Takes `count` neighbouring link buckets; returns the first one's number plus one, or 0 when there are not enough.
 template <class Threads> std::uint64_t take_links(index<Threads>& at, std::uint64_t count) noexcept {
-  // relaxed: numbers only; the buckets are zero and are published by whoever chains them
+  // relaxed: numbers only; the buckets are zero and are published by the thread that chains them
   std::uint64_t used = at.links_used.load(sync::relaxed);
   do {
     if (used + count > at.link_count) return 0;

@@ -45,7 +45,7 @@ template <class Threads> CUBBY_ALWAYS_INLINE index<Threads>* next_index(const in
 /// All of an index has moved to this one, which adds nothing to what generations::advance_root does.
 template <class Policy, class Threads> void becomes_first(table<Policy, Threads>&, index<Threads>&) noexcept {}
 
-/// Waits until whoever moves the bin is done with it (or has given it back).
+/// Waits until the thread that moves the bin is done with it (or has given it back).
 template <class Threads> CUBBY_NEVER_INLINE void wait_for_transfer(const bin<Threads>& b) noexcept {
   sync::backoff wait;
   // [probe] acquire: pairs with [moved]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The move of one unit from an index to its successor (section 3.2.5): claim its bins, make sure of the space, capture
-// each entry out of its slot, write it behind everybody's back, publish. Whoever comes may move any unit; others wait
+// each entry out of its slot, write it behind everybody's back, publish. A thread that comes may move any unit; others wait
 // only for the unit's own bins. Nothing is captured before the space is certain, so a unit can always be given back.
 #pragma once
 
@@ -20,7 +20,7 @@ template <class Threads> struct moving {
   bool side;            // from the side bin
 };
 
-/// A unit's entries and where they go. Lives on the stack of whoever moves it.
+/// A unit's entries and where they go. Lives on the stack of the thread that moves it.
 template <class Threads> struct unit_contents {
   moving<Threads> entries[most_sources * bin_slots];
   unsigned count = 0;
@@ -44,7 +44,7 @@ template <class Threads> bool claim_bin(const index<Threads>& at, bin<Threads>& 
 }
 
 /// Gives claimed bins on: to their next state, with everything written before. The first one last: it stands for the
-/// unit (claim_unit), so whoever claims it finds the others free.
+/// unit (claim_unit), so a thread that claims it finds the others free.
 template <class Threads> void finish_bins(index<Threads>& at, bin_range range, std::uint64_t state) noexcept {
   for (std::uint64_t i = range.count; i-- > 0;) {
     auto& head = at.bins[range.first + i * range.step].head;
@@ -55,7 +55,7 @@ template <class Threads> void finish_bins(index<Threads>& at, bin_range range, s
   }
 }
 
-/// Claims all bins of a unit. Whoever has the first has them all: the others are only ever claimed after it.
+/// Claims all bins of a unit. A thread that has the first has them all: the others are only ever claimed after it.
 template <class Threads> bool claim_unit(index<Threads>& at, bin_range range) noexcept {
   if (!claim_bin(at, at.bins[range.first])) return false;
   for (std::uint64_t i = 1; i < range.count; ++i) {

@@ -66,7 +66,7 @@ public:
   void retire(thread_record& s, std::uint64_t word) {
     if constexpr (Policy::unique_words) table_.bag.add(s, word);
   }
-  /// At the table's end. From then on whoever calls does all work.
+  /// At the table's end. From then on callers do all work.
   void stop_worker() noexcept { table_.worker.stop(); }
   /// As well, later: disposes of every retired word; whether there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }

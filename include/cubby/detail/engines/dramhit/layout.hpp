@@ -5,16 +5,16 @@
 // A slot's key word and value word, and how it changes (all by one 16-byte compare-and-swap but the last):
 //   empty  {0, 0}   -> live, sealed         live {k, v} -> {k, v'}, dead {1, v}, moving {2, v}
 //   sealed {0, 1}   final                   dead {1, v} -> live or moved in a slot of its own, else final
-//   moving {2, v}   -> moved {3, v}, by a plain store of whoever moves it       moved {3, v}   final
+//   moving {2, v}   -> moved {3, v}, by a plain store of the thread that moves it       moved {3, v}   final
 // J1  A slot of the main region that has held a key is never empty again, so the chain of a key only gets longer.
 // J2  A key is live in at most one slot of all arrays, and where one search finds it every search comes by. Its slot in an older
 //     array may be moving then, and shows the same value (J6).
 // J3  Who has read k in a slot may read v afterwards: until it sees {2} or {3} go by, the value word is k's, and was
 //     current at some moment since k was read. An erased or moved slot keeps its value word for that reason.
-// J4  Whoever goes on to the next array, to insert, has met a sealed slot, has sealed the free one that ends the chain,
+// J4  A thread that goes on to the next array, to insert, has met a sealed slot, has sealed the free one that ends the chain,
 //     or has met no empty slot at all: nobody can insert the key behind it.
 // J5  Of the side region of a table of records `side_due` slots are never taken by inserts: what moves there has space.
-// J6  An entry changes in an array only when its slots in the older ones are moved: until then they show what it was. Whoever
+// J6  An entry changes in an array only when its slots in the older ones are moved: until then they show what it was. A thread that
 //     has met it behind other arrays looks once more into the root, the only one that is moved from.
 #pragma once
 

@@ -48,7 +48,7 @@ CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const thread_
          mutate_in_line(t, who, home_line<Policy>(*first_array(t), p.hash), p.word, f, out) == in_line::done;
 }
 
-/// J6: for whoever is about to change an entry of `a` that it has not met where its search began. Behind its look at an
+/// J6: for a thread that is about to change an entry of `a` that it has not met where its search began. Behind its look at an
 /// array an insert may still have taken the free slot that it had read before, and the entry may be on its way from there.
 /// Only the root is moved from: who has met the entry reads as the root the array that it came from, or a later one when that
 /// is done with. So it is enough to look there; of older arrays a pin may keep any number.

@@ -81,7 +81,7 @@ CUBBY_NEVER_INLINE bool is_carried(const array<Threads>& a, const slot<Threads>&
 }
 
 /// Both words of a slot, as they once stood together or as J3 has it. An empty slot may be taken between the two loads,
-/// and the value of whoever took it must not be held for a mark.
+/// and the value of the thread that took it must not be held for a mark.
 template <class Threads>
 CUBBY_ALWAYS_INLINE sync::two_words words_of(const slot<Threads>& s, std::uint64_t key) noexcept {
   for (;;) {
@@ -125,7 +125,7 @@ seen_slot<Threads> search(const array<Threads>& a, const chain<Threads>& c, std:
 /// Where a search that did not meet the key goes on; null: the key is not in the table. Only inserts have to seal the free slot
 /// that they go past (J4). A find or a change may leave it open: at the read of that slot the key was either further on,
 /// where nobody inserts it again before it has been erased there, because its old slot says that it has moved; or it was
-/// nowhere, and that is the moment of a miss, whoever takes the slot afterwards.
+/// nowhere, and that is the moment of a miss, whichever thread takes the slot afterwards.
 template <class Threads>
 array<Threads>* beyond(const array<Threads>& a, const seen_slot<Threads>& seen) noexcept {
   return seen.how == stop::end && !seen.passed_moved ? nullptr : next_array(a);

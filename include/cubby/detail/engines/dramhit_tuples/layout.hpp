@@ -6,7 +6,7 @@
 // How a header changes: by compare-and-swap, but where the whole tuple belongs to one thread (store). V: any even version.
 //   empty (0)      -> filling, version 1: the tuple is somebody's, and no key is in it yet     | sealed, final
 //   filling        -> live, version 2: its words are there     | filling + due, by a mover -> moved (store), final, no key in it
-//   live V         -> live V+1, by whoever writes a new value  | dead, final  | moving, by a mover
+//   live V         -> live V+1, by the thread that writes a new value  | dead, final  | moving, by a mover
 //   live V+1       -> live V+2                                 | live V+1 + due, by a mover -> moving (store of the writer)
 //   moving         -> moved (store), final: the key lives further on
 // T1  A tuple that has left `empty` is never empty again, and the key that it has got never changes, nor does its tag.
@@ -14,10 +14,10 @@
 //     older array may be moving then, and shows the same value (T6).
 // T3  The value's words are written only between V and V+1; who reads them between two looks at one even header has
 //     read one value. In state moving nobody writes them: it can be read, and is the key's, until it is moved.
-// T4  Whoever goes on to the next array, to insert, has met a sealed tuple, has sealed the empty one that ends the chain, or
+// T4  A thread that goes on to the next array, to insert, has met a sealed tuple, has sealed the empty one that ends the chain, or
 //     has met no empty one at all: nobody can insert the key behind it.
 // T5  Due: a mover that meets a tuple in somebody's hand leaves it to that thread to move, or to take back, and goes on.
-// T6  An entry changes in an array only when its tuples in the older ones are moved: until then they show what it was. Whoever
+// T6 An entry changes in an array only when its tuples in the older ones are moved: until then they show what it was. A thread that
 //     has met it behind other arrays looks once more into the root, the only one that is moved from.
 #pragma once
 

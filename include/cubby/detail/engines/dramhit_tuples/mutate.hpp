@@ -18,7 +18,7 @@ bool make_tombstone(table<Policy, Threads>& t, const thread_record& who, tuple<P
   return true;
 }
 
-/// T6: for whoever is about to change an entry of `a` that it has not met where its search began. Behind its look at an
+/// T6: for a thread that is about to change an entry of `a` that it has not met where its search began. Behind its look at an
 /// array an insert may still have filled an empty tuple, and the entry may be on its way from there. Only the root is moved
 /// from: who has met the entry reads as the root the array that it came from, or a later one when that is done with. So it is
 /// enough to look there; of older arrays a pin may keep any number.

@@ -51,7 +51,7 @@ CUBBY_ALWAYS_INLINE void read_key(const tuple<Policy, Threads>& s, typename Poli
   // relaxed: as above
   for (std::size_t i = 0; i < out.count; ++i) out.at[i] = s.words[i].load(sync::relaxed);
 }
-/// The words of the value; whoever needs them to be of one value looks at the header before and afterwards (T3).
+/// The words of the value; a thread that needs them to be of one value looks at the header before and afterwards (T3).
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE void read_value(const tuple<Policy, Threads>& s, typename Policy::stored_value& out) noexcept {
   // [tuple-word] acquire: pairs with [write-tuple]
@@ -105,8 +105,8 @@ template <class Tuple> struct seen_slot {
   bool passed_moved = false; ///< a tuple on the way has moved or is moving: the key may be further on
 };
 
-/// Searches the chain of a key. With `value`, which it fills in: for whoever reads or changes. An insert under way is passed
-/// by: when it was seen the key was absent, or the insert is another key's. Without: for whoever inserts.
+/// Searches the chain of a key. With `value`, which it fills in: for a thread that reads or changes. An insert under way is passed
+/// by: when it was seen the key was absent, or the insert is another key's. Without: for a thread that inserts.
 template <class Policy, class Threads, class Probe>
 seen_slot<tuple<Policy, Threads>> search(const array<Policy, Threads>& a, const Probe& p,
                                          typename Policy::stored_value* value) noexcept {

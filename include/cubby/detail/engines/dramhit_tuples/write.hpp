@@ -25,7 +25,7 @@ bool fill(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Th
   // [show-tuple] release: pairs with [look-at-tuple]
   // [wanted] acquire: pairs with [want-tuple]; the failure, which shows the next array
   if (s.header.compare_exchange(expected, header_of(tag, state::live, 2), sync::release, sync::acquire)) return true;
-  // [give-tuple] release: pairs with [look-at-tuple]; whoever sees it goes to the next array
+  // [give-tuple] release: pairs with [look-at-tuple]; a thread that sees it goes to the next array
   s.header.store(in_state(mine, state::moved), sync::release);
   count_done(t, a, 1);
   return false;
@@ -34,7 +34,7 @@ bool fill(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Th
 /// Nobody may take the tuple any more; false: somebody was faster.
 template <class Policy, class Threads> bool seal(tuple<Policy, Threads>& s) noexcept {
   std::uint64_t expected = empty_header;
-  // [seal-tuple] release: pairs with [look-at-tuple]; whoever sees it sees the next array
+  // [seal-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
   // relaxed: who is late looks again
   return s.header.compare_exchange(expected, header_of(0, state::sealed, 0), sync::release, sync::relaxed);
 }
@@ -74,7 +74,7 @@ void carry(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, T
   typename Policy::stored_value value;
   read_value(s, value);
   place(t, next_array(a), p, value);
-  // [tuple-moved] release: pairs with [look-at-tuple]; whoever sees it finds the key in the next array
+  // [tuple-moved] release: pairs with [look-at-tuple]; a thread that sees it finds the key in the next array
   s.header.store(in_state(header, state::moved), sync::release);
 }
 
@@ -95,14 +95,14 @@ bool overwrite(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Polic
   // [wanted] acquire: pairs with [want-tuple]; the failure, which shows the next array
   if (s.header.compare_exchange(expected, stepped(mine), sync::release, sync::acquire)) return true;
   const std::uint64_t moving = in_state(stepped(mine), state::moving);
-  // [carry-tuple] release: pairs with [look-at-tuple]; whoever sees it may read the value
+  // [carry-tuple] release: pairs with [look-at-tuple]; a thread that sees it may read the value
   s.header.store(moving, sync::release);
   carry(t, a, s, moving, p);
   count_done(t, a, 1);
   return true;
 }
 
-/// Moves a tuple, seals it, or leaves it to whoever has it in hand: then false, and that thread will count it.
+/// Moves a tuple, seals it, or leaves it to the thread that has it in hand: then false, and that thread will count it.
 template <class Policy, class Threads>
 bool settle(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s) noexcept {
   for (;;) {
@@ -124,7 +124,7 @@ bool settle(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, 
     read_key(s, p.key);
     p.hash = t.policy.hash_of(p.key);
     const std::uint64_t moving = in_state(h, state::moving);
-    // [carry-tuple] release: pairs with [look-at-tuple]; whoever sees it sees the next array
+    // [carry-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
     // relaxed: somebody changed it; look again
     if (!s.header.compare_exchange(h, moving, sync::release, sync::relaxed)) continue;
     carry(t, a, s, moving, p);

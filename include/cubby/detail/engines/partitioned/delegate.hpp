@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delegation (DRAMHiT section 3.3): a channel from every handle to every partition, and the threads that carry out what
-// comes. Whoever holds a partition's `writing` empties its inbox; nobody holds it between two calls. So a queue that is full
+// comes. A thread that holds a partition's `writing` empties its inbox; nobody holds it between two calls. So a queue that is full
 // never has to wait for a thread that does not come: its sender empties the inbox itself.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace cubby::inline v0::engines::dramhit {
 /// One handle's channel to one partition, and its receiving end.
 struct lane {
   channel<> ring;
-  alignas(cpu::cache_line) channel<>::consumer end{ring}; ///< of whoever holds the partition's `writing`
+  alignas(cpu::cache_line) channel<>::consumer end{ring}; ///< of the thread that holds the partition's `writing`
   sync::word<std::uint64_t> refused;                      ///< messages that wanted memory which there was not
 };
 

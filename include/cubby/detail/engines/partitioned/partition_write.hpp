@@ -202,7 +202,7 @@ CUBBY_ALWAYS_INLINE bool carry_out(partition_set<Policy>& set, partition& p, std
   if (!make_space(set, p)) return false;
   const partition_array* const now = p.current.load(sync::relaxed); // relaxed: as above
   if (now != before) found = seek(set, *now, rest, word);
-  found.at->second.store(value, sync::relaxed); // relaxed: whoever sees the key below sees it
+  found.at->second.store(value, sync::relaxed); // relaxed: a thread that sees the key below sees it
   // Linearization point of the insert. [slot-shown] release: pairs with [look]
   found.at->first.store(word, sync::release);
   ++p.used;

@@ -76,7 +76,7 @@ template <class Policy> node* make_node(std::uint64_t key, std::uint64_t value, 
   if (space == nullptr) return nullptr;
   auto* const made = ::new (space) node;
   made->key = key;
-  // relaxed: whoever links the node publishes both
+  // relaxed: a thread that links the node publishes both
   made->value.store(value, sync::relaxed);
   made->next.store(link, sync::relaxed); // relaxed: as above
   return made;

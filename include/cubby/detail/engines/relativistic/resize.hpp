@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resize as a sequence of small pieces, done by whoever passes by or by the table's worker: chains move to the new array
+// A resize as a sequence of small pieces, done by the thread that passes by or by the table's worker: chains move to the new array
 // family by family; then, after a wait for readers, a growth cuts them apart family by family.
 // No piece blocks: the wait is a grace period that the next piece asks for, and a stripe that somebody is in is left for later.
 // So a resize may run inside its own thread's pin, where a blocking wait would wait for itself; it then goes on when somebody

@@ -43,7 +43,7 @@ struct resize_work {
   std::uint64_t cursor = 0;   // the next family of this pass
 };
 
-/// Hints to whoever passes by; the truth is under `resize_lock`.
+/// Hints to the thread that passes by; the truth is under `resize_lock`.
 namespace resize_state {
 inline constexpr std::uint32_t none = 0;
 inline constexpr std::uint32_t families_to_do = 1;
