@@ -29,6 +29,7 @@ RULES = [
     words.check_licence_lines,
     words.check_names,
     words.check_words,
+    words.check_plain_words,
     words.check_links,
     words.check_version,
     words.check_dependencies,

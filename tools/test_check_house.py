@@ -234,6 +234,10 @@ class Words(House):
     def test_unfinished(self):
         self.catches("words", {"a.cpp": SPDX + f"// {UNFINISHED}: later\n"})
 
+    def test_words_that_the_field_has_others_for(self):
+        self.catches("words", {"include/cubby/detail/core/x.hpp": header("// The seat of a thread.", "int chores_left;")}, count=2)
+        self.passes({"apps/x.cpp": SPDX + "int crew;\n"})
+
     def test_inputs_of_programs_are_not_text(self):
         self.passes({"fuzz/corpus/api/0a1b": UNFINISHED})
 

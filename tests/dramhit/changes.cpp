@@ -66,7 +66,7 @@ TEST_P(changes, of_an_entry_in_a_pipeline_take_place_once_whatever_happens_to_it
 
 /// A mover that stands between the new place of an entry and its old one keeps others from the old one only while the entry
 /// cannot change.
-TEST(pipelined_changes, are_seen_by_whoever_looks_after_their_answer_beside_a_mover_at_any_step) {
+TEST(pipelined_changes, are_seen_by_threads_that_look_after_their_answer_beside_a_mover_at_any_step) {
   for (std::uint64_t i = 0;; ++i) {
     map m(tiny_options());
     for (std::uint64_t k = 4; k <= 10; ++k) ASSERT_TRUE(m.insert(k, 5));

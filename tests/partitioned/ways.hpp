@@ -25,7 +25,7 @@ struct way {
 };
 
 inline constexpr way every_way[] = {{"one_partition", 1, 0, false},
-                                    {"whoever_waits", 5, 0, false},
+                                    {"waiting_senders", 5, 0, false},
                                     {"threads_of_the_table", 5, 2, false},
                                     {"a_thread_for_each", 2, 2, false},
                                     {"handles", 5, 0, true}};

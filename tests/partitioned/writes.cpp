@@ -94,7 +94,7 @@ TEST_P(partitioned_writes, of_one_handle_take_effect_in_its_order_and_are_seen_a
   }
 }
 
-TEST_P(partitioned_writes, add_up_exactly_whoever_sends_them) {
+TEST_P(partitioned_writes, add_up_exactly_from_any_sender) {
   constexpr std::uint64_t keys = 100;
   constexpr unsigned threads = 4;
   const std::uint64_t each = scaled(20000);

@@ -110,7 +110,7 @@ using words_records_tuples =
                      cubby::map<std::uint64_t, tuple_value, cubby::dramhit_tuples, clustered_hash>>;
 TYPED_TEST_SUITE(regression_dramhit_changes, words_records_tuples);
 
-TYPED_TEST(regression_dramhit_changes, of_an_entry_that_moves_are_seen_by_whoever_looks_behind_their_answer) {
+TYPED_TEST(regression_dramhit_changes, of_an_entry_that_moves_are_seen_by_threads_that_look_behind_their_answer) {
   for (unsigned insert = 1; insert <= 2; ++insert)
     for (unsigned mover = 1; mover <= 12; ++mover)
       for (unsigned stores = 1; stores <= 8; ++stores)

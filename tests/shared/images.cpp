@@ -196,7 +196,7 @@ template <class Engine> struct images : testing::Test {
 using engines = testing::Types<cubby::dlht, cubby::dramhit, cubby::relativistic>;
 TYPED_TEST_SUITE(images, engines);
 
-TYPED_TEST(images, share_tables_whoever_made_them) {
+TYPED_TEST(images, share_tables_that_another_image_made) {
   in_a_thread([] { use_both<TypeParam>(TestFixture::of::name, TestFixture::of::linked); });
 }
 TYPED_TEST(images, use_the_table_of_one_that_has_been_closed) {

@@ -13,6 +13,12 @@ CANNOT_COMMENT = {".json", ".txt", ".sum", ".svg", ".png", ".jsonl", ".csv", ".t
 WITHOUT_LICENCE_LINE = {"LICENSE"}
 UNFINISHED = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 EMPTY_NAMES = {"util", "utils", "utility", "common", "misc", "mgr", "helper", "helpers"}
+PLAIN = ("include/", "docs/", "tests/", "README.md", "CONTRIBUTING.md", "SECURITY.md")
+INSTEAD = {
+    "seat": "thread record", "seats": "thread records", "sighting": "seen slot", "glance": "look", "chores": "maintenance",
+    "errand": "write kind", "scrubbed": "cleared", "unmanned": "without a worker", "conductor": "driver", "crew": "threads",
+    "whoever": "a thread that",
+}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 VERSION = re.compile(r"^project\(cubby VERSION (\d+\.\d+\.\d+)", re.MULTILINE)
 
@@ -32,6 +38,17 @@ def check_words(tree):
             match = UNFINISHED.search(line)
             if match and source.path != "LICENSE":
                 yield Finding("words", source.path, number, f"`{match.group()}`: finish it or open an issue")
+
+
+def check_plain_words(tree):
+    """Words that the project had for what the field has a word for, each with the field's."""
+    for source in tree.sources:
+        if not source.path.startswith(PLAIN) or source.suffix in CANNOT_COMMENT:
+            continue
+        for number, line in enumerate(source.lines, 1):
+            for word in re.findall(r"[a-z]+", line.lower()):
+                if word in INSTEAD:
+                    yield Finding("words", source.path, number, f"`{word}`: the field's word is `{INSTEAD[word]}`")
 
 
 def check_names(tree):
