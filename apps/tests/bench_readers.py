@@ -81,7 +81,7 @@ class ReadSections(Folder):
             self.assertEqual(row[-2:], ["-", "-"], "bytes/key and huge pages of what is no table")
 
     def test_tables_beside_sections(self):
-        data, shown = self.run_json("--engine", "dlht,rcu_seat,limit,limit-swap", "--workload", "get,read_section", "--keys", "1k,2k",
+        data, shown = self.run_json("--engine", "dlht,rcu_record,limit,limit-swap", "--workload", "get,read_section", "--keys", "1k,2k",
                                     "--threads", "2", "--batch", "1,8")
         self.check_schema(data)
         measured = [(r["workload"], r["engine"]) for r in data["results"]]
