@@ -65,7 +65,7 @@ TEST(slots, of_a_chained_bucket_belong_to_one_bin) {
   using map = cubby::map<std::uint64_t, std::uint64_t, cubby::dlht, sixteens_hash>;
   for (std::uint64_t i = 1;; ++i) {
     bool last = false;
-    for (std::uint64_t j = 1; j < 25; ++j) {
+    for (std::uint64_t j = 1; j < 40; ++j) {
       map m(tiny_options());
       for (const std::uint64_t bin : {x, y, z, u}) {
         for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(m.insert(bin + k, bin + k));
