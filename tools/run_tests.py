@@ -19,11 +19,11 @@ PARTS = {
     "messages": (source.messages, "what must not compile says why"),
     "bare": (source.bare, "without exceptions and run-time types"),
     "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config"),
-    "release": (tests.release, "all tests of the tables, optimised"),
+    "release": (tests.release, "all tests of the tables, built with g++ and optimised"),
     "gates": (tests.gates, "what each call costs in lines, locked instructions and allocations; the explorer of schedules"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
-    "asan": (tests.asan, "tests built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "asan": (tests.asan, "tests of the public API built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
     "tsan": (tests.tsan, "tests with free threads built with clang, under ThreadSanitizer"),
     "fuzz": (fuzz.fuzz, "libFuzzer over the whole API and the readers of k-mers, 30 seconds each"),
     "programs": (tests.programs, "the programs and examples, built with clang, and the programs' tests"),
@@ -31,8 +31,8 @@ PARTS = {
     "aarch64": (tests.aarch64, "what the processor matters to, cross-compiled and run under qemu-user"),
 }
 
-# What `make test` runs: the rules of the source, the tests once, the examples, and the memory errors of the conformance suite.
-SHORT = ["house", "format", "front_door", "messages", "release", "examples", "asan"]
+# What `make test` runs: the rules of the source, the examples, and the tests of the public API, built once, with AddressSanitizer.
+SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
 # Those that take long, side by side, the longest first; parts in one chain share a build folder.
 CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]

@@ -7,6 +7,9 @@ import subprocess
 
 from .shell import BUILD, Failure, JOBS, need
 
+# The runs of `cubby_tests`, the tests that see the library as users do.
+PUBLIC = ("-R", "^cubby_tests(_others|_without_membarrier)?$")
+
 
 def ctest(shell, preset, *options, prefix=(), env=None):
     """Runs a preset's tests; says how many. None at all is a failure: a label or a folder has been lost."""
@@ -57,10 +60,10 @@ def build_and_run(shell, preset, *targets, prefix=(), only=()):
 
 
 def asan(shell):
-    """With clang, which compiles for it in a third of g++'s time and so sees the tests, too; g++, the tests with hooks and
-    the explorer, which has a watch of its own over freed memory, in `make verify`."""
+    """With clang, which compiles for it in a third of g++'s time. g++, the tests with hooks and the explorer, which has a
+    watch of its own over freed memory, are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", "cubby_tests", "cubby_counting", only=("-R", "^cubby_(tests($|_wi)|counting)"))
+    return build_and_run(shell, "clang-asan", "cubby_tests", only=PUBLIC)
 
 
 def without_address_randomisation():
@@ -75,8 +78,7 @@ def tsan(shell):
     """With clang, in half of g++'s time, and the tests whose threads run freely. In the hooked ones a schedule lets one
     thread run at a time, and shows the sanitizer little: they and g++ in `make verify`."""
     need("clang++-19")
-    free = ("-R", "^cubby_tests(_without_membarrier)?$")
-    return build_and_run(shell, "clang-tsan", "cubby_tests", prefix=without_address_randomisation(), only=free)
+    return build_and_run(shell, "clang-tsan", "cubby_tests", prefix=without_address_randomisation(), only=PUBLIC)
 
 
 def programs(shell):
@@ -98,4 +100,4 @@ def cross(shell, program):
     need("aarch64-linux-gnu-g++", "qemu-aarch64")
     shell.configure("aarch64")
     shell.build("aarch64", program)
-    return ctest(shell, "aarch64", "-R", f"^{program}$") + " under qemu-user"
+    return ctest(shell, "aarch64", "-R", f"^{program}(_others)?$") + " under qemu-user"

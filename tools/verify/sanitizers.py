@@ -13,6 +13,6 @@ def run(shell):
     return "; ".join(
         (
             "asan: " + tests.build_and_run(shell, "asan"),
-            "tsan: " + tests.build_and_run(shell, "tsan", *THREADED, prefix=prefix, only=("-R", "^cubby_tests(_hooked.*|_without.*)?$")),
+            "tsan: " + tests.build_and_run(shell, "tsan", *THREADED, prefix=prefix, only=("-R", "^cubby_tests(_hooked.*|_others|_without.*)?$")),
         )
     )
