@@ -180,5 +180,40 @@ TYPED_TEST(forked, a_table_without_its_thread_grows_and_ends) {
   EXPECT_TRUE(grown->contains(1));
 }
 
+/// At some of these forks a thread of the parent holds a lock of the retired records, or of a stripe.
+TYPED_TEST(forked, a_child_ends_tables_whose_values_others_were_replacing) {
+  auto table = std::make_unique<typename TestFixture::map_type>(cubby::options{.capacity = 16});
+  for (std::uint64_t k = 0; k < keys; ++k) table->insert(k, counted(k));
+  std::atomic<bool> stops{false};
+  std::thread writer([&] {
+    for (std::uint64_t n = 0; !stops; ++n) table->assign(n % keys, counted(n));
+  });
+  for (int n = 0; n < 60; ++n) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200 + n * 37 % 500));
+    EXPECT_EQ(status_of_child([&](result_of_child&) { table.reset(); }), 0);
+    if (testing::Test::HasFailure()) break;
+  }
+  stops = true;
+  writer.join();
+}
+
+/// The guard of another thread has ended, and the record of its handle can be given back.
+TYPED_TEST(forked, handles_that_other_threads_guard_can_be_destroyed) {
+  using handle_type = typename TestFixture::map_type::handle_type;
+  std::optional<handle_type> one(this->map_.handle());
+  const visitor other([&](auto stay) {
+    const auto guarded = one->guard();
+    stay();
+  });
+  EXPECT_EQ(status_of_child([&](result_of_child& told) {
+              const auto* const its = one->own_thread_record();
+              one.reset();
+              told.expect(this->map_.handle().own_thread_record() == its, "the next handle takes its record");
+              this->assign_all();
+              told.expect(counted::living < most_living, "records are freed");
+            }),
+            0);
+}
+
 } // namespace
 } // namespace cubby_test

@@ -8,13 +8,13 @@
  * MODE_FALLBACK: a kernel without membarrier, where a thread that enters fences for itself.
  * Holds: nobody looks at a word that has been freed; none is freed twice or while it is linked; once nobody is inside,
  * one `collect` frees all that wait.
- * Left out: nested pins (a counter of the owner's), claims and releases of thread records and the tree that they lie in (thread records.pml), a
+ * Left out: nested pins (a counter of the owner's), claims and releases of thread records and the tree that they lie in (thread_records.pml), a
  * barrier that the kernel begins to refuse (refusal.pml), loads out of order (acquire forbids it). Compare-and-swaps are seen
  * at once. Waiting blocks, so that a wait without end is a deadlock. */
 #define THREADS 4
 #define NEW(me) (me + me) /* words are the bits of a set: 1 is linked at first, 2 and 4 come from the writers 1 and 2 */
 chan buffer[THREADS] = [4] of { byte }; /* stores to one's own thread record that others do not see yet */
-byte epoch[THREADS], thread records;             /* what they see: 0 outside; which thread records are in the list */
+byte epoch[THREADS], listed;                     /* what they see: 0 outside; which thread records are in the list */
 byte clock = 1, linked = 1;
 byte open, sealed, tag, lock; /* the stripe */
 byte freed;                   /* ghost */
@@ -23,7 +23,7 @@ byte freed;                   /* ghost */
 #endif
 
 inline enter() {
-  thread records = thread records | (1 << me); now = clock;
+  listed = listed | (1 << me); now = clock;
 #if defined(MODE_FALLBACK) && !defined(BREAK_PUBLISH)
   atomic { empty(buffer[me]) -> epoch[me] = now; now = 0 }
 #else
@@ -38,7 +38,7 @@ inline oldest() {
 #elif !defined(BREAK_MEMBARRIER) /* does not make the others pass a fence */
   do :: atomic { p < THREADS -> empty(buffer[p]) -> p++ } :: atomic { p == THREADS -> p = 0; break } od;
 #endif
-  mask = thread records;
+  mask = listed;
   do
   :: atomic { p < THREADS -> if :: (mask >> p) & 1 && epoch[p] != 0 && epoch[p] < least -> least = epoch[p] :: else fi; p++ }
   :: atomic { p == THREADS -> p = 0; mask = 0; break }

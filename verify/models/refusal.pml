@@ -7,7 +7,7 @@
  *   least_of; rcu.hpp begin, elapsed; barrier.hpp publish, publish_fenced, all_threads.
  * Holds: nobody looks at a word that has been freed; readers fence only after a refusal; with all outside, `oldest`
  * holds up nothing unless it is refused to the asker and a thread record has been neither entered since nor given back.
- * Left out: a second question of the same reclaimer, nested pins, pins of reclaimers (they hold up like a reader's), the tree of thread records (thread records.pml), bags (epoch.pml), loads
+ * Left out: a second question of the same reclaimer, nested pins, pins of reclaimers (they hold up like a reader's), the tree of thread records (thread_records.pml), bags (epoch.pml), loads
  * out of order. Compare-and-swaps, and what adds to the clock, are seen at once. Waiting blocks. */
 #define READERS 2
 #define NONE 255

@@ -159,7 +159,10 @@ struct domain {
     thread_records.for_each_taken([&](thread_record& s) {
       if (s.user_.get() == 0 || s.user_.get() == me) return;
       s.epoch_.store(0, sync::relaxed); // relaxed: nobody else is here
-      if (!s.of_thread_) return;        // who owns the handle gives it back
+      if (!s.of_thread_) {              // who owns the handle gives it back
+        s.guards_ = 0;                  // they have ended with their thread
+        return;
+      }
       thread_records.release(s.id_);
       ++gone;
     });

@@ -140,11 +140,15 @@ private:
     from = word_chain();
     return all;
   }
+  /// For `dispose_all`, which is alone. A lock that is taken belongs to a thread that the child of a fork has lost, in the middle of
+  /// a change: the words of that stripe are left as they are.
   word_chain take_all(stripe& one) const noexcept {
-    lock_scope hold(one.lock);
+    if (!one.lock.try_lock()) return {};
     prepend(one.ready, take(one.sealed));
     prepend(one.ready, take(one.open));
-    return take_ready(one);
+    const word_chain all = take_ready(one);
+    one.lock.unlock();
+    return all;
   }
   static word_chain take_ready(stripe& one) noexcept { return take(one.ready); }
 

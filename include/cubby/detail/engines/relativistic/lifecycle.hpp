@@ -23,11 +23,25 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
   return t.settings.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
 }
 
+/// Whether no lock of the table is held; the caller is alone and holds them from here on. In the child of a fork a lock may belong to
+/// a thread that the child does not have. What that thread was changing is then in no known state.
+template <class Policy> bool lock_all(table<Policy>& t) noexcept {
+  bool all = t.resize_lock.try_lock();
+  for (stripe& s : t.stripes) all = s.lock.try_lock() && all;
+  return all;
+}
+template <class Policy> void unlock_stripes(table<Policy>& t) noexcept {
+  for (stripe& s : t.stripes) s.lock.unlock();
+}
+
 /// Disposes of every entry and frees every array. Nobody else may use the table any more; so a resize that is under way is
-/// ended without waiting for anybody, after which each node is on one chain.
+/// ended without waiting for anybody, after which each node is on one chain. In the child of a fork that has lost the holder of a lock
+/// the table's memory is left as it is.
 template <class Policy> void close(table<Policy>& t) {
   t.closing.store(1, sync::relaxed); // relaxed: a request to hurry; see background_work
   t.worker.stop();
+  if (!lock_all(t)) return;
+  unlock_stripes(t); // the resize takes them one by one
   t.wanted = 0;
   while (work_on(t, ~std::uint64_t{0}, true) != progress::idle) {
   }

@@ -10,7 +10,7 @@
  * buffer of a reader that has claimed), bags (epoch.pml), a barrier that is refused (refusal.pml), forks. What is done under the lock
  * is one step but for its stores, which are seen one after the other. Waiting blocks, so that a wait without end is a deadlock. */
 #define READERS 3
-#define Thread records 4
+#define RECORDS 4
 #define NONE 255
 /* Words that stores wait for: the root's bits, those of two blocks, the way to the second block, the lock, epochs of thread records. */
 #define ROOT 0
@@ -21,7 +21,7 @@
 chan buffer[READERS] = [6] of { byte, byte }; /* stores that others do not see yet */
 byte word[9];
 byte filled, clock = 1, linked = 1;
-byte freed; bit owned[Thread records]; /* ghosts */
+byte freed; bit owned[RECORDS]; /* ghosts */
 #ifdef BREAK_LOCK /* claims and releases without the lock */
 #define FREE true
 #else
@@ -109,7 +109,7 @@ inline barrier() {
 }
 
 proctype reclaimer() {
-  byte tag, least, n, blocks, thread records, s;
+  byte tag, least, n, blocks, used, s;
   do
   :: linked == 1 -> linked = 2; atomic { clock++; tag = clock };
     do ::
@@ -120,11 +120,11 @@ proctype reclaimer() {
 #endif
       least = NONE;
       do
-      :: atomic { blocks != 0 -> n = (blocks & 1 -> 0 : 1); blocks = blocks & ~(1 << n); assert(n == 0 || word[WAY]); thread records = word[BLOCK(n)] };
+      :: atomic { blocks != 0 -> n = (blocks & 1 -> 0 : 1); blocks = blocks & ~(1 << n); assert(n == 0 || word[WAY]); used = word[BLOCK(n)] };
         do
-        :: atomic { thread records != 0 -> s = (thread records & 1 -> 0 : 1); thread records = thread records & ~(1 << s); s = word[EPOCH(2 * n + s)];
+        :: atomic { used != 0 -> s = (used & 1 -> 0 : 1); used = used & ~(1 << s); s = word[EPOCH(2 * n + s)];
              if :: s != 0 && s < least -> least = s :: else fi; s = 0 }
-        :: atomic { thread records == 0 -> n = 0; break }
+        :: atomic { used == 0 -> n = 0; break }
         od
       :: atomic { blocks == 0 -> break }
       od;
@@ -146,4 +146,4 @@ init {
   atomic { run memory(); run reclaimer(); run reader(0, 2); run reader(1, 1); run reader(2, 1) }
   _nr_pr == 2 -> atomic { empty(buffer[0]) && empty(buffer[1]) && empty(buffer[2]) ->
     assert(freed == 1 && word[ROOT] == 0 && word[BLOCK(0)] == 0 && word[BLOCK(1)] == 0 && filled == 0) };
-  do :: claim(); if :: mine == Thread records - 1 -> break :: else fi od }
+  do :: claim(); if :: mine == RECORDS - 1 -> break :: else fi od }
