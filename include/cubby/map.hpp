@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time; nobody registers.
 // The verbs are in map_api.hpp and table_api.hpp. The types choose the mode: keys and values of at most 8 bytes live in the
-// table itself, everything else in records that the allocator gives (core/codec.hpp). In an engine of tuples
+// table itself, everything else in records that the allocator gives (see `storage_mode`). In an engine of tuples
 // (cubby::dramhit_tuples) plain keys and values of up to 56 bytes together live in the table. docs/processes.md says what
 // holds between shared libraries, and what the child of a fork may do.
 #pragma once
@@ -14,9 +14,9 @@
 namespace cubby::inline v0 {
 
 /// K: any type with a hash and operator==, owned by the map. Equal by its bits or its bytes where it says so, else by its own
-/// operator== (docs/guarantees.md, "Which keys are equal"; `bits_are_equality`, `stored_as_bytes`, `always_in_record`).
+/// operator== (docs/guarantees/keys.md; `bits_are_equality`, `stored_as_bytes`, `always_in_record`).
 /// V: any type that can be destroyed without throwing.
-/// Engine: a tag such as cubby::dlht. Hash: see core/hash.hpp. Allocator: of records; it is called from every thread.
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: of records; it is called from every thread.
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class map : public map_api<map<K, V, Engine, Hash, Allocator>,

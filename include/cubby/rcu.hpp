@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front door to read-copy-update alone, for structures of one's own: read sections, `synchronize`, grace periods, and the bag
+// Read-copy-update alone, for structures of one's own: read sections, `synchronize`, grace periods, and the bag
 // into which a writer retires what it has unlinked.
 #pragma once
 

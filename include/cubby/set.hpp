@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cubby::set<K>: a concurrent set. Any number of threads may call any verb at the same time; nobody registers.
 // The verbs are in set_api.hpp and table_api.hpp. The types choose the mode: keys of at most 8 bytes live in the
-// table itself, everything else in records that the allocator gives (core/codec.hpp).
+// table itself, everything else in records that the allocator gives (see `storage_mode`).
 #pragma once
 
 #include <cubby/detail/api/ending.hpp>
@@ -12,7 +12,7 @@
 namespace cubby::inline v0 {
 
 /// K: any type with a hash and operator==, owned by the set.
-/// Engine: a tag such as cubby::dlht. Hash: see core/hash.hpp. Allocator: of records; it is called from every thread.
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: of records; it is called from every thread.
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class set : public set_api<set<K, Engine, Hash, Allocator>,

@@ -72,6 +72,19 @@ TYPED_TEST(g_reclamation, clear_and_release_frees_records_at_once_when_nobody_lo
   EXPECT_EQ(tracked::living().load(), 0);
 }
 
+TYPED_TEST(g_reclamation, shrink_to_fit_frees_what_was_retired_under_every_shrink_policy) {
+  for (const auto shrink : {cubby::shrink_policy::never, cubby::shrink_policy::manual}) {
+    table_options chosen = tiny_options();
+    chosen.shrink = shrink;
+    auto m = this->make(chosen);
+    for (std::uint64_t k = 0; k < 100; ++k) ASSERT_TRUE(m->insert(k, tracked(k)));
+    for (std::uint64_t k = 0; k < 100; ++k) ASSERT_TRUE(m->assign(k, tracked(k + 1)));
+    EXPECT_TRUE(m->shrink_to_fit());
+    EXPECT_EQ(m->stats().retired, 0u);
+    EXPECT_EQ(this->account.blocks.load(), 100);
+  }
+}
+
 template <class Engine>
 class g_shared : public g_reclamation<Engine> {};
 TYPED_TEST_SUITE(g_shared, shared_engines);

@@ -27,7 +27,7 @@ template <class Engine> struct context {
   [[nodiscard]] const codec_type& codec() const noexcept { return engine.slots(); }
 };
 
-template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record& wait_for_thread_thread_record(Engine& e) {
+template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record& wait_for_thread_record(Engine& e) {
   for (sync::backoff wait;; wait.pause()) {
     fail::with_no_memory();
     if (thread_record* const mine = e.local_thread_record()) return *mine;
@@ -36,7 +36,7 @@ template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record& wait_for
 /// The calling thread's record. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
 template <class Engine> [[nodiscard]] CUBBY_ALWAYS_INLINE thread_record& caller_thread_record(Engine& e) {
   thread_record* const mine = e.local_thread_record();
-  return mine != nullptr ? *mine : wait_for_thread_thread_record(e);
+  return mine != nullptr ? *mine : wait_for_thread_record(e);
 }
 template <class Engine> using value_of = typename Engine::policy::mapped_type;
 /// What a value is to the engine: a word, or a tuple's words.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of engines that keep their entries in one flat array (core/arrays.hpp).
+// The options of engines that keep their entries in one flat array (detail/core/migration.hpp).
 #pragma once
 
 #include <cstddef>

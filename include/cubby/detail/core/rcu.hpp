@@ -73,17 +73,17 @@ public:
     spin_.pause(); // before a sleep, too: where threads take turns on one core the reader needs one
     if (turns_++ < 128) return;
     sleep_briefly(span_);
-    napped_ += span_;
+    slept_ += span_;
     if (span_ < 1000) span_ *= 2;
   }
   /// Microseconds that were asked for in sleeps.
-  [[nodiscard]] std::uint64_t napped() const noexcept { return napped_; }
+  [[nodiscard]] std::uint64_t slept() const noexcept { return slept_; }
 
 private:
   sync::backoff spin_;
   unsigned turns_ = 0;
   unsigned span_ = 20;
-  std::uint64_t napped_ = 0;
+  std::uint64_t slept_ = 0;
 };
 
 /// How a wait for readers ended.
@@ -106,7 +106,7 @@ inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
   if (thread_record* const own = registry::local(of)) const thread_pin fenced(*own);
   if (mine != nullptr) const thread_pin fenced(*mine);
   for (reader_backoff wait; !readers.elapsed(); wait.pause()) {
-    if (wait.napped() >= limit) return waited::too_long;
+    if (wait.slept() >= limit) return waited::too_long;
   }
   return waited::elapsed;
 }

@@ -22,7 +22,7 @@ template <unsigned Height> struct thread_record_tree;
 /// nobody.
 class alignas(cpu::cache_line) thread_record {
 public:
-  /// Small, and unique among the taken thread records of the domain: an index for per-thread record counters.
+  /// Small, and unique among the taken thread records of the domain: an index for counters of one thread record each.
   [[nodiscard]] std::size_t id() const noexcept { return id_; }
 
 private:

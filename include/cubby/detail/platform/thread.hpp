@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One background thread that sleeps until it is notified, and ends with its owner. The image whose code it runs stays loaded
 // until then. In the child of a fork it is not there. Built on pthread alone, because <thread> would double the size of the
-// front door. Builds with CUBBY_SYNC_HOOKS see each turn of its lock as one step, and may run the worker somewhere else than
+// public headers. Builds with CUBBY_SYNC_HOOKS see each turn of its lock as one step, and may run the worker somewhere else than
 // in a thread of the system.
 #pragma once
 

@@ -139,8 +139,8 @@ concept engine = lookup_engine<E> && (!E::policy::in_records || retiring<E>) &&
                  };
 
 /// `find_many(thread_record, n, make, take)`, inside a guard: `take(i, found)` once for each i below n, where found answers
-/// `make(i)`, a probe. Probes that are equal are answered in their order, others in any. Both functions run once for each i and may
-/// not throw into a held lock: none is held. What they throw ends the call.
+/// `make(i)`, a probe. Probes that are equal are answered in their order, others in any. `take` runs once for each i, `make` may
+/// run again and gives the same probe. No lock is held while they run. What they throw ends the call.
 template <class E>
 concept many_finding = lookup_engine<E> && requires(E& e, thread_record& s, any_asker<E> make, any_taker<E> take) {
   e.find_many(s, std::size_t{}, make, take);
@@ -160,19 +160,19 @@ concept prefetching = lookup_engine<E> && requires(E& e, const typename E::probe
   };
 };
 
-/// `reserve(thread_record, entries)`, outside a guard: makes the table large enough for so many entries. False: no memory, or the
+/// `reserve(thread_record, entries)`, outside a guard or inside one, on which it never waits: makes the table large enough for so many entries. False: no memory, or the
 /// bound of a `fixed` table is smaller; the table works on as it was.
 template <class E>
 concept growable = lookup_engine<E> && requires(E& e, thread_record& s) {
   { e.reserve(s, std::size_t{}) } -> std::same_as<bool>;
 };
-/// `shrink_to_fit(thread_record)`, outside a guard: gives memory back, down to `options.capacity`. True and nothing under
-/// `shrink_policy::never`. False: no memory for a smaller index; the table works on as it was.
+/// `shrink_to_fit(thread_record)`, outside a guard or inside one, on which it never waits: gives memory back, down to
+/// `options.capacity`, and disposes of what is retired and out of every guard. Under `shrink_policy::never` it only does the latter. False: no memory for a smaller index; the table works on as it was.
 template <class E>
 concept shrinkable = lookup_engine<E> && requires(E& e, thread_record& s) {
   { e.shrink_to_fit(s) } -> std::same_as<bool>;
 };
-/// `collect(thread_record)`, outside a guard: disposes at once of what is retired and out of every guard. Tests ask for it; each
+/// `collect(thread_record)`, outside a guard or inside one: disposes at once of what is retired and out of every guard. Tests ask for it; each
 /// engine also does it in passing.
 template <class E> concept collecting = lookup_engine<E> && requires(E& e, thread_record& s) { e.collect(s); };
 

@@ -23,7 +23,7 @@ enum class growth_policy : std::uint8_t {
 
 /// When a table gives memory back.
 enum class shrink_policy : std::uint8_t {
-  never,    ///< `shrink_to_fit` does nothing
+  never,    ///< `shrink_to_fit` keeps the size, and frees what was retired
   manual,   ///< only when `shrink_to_fit` or `clear_and_release` is called
   automatic ///< also when erases leave it nearly empty (low mark with hysteresis); as `manual` where writes are delegated
 };

@@ -137,8 +137,7 @@ public:
     return engines::dlht::reserve(table_, entries);
   }
   bool shrink_to_fit(thread_record& s) {
-    if (table_.settings.shrink == shrink_policy::never) return true;
-    const bool done = [&] {
+    const bool done = table_.settings.shrink == shrink_policy::never || [&] {
       [[maybe_unused]] const auto stay = pin(s);
       return engines::dlht::shrink_to_fit(table_);
     }();

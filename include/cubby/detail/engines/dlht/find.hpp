@@ -63,7 +63,7 @@ CUBBY_ALWAYS_INLINE look look_into(const Policy& policy, const index<Threads>& a
     out = {static_cast<bool>(hit), hit.value};
   }
   // Linearization point of a find: this read of an unchanged header (or, for a miss of an entry cleared meanwhile,
-  // the scrubbing). relaxed: the acquire loads above keep it behind them.
+  // the clearing). relaxed: the acquire loads above keep it behind them.
   return b.head.load(sync::relaxed) == h ? look::answered : look::again;
 }
 
@@ -132,7 +132,7 @@ CUBBY_ALWAYS_INLINE found_word find_word(const table<Policy, Threads>& t, std::u
         if (b.head.load(sync::relaxed) == h) [[likely]]
           return {true, value};
       } else if (!header::uses_links(h)) [[likely]] {
-        // Linearization point of a miss: this read, or the scrubbing as in look_into. relaxed: as above.
+        // Linearization point of a miss: this read, or the clearing as in look_into. relaxed: as above.
         if (b.head.load(sync::relaxed) == h) [[likely]]
           return {};
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Put and Delete (sections 3.2.3, 3.2.4) as one read-modify-write: find the entry, ask what to do, do it with one
 // 16-byte compare-and-swap on the slot. By invariant I1 a swap that succeeds met the live entry, so nothing needs a
-// second look. An erase scrubs the key, which frees the slot, and returns the very value that left.
+// second look. An erase clears the key, which frees the slot, and returns the very value that left.
 #pragma once
 
 #include <cubby/detail/engines/dlht/find.hpp>

@@ -17,7 +17,7 @@ seen_slot<Threads> search_owned(const index<Threads>& at, bin<Threads>& b, std::
 }
 
 /// Brings our shadow slot to `final` and what it shows to `next`; each at most once, wherever the bin may be by then.
-/// `aborting` scrubs first, so that an invalid slot never shows anything; a commit makes valid first (invariant I1).
+/// `aborting` clears the key first, so that an invalid slot never shows anything; a commit makes valid first (invariant I1).
 template <class Policy, class Threads>
 void end_shadow(table<Policy, Threads>& t, const word_probe& probe, sync::two_words shown, sync::two_words next,
                 bool aborting) noexcept {

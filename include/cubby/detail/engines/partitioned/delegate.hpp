@@ -155,8 +155,8 @@ template <class Policy> void wake_owner(delegation<Policy>& d, std::size_t numbe
     o.thread.notify(); // relaxed: as above
 }
 
-/// Time for those who serve a partition to do it, before somebody else does and takes its lines away.
-inline constexpr unsigned reader_backoff = 128;
+/// Turns for which a waiter leaves a partition to those that serve it, before it serves the partition itself and takes its lines away.
+inline constexpr unsigned turns_of_owners = 128;
 
 /// One turn of waiting for a partition, in which the waiter serves: its own ones, and in the end the one that it waits for.
 template <class Policy>
@@ -164,7 +164,7 @@ void wait_a_turn(delegation<Policy>& d, outbox& from, std::size_t number, unsign
                  sync::backoff& wait) noexcept {
   std::size_t done = serve_own(d, from);
   // relaxed: a hint
-  if (turns >= reader_backoff || d.set.all[number].owners.load(sync::relaxed) == 0) done += serve(d, number);
+  if (turns >= turns_of_owners || d.set.all[number].owners.load(sync::relaxed) == 0) done += serve(d, number);
   if (done == 0) wait.pause();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference engine: one lock around one std::unordered_multimap from {hash, key word} to value word. No verb here
+// The reference engine: one spin lock around one std::unordered_multimap from {hash, key word} to value word. No verb here
 // is clever, so that every promise of contract.hpp can be read off it: the oracle of the tests, the lower bound of the
 // benches, and the lesson for writing an engine. Not light: include it where you want it.
 #pragma once

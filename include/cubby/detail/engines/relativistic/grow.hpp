@@ -99,7 +99,7 @@ template <class Policy> bool finish_resize(table<Policy>& t, const thread_record
       wait = rcu::reader_backoff();
       continue;
     }
-    if ((inside && how == progress::blocked) || wait.napped() >= longest_wait) return false;
+    if ((inside && how == progress::blocked) || wait.slept() >= longest_wait) return false;
     wait.pause();
   }
 }
