@@ -11,7 +11,7 @@
 
 namespace {
 
-using counts = cubby::map<std::uint32_t, std::uint64_t, cubby::partitioned>;
+using counts = cubby::delegated_map<std::uint32_t, std::uint64_t>;
 
 constexpr std::size_t threads = 4;
 constexpr std::uint32_t events = 200000; // of each thread

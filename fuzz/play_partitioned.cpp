@@ -14,7 +14,7 @@
 namespace cubby_fuzz {
 namespace {
 
-using table_type = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned, masked_hash>;
+using table_type = cubby::delegated_map<std::uint64_t, std::uint64_t, masked_hash>;
 using state = std::optional<std::uint64_t>; // of a key: absent, or its value
 constexpr std::size_t handles = 2;
 

@@ -16,7 +16,7 @@ class partitioned_adapter {
 public:
   using key = std::uint64_t;
   using value = std::uint64_t;
-  using map = cubby::map<key, value, cubby::partitioned, key_hash<key>>;
+  using map = cubby::delegated_map<key, value, key_hash<key>>;
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = static_cast<std::size_t>(-1);
 

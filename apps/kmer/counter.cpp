@@ -118,7 +118,7 @@ private:
 
 // One partition, which the counting thread owns: what it sends itself it carries out when a section is full.
 class partitioned_counter final : public counter<narrow_word> {
-  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
 
 public:
   partitioned_counter() { renew(0); }

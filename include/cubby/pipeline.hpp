@@ -25,7 +25,8 @@ struct pipeline_options {
 
 /// Of what is no engine with pipelines, a map for example: says who makes one.
 template <class Engine, class Sink, class Key> class pipeline {
-  static_assert(contract::pipelined<Engine>, "a pipeline is made by a handle: auto p = handle.pipeline(sink)");
+  static constexpr bool made_by_a_handle = contract::pipelined<Engine>;
+  static_assert(made_by_a_handle, "a pipeline is made by a handle: auto p = handle.pipeline(sink)");
 
 public:
   template <class... A> explicit pipeline(A&&...) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says alone: a pipeline's requests carry the table's keys, or what a lookup takes
+// says: a pipeline's requests carry the table's keys, or what a lookup takes
 #include <string_view>
 
 #include <cubby/dramhit.hpp>

@@ -97,7 +97,7 @@ template <class Engine, class K, class V> std::size_t use(const K& k, const V& v
 }
 
 std::size_t use_partitioned() {
-  cubby::map<word, word, cubby::partitioned> m(cubby::partitioned::options{{}, {.owners = 1}});
+  cubby::delegated_map<word, word> m(cubby::partitioned::options{{}, {.owners = 1}});
   {
     auto h = m.handle();
     (void)h.insert_or_assign(1, 2);

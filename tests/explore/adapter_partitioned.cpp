@@ -14,7 +14,7 @@ namespace cubby_test {
 namespace {
 
 namespace space = cubby::engines::dramhit;
-using delegated = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned, placed_hash>;
+using delegated = cubby::delegated_map<std::uint64_t, std::uint64_t, placed_hash>;
 using writing_handle = delegated::handle_type;
 using delegation = space::delegation<delegated::engine_type::policy>;
 
@@ -280,7 +280,7 @@ std::string delegated_adapter::name_of(const void* address) {
   for (std::size_t i = 0; i < thread_records.size(); ++i) {
     if (thread_records[i] == address) return "thread record of " + std::to_string(static_cast<int>(i) - 1);
   }
-  const delegation& d = map_.engine().*table_member(partitioned_key{});
+  const delegation& d = cubby::detail::engine_access::of(map_).*table_member(partitioned_key{});
   if (address == &d.outboxes) return "outboxes";
   if (address == &d.adding) return "adding";
   for (std::size_t i = 0; i < d.set.count; ++i) {

@@ -13,7 +13,7 @@
 
 namespace cubby_test::partitioned_tests {
 
-using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
 using cubby::write_outcome;
 
 struct way {

@@ -72,7 +72,7 @@ template <class Engine> struct plain_table {
   map all;
 };
 struct delegated_table {
-  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
   explicit delegated_table(const table_options& o) : all(o) {}
   void fill(std::uint64_t from, std::uint64_t to) {
     auto h = all.handle();

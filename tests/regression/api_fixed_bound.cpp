@@ -109,7 +109,7 @@ TYPED_TEST(regression_api_large_bound, holds_its_capacity_through_any_churn) {
 
 /// Keys are not spread evenly over the partitions, but the bound is the table's. A `flush` after each write: nothing is on its way.
 TEST(regression_api_partitioned_bound, holds_its_capacity_through_any_churn) {
-  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
   random_source random(22);
   for (const std::size_t capacity : {1u, 2u, 7u, 100u, 1000u}) {
     const auto o = fixed_options(capacity, random.next());

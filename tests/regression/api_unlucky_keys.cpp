@@ -138,7 +138,7 @@ TYPED_TEST(regression_api_unlucky_keys, of_one_hash_are_refused_in_their_own_wor
 
 /// Nothing is refused there: the keys make a long search.
 TEST(regression_api_unlucky_keys_of_partitions, are_all_taken) {
-  cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned, chosen_hash> m;
+  cubby::delegated_map<std::uint64_t, std::uint64_t, chosen_hash> m;
   auto h = m.handle();
   random_source random(82);
   for (std::uint64_t n = 0; n < 30000; ++n) h.insert_or_assign(random.next() & ~std::uint64_t{0xff}, n);

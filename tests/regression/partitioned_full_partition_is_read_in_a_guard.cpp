@@ -10,7 +10,7 @@
 namespace cubby_test {
 namespace {
 
-using full_map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+using full_map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
 
 /// Erases one key and inserts another until dead slots fill the array and it is rebuilt. Nothing is mapped after that, so that
 /// a freed one would end the process.
