@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cubby::delegated_map<K, V>: a map that any thread reads and whose writes are carried out by one thread for each part of it
-// (DRAMHiT-P). A write goes through a handle, is answered by nothing but `accepted` or `full`, and is seen by everybody, its
+// (DRAMHiT-P). A write goes through a handle, is answered by nothing but `done` or `full`, and is seen by everybody, its
 // sender included, at the latest when its handle's `flush` has returned. What tells how it ended (insert, assign, update,
 // extract, ...) is not there: it would need a message back. Experimental: its gain on many cores has not been measured.
 #pragma once
@@ -142,12 +142,12 @@ public:
   [[nodiscard]] bool ok() const noexcept { return from_ != nullptr; }
 
   /// Gives the key this value, there or not.
-  write_outcome insert_or_assign(const key_type& k, const mapped_type& v) {
+  outcome insert_or_assign(const key_type& k, const mapped_type& v) {
     const auto s = context();
     return s.engine.insert_or_assign(*from_, s.codec().probe_of(k), detail::bits_of_value(v));
   }
   /// Adds `n` to the value, or inserts `n`. Of numbers, and of types that say so: `adds_in_place`.
-  write_outcome insert_or_add(const key_type& k, const mapped_type& n)
+  outcome insert_or_add(const key_type& k, const mapped_type& n)
     requires requires(const mapped_type& v) {
       { static_cast<mapped_type>(v + v) } noexcept; // it is made where nobody could be told
     }

@@ -8,4 +8,4 @@ struct price {
 };
 
 using prices = cubby::delegated_map<int, price>;
-cubby::write_outcome add(prices::handle_type& all) { return all.insert_or_add(1, price{2}); }
+cubby::outcome add(prices::handle_type& all) { return all.insert_or_add(1, price{2}); }

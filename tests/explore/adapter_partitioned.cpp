@@ -154,12 +154,12 @@ private:
     return sent;
   }
   void send(writing_handle& h, const call& one, event& e) {
-    auto how = cubby::write_outcome::accepted;
+    auto how = cubby::outcome::done;
     e.r.what = one.what == act::add ? verb::add : one.what == act::erase ? verb::erase : verb::insert_or_assign;
     if (one.what == act::add) how = h.insert_or_add(one.key, one.value);
     else if (one.what == act::erase) h.erase(one.key);
     else how = h.insert_or_assign(one.key, one.value);
-    if (how != cubby::write_outcome::accepted) complain("a write found no space");
+    if (how != cubby::outcome::done) complain("a write found no space");
   }
   /// Behind whatever others have noted meanwhile.
   void note(unsigned at, const event& e) { lanes[at].push_back(e); }

@@ -14,7 +14,7 @@
 namespace cubby_test::partitioned_tests {
 
 using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
-using cubby::write_outcome;
+using cubby::outcome;
 
 struct way {
   const char* name;

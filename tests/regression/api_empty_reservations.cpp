@@ -76,7 +76,7 @@ struct delegated_table {
   explicit delegated_table(const table_options& o) : all(o) {}
   void fill(std::uint64_t from, std::uint64_t to) {
     auto h = all.handle();
-    for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(h.insert_or_assign(n, n), cubby::write_outcome::accepted);
+    for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(h.insert_or_assign(n, n), cubby::outcome::done);
     ASSERT_TRUE(h.flush());
   }
   void empty(std::uint64_t to) {

@@ -28,8 +28,8 @@ std::uint64_t refused_in_churn(typename Mode::map& m, random_source& random, std
   std::uint64_t refused = 0;
   for (std::uint64_t i = 0; i < rounds; ++i) {
     if (in.empty() || (in.size() < most && (in.size() < most / 2 || !random.one_in(3)))) {
-      const cubby::insert_outcome how = m.try_insert(Mode::key(next), Mode::value(next));
-      if (how == cubby::insert_outcome::inserted) in.push_back(next);
+      const cubby::outcome how = m.try_insert(Mode::key(next), Mode::value(next));
+      if (how == cubby::outcome::inserted) in.push_back(next);
       else if (refused++ == 0) ADD_FAILURE() << "outcome " << static_cast<int>(how) << " at " << in.size();
       next += stride;
     } else {
@@ -64,7 +64,7 @@ TYPED_TEST(regression_api_fixed_bound, holds_no_more_than_a_quarter_beyond_it) {
     const auto o = fixed_options(capacity, random.next());
     typename TypeParam::map m(o);
     std::size_t n = 0;
-    while (n < 5 * capacity && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::insert_outcome::inserted)
+    while (n < 5 * capacity && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::outcome::inserted)
       ++n;
     EXPECT_GE(n, capacity);
     EXPECT_LE(n, capacity + capacity / 4) << capacity << " seed " << o.seed;
@@ -118,14 +118,14 @@ TEST(regression_api_partitioned_bound, holds_its_capacity_through_any_churn) {
     std::vector<std::uint64_t> in;
     for (std::uint64_t next = 0, rounds = scaled(3000); next < rounds; ++next) {
       if (in.size() == capacity) {
-        ASSERT_EQ(h.insert_or_assign(next, next), cubby::write_outcome::full) << "seed " << o.seed;
+        ASSERT_EQ(h.insert_or_assign(next, next), cubby::outcome::full) << "seed " << o.seed;
         const std::size_t at = random.below(in.size());
         h.erase(in[at]);
         ASSERT_TRUE(h.flush());
         in[at] = in.back();
         in.pop_back();
       }
-      ASSERT_EQ(h.insert_or_assign(next, next), cubby::write_outcome::accepted) << capacity << " seed " << o.seed;
+      ASSERT_EQ(h.insert_or_assign(next, next), cubby::outcome::done) << capacity << " seed " << o.seed;
       ASSERT_TRUE(h.flush());
       in.push_back(next);
     }

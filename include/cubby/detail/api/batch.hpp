@@ -75,7 +75,7 @@ constexpr outcome outcome_of(changed how) noexcept {
 }
 /// Of verbs that are done whether the key was there or not.
 constexpr outcome outcome_of(upserted u) noexcept {
-  return u.how == insert_outcome::exists ? outcome::done : outcome_of(u.how);
+  return u.how == outcome::exists ? outcome::done : u.how;
 }
 
 template <class V>
@@ -107,7 +107,7 @@ outcome run_write(context<Engine> s, const typename Engine::probe& p, Request& a
     fail::with_bad_namespace();
     return outcome::full;
   }
-  if (asked.what == verb::insert) return outcome_of(place(s, p, asked.key, std::move(value)));
+  if (asked.what == verb::insert) return place(s, p, asked.key, std::move(value));
   if constexpr (!Engine::policy::has_values) {
     return run_set_request(s, p, asked);
   } else {

@@ -60,12 +60,12 @@ public:
   /// The same, telling how it ended; a lack of space does not throw.
   template <class... A>
     requires std::constructible_from<V, A...>
-  insert_outcome try_insert(const K& k, A&&... args) {
+  outcome try_insert(const K& k, A&&... args) {
     return this->add(k, std::forward<A>(args)...);
   }
   template <lookup_key<codec_type> Q, class... A>
     requires std::constructible_from<V, A...>
-  insert_outcome try_insert(const Q& k, A&&... args) {
+  outcome try_insert(const Q& k, A&&... args) {
     return this->add(k, std::forward<A>(args)...);
   }
 

@@ -61,24 +61,15 @@ template <class K, class V = no_value> struct request {
   std::uint64_t tag = 0;
 };
 
-/// How a request ended. Everything but `done` is a failure for `stop_at_first_failure`.
-enum class outcome : std::uint8_t {
-  not_executed, ///< the batch stopped before it, it has no value and needs one, or its values cannot be added
-  done,         ///< found, inserted, assigned, added, erased; `insert_or_assign` and `insert_or_add`: there or not
-  absent,       ///< find, assign, erase: no such key
-  exists,       ///< insert: the key is there
-  full,         ///< of verbs that insert: see insert_outcome::full
-  crowded,      ///< the same: see insert_outcome::crowded
-  no_memory     ///< there was none for the record or for growth
-};
-
-/// The answer to the request with this tag. `value`: what a find found, or what left by an erase.
+/// The answer to the request with this tag. `insert_or_assign` and `insert_or_add` are `done` whether the key was there or not.
+/// `value`: what a find found, or what left by an erase.
 template <class V = no_value> struct reply {
   outcome result = outcome::not_executed;
   std::optional<V> value{};
   std::uint64_t tag = 0;
 };
 
+/// Everything but `outcome::done` is a failure.
 enum class batch_policy : std::uint8_t { run_all, stop_at_first_failure };
 
 namespace detail {
@@ -90,17 +81,6 @@ template <class V> constexpr bool has_value([[maybe_unused]] const requested<V>&
 template <class V, class Requested> constexpr auto& given_value(Requested& value) noexcept {
   if constexpr (std::default_initializable<V>) return value;
   else return *value;
-}
-
-constexpr outcome outcome_of(insert_outcome how) noexcept {
-  switch (how) {
-  case insert_outcome::inserted: return outcome::done;
-  case insert_outcome::exists: return outcome::exists;
-  case insert_outcome::full: return outcome::full;
-  case insert_outcome::crowded: return outcome::crowded;
-  case insert_outcome::no_memory: break;
-  }
-  return outcome::no_memory;
 }
 } // namespace detail
 

@@ -20,8 +20,8 @@ public:
   bool insert(const K& k) { return detail::settle(this->add(k)); }
   template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::settle(this->add(k)); }
   /// The same, telling how it ended; a lack of space does not throw.
-  insert_outcome try_insert(const K& k) { return this->add(k); }
-  template <lookup_key<codec_type> Q> insert_outcome try_insert(const Q& k) { return this->add(k); }
+  outcome try_insert(const K& k) { return this->add(k); }
+  template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }
 
   /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
   /// Equal keys are looked up in their order, others in none. Keys: a contiguous range of K, or of what a lookup takes, such as

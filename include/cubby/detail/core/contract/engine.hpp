@@ -253,8 +253,8 @@ concept delegating =
     requires(E& e, typename E::sender& from, const typename E::probe& probe, const stored_value_of<E>& words) {
       { e.open_sender() } noexcept -> std::same_as<typename E::sender*>;
       { e.close_sender(from) } noexcept;
-      { e.insert_or_assign(from, probe, words) } -> std::same_as<write_outcome>;
-      { e.insert_or_add(from, probe, words) } -> std::same_as<write_outcome>;
+      { e.insert_or_assign(from, probe, words) } -> std::same_as<outcome>;
+      { e.insert_or_add(from, probe, words) } -> std::same_as<outcome>;
       e.erase(from, probe);
       { e.flush(from) } -> std::same_as<bool>;
       { e.partitions() } -> std::convertible_to<std::size_t>;

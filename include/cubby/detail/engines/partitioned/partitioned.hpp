@@ -64,10 +64,10 @@ public:
   [[nodiscard]] sender* open_sender() noexcept { return engines::dramhit::take_outbox(all_); }
   /// Flushes first.
   void close_sender(sender& from) noexcept { engines::dramhit::give_outbox(all_, from); }
-  CUBBY_ALWAYS_INLINE write_outcome insert_or_assign(sender& from, const probe& p, std::uint64_t word) noexcept {
+  CUBBY_ALWAYS_INLINE outcome insert_or_assign(sender& from, const probe& p, std::uint64_t word) noexcept {
     return engines::dramhit::send(all_, from, p, word, engines::dramhit::write_kind::insert_or_assign);
   }
-  CUBBY_ALWAYS_INLINE write_outcome insert_or_add(sender& from, const probe& p, std::uint64_t word) noexcept {
+  CUBBY_ALWAYS_INLINE outcome insert_or_add(sender& from, const probe& p, std::uint64_t word) noexcept {
     return engines::dramhit::send(all_, from, p, word, engines::dramhit::write_kind::insert_or_add);
   }
   CUBBY_ALWAYS_INLINE void erase(sender& from, const probe& p) noexcept {
