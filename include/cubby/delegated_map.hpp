@@ -188,8 +188,8 @@ private:
 /// its partition is held: it must be short and use no map, nor may the `+` of values (`adds_in_place`). Neither copied nor
 /// moved; it must outlive its handles and the calls of other threads.
 template <class K, class V, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class delegated_map : public delegated_reads<delegated_map<K, V, Hash, Allocator>,
-                                             partitioned_engine<codec<K, V, Hash, Allocator>>> {
+class delegated_map
+    : public delegated_reads<delegated_map<K, V, Hash, Allocator>, partitioned_engine<codec<K, V, Hash, Allocator>>> {
   static_assert(
       mode_of<K, V> == storage_mode::words,
       "cubby::delegated_map holds keys and values of at most 8 bytes that are their own bits: a message to an owner "
@@ -237,8 +237,9 @@ private:
 
 /// Not the usual map with another engine: says so.
 template <class K, class V, class Hash, class Allocator> class map<K, V, partitioned, Hash, Allocator> {
-  static_assert(!std::same_as<K, K>, "cubby::partitioned is no engine of cubby::map, because its writes are not answered: write "
-                                     "cubby::delegated_map<K, V>");
+  static_assert(!std::same_as<K, K>,
+                "cubby::partitioned is no engine of cubby::map, because its writes are not answered: write "
+                "cubby::delegated_map<K, V>");
 
 public:
   template <class... A> explicit map(A&&...) {}

@@ -6,6 +6,4 @@
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 
-void ask(cubby::map<int, int, cubby::dramhit>& all) {
-  (void)all.handle().pipeline<std::string_view>();
-}
+void ask(cubby::map<int, int, cubby::dramhit>& all) { (void)all.handle().pipeline<std::string_view>(); }

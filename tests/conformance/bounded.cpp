@@ -32,8 +32,7 @@ TYPED_TEST(bounded, a_fixed_table_answers_full_and_works_on) {
   EXPECT_EQ(m.stats().growths, 0u);
   for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(m.erase(TypeParam::key(i)));
   for (std::uint64_t i = 0; i < n; ++i) {
-    ASSERT_EQ(m.try_insert(TypeParam::key(i), TypeParam::value(i)), cubby::outcome::inserted)
-        << "slots come back";
+    ASSERT_EQ(m.try_insert(TypeParam::key(i), TypeParam::value(i)), cubby::outcome::inserted) << "slots come back";
   }
 }
 

@@ -10,21 +10,20 @@ namespace cubby_test {
 namespace {
 
 using cubby::outcome;
-using cubby::verb;
 
 /// What each verb answers about a key that is absent, and then about one that is there.
-constexpr std::pair<verb, outcome> of_sets[] = {{verb::assign, outcome::absent},
-                                                {verb::insert_or_add, outcome::not_executed},
-                                                {verb::find, outcome::absent},
-                                                {verb::insert_or_assign, outcome::done},
-                                                {verb::insert_or_assign, outcome::done},
-                                                {verb::insert, outcome::exists},
-                                                {verb::assign, outcome::done},
-                                                {verb::insert_or_add, outcome::not_executed},
-                                                {verb::find, outcome::done},
-                                                {verb::erase, outcome::done},
-                                                {verb::erase, outcome::absent},
-                                                {verb::insert, outcome::done}};
+constexpr std::pair<cubby::verb, outcome> of_sets[] = {{cubby::verb::assign, outcome::absent},
+                                                       {cubby::verb::insert_or_add, outcome::not_executed},
+                                                       {cubby::verb::find, outcome::absent},
+                                                       {cubby::verb::insert_or_assign, outcome::done},
+                                                       {cubby::verb::insert_or_assign, outcome::done},
+                                                       {cubby::verb::insert, outcome::exists},
+                                                       {cubby::verb::assign, outcome::done},
+                                                       {cubby::verb::insert_or_add, outcome::not_executed},
+                                                       {cubby::verb::find, outcome::done},
+                                                       {cubby::verb::erase, outcome::done},
+                                                       {cubby::verb::erase, outcome::absent},
+                                                       {cubby::verb::insert, outcome::done}};
 
 /// The answers of a batch, and of a pipeline that waits for each of them.
 template <class Table, class Requests> std::vector<outcome> answers_of_a_batch(const Requests& asked) {
@@ -73,11 +72,11 @@ struct colour {
 
 TYPED_TEST(d_requests_of_sets, that_add_what_has_no_sum_change_nothing) {
   using map = cubby::map<std::uint64_t, colour, TypeParam>;
-  const std::vector<typename map::request_type> asked{{verb::insert_or_add, 1, {5}},
-                                                      {verb::find, 1, {}},
-                                                      {verb::insert, 1, {6}},
-                                                      {verb::insert_or_add, 1, {5}},
-                                                      {verb::erase, 1, {}}};
+  const std::vector<typename map::request_type> asked{{cubby::verb::insert_or_add, 1, {5}},
+                                                      {cubby::verb::find, 1, {}},
+                                                      {cubby::verb::insert, 1, {6}},
+                                                      {cubby::verb::insert_or_add, 1, {5}},
+                                                      {cubby::verb::erase, 1, {}}};
   const std::vector<outcome> wanted{outcome::not_executed, outcome::absent, outcome::done, outcome::not_executed,
                                     outcome::done};
   EXPECT_EQ(answers_of_a_batch<map>(asked), wanted);

@@ -12,7 +12,6 @@ namespace cubby_test {
 namespace {
 
 using cubby::outcome;
-using cubby::verb;
 
 template <class Mode>
 class e_every_tag_once : public ::testing::Test {};
@@ -25,7 +24,8 @@ using pipe = typename Mode::map::handle_type::template pipeline_type<>;
 template <class Mode>
 class correspondent {
 public:
-  correspondent(typename Mode::map& m, cubby::pipeline_options o, std::size_t space) : pipe_(m.handle().pipeline(o)), out_(space) {}
+  correspondent(typename Mode::map& m, cubby::pipeline_options o, std::size_t space)
+      : pipe_(m.handle().pipeline(o)), out_(space) {}
 
   void send(const std::vector<typename pipe<Mode>::request_type>& all) {
     std::span<const typename pipe<Mode>::request_type> rest(all);
@@ -65,7 +65,7 @@ TYPED_TEST(e_every_tag_once, at_any_window_batch_and_room) {
       correspondent<TypeParam> c(m, options, space);
       std::vector<typename pipe<TypeParam>::request_type> all;
       for (std::uint64_t n = 0; n < 500; ++n)
-        all.push_back({verb::insert, TypeParam::key(n), TypeParam::value(n), n});
+        all.push_back({cubby::verb::insert, TypeParam::key(n), TypeParam::value(n), n});
       c.send(all);
       c.poll();
       c.drain();
@@ -84,23 +84,23 @@ struct wanted_answer {
 };
 using model = std::unordered_map<std::uint64_t, std::uint64_t>;
 
-wanted_answer answer_of(model& m, verb what, std::uint64_t k, std::uint64_t v) {
+wanted_answer answer_of(model& m, cubby::verb what, std::uint64_t k, std::uint64_t v) {
   const auto at = m.find(k);
   const bool there = at != m.end();
   switch (what) {
-  case verb::insert:
+  case cubby::verb::insert:
     if (there) return {outcome::exists};
     m[k] = v;
     return {};
-  case verb::insert_or_assign: m[k] = v; return {};
-  case verb::insert_or_add: m[k] += v; return {};
+  case cubby::verb::insert_or_assign: m[k] = v; return {};
+  case cubby::verb::insert_or_add: m[k] += v; return {};
   default: break;
   }
   if (!there) return {outcome::absent};
   const std::uint64_t before = at->second;
-  if (what == verb::assign) at->second = v;
-  if (what == verb::erase) m.erase(at);
-  if (what == verb::assign) return {};
+  if (what == cubby::verb::assign) at->second = v;
+  if (what == cubby::verb::erase) m.erase(at);
+  if (what == cubby::verb::assign) return {};
   return {outcome::done, before};
 }
 
@@ -115,8 +115,8 @@ TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
     std::vector<typename pipe<TypeParam>::request_type> all;
     std::unordered_map<std::uint64_t, wanted_answer> wanted;
     for (std::uint64_t k = random.below(3); k < 60; k += 1 + random.below(5)) {
-      const auto what = static_cast<verb>(random.below(6));
-      if (what == verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
+      const auto what = static_cast<cubby::verb>(random.below(6));
+      if (what == cubby::verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
       const std::uint64_t v = random.below(1000);
       wanted[tag] = answer_of(expected, what, k, v);
       all.push_back({what, TypeParam::key(k), TypeParam::value(v), tag++});
@@ -137,16 +137,16 @@ TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
 }
 
 template <class Pipeline, class Key, class Value>
-void call(Pipeline& p, verb what, const Key& key, const Value& value, std::uint64_t tag) {
+void call(Pipeline& p, cubby::verb what, const Key& key, const Value& value, std::uint64_t tag) {
   switch (what) {
-  case verb::find: p.find(key, tag); break;
-  case verb::insert: p.insert(key, value, tag); break;
-  case verb::assign: p.assign(key, value, tag); break;
-  case verb::insert_or_assign: p.insert_or_assign(key, value, tag); break;
-  case verb::insert_or_add:
+  case cubby::verb::find: p.find(key, tag); break;
+  case cubby::verb::insert: p.insert(key, value, tag); break;
+  case cubby::verb::assign: p.assign(key, value, tag); break;
+  case cubby::verb::insert_or_assign: p.insert_or_assign(key, value, tag); break;
+  case cubby::verb::insert_or_add:
     if constexpr (requires { p.insert_or_add(key, value, tag); }) p.insert_or_add(key, value, tag);
     break;
-  case verb::erase: p.erase(key, tag); break;
+  case cubby::verb::erase: p.erase(key, tag); break;
   }
 }
 
@@ -170,8 +170,8 @@ TYPED_TEST(e_every_tag_once, calls_of_a_handles_pipeline_answer_to_its_sink) {
   std::uint64_t tag = 0;
   for (unsigned round = 0; round < 200; ++round) {
     for (std::uint64_t k = random.below(3); k < 60; k += 1 + random.below(5)) {
-      const auto what = static_cast<verb>(random.below(6));
-      if (what == verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
+      const auto what = static_cast<cubby::verb>(random.below(6));
+      if (what == cubby::verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
       const std::uint64_t v = random.below(1000);
       wanted[tag] = answer_of(expected, what, k, v);
       const auto key = TypeParam::key(k);
@@ -261,7 +261,7 @@ TYPED_TEST(e_every_tag_once, while_the_table_grows_and_shrinks) {
     };
     constexpr std::uint64_t finds = 20000;
     for (std::uint64_t n = 0; n < finds; ++n)
-      p.submit({verb::find, TypeParam::key(n % kept), TypeParam::value(0), n}, sink);
+      p.submit({cubby::verb::find, TypeParam::key(n % kept), TypeParam::value(0), n}, sink);
     p.drain(sink);
     EXPECT_EQ(right, finds);
   }
@@ -275,7 +275,7 @@ TYPED_TEST(e_every_tag_once, a_full_table_is_an_answer) {
   correspondent<TypeParam> c(m, {8}, 8);
   std::vector<typename pipe<TypeParam>::request_type> all;
   for (std::uint64_t n = 0; n < 300; ++n)
-    all.push_back({verb::insert, TypeParam::key(n), TypeParam::value(n), n});
+    all.push_back({cubby::verb::insert, TypeParam::key(n), TypeParam::value(n), n});
   c.send(all);
   c.drain();
   std::uint64_t done = 0, full = 0;
@@ -295,7 +295,7 @@ TYPED_TEST(e_every_tag_once, what_is_pending_at_the_end_is_carried_out) {
     auto p = m.handle().pipeline({.window = 100});
     const auto sink = [](auto&&) { FAIL() << "the window is not full"; };
     for (std::uint64_t n = 0; n < 50; ++n)
-      p.submit({verb::insert, TypeParam::key(n), TypeParam::value(n), n}, sink);
+      p.submit({cubby::verb::insert, TypeParam::key(n), TypeParam::value(n), n}, sink);
     EXPECT_EQ(p.pending(), 50u);
   }
   EXPECT_EQ(m.size(), 50u);

@@ -14,7 +14,6 @@ namespace cubby_test {
 namespace {
 
 using cubby::outcome;
-using cubby::verb;
 
 /// An object that counts how often one is made, and how often its text is hashed.
 struct counted_name {
@@ -110,7 +109,8 @@ TYPED_TEST(views_of_keys, in_batches_of_a_set_find_what_keys_find) {
   const auto found = std::make_unique<bool[]>(count);
   EXPECT_EQ(s.contains_batch(this->views, std::span(found.get(), count)), (count + 2) / 3);
   for (std::size_t n = 0; n < count; ++n) EXPECT_EQ(found[n], n % 3 == 0);
-  const std::array<cubby::request<std::string_view>, 2> asked{{{verb::insert, "new"}, {verb::find, "new"}}};
+  const std::array<cubby::request<std::string_view>, 2> asked{
+      {{cubby::verb::insert, "new"}, {cubby::verb::find, "new"}}};
   std::array<cubby::reply<>, 2> replies;
   EXPECT_EQ(s.execute(asked, replies, cubby::batch_policy::stop_at_first_failure), 2u);
   EXPECT_TRUE(s.contains("new"));
@@ -123,7 +123,7 @@ TYPED_TEST(views_of_keys, in_requests_of_a_batch_do_what_keys_do) {
   std::vector<cubby::request<std::string_view, std::uint64_t>> views;
   std::vector<typename TestFixture::texts::request_type> keys;
   for (std::size_t n = 0; n < this->views.size(); ++n) {
-    const auto what = static_cast<verb>(n % 6);
+    const auto what = static_cast<cubby::verb>(n % 6);
     views.push_back({what, this->views[n], n, n});
     keys.push_back({what, this->strings[n], n, n});
   }
@@ -149,15 +149,17 @@ TYPED_TEST(views_of_keys, in_a_batch_make_a_key_only_where_it_is_stored) {
   EXPECT_EQ(m.find_batch(asked, values, found), 2u);
   EXPECT_EQ(m.visit_batch(asked, [](std::size_t, const std::uint64_t*) {}), 2u);
   EXPECT_EQ(counted_name::made, 0);
-  const std::vector<cubby::request<std::string_view, std::uint64_t>> requests{
-      {verb::find, "one"}, {verb::insert, "two", 2}, {verb::assign, "none", 2}, {verb::erase, "none"},
-      {verb::find, "none"}};
+  const std::vector<cubby::request<std::string_view, std::uint64_t>> requests{{cubby::verb::find, "one"},
+                                                                              {cubby::verb::insert, "two", 2},
+                                                                              {cubby::verb::assign, "none", 2},
+                                                                              {cubby::verb::erase, "none"},
+                                                                              {cubby::verb::find, "none"}};
   std::vector<cubby::reply<std::uint64_t>> replies(requests.size());
   counted_hash::calls = 0;
   EXPECT_EQ(m.execute(requests, replies), requests.size());
   EXPECT_EQ(counted_hash::calls, 5) << "one for each request";
   EXPECT_EQ(counted_name::made, 0);
-  const std::vector<cubby::request<std::string_view, std::uint64_t>> stores{{verb::insert, "four", 4}};
+  const std::vector<cubby::request<std::string_view, std::uint64_t>> stores{{cubby::verb::insert, "four", 4}};
   EXPECT_EQ(m.execute(stores, replies), 1u);
   EXPECT_EQ(counted_name::made, 1);
   EXPECT_EQ(m.find("four"), 4u);
@@ -182,7 +184,8 @@ TYPED_TEST(views_of_keys, in_a_pipeline_do_what_keys_do) {
     EXPECT_EQ(right, this->views.size());
     std::vector<cubby::reply<std::uint64_t>> replies(1);
     auto to_space = h.template pipeline<std::string_view>();
-    const std::vector<cubby::request<std::string_view, std::uint64_t>> one{{verb::insert_or_add, this->views[0], 5, 9}};
+    const std::vector<cubby::request<std::string_view, std::uint64_t>> one{
+        {cubby::verb::insert_or_add, this->views[0], 5, 9}};
     EXPECT_EQ(to_space.submit(one, replies).taken, 1u);
     EXPECT_EQ(to_space.drain(replies), 1u);
     EXPECT_EQ(replies[0].tag, 9u);

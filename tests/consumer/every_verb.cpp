@@ -66,7 +66,8 @@ template <class Map, class K, class V> std::size_t look(Map& m, const K& k, cons
 }
 
 template <class Map, class K, class V> std::size_t ask(Map& m, const K& k, const V& v) {
-  const typename Map::request_type asked[] = {{cubby::verb::find, k, {}}, {cubby::verb::insert_or_assign, k, v}, {cubby::verb::insert_or_add, k, v}};
+  const typename Map::request_type asked[] = {
+      {cubby::verb::find, k, {}}, {cubby::verb::insert_or_assign, k, v}, {cubby::verb::insert_or_add, k, v}};
   typename Map::reply_type answers[3];
   std::size_t count = m.execute(asked, answers);
   if constexpr (Map::capabilities.pipelined) {

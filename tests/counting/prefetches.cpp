@@ -198,8 +198,7 @@ std::vector<unsigned> asked_behind_each(cubby::pipeline_options chosen, unsigned
   auto* const of_the_tally = cubby::installed_prefetch_hook();
   cubby::install_prefetch_hook([](const void*) { ++asked; });
   for (unsigned i = 0; i < requests; ++i) {
-    pending.submit({verb::find, (i + 1) * in_place + 4, 0, i},
-                   [](auto&&) { FAIL() << "the window is not full"; });
+    pending.submit({verb::find, (i + 1) * in_place + 4, 0, i}, [](auto&&) { FAIL() << "the window is not full"; });
     behind.push_back(asked);
   }
   cubby::install_prefetch_hook(of_the_tally);

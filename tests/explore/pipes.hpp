@@ -48,8 +48,7 @@ public:
   /// Made before the threads run, so that their thread records are the same in every schedule.
   pipes_of(Map& m, const scenario& s) : pipes_(s.threads.size() + 1) {
     for (std::size_t i = 0; i < s.threads.size(); ++i) {
-      if (is_piped(s.threads[i]))
-        pipes_[i + 1].reset(new pipe(m.handle().pipeline({.window = window})));
+      if (is_piped(s.threads[i])) pipes_[i + 1].reset(new pipe(m.handle().pipeline({.window = window})));
     }
   }
   void clear() { pipes_.clear(); }

@@ -214,8 +214,7 @@ TYPED_TEST(hunger, leaves_the_old_table_working) {
     }
     {
       set_index_memory(index_memory::none);
-      while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::outcome::inserted)
-        ++in;
+      while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::outcome::inserted) ++in;
       ASSERT_LT(in, 100000u);
       EXPECT_EQ(m.try_insert(TypeParam::key(in), TypeParam::value(in)), cubby::outcome::no_memory);
       EXPECT_THROW(m.insert(TypeParam::key(in), TypeParam::value(in)), std::bad_alloc);

@@ -36,7 +36,7 @@ constexpr auto erasing = [](const auto&) { return cubby::decision{cubby::action:
   LOOKUP(name, engine, value)                                                                                          \
   extern "C" bool name##_insert(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                           \
                                 const probe_of<cubby::engine, value>& p) {                                             \
-    return e.insert(s, p, 1).outcome == cubby::outcome::inserted;                                               \
+    return e.insert(s, p, 1).outcome == cubby::outcome::inserted;                                                      \
   }                                                                                                                    \
   extern "C" bool name##_erase(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                            \
                                const probe_of<cubby::engine, value>& p) {                                              \

@@ -64,8 +64,7 @@ TYPED_TEST(regression_api_fixed_bound, holds_no_more_than_a_quarter_beyond_it) {
     const auto o = fixed_options(capacity, random.next());
     typename TypeParam::map m(o);
     std::size_t n = 0;
-    while (n < 5 * capacity && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::outcome::inserted)
-      ++n;
+    while (n < 5 * capacity && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::outcome::inserted) ++n;
     EXPECT_GE(n, capacity);
     EXPECT_LE(n, capacity + capacity / 4) << capacity << " seed " << o.seed;
     EXPECT_FALSE(m.reserve(2 * capacity + 1));

@@ -12,7 +12,6 @@ namespace cubby_test {
 namespace {
 
 using cubby::outcome;
-using cubby::verb;
 
 struct blown {};
 /// Throws when it has been asked so many times; 0: never.
@@ -75,7 +74,7 @@ protected:
   using request = typename map::request_type;
   using reply = typename map::reply_type;
   static name key(std::uint64_t n) { return {"a key that is long enough " + std::to_string(n)}; }
-  static request ask(verb what, std::uint64_t n) { return {what, key(n), Value(n + 5), n}; }
+  static request ask(cubby::verb what, std::uint64_t n) { return {what, key(n), Value(n + 5), n}; }
   ~regression_dramhit_pipelines() override { fuse::left = 0; }
 };
 using touchy_values = ::testing::Types<touchy<true>, touchy<false>>;
@@ -84,19 +83,19 @@ TYPED_TEST_SUITE(regression_dramhit_pipelines, touchy_values);
 constexpr std::uint64_t verbs = 6, keys = 24;
 
 /// What each verb has to leave under key n when it was answered; the even keys are there before.
-std::optional<std::uint64_t> wanted(verb what, std::uint64_t n) {
+std::optional<std::uint64_t> wanted(cubby::verb what, std::uint64_t n) {
   const bool was_there = n % 2 == 0;
   const std::uint64_t before = n + 100, given = n + 5;
   switch (what) {
-  case verb::find: return was_there ? std::optional(before) : std::nullopt;
-  case verb::insert: return was_there ? before : given;
-  case verb::assign: return was_there ? std::optional(given) : std::nullopt;
-  case verb::insert_or_assign: return given;
-  case verb::insert_or_add: return was_there ? before + given : given;
+  case cubby::verb::find: return was_there ? std::optional(before) : std::nullopt;
+  case cubby::verb::insert: return was_there ? before : given;
+  case cubby::verb::assign: return was_there ? std::optional(given) : std::nullopt;
+  case cubby::verb::insert_or_assign: return given;
+  case cubby::verb::insert_or_add: return was_there ? before + given : given;
   default: return std::nullopt;
   }
 }
-verb verb_of(std::uint64_t n) { return static_cast<verb>(n / 2 % verbs); }
+cubby::verb verb_of(std::uint64_t n) { return static_cast<cubby::verb>(n / 2 % verbs); }
 
 /// False: the fuse has blown.
 template <class F>
@@ -132,7 +131,7 @@ TYPED_TEST(regression_dramhit_pipelines, drop_the_request_that_throws_and_no_oth
       ASSERT_EQ(answered.size() + dropped, keys) << "window " << window << ", nth " << nth;
       for (std::uint64_t n = 0; n < keys; ++n) {
         const auto got = m.find(TestFixture::key(n));
-        const auto want = answered.contains(n) ? wanted(verb_of(n), n) : wanted(verb::find, n);
+        const auto want = answered.contains(n) ? wanted(verb_of(n), n) : wanted(cubby::verb::find, n);
         ASSERT_EQ(got.has_value(), want.has_value()) << n << ", window " << window << ", nth " << nth;
         if (want) {
           ASSERT_EQ(got->number, *want) << n << ", window " << window << ", nth " << nth;
@@ -148,7 +147,7 @@ TYPED_TEST(regression_dramhit_pipelines, tell_how_far_a_call_came_that_has_throw
   for (std::uint64_t nth = 1;; ++nth) {
     typename TestFixture::map m(tiny_options());
     std::vector<typename TestFixture::request> all;
-    for (std::uint64_t n = 0; n < keys; ++n) all.push_back(TestFixture::ask(verb::insert, n));
+    for (std::uint64_t n = 0; n < keys; ++n) all.push_back(TestFixture::ask(cubby::verb::insert, n));
     std::vector<typename TestFixture::reply> replies(keys);
     auto p = m.handle().pipeline({.window = 4});
     std::size_t taken = 0, answered = 0;
@@ -187,7 +186,7 @@ TYPED_TEST(regression_dramhit_pipelines, hold_no_pin_when_the_only_request_has_t
     bool struck = false;
     {
       auto p = m.handle().pipeline({.window = 4});
-      const auto one = TestFixture::ask(verb::insert, 1);
+      const auto one = TestFixture::ask(cubby::verb::insert, 1);
       fuse::left = nth;
       try {
         p.submit(one, sink);
@@ -215,7 +214,7 @@ TYPED_TEST(regression_dramhit_pipelines, go_although_what_is_pending_throws) {
     bool struck = false;
     {
       auto p = m.handle().pipeline({.window = 50});
-      for (; taken < 10; ++taken) p.submit(TestFixture::ask(verb::insert, taken), [](auto&&) {});
+      for (; taken < 10; ++taken) p.submit(TestFixture::ask(cubby::verb::insert, taken), [](auto&&) {});
       fuse::left = nth;
     }
     struck = fuse::left == 0;
@@ -227,7 +226,7 @@ TYPED_TEST(regression_dramhit_pipelines, go_although_what_is_pending_throws) {
 TYPED_TEST(regression_dramhit_pipelines, keep_nothing_of_requests_that_are_done) {
   typename TestFixture::map m(tiny_options());
   auto p = m.handle().pipeline({.window = 50});
-  for (std::uint64_t n = 0; n < 20; ++n) p.submit(TestFixture::ask(verb::insert, n), [](auto&&) {});
+  for (std::uint64_t n = 0; n < 20; ++n) p.submit(TestFixture::ask(cubby::verb::insert, n), [](auto&&) {});
   p.drain([](auto&&) {});
   EXPECT_EQ(TypeParam::living, 20) << "those in the table";
 }
@@ -245,7 +244,7 @@ TYPED_TEST(regression_dramhit_pipelines, renew_their_pin_although_hashes_throw) 
   };
   auto p = m.handle().pipeline({.window = 16});
   for (std::uint64_t n = 0; n < finds;) {
-    const auto one = TestFixture::ask(verb::find, n % kept);
+    const auto one = TestFixture::ask(cubby::verb::find, n % kept);
     if (n % 8 == 0) { // what was aimed at is gone soon after the pin has ended
       m.reserve(400);
       m.shrink_to_fit();

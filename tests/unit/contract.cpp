@@ -200,8 +200,7 @@ TEST(options, of_an_engine_come_to_it) {
   const cubby::map<int, int> sparse(cubby::dlht::options{{.capacity = capacity}, {.bins_per_link = 16}});
   EXPECT_GE(sparse.capacity(), capacity);
   EXPECT_LT(sparse.stats().links * 4, usual.stats().links);
-  cubby::delegated_map<int, int> parts(
-      cubby::partitioned::options{{.capacity = capacity}, {.partitions = 3}});
+  cubby::delegated_map<int, int> parts(cubby::partitioned::options{{.capacity = capacity}, {.partitions = 3}});
   EXPECT_EQ(parts.partitions(), 3u);
 }
 

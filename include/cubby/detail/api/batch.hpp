@@ -74,12 +74,9 @@ constexpr outcome outcome_of(changed how) noexcept {
   return how == changed::absent ? outcome::absent : outcome::no_memory;
 }
 /// Of verbs that are done whether the key was there or not.
-constexpr outcome outcome_of(upserted u) noexcept {
-  return u.how == outcome::exists ? outcome::done : u.how;
-}
+constexpr outcome outcome_of(upserted u) noexcept { return u.how == outcome::exists ? outcome::done : u.how; }
 
-template <class V>
-concept addable = requires(const V& v) { static_cast<V>(v + v); };
+template <class V> concept addable = requires(const V& v) { static_cast<V>(v + v); };
 
 /// Whether the request needs a value and has none.
 template <class V, class Request> constexpr bool lacks_value(const Request& asked) noexcept {
@@ -111,8 +108,7 @@ outcome run_write(context<Engine> s, const typename Engine::probe& p, Request& a
   if constexpr (!Engine::policy::has_values) {
     return run_set_request(s, p, asked);
   } else {
-    if (asked.what == verb::insert_or_assign)
-      return outcome_of(assign_or_insert(s, p, asked.key, std::move(value)));
+    if (asked.what == verb::insert_or_assign) return outcome_of(assign_or_insert(s, p, asked.key, std::move(value)));
     if constexpr (addable<V>) {
       const auto more = [&](const V& v) { return static_cast<V>(v + value); };
       return outcome_of(update_or_insert(s, p, asked.key, more, value));

@@ -35,10 +35,8 @@ inline constexpr bool is_lookup_request<request<Q, typename Codec::mapped_type>,
 } // namespace detail
 
 /// Contiguous ranges of what a lookup may be asked with, and of requests with such keys.
-template <class R, class Codec>
-concept lookup_range = lookup_key<detail::element_of<R>, Codec>;
-template <class R, class Codec>
-concept request_range = detail::is_lookup_request<detail::element_of<R>, Codec>;
+template <class R, class Codec> concept lookup_range = lookup_key<detail::element_of<R>, Codec>;
+template <class R, class Codec> concept request_range = detail::is_lookup_request<detail::element_of<R>, Codec>;
 
 /// The awaitable of `async_find`; include <cubby/coro.hpp> to use it.
 template <class Api> class async_lookup;

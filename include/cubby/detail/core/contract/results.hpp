@@ -13,11 +13,11 @@ enum class outcome : std::uint8_t {
   done,            ///< found, inserted, assigned, added, erased; a write that is sent will be, at the latest by `flush`
   inserted = done, ///< the same word for inserts
   exists,          ///< insert: the key is there
-  full,            ///< a `fixed` table holds `options.capacity` entries and the key is absent; or the key's namespace is out of range
-  crowded,         ///< more keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold
-  no_memory,       ///< there was none for the record, or for growth; the table works on as it was
-  absent,          ///< find, assign, erase: no such key
-  not_executed     ///< the batch stopped before it, it has no value and needs one, or its values cannot be added
+  full, ///< a `fixed` table holds `options.capacity` entries and the key is absent; or the key's namespace is out of range
+  crowded,   ///< more keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold
+  no_memory, ///< there was none for the record, or for growth; the table works on as it was
+  absent,    ///< find, assign, erase: no such key
+  not_executed ///< the batch stopped before it, it has no value and needs one, or its values cannot be added
 };
 /// What an engine answers of an insert: one of the first five.
 using insert_outcome = outcome;

@@ -194,7 +194,7 @@ CUBBY_NEVER_INLINE bool is_there(const delegation<Policy>& d, const word_probe& 
 /// Sends one write on its way. `full`: the table holds as many entries as it may, and not this key; nothing was sent.
 template <class Policy>
 CUBBY_ALWAYS_INLINE outcome send(delegation<Policy>& d, outbox& from, const word_probe& p, std::uint64_t value,
-                                       write_kind what) noexcept {
+                                 write_kind what) noexcept {
   const std::size_t number = whereabouts_of(d.set, p.hash).partition;
   // relaxed: a hint, see count_entry
   if (what != write_kind::erase && d.set.placed.load(sync::relaxed) >= d.set.bound) [[unlikely]]

@@ -98,8 +98,9 @@ private:
 
 /// What a table of the usual API would be: nothing, and a message.
 template <class Policy> struct partitioned_without_its_api {
-  static_assert(!std::same_as<Policy, Policy>,
-                "cubby::partitioned is an engine of cubby::delegated_map alone (cubby/delegated_map.hpp); there is no set of it");
+  static_assert(
+      !std::same_as<Policy, Policy>,
+      "cubby::partitioned is an engine of cubby::delegated_map alone (cubby/delegated_map.hpp); there is no set of it");
 };
 
 /// Engine tag: DRAMHiT-P. Its API is delegated_map.hpp, because its writes have no answers; it is no engine for the others.
