@@ -94,7 +94,7 @@ outcome run_set_request(context<Engine> s, const typename Engine::probe& p, cons
 
 /// Carries a request out that writes a value, which is there.
 template <class Engine, class Request>
-outcome run_write(context<Engine> s, const typename Engine::probe& p, Request& asked) {
+CUBBY_ALWAYS_INLINE outcome run_write(context<Engine> s, const typename Engine::probe& p, Request& asked) {
   using V = value_of<Engine>;
   auto& value = given_value<V>(asked.value);
   if constexpr (Engine::policy::has_values) {
