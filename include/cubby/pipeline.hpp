@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -179,25 +180,19 @@ private:
   using probe = typename Engine::probe;
   using course = typename Engine::course;
   static constexpr bool in_records = codec_type::in_records;
-  /// A question about words refers to nothing, and one about a view refers to the caller's text; one about a key in a record would
-  /// point into the request, which moves: it is asked anew at each turn.
-  static constexpr bool keeps_probe = !in_records || (std::same_as<detail::inner_key<Key>, std::string_view> &&
-                                                      std::same_as<probe, detail::bytes_probe>);
-  struct nothing {};
   struct waiting {
     course at;
     std::uint32_t aimed_in; // number of the pin in which `at` is good
-    [[no_unique_address]] std::conditional_t<keeps_probe, probe, nothing> where;
+    probe where;
     request_type asked;
   };
 
-  static decltype(auto) probe_of(detail::context<Engine> s, const waiting& w) {
-    if constexpr (keeps_probe) return static_cast<const probe&>(w.where);
-    else return s.codec().probe_of(w.asked.key);
-  }
-  static auto kept(const probe& p) {
-    if constexpr (keeps_probe) return p;
-    else return nothing{};
+  /// Made once, so that each key is hashed once. That of a key in a record may refer to the key, which moves with its request.
+  static const probe& probe_of(waiting& w) {
+    [[maybe_unused]] const auto& key = detail::name_split<Key>::key(w.asked.key);
+    if constexpr (requires { w.where.data; }) w.where.data = static_cast<std::string_view>(key).data();
+    else if constexpr (requires { w.where.asked; }) w.where.asked = std::addressof(key);
+    return w.where;
   }
   /// Answers go to the caller's space; one that cannot be moved there is not counted.
   static auto writer_to(std::span<reply_type> replies, progress& so_far) {
@@ -259,7 +254,7 @@ private:
       taken_in_pin_ = 0;
     }
     const probe p = s.codec().probe_of(r.key);
-    pending_.put(s.engine.aim(p), pin_number_, kept(p), r);
+    pending_.put(s.engine.aim(p), pin_number_, p, r);
     ++taken_in_pin_;
     if (pending_.end_number() - asked_ >= batch_) ask(s);
   }
@@ -293,7 +288,7 @@ private:
 
   /// False: it wants another turn.
   CUBBY_ALWAYS_INLINE bool try_to_answer(detail::context<Engine> s, waiting& w, reply_type& answer) {
-    const probe& p = probe_of(s, w);
+    const probe& p = probe_of(w);
     if (w.aimed_in != pin_number_) [[unlikely]] {
       w.at = s.engine.aim(p);
       s.engine.ask(w.at);

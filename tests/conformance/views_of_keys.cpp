@@ -120,17 +120,17 @@ TYPED_TEST(views_of_keys, in_requests_of_a_batch_do_what_keys_do) {
   typename TestFixture::texts by_view(tiny_options()), by_key(tiny_options());
   fill_for_views(by_view, this->strings);
   fill_for_views(by_key, this->strings);
-  std::vector<cubby::request<std::string_view, std::uint64_t>> views;
+  std::vector<cubby::request<std::string_view, std::uint64_t>> of_text;
   std::vector<typename TestFixture::texts::request_type> keys;
   for (std::size_t n = 0; n < this->views.size(); ++n) {
     const auto what = static_cast<cubby::verb>(n % 6);
-    views.push_back({what, this->views[n], n, n});
+    of_text.push_back({what, this->views[n], n, n});
     keys.push_back({what, this->strings[n], n, n});
   }
-  std::vector<cubby::reply<std::uint64_t>> of_views(views.size()), of_keys(keys.size());
-  EXPECT_EQ(by_view.execute(views, of_views), views.size());
+  std::vector<cubby::reply<std::uint64_t>> of_views(of_text.size()), of_keys(keys.size());
+  EXPECT_EQ(by_view.execute(of_text, of_views), of_text.size());
   EXPECT_EQ(by_key.execute(keys, of_keys), keys.size());
-  for (std::size_t n = 0; n < views.size(); ++n) {
+  for (std::size_t n = 0; n < of_text.size(); ++n) {
     EXPECT_EQ(of_views[n].result, of_keys[n].result) << n;
     EXPECT_EQ(of_views[n].value, of_keys[n].value) << n;
     EXPECT_EQ(by_view.find(this->strings[n]), by_key.find(this->strings[n])) << n;
@@ -193,7 +193,21 @@ TYPED_TEST(views_of_keys, in_a_pipeline_do_what_keys_do) {
   }
 }
 
-/// The hash of a table of strings, counted: a pipeline of views asks it once a request.
+/// The hash of a table of strings, counted. Of keys and of views, a batch of finds asks for it once each.
+TYPED_TEST(views_of_keys, in_a_batch_of_finds_are_hashed_once) {
+  const cubby::map<std::string, std::uint64_t, TypeParam, counted_hash> m(cubby::options{.capacity = 1000});
+  std::vector<std::uint64_t> values(this->views.size());
+  const auto found = std::make_unique<bool[]>(values.size());
+  const auto expect_one_each = [&](const auto& keys) {
+    counted_hash::calls = 0;
+    EXPECT_EQ(m.find_batch(keys, values, std::span(found.get(), values.size())), 0u);
+    EXPECT_EQ(static_cast<std::size_t>(counted_hash::calls), keys.size());
+  };
+  expect_one_each(this->views);
+  expect_one_each(this->strings);
+}
+
+/// So does a pipeline.
 TYPED_TEST(views_of_keys, in_a_pipeline_are_hashed_once) {
   using map = cubby::map<std::string, std::uint64_t, TypeParam, counted_hash>;
   if constexpr (!map::capabilities.pipelined) {
@@ -208,6 +222,12 @@ TYPED_TEST(views_of_keys, in_a_pipeline_are_hashed_once) {
     for (std::size_t n = 0; n < this->views.size(); ++n) p.find(this->views[n], n);
     p.drain();
     EXPECT_EQ(found, (this->views.size() + 2) / 3);
+    EXPECT_EQ(static_cast<std::size_t>(counted_hash::calls), this->views.size());
+    auto of_strings = h.pipeline([&](auto&& r) { found += r.result == outcome::done ? 1 : 0; });
+    counted_hash::calls = 0;
+    for (std::size_t n = 0; n < this->views.size(); ++n) of_strings.find(this->strings[n], n);
+    of_strings.drain();
+    EXPECT_EQ(found, 2 * ((this->views.size() + 2) / 3));
     EXPECT_EQ(static_cast<std::size_t>(counted_hash::calls), this->views.size());
   }
 }

@@ -3,6 +3,7 @@
 // some requests ahead and, in record mode, their records half as far ahead, so that memory works while we do.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/core/prefetch_group.hpp>
+#include <cubby/detail/core/record_codec.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -66,7 +68,19 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
 /// `take(i, found_word)` once for each key; equal keys in their order, others in none.
 template <class Engine, class Q, class Take> void find_keys(context<Engine> s, std::span<const Q> keys, Take take) {
   const auto& codec = s.codec();
-  s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);
+  using probe = typename Engine::probe;
+  if constexpr (!Engine::policy::in_records || std::same_as<probe, word_key_probe>) {
+    s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);
+  } else { // to hash text again costs more than to keep the probes of two groups
+    prefetch_group::ring<probe> kept;
+    std::size_t end = 0;
+    const auto make = [&](std::size_t i) CUBBY_INLINED -> probe {
+      if (i != end) return kept[i];
+      ++end;
+      return kept[i] = codec.probe_of(keys[i]);
+    };
+    s.engine.find_many(s.at, keys.size(), make, take);
+  }
 }
 
 constexpr outcome outcome_of(changed how) noexcept {
