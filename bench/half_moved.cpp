@@ -65,9 +65,9 @@ template <class Map> std::uint64_t in_batches(Map& map, const keys_type& keys) {
 }
 template <class Map> std::uint64_t piped(Map& map, const keys_type& keys) {
   std::uint64_t hits = 0;
-  cubby::pipeline pending(map);
+  auto pending = map.handle().pipeline();
   const auto count = [&hits](const auto& r) { hits += r.value.has_value() ? 1 : 0; };
-  for (const std::uint64_t k : keys) pending.submit({cubby::pipeline_verb::find, k, k, 0}, count);
+  for (const std::uint64_t k : keys) pending.submit({cubby::verb::find, k, 0, k}, count);
   pending.drain(count);
   return hits;
 }

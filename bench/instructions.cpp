@@ -134,21 +134,21 @@ private:
 
   bool run_pipeline(std::string_view verb, std::uint64_t count) {
     if constexpr (has_pipeline) {
-      if (verb == "pipelined_find") pipelined(cubby::pipeline_verb::find, count);
-      else if (verb == "pipelined_add") pipelined(cubby::pipeline_verb::insert_or_add, count);
+      if (verb == "pipelined_find") pipelined(cubby::verb::find, count);
+      else if (verb == "pipelined_add") pipelined(cubby::verb::insert_or_add, count);
       else return false;
       return true;
     }
     return false;
   }
   /// Of keys that are there.
-  [[gnu::noinline]] void pipelined(cubby::pipeline_verb what, std::uint64_t count)
+  [[gnu::noinline]] void pipelined(cubby::verb what, std::uint64_t count)
     requires has_pipeline
   {
-    cubby::pipeline pending(map_);
-    using reply = typename decltype(pending)::reply_type;
+    auto pending = map_.handle().pipeline();
+    using reply = typename map_type::reply_type;
     const auto add_up = [this](reply&& r) { sum_ += r.value.value_or(1); };
-    for (std::uint64_t i = 0; i < count; ++i) pending.submit({what, i, key_of(i), 1}, add_up);
+    for (std::uint64_t i = 0; i < count; ++i) pending.submit({what, key_of(i), 1, i}, add_up);
     pending.drain(add_up);
   }
 

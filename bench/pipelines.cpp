@@ -15,7 +15,7 @@
 namespace {
 
 using table = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>;
-using cubby::pipeline_verb;
+using cubby::verb;
 
 struct plan {
   std::uint64_t entries = 50'000'000;
@@ -43,22 +43,22 @@ void fill(table& map, const plan& p) {
 }
 
 /// The seconds of one thread's requests, from when all threads are ready.
-double play(table& map, const plan& p, cubby::pipeline_options chosen, pipeline_verb what, bench::course& way,
+double play(table& map, const plan& p, cubby::pipeline_options chosen, verb what, bench::course& way,
             std::uint64_t seed) {
-  cubby::pipeline pending(map, chosen);
+  auto pending = map.handle().pipeline(chosen);
   bench::random_numbers draw(seed, p.entries);
   std::uint64_t done = 0;
   const auto count = [&done](auto&& r) { done += r.result == cubby::outcome::done ? 1 : 0; };
   way.start();
   const auto begin = std::chrono::steady_clock::now();
-  for (std::uint64_t i = 0; i < p.requests; ++i) pending.submit({what, i, draw.next(), 1}, count);
+  for (std::uint64_t i = 0; i < p.requests; ++i) pending.submit({what, draw.next(), 1, i}, count);
   pending.drain(count);
   if (done != p.requests) std::abort();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// Million requests a second of all threads, over the slowest one's time.
-double rate(table& map, const plan& p, cubby::pipeline_options chosen, pipeline_verb what) {
+double rate(table& map, const plan& p, cubby::pipeline_options chosen, verb what) {
   bench::course way;
   std::vector<double> seconds(p.threads);
   std::vector<std::thread> threads;
@@ -100,8 +100,8 @@ int main(int count, char** words) {
   std::vector<combination> all = combinations();
   for (std::uint64_t i = 0; i < p.rounds; ++i) {
     for (combination& c : all) {
-      c.finds.add(rate(map, p, c.options, pipeline_verb::find));
-      c.adds.add(rate(map, p, c.options, pipeline_verb::insert_or_add));
+      c.finds.add(rate(map, p, c.options, verb::find));
+      c.adds.add(rate(map, p, c.options, verb::insert_or_add));
     }
   }
   for (const combination& c : all) {

@@ -37,7 +37,7 @@ public:
     cubby::thread_record& mine = *cubby::registry::local();
     const cubby::thread_pin inside(mine);
     for (std::uint64_t i = 0; i < entries; ++i) {
-      if (space::insert(table_, table_.policy.probe_of(i), i).outcome != cubby::insert_outcome::inserted) std::abort();
+      if (space::insert(table_, table_.policy.probe_of(i), i).outcome != cubby::outcome::inserted) std::abort();
     }
   }
   relativistic_table(const relativistic_table&) = delete;

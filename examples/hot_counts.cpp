@@ -11,7 +11,7 @@
 
 namespace {
 
-using counts = cubby::map<std::uint32_t, std::uint64_t, cubby::partitioned>;
+using counts = cubby::delegated_map<std::uint32_t, std::uint64_t>;
 
 constexpr std::size_t threads = 4;
 constexpr std::uint32_t events = 200000; // of each thread
@@ -26,7 +26,7 @@ void count(counts& all, std::size_t me) {
   auto h = all.handle();
   for (std::size_t part = me; part < h.partitions(); part += threads) h.own(part);
   for (std::uint32_t n = 0; n < events; ++n) {
-    if (h.insert_or_add(event(n), 1) == cubby::write_outcome::full) return; // only of a `fixed` map
+    if (h.insert_or_add(event(n), 1) == cubby::outcome::full) return; // only of a `fixed` map
   }
   if (!h.flush()) std::puts("no memory for all of it");
 } // others go on: who waits for this thread's partitions serves them itself

@@ -3,7 +3,7 @@
 // about, and then every key is looked up, its place in a list being the tag. No call waits for memory.
 #include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
-#include <cubby/sink_pipeline.hpp>
+#include <cubby/pipeline.hpp>
 
 #include <array>
 #include <cstdint>
@@ -14,14 +14,14 @@
 namespace {
 
 using counts = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>;
-using line = cubby::pipeline<counts::engine_type>;
 
 constexpr std::uint64_t keys = 20000;
 constexpr std::uint64_t events_of_each = 3;
 
 /// Answers come to a function ...
 void count_events(counts& all) {
-  auto pending = all.handle().pipeline([](const line::reply_type& r) {
+  auto here = all.handle();
+  auto pending = here.pipeline([](const counts::reply_type& r) {
     if (r.result != cubby::outcome::done) std::puts("no space for a key");
   });
   for (std::uint64_t n = 0; n < keys * events_of_each; ++n) pending.insert_or_add(n % keys, 1, n);
@@ -29,14 +29,15 @@ void count_events(counts& all) {
 }
 
 /// ... or into the caller's own space, as many as fit.
-std::vector<std::uint64_t> look_up(counts& all, const std::vector<line::request_type>& asked) {
+std::vector<std::uint64_t> look_up(counts& all, const std::vector<counts::request_type>& asked) {
   std::vector<std::uint64_t> found(asked.size(), 0);
-  std::array<line::reply_type, 64> replies;
-  cubby::pipeline pending(all);
+  std::array<counts::reply_type, 64> replies;
+  auto here = all.handle();
+  auto pending = here.pipeline();
   const auto keep = [&](std::size_t answered) {
     for (std::size_t i = 0; i < answered; ++i) found[replies[i].tag] = replies[i].value.value_or(0);
   };
-  for (std::span<const line::request_type> rest = asked; !rest.empty();) {
+  for (std::span<const counts::request_type> rest = asked; !rest.empty();) {
     const auto [taken, answered] = pending.submit(rest, replies);
     keep(answered);
     rest = rest.subspan(taken);
@@ -50,8 +51,8 @@ std::vector<std::uint64_t> look_up(counts& all, const std::vector<line::request_
 int main() {
   counts all;
   count_events(all);
-  std::vector<line::request_type> asked;
-  for (std::uint64_t k = 0; k < 2 * keys; ++k) asked.push_back({cubby::pipeline_verb::find, asked.size(), k});
+  std::vector<counts::request_type> asked;
+  for (std::uint64_t k = 0; k < 2 * keys; ++k) asked.push_back({cubby::verb::find, k, 0, asked.size()});
   std::uint64_t there = 0;
   std::uint64_t sum = 0;
   for (const std::uint64_t n : look_up(all, asked)) {

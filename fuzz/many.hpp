@@ -81,6 +81,15 @@ template <class R, class Request, class Reply> void judge_reply(R& r, const Requ
       at->second = asked.value;
       return require(got.result == outcome::done, "insert_or_assign in a batch");
     }
+    break;
+  case cubby::verb::insert_or_add:
+    if constexpr (requires { asked.value + asked.value; }) {
+      if (!there) break;
+      at->second = static_cast<std::remove_cvref_t<decltype(asked.value)>>(at->second + asked.value);
+      return require(got.result == outcome::done, "insert_or_add in a batch");
+    } else {
+      return require(got.result == outcome::not_executed, "a sum of values that have none, in a batch");
+    }
   }
   if (got.result == outcome::full) return require(r.may_be_full(), "full for no reason");
   if (got.result == outcome::crowded) return require(r.may_be_crowded(), "crowded for no reason");
@@ -94,11 +103,12 @@ template <class R> void execute(R& r) {
   const unsigned dice = r.in.byte();
   std::vector<request> asked;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    auto what = static_cast<cubby::verb>((dice + i * (1 + dice / 16)) % 5);
-    // an insert_or_assign would wait for the end of the reservation
-    if (what == cubby::verb::insert_or_assign && r.hides(keys[i])) what = cubby::verb::insert;
-    asked.push_back({what, keys[i % (1 + dice % 64)], R::kind::value(static_cast<std::uint16_t>(i * dice))});
-    if (r.hides(asked.back().key) && what == cubby::verb::insert_or_assign) asked.back().what = cubby::verb::find;
+    auto what = static_cast<cubby::verb>((dice + i * (1 + dice / 16)) % 6);
+    // these would wait for the end of the reservation
+    const bool waits = what == cubby::verb::insert_or_assign || what == cubby::verb::insert_or_add;
+    if (waits && r.hides(keys[i])) what = cubby::verb::insert;
+    asked.push_back({what, keys[i % (1 + dice % 64)], R::kind::value(static_cast<std::uint16_t>(i * dice)), i});
+    if (r.hides(asked.back().key) && waits) asked.back().what = cubby::verb::find;
   }
   std::vector<typename R::table_type::reply_type> got(asked.size());
   const bool stops = dice % 2 != 0;
@@ -111,6 +121,7 @@ template <class R> void execute(R& r) {
       continue;
     }
     if (stops && i + 1 < done) require(got[i].result == cubby::outcome::done, "a batch went on after a failure");
+    require(got[i].tag == i, "the tag of a reply");
     judge_reply(r, asked[i], got[i]);
   }
 }

@@ -79,15 +79,15 @@ template <class R> void reserve_key(R& r) {
       if constexpr (R::has_values) return f.shadow_insert(k, v);
       else return f.shadow_insert(k);
     });
-    require(static_cast<bool>(ticket) == (ticket.how() == cubby::insert_outcome::inserted), "a ticket and its outcome");
+    require(static_cast<bool>(ticket) == (ticket.how() == cubby::outcome::inserted), "a ticket and its outcome");
     if (r.has(k) || r.hides(k)) {
-      require(ticket.how() == cubby::insert_outcome::exists, "a key was reserved that is there");
-    } else if (ticket.how() == cubby::insert_outcome::full) {
+      require(ticket.how() == cubby::outcome::exists, "a key was reserved that is there");
+    } else if (ticket.how() == cubby::outcome::full) {
       require(r.may_be_full(), "full for no reason");
-    } else if (ticket.how() == cubby::insert_outcome::crowded) {
+    } else if (ticket.how() == cubby::outcome::crowded) {
       require(r.may_be_crowded(), "crowded for no reason");
     } else {
-      require(ticket.how() == cubby::insert_outcome::inserted, "an absent key was not reserved");
+      require(ticket.how() == cubby::outcome::inserted, "an absent key was not reserved");
       r.held.push_back({std::move(ticket), k, v});
     }
   }

@@ -14,7 +14,7 @@
 namespace cubby_fuzz {
 namespace {
 
-using table_type = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned, masked_hash>;
+using table_type = cubby::delegated_map<std::uint64_t, std::uint64_t, masked_hash>;
 using state = std::optional<std::uint64_t>; // of a key: absent, or its value
 constexpr std::size_t handles = 2;
 
@@ -56,9 +56,9 @@ struct sent_run {
     require(at != all.end(), "a look showed what the key cannot be");
     all.erase(all.begin(), at);
   }
-  void sent(std::uint64_t k, cubby::write_outcome how, const state& leads_to) {
+  void sent(std::uint64_t k, cubby::outcome how, const state& leads_to) {
     states& all = of(k);
-    if (how == cubby::write_outcome::accepted) return all.push_back(leads_to);
+    if (how == cubby::outcome::done) return all.push_back(leads_to);
     bool may_be_absent = false;
     for (const state& s : all) may_be_absent |= !s.has_value();
     require(bounded && may_be_absent, "full for no reason");
@@ -98,7 +98,7 @@ void add_many(sent_run& r) {
 void erase(sent_run& r) {
   const std::uint64_t k = r.key();
   r.senders[sent_run::sender_of(k)].erase(k);
-  r.sent(k, cubby::write_outcome::accepted, std::nullopt);
+  r.sent(k, cubby::outcome::done, std::nullopt);
 }
 void flush(sent_run& r) { r.flush(r.in.byte() % handles); }
 void serve(sent_run& r) { (void)r.senders[r.in.byte() % handles].serve(); }

@@ -78,35 +78,35 @@ template <class Kind, class Engine> struct run {
   }
 
   /// What an insert of an absent key may answer; the model follows.
-  void settle_insert(const key_type& k, const value_type& v, cubby::insert_outcome how) {
-    if (how == cubby::insert_outcome::full) {
+  void settle_insert(const key_type& k, const value_type& v, cubby::outcome how) {
+    if (how == cubby::outcome::full) {
       require(may_be_full(), "full for no reason");
       return;
     }
-    if (how == cubby::insert_outcome::crowded) {
+    if (how == cubby::outcome::crowded) {
       require(may_be_crowded(), "crowded for no reason");
       return;
     }
-    require(how == cubby::insert_outcome::inserted, "an absent key was not inserted");
+    require(how == cubby::outcome::inserted, "an absent key was not inserted");
     model.emplace(k, v);
   }
   /// The same for any key.
-  void judge_insert(const key_type& k, const value_type& v, cubby::insert_outcome how) {
-    if (has(k) || hides(k)) require(how == cubby::insert_outcome::exists, "a key that is there was not in the way");
+  void judge_insert(const key_type& k, const value_type& v, cubby::outcome how) {
+    if (has(k) || hides(k)) require(how == cubby::outcome::exists, "a key that is there was not in the way");
     else settle_insert(k, v, how);
   }
 
   void check_size() { require(table.size() == model.size(), "size"); }
 };
 
-/// Runs `f() -> bool`: an insert that throws what `insert_outcome` would have told.
-template <class F> cubby::insert_outcome outcome_of_throwing(F f) {
+/// Runs `f() -> bool`: an insert that throws what `outcome` would have told.
+template <class F> cubby::outcome outcome_of_throwing(F f) {
   try {
-    return f() ? cubby::insert_outcome::inserted : cubby::insert_outcome::exists;
+    return f() ? cubby::outcome::inserted : cubby::outcome::exists;
   } catch (const cubby::table_crowded&) {
-    return cubby::insert_outcome::crowded;
+    return cubby::outcome::crowded;
   } catch (const cubby::table_full&) {
-    return cubby::insert_outcome::full;
+    return cubby::outcome::full;
   }
 }
 

@@ -45,12 +45,23 @@ inline constexpr bool few_modes = CUBBY_TEST_FEW_MODES != 0;
 enum class storage { records, tuples, delegated };
 enum class threads_of { shared, single };
 
+/// What a table of words can do. An engine that delegates its writes has a class of tables of its own.
+template <class Engine>
+constexpr cubby::capability_set capabilities_of_words() {
+  using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
+  if constexpr (requires { typename Engine::template delegating_engine<codec>; }) {
+    return cubby::contract::capabilities_of<typename Engine::template delegating_engine<codec>>;
+  } else {
+    return cubby::map<std::uint64_t, std::uint64_t, Engine>::capabilities;
+  }
+}
+
 /// A line of the list.
 template <class Engine, storage Storage, threads_of Threads, template <class> class... Modes>
 struct listed {
   using engine = Engine;
   using modes = ::testing::Types<Modes<Engine>...>;
-  static constexpr cubby::capability_set capabilities = cubby::map<std::uint64_t, std::uint64_t, Engine>::capabilities;
+  static constexpr cubby::capability_set capabilities = capabilities_of_words<Engine>();
   static constexpr bool records = Storage == storage::records;
   static constexpr bool tuples = Storage == storage::tuples;
   static constexpr bool shared = Threads == threads_of::shared;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DRAMHiT's pipeline: requests go in one after another, with a window as large as the batch of other engines, and are
 // answered in whatever order they are ready. A slice of the stream is drained before the next begins.
-#include <optional>
+#include <memory>
 
 #include <cubby/pipeline.hpp>
 
@@ -24,16 +24,16 @@ public:
 
   class thread_record {
   public:
-    explicit thread_record(pipe_adapter& a) : map_(a.map_), handle_(a.map_.handle()) {}
+    explicit thread_record(pipe_adapter& a) : handle_(a.map_.handle()) {}
 
     bool insert(const K& k, const V& v) { return handle_.insert(k, v); }
     bool erase(const K& k) { return handle_.erase(k); }
 
     std::size_t stream(const K* keys, std::size_t n, std::size_t window) {
-      return run(n, window, [&](std::size_t i) { return request{cubby::pipeline_verb::find, i, keys[i], V{}}; });
+      return run(n, window, [&](std::size_t i) { return request{cubby::verb::find, keys[i], V{}, i}; });
     }
     std::size_t stream(const K* keys, const verb* verbs, std::size_t n, std::size_t window) {
-      return run(n, window, [&](std::size_t i) { return request{verb_of(verbs[i]), i, keys[i], from_word<V>(7)}; });
+      return run(n, window, [&](std::size_t i) { return request{verb_of(verbs[i]), keys[i], from_word<V>(7), i}; });
     }
 
     // One at a time, which no workload asks of this engine.
@@ -48,18 +48,18 @@ public:
     }
 
   private:
-    using pipe = cubby::pipeline<typename map::engine_type>;
+    using pipe = typename map::handle_type::template pipeline_type<>;
     using request = typename pipe::request_type;
 
-    static cubby::pipeline_verb verb_of(verb v) {
-      using to = cubby::pipeline_verb;
+    static cubby::verb verb_of(verb v) {
+      using to = cubby::verb;
       // In the order of bench::verb.
       constexpr to same[] = {to::find, to::insert, to::erase, to::assign, to::insert_or_add};
       return same[static_cast<std::size_t>(v)];
     }
 
     template <class Make> std::size_t run(std::size_t n, std::size_t window, Make make) {
-      if (!pipe_ || window_ != window) pipe_.emplace(map_.engine(), cubby::pipeline_options{window});
+      if (!pipe_ || window_ != window) pipe_.reset(new pipe(handle_.pipeline({.window = window})));
       window_ = window;
       std::size_t done = 0;
       const auto sink = [&done](auto&& r) {
@@ -71,9 +71,8 @@ public:
       return done;
     }
 
-    map& map_;
     typename map::handle_type handle_;
-    std::optional<pipe> pipe_;
+    std::unique_ptr<pipe> pipe_; // a pipeline does not move
     std::size_t window_ = 0;
   };
 

@@ -16,7 +16,7 @@ class partitioned_adapter {
 public:
   using key = std::uint64_t;
   using value = std::uint64_t;
-  using map = cubby::map<key, value, cubby::partitioned, key_hash<key>>;
+  using map = cubby::delegated_map<key, value, key_hash<key>>;
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = static_cast<std::size_t>(-1);
 
@@ -39,9 +39,9 @@ public:
     std::size_t find_batch(const key* keys, std::size_t n, value* values, bool* found) {
       return handle_.find_batch({keys, n}, {values, n}, {found, n});
     }
-    bool insert(key k, value v) { return handle_.insert_or_assign(k, v) == cubby::write_outcome::accepted; }
+    bool insert(key k, value v) { return handle_.insert_or_assign(k, v) == cubby::outcome::done; }
     bool assign(key k, value v) { return insert(k, v); }
-    bool modify(key k) { return handle_.insert_or_add(k, 1) == cubby::write_outcome::accepted; }
+    bool modify(key k) { return handle_.insert_or_add(k, 1) == cubby::outcome::done; }
     bool erase(key k) {
       handle_.erase(k);
       return true;

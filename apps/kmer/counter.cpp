@@ -101,9 +101,9 @@ private:
     const auto check = [](const auto& reply) {
       if (reply.result != cubby::outcome::done) throw std::bad_alloc(); // the only way in which a sum can fail
     };
-    cubby::pipeline<typename map::engine_type> pending(map_->engine());
-    for (const Word word : kmers) pending.submit({cubby::pipeline_verb::insert_or_add, 0, key::from(word), 1}, check);
-    pending.drain(check);
+    auto pending = map_->handle().pipeline(check);
+    for (const Word word : kmers) pending.insert_or_add(key::from(word), 1, 0);
+    pending.drain();
   }
 
   // A table that is kept has its memory mapped already; a new one pays for each page again. It is given back when it has
@@ -118,7 +118,7 @@ private:
 
 // One partition, which the counting thread owns: what it sends itself it carries out when a section is full.
 class partitioned_counter final : public counter<narrow_word> {
-  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
 
 public:
   partitioned_counter() { renew(0); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::map<K, V, cubby::partitioned>: a map that any thread reads and whose writes are carried out by one thread for each
-// part of it (DRAMHiT-P). A write goes through a handle, is answered by nothing but `accepted` or `full`, and is seen by
-// everybody, its sender included, at the latest when its handle's `flush` has returned. What tells how it ended (insert,
-// assign, update, extract, ...) is not there: it would need a message back.
+// cubby::delegated_map<K, V>: a map that any thread reads and whose writes are carried out by one thread for each part of it
+// (DRAMHiT-P). A write goes through a handle, is answered by nothing but `done` or `full`, and is seen by everybody, its
+// sender included, at the latest when its handle's `flush` has returned. What tells how it ended (insert, assign, update,
+// extract, ...) is not there: it would need a message back. Experimental: its gain on many cores has not been measured.
 #pragma once
 
 #include <concepts>
@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <cubby/detail/api/batch.hpp>
+#include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/core/codec.hpp>
 #include <cubby/detail/engines/partitioned/partitioned.hpp>
@@ -20,7 +21,7 @@
 
 namespace cubby::inline v0 {
 
-/// Whether values of this type may be added up by `insert_or_add` of `partitioned`. A thread that carries the addition out has the
+/// Whether values of this type may be added up by `insert_or_add` of a `delegated_map`. A thread that carries the addition out has the
 /// partition to itself meanwhile, so a `+` that comes back to the map would wait for itself for ever. That of numbers does not; a
 /// type of one's own says by `template <> inline constexpr bool cubby::adds_in_place<T> = true;` that its `operator+` is
 /// short, uses no map and waits for nobody. Say so before the first use of the map.
@@ -141,18 +142,18 @@ public:
   [[nodiscard]] bool ok() const noexcept { return from_ != nullptr; }
 
   /// Gives the key this value, there or not.
-  write_outcome insert_or_assign(const key_type& k, const mapped_type& v) {
+  outcome insert_or_assign(const key_type& k, const mapped_type& v) {
     const auto s = context();
     return s.engine.insert_or_assign(*from_, s.codec().probe_of(k), detail::bits_of_value(v));
   }
   /// Adds `n` to the value, or inserts `n`. Of numbers, and of types that say so: `adds_in_place`.
-  write_outcome insert_or_add(const key_type& k, const mapped_type& n)
+  outcome insert_or_add(const key_type& k, const mapped_type& n)
     requires requires(const mapped_type& v) {
       { static_cast<mapped_type>(v + v) } noexcept; // it is made where nobody could be told
     }
   {
     static_assert(adds_in_place<mapped_type>,
-                  "insert_or_add of cubby::partitioned runs operator+ while nobody else writes to the partition: "
+                  "insert_or_add of cubby::delegated_map runs operator+ while nobody else writes to the partition: "
                   "specialise cubby::adds_in_place<V> if that of V is short and uses no map");
     const auto s = context();
     return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));
@@ -186,13 +187,12 @@ private:
 /// of a `fixed` one is met still comes in: up to 512 entries a handle in each part. The hash is called for each write while
 /// its partition is held: it must be short and use no map, nor may the `+` of values (`adds_in_place`). Neither copied nor
 /// moved; it must outlive its handles and the calls of other threads.
-template <class K, class V, class Hash, class Allocator>
-class map<K, V, partitioned, Hash, Allocator>
-    : public delegated_reads<map<K, V, partitioned, Hash, Allocator>,
-                             partitioned_engine<codec<K, V, Hash, Allocator>>> {
+template <class K, class V, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
+class delegated_map
+    : public delegated_reads<delegated_map<K, V, Hash, Allocator>, partitioned_engine<codec<K, V, Hash, Allocator>>> {
   static_assert(
       mode_of<K, V> == storage_mode::words,
-      "cubby::partitioned holds keys and values of at most 8 bytes that are their own bits: a message to an owner "
+      "cubby::delegated_map holds keys and values of at most 8 bytes that are their own bits: a message to an owner "
       "has 16 bytes; cubby::dramhit and cubby::dlht hold any");
 
 public:
@@ -203,29 +203,28 @@ public:
   static constexpr storage_mode mode = mode_of<K, V>;
 
   /// Throws std::bad_alloc when there is no memory for the first arrays, or no thread for an owner (without exceptions: see `ok`).
-  explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// The same with the options of the engine: `map(cubby::partitioned::options{{.capacity = 1000}, {.owners = 2}})`.
+  explicit delegated_map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : delegated_map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+  /// The same with the options of the engine: `delegated_map(cubby::partitioned::options{{.capacity = 1000}, {.owners = 2}})`.
   template <contract::options_of<engine_type> O>
-  explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  map(const map&) = delete;
-  map& operator=(const map&) = delete;
+  explicit delegated_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : delegated_map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+  delegated_map(const delegated_map&) = delete;
+  delegated_map& operator=(const delegated_map&) = delete;
 
   /// False when the map could not be made, in builds without exceptions; then only destroy it.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
   /// What writes go through; costs channels to all partitions, which a later handle uses again. Throws std::bad_alloc without
   /// memory.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
-  /// The engine below, for benches and tests that want to speak to it in words.
-  [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
   [[nodiscard]] detail::context<engine_type> context() const {
     return {engine_, detail::caller_thread_record(engine_)};
   }
 
 private:
+  friend struct detail::engine_access;
   struct made_with {}; // what the options of the engine are handed over with
-  map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
+  delegated_map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
 
   static_assert(contract::codec<typename engine_type::policy>,
@@ -234,6 +233,16 @@ private:
                                                    "contract::delegating");
 
   mutable engine_type engine_;
+};
+
+/// Not the usual map with another engine: says so.
+template <class K, class V, class Hash, class Allocator> class map<K, V, partitioned, Hash, Allocator> {
+  static_assert(!std::same_as<K, K>,
+                "cubby::partitioned is no engine of cubby::map, because its writes are not answered: write "
+                "cubby::delegated_map<K, V>");
+
+public:
+  template <class... A> explicit map(A&&...) {}
 };
 
 } // namespace cubby::inline v0

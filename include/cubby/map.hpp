@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cubby/detail/api/ending.hpp>
+#include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/api/map_api.hpp>
 #include <cubby/detail/engines/dlht/dlht.hpp>
@@ -55,9 +56,6 @@ public:
     return detail::table_guard<engine_type>(engine_, detail::caller_thread_record(engine_));
   }
 
-  /// The engine below, for pipelines, and for benches and tests that want to speak to it in words.
-  [[nodiscard]] engine_type& engine() const noexcept { return engine_; }
-
   [[nodiscard]] detail::context<engine_type> context() const {
     return {engine_, detail::caller_thread_record(engine_)};
   }
@@ -65,6 +63,7 @@ public:
   static constexpr bool has_own_thread_record = false;
 
 private:
+  friend struct detail::engine_access;
   struct made_with {}; // what the options of the engine are handed over with
   map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}

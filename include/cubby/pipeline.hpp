@@ -7,33 +7,15 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/core/ring.hpp>
 
 namespace cubby::inline v0 {
-
-/// What a pipelined request asks for: those of `verb`, and to add.
-enum class pipeline_verb : std::uint8_t { find, insert, assign, insert_or_assign, insert_or_add, erase };
-
-/// A request with its caller's tag; `value` matters to all but find and erase.
-template <class K, class V = no_value> struct tagged_request {
-  pipeline_verb what = pipeline_verb::find;
-  std::uint64_t tag = 0;
-  K key{};
-  requested<V> value{};
-};
-
-/// The answer to the request with this tag; `value` is what a `find` found or an `erase` took out. `insert_or_add` of
-/// values that cannot be added is `not_executed`. `insert_or_assign` and `insert_or_add` are `done` whether the key was
-/// there or not.
-template <class V = no_value> struct tagged_reply {
-  std::uint64_t tag = 0;
-  outcome result = outcome::not_executed;
-  std::optional<V> value{};
-};
 
 /// Requests that wait while memory works for them.
 struct pipeline_options {
@@ -42,50 +24,52 @@ struct pipeline_options {
   std::size_t batch = 0;
 };
 
-/// A map or a set, of which a pipeline takes the engine.
-template <class T>
-concept table_with_engine = requires(T& table) {
-  { table.engine() } -> std::same_as<typename T::engine_type&>;
-};
-
-/// Of whatever is no such engine, and of a map's own type: says so, and has nothing that could say more.
-template <class Engine> class pipeline {
-  static_assert(!table_with_engine<Engine>, "write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)");
-  static_assert(table_with_engine<Engine>, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
+/// Of what is no engine with pipelines, a map for example: says who makes one.
+template <class Engine, class Sink, class Key> class pipeline {
+  static constexpr bool made_by_a_handle = contract::pipelined<Engine>;
+  static_assert(made_by_a_handle, "a pipeline is made by a handle: auto p = handle.pipeline(sink)");
 
 public:
-  explicit pipeline(Engine&, pipeline_options = {}) {}
-  template <table_with_engine Table> explicit pipeline(Table&, pipeline_options = {}) {}
+  template <class... A> explicit pipeline(A&&...) {}
 };
+template <class Table, class... A> pipeline(Table&, const A&...) -> pipeline<Table>;
 
-/// One thread's pipeline into a table of an engine that claims `pipelined`: `cubby::pipeline pending(map)`. While
-/// requests are pending, nothing that the table retires is freed. Every request that was taken is answered exactly
-/// once, at the latest by `drain`; what the destructor finds pending is carried out without an answer. Not movable.
+/// One thread's pipeline into a table of an engine that claims `pipelined`: `auto p = handle.pipeline(sink)`, or without a sink
+/// `handle.pipeline()`, where each call says where its answers go. It uses the thread record of its handle, in the handle's thread,
+/// and keeps the record claimed: it may outlive the handle, not the table. While requests are pending, nothing that the table
+/// retires is freed. Every request that was taken is answered exactly once, at the latest by `drain`, inside any later call, in any
+/// order; what the destructor finds pending is carried out without an answer. Not movable. A sink may use the table, not this
+/// pipeline.
+///
+/// Requests on the same key may overtake each other: wait for the answer of the first where the order matters. A `Key` that
+/// refers to the caller's text, such as std::string_view, keeps referring to it until its request is answered.
 ///
 /// What a user's code throws (a hash, a constructor, a sum, a sink) passes through the call in which it happens, and that
 /// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
 /// answer, in the state in which its verb alone leaves the table (G.5); the others stay pending.
-template <contract::pipelined Engine> class pipeline<Engine> {
+template <contract::pipelined Engine, class Sink, class Key> class pipeline<Engine, Sink, Key> {
   using codec_type = typename Engine::policy;
+  static constexpr bool has_sink = !std::same_as<Sink, no_sink>;
 
 public:
-  using key_type = typename codec_type::key_type;
+  using key_type = Key;
   using mapped_type = typename codec_type::mapped_type;
-  using request_type = tagged_request<key_type, mapped_type>;
-  using reply_type = tagged_reply<mapped_type>;
+  using request_type = request<key_type, mapped_type>;
+  using reply_type = reply<mapped_type>;
+  static_assert(!has_sink || std::is_invocable_v<Sink&, reply_type>,
+                "a pipeline's sink is called with each answer: sink(reply<value type>&&)");
+  static_assert(std::same_as<Key, typename codec_type::key_type> || lookup_key<Key, codec_type>,
+                "a pipeline's requests carry the table's keys, or what a lookup takes");
   /// How many requests were taken and how many answers were written.
   struct progress {
     std::size_t taken = 0;
     std::size_t answered = 0;
   };
 
-  /// Throws std::bad_alloc without memory for the ring or a thread record (without exceptions: `ok`).
-  explicit pipeline(Engine& e, pipeline_options chosen = {})
-      : thread_record_(e), window_(chosen.window < 1 ? 1 : chosen.window), batch_(batch_of(chosen.batch, window_)),
-        pending_(window_) {}
-  template <table_with_engine Table>
-    requires std::same_as<typename Table::engine_type, Engine>
-  explicit pipeline(Table& t, pipeline_options chosen = {}) : pipeline(t.engine(), chosen) {}
+  /// What `handle::pipeline` calls. Throws std::bad_alloc without memory for the ring (without exceptions: `ok`).
+  pipeline(detail::context<Engine> s, Sink sink, pipeline_options chosen = {})
+      : engine_(s.engine), record_(s.at), sink_(std::move(sink)), window_(chosen.window < 1 ? 1 : chosen.window),
+        batch_(batch_of(chosen.batch, window_)), pending_(window_) {}
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline() {
@@ -100,9 +84,58 @@ public:
   /// What the latest call with space for replies came to; also when it has thrown.
   [[nodiscard]] progress latest() const noexcept { return latest_; }
 
+  /// Each takes one request, and hands answers to the pipeline's sink while the window is full: one line of memory a request at
+  /// rest. None waits but as its verb alone does (docs/guarantees.md, P).
+  void submit(const request_type& r)
+    requires has_sink
+  {
+    submit(r, sink_);
+  }
+  void find(const key_type& k, std::uint64_t tag)
+    requires has_sink
+  {
+    ask_for(verb::find, k, tag);
+  }
+  void erase(const key_type& k, std::uint64_t tag)
+    requires has_sink
+  {
+    ask_for(verb::erase, k, tag);
+  }
+  void insert(const key_type& k, const mapped_type& v, std::uint64_t tag)
+    requires has_sink
+  {
+    submit({verb::insert, k, v, tag}, sink_);
+  }
+  void insert(const key_type& k, std::uint64_t tag)
+    requires(has_sink && !codec_type::has_values)
+  {
+    ask_for(verb::insert, k, tag);
+  }
+  void assign(const key_type& k, const mapped_type& v, std::uint64_t tag)
+    requires has_sink
+  {
+    submit({verb::assign, k, v, tag}, sink_);
+  }
+  void insert_or_assign(const key_type& k, const mapped_type& v, std::uint64_t tag)
+    requires has_sink
+  {
+    submit({verb::insert_or_assign, k, v, tag}, sink_);
+  }
+  void insert_or_add(const key_type& k, const mapped_type& n, std::uint64_t tag)
+    requires(has_sink && detail::addable<mapped_type>)
+  {
+    submit({verb::insert_or_add, k, n, tag}, sink_);
+  }
+  /// Answers all that is pending.
+  void drain()
+    requires has_sink
+  {
+    drain(sink_);
+  }
+
   /// Takes one request and hands what is ready to `sink(reply_type&&)`, which may be called for any pending request, or not
   /// at all.
-  template <class Sink> CUBBY_ALWAYS_INLINE void submit(const request_type& r, Sink&& sink) {
+  template <class To> CUBBY_ALWAYS_INLINE void submit(const request_type& r, To&& sink) {
     while (pending_.size() >= window_) turn_oldest(sink);
     take(r);
   }
@@ -137,8 +170,8 @@ public:
     return so_far.answered;
   }
   /// All of them, to `sink`.
-  template <class Sink> void drain(Sink&& sink)
-    requires std::invocable<Sink&, reply_type>
+  template <class To> void drain(To&& sink)
+    requires std::invocable<To&, reply_type>
   {
     while (!pending_.empty()) turn_oldest(sink);
   }
@@ -147,22 +180,19 @@ private:
   using probe = typename Engine::probe;
   using course = typename Engine::course;
   static constexpr bool in_records = codec_type::in_records;
-  struct nothing {};
   struct waiting {
     course at;
     std::uint32_t aimed_in; // number of the pin in which `at` is good
-    // Kept where the words are all that there is to a key; of records it would point into the request, which moves.
-    [[no_unique_address]] std::conditional_t<in_records, nothing, probe> where;
+    probe where;
     request_type asked;
   };
 
-  static decltype(auto) probe_of(detail::context<Engine> s, const waiting& w) {
-    if constexpr (in_records) return s.codec().probe_of(w.asked.key);
-    else return static_cast<const probe&>(w.where);
-  }
-  static auto kept(const probe& p) {
-    if constexpr (in_records) return nothing{};
-    else return p;
+  /// Made once, so that each key is hashed once. That of a key in a record may refer to the key, which moves with its request.
+  static const probe& probe_of(waiting& w) {
+    [[maybe_unused]] const auto& key = detail::name_split<Key>::key(w.asked.key);
+    if constexpr (requires { w.where.data; }) w.where.data = static_cast<std::string_view>(key).data();
+    else if constexpr (requires { w.where.asked; }) w.where.asked = std::addressof(key);
+    return w.where;
   }
   /// Answers go to the caller's space; one that cannot be moved there is not counted.
   static auto writer_to(std::span<reply_type> replies, progress& so_far) {
@@ -195,7 +225,16 @@ private:
     }
   };
 
-  [[nodiscard]] detail::context<Engine> context() const { return {thread_record_.engine(), thread_record_.at()}; }
+  void ask_for(verb what, const key_type& k, std::uint64_t tag) {
+    request_type r{what, k};
+    r.tag = tag;
+    submit(r, sink_);
+  }
+
+  [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> context() const {
+    registry::use(record_.at());
+    return {engine_, record_.at()};
+  }
 
   /// docs/performance.md has the figures for other sizes.
   static std::size_t batch_of(std::size_t chosen, std::size_t window) noexcept {
@@ -215,7 +254,7 @@ private:
       taken_in_pin_ = 0;
     }
     const probe p = s.codec().probe_of(r.key);
-    pending_.put(s.engine.aim(p), pin_number_, kept(p), r);
+    pending_.put(s.engine.aim(p), pin_number_, p, r);
     ++taken_in_pin_;
     if (pending_.end_number() - asked_ >= batch_) ask(s);
   }
@@ -225,7 +264,7 @@ private:
     for (; asked_ != pending_.end_number(); ++asked_) s.engine.ask(pending_.numbered(asked_).at);
   }
 
-  template <class Sink> CUBBY_ALWAYS_INLINE void turn_oldest(Sink& sink) {
+  template <class To> CUBBY_ALWAYS_INLINE void turn_oldest(To& sink) {
     const auto s = context();
     if (pending_.first_number() == asked_) [[unlikely]]
       ask(s);
@@ -249,7 +288,7 @@ private:
 
   /// False: it wants another turn.
   CUBBY_ALWAYS_INLINE bool try_to_answer(detail::context<Engine> s, waiting& w, reply_type& answer) {
-    const probe& p = probe_of(s, w);
+    const probe& p = probe_of(w);
     if (w.aimed_in != pin_number_) [[unlikely]] {
       w.at = s.engine.aim(p);
       s.engine.ask(w.at);
@@ -257,7 +296,7 @@ private:
       return false;
     }
     if constexpr (!in_records) {
-      if (w.asked.what == pipeline_verb::find) {
+      if (w.asked.what == verb::find) {
         decltype(s.engine.find(s.at, p)) seen;
         if (!s.engine.find_along(w.at, p, seen)) return false;
         answer.result = seen.found ? outcome::done : outcome::absent;
@@ -266,22 +305,22 @@ private:
       }
     }
     if constexpr (changes_along) {
-      if (w.asked.what != pipeline_verb::insert) return change_along(s, w, p, answer);
+      if (w.asked.what != verb::insert) return change_along(s, w, p, answer);
     }
     if (!s.engine.advance(w.at, p)) return false;
-    answer.result = carry_out(s, p, w.asked, answer.value);
+    answer.result = detail::run_request(s, p, w.asked, answer.value);
     return true;
   }
 
   /// The engine changes entries that are their own words on the way to them, without a second search.
   static constexpr bool changes_along = contract::mutating_along<Engine>;
-  static constexpr bool adds = requires(const mapped_type& v) { static_cast<mapped_type>(v + v); };
+  static constexpr bool adds = codec_type::has_values && detail::addable<mapped_type>;
 
   /// What the request does to an entry that is there.
   static decision change_of(detail::context<Engine> s, const probe& p, const request_type& asked, std::uint64_t word) {
-    if (asked.what == pipeline_verb::erase) return {action::erase};
+    if (asked.what == verb::erase) return {action::erase};
     if constexpr (adds) {
-      if (asked.what == pipeline_verb::insert_or_add) {
+      if (asked.what == verb::insert_or_add) {
         const mapped_type old = s.codec().value(word);
         return {action::replace, s.codec().make(p, asked.key, static_cast<mapped_type>(old + value_in(asked))).word};
       }
@@ -291,20 +330,20 @@ private:
   /// False: it wants another turn. What needs an entry that is not there goes on as any other.
   CUBBY_ALWAYS_INLINE bool change_along(detail::context<Engine> s, waiting& w, const probe& p, reply_type& answer) {
     if constexpr (!adds) {
-      if (w.asked.what == pipeline_verb::insert_or_add) return true; // not_executed
+      if (w.asked.what == verb::insert_or_add) return true; // not_executed
     }
-    if (lacks_value(w.asked)) return true; // as above
-    detail::refuse_shown(s.engine, p, w.asked.what == pipeline_verb::erase);
+    if (detail::lacks_value<mapped_type>(w.asked)) return true; // as above
+    detail::refuse_shown(s.engine, p, w.asked.what == verb::erase);
     const auto change = [&](std::uint64_t word) { return change_of(s, p, w.asked, word); };
     mutated done;
     if (!s.engine.mutate_along(s.at, w.at, p, change, done)) return false;
     if (done.found) {
       answer.result = outcome::done;
-      if (w.asked.what == pipeline_verb::erase) answer.value.emplace(s.codec().value(done.before));
-    } else if (w.asked.what == pipeline_verb::erase || w.asked.what == pipeline_verb::assign) {
+      if (w.asked.what == verb::erase) answer.value.emplace(s.codec().value(done.before));
+    } else if (w.asked.what == verb::erase || w.asked.what == verb::assign) {
       answer.result = outcome::absent;
     } else {
-      answer.result = carry_out(s, p, w.asked, answer.value);
+      answer.result = detail::run_request(s, p, w.asked, answer.value);
     }
     return true;
   }
@@ -318,41 +357,13 @@ private:
     ++pin_number_;
   }
 
-  static bool lacks_value(const request_type& asked) noexcept {
-    return asked.what != pipeline_verb::erase && !detail::has_value<mapped_type>(asked.value);
-  }
-  template <class Request> static auto& value_in(Request& asked) noexcept {
+  static const mapped_type& value_in(const request_type& asked) noexcept {
     return detail::given_value<mapped_type>(asked.value);
   }
 
-  static outcome settled(detail::upserted u) {
-    return u.how == insert_outcome::exists ? outcome::done : detail::outcome_of(u.how);
-  }
-  static outcome carry_out(detail::context<Engine> s, const probe& p, request_type& asked,
-                           std::optional<mapped_type>& value) {
-    if (asked.what == pipeline_verb::find) {
-      const auto seen = s.engine.find(s.at, p);
-      if (!seen.found) return outcome::absent;
-      value.emplace(s.codec().value(seen.word));
-      return outcome::done;
-    }
-    if (asked.what == pipeline_verb::erase) return detail::extract_into(s, p, value) ? outcome::done : outcome::absent;
-    if (lacks_value(asked)) return outcome::not_executed;
-    if (asked.what == pipeline_verb::assign)
-      return detail::outcome_of(detail::assign_value(s, p, asked.key, std::move(value_in(asked))));
-    if (!s.codec().is_legal(p)) return outcome::full;
-    if (asked.what == pipeline_verb::insert)
-      return detail::outcome_of(detail::place(s, p, asked.key, std::move(value_in(asked))));
-    if (asked.what == pipeline_verb::insert_or_assign)
-      return settled(detail::assign_or_insert(s, p, asked.key, std::move(value_in(asked))));
-    if constexpr (adds) {
-      const auto more = [&](const mapped_type& v) { return static_cast<mapped_type>(v + value_in(asked)); };
-      return settled(detail::update_or_insert(s, p, asked.key, more, value_in(asked)));
-    }
-    return outcome::not_executed; // values that cannot be added
-  }
-
-  detail::owned_thread_record<Engine> thread_record_;
+  Engine& engine_;
+  detail::record_claim record_; // ends after the pin
+  [[no_unique_address]] Sink sink_;
   detail::held_pin<Engine> pin_;
   std::uint32_t taken_in_pin_ = 0;
   std::uint32_t pin_number_ = 0;
@@ -362,8 +373,5 @@ private:
   std::size_t asked_ = 0; // number in `pending_` of the first whose memory has not been asked for
   ring<waiting> pending_;
 };
-
-template <table_with_engine Table>
-pipeline(Table&, pipeline_options = {}) -> pipeline<typename std::remove_const_t<Table>::engine_type>;
 
 } // namespace cubby::inline v0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operations end: insert_outcome, change, computed, request and reply with outcome, table_stats, and what is thrown.
+// How operations end: outcome, change, computed, request and reply, table_stats, and what is thrown.
 #pragma once
 
 #include <cubby/detail/api/outcome.hpp>

@@ -2,4 +2,4 @@
 // says: execute
 #include <cubby/delegated_map.hpp>
 
-void ask(cubby::map<int, int, cubby::partitioned>& all) { all.execute({}, {}); }
+void ask(cubby::delegated_map<int, int>& all) { all.execute({}, {}); }

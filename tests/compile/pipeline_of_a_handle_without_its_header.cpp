@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says alone: handle.pipeline needs #include <cubby/sink_pipeline.hpp>
+// says alone: handle.pipeline needs #include <cubby/pipeline.hpp>
 #include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says alone: write cubby::pipeline<map_type::engine_type>, or cubby::pipeline p(map)
+// says alone: a pipeline is made by a handle: auto p = handle.pipeline(sink)
 #include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>

@@ -7,5 +7,5 @@ struct price {
   friend price operator+(price a, price b) noexcept { return {a.cents + b.cents}; }
 };
 
-using prices = cubby::map<int, price, cubby::partitioned>;
-cubby::write_outcome add(prices::handle_type& all) { return all.insert_or_add(1, price{2}); }
+using prices = cubby::delegated_map<int, price>;
+cubby::outcome add(prices::handle_type& all) { return all.insert_or_add(1, price{2}); }

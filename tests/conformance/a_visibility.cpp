@@ -79,7 +79,7 @@ private:
     case 0: ASSERT_EQ(map_.insert(key_, value_), !present_); break;
     case 1: ASSERT_EQ(map_.try_emplace(key_, value_), !present_); break;
     case 2: {
-      const auto expected = present_ ? cubby::insert_outcome::exists : cubby::insert_outcome::inserted;
+      const auto expected = present_ ? cubby::outcome::exists : cubby::outcome::inserted;
       ASSERT_EQ(map_.try_insert(key_, value_), expected);
       break;
     }

@@ -19,10 +19,10 @@ TYPED_TEST(bounded, a_fixed_table_answers_full_and_works_on) {
   o.capacity = 100;
   typename TypeParam::map m(o);
   std::uint64_t n = 0;
-  while (n < 100000 && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::insert_outcome::inserted) ++n;
+  while (n < 100000 && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::outcome::inserted) ++n;
   ASSERT_EQ(n, 100u) << "the promised capacity";
-  EXPECT_EQ(m.try_insert(TypeParam::key(n), TypeParam::value(n)), cubby::insert_outcome::full);
-  EXPECT_EQ(m.try_insert(TypeParam::key(0), TypeParam::value(n)), cubby::insert_outcome::exists);
+  EXPECT_EQ(m.try_insert(TypeParam::key(n), TypeParam::value(n)), cubby::outcome::full);
+  EXPECT_EQ(m.try_insert(TypeParam::key(0), TypeParam::value(n)), cubby::outcome::exists);
   EXPECT_THROW(m.insert(TypeParam::key(n), TypeParam::value(n)), cubby::table_full);
   EXPECT_THROW(m.insert_or_assign(TypeParam::key(n), TypeParam::value(n)), cubby::table_full);
   EXPECT_EQ(m.size(), n);
@@ -32,8 +32,7 @@ TYPED_TEST(bounded, a_fixed_table_answers_full_and_works_on) {
   EXPECT_EQ(m.stats().growths, 0u);
   for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(m.erase(TypeParam::key(i)));
   for (std::uint64_t i = 0; i < n; ++i) {
-    ASSERT_EQ(m.try_insert(TypeParam::key(i), TypeParam::value(i)), cubby::insert_outcome::inserted)
-        << "slots come back";
+    ASSERT_EQ(m.try_insert(TypeParam::key(i), TypeParam::value(i)), cubby::outcome::inserted) << "slots come back";
   }
 }
 
@@ -45,7 +44,7 @@ TYPED_TEST(bounded, a_fixed_table_holds_its_capacity_at_every_size_and_seed) {
     o.seed = random.next();
     typename TypeParam::map m(o);
     for (std::uint64_t n = 0; n < capacity; ++n) {
-      ASSERT_EQ(m.try_insert(TypeParam::key(n), TypeParam::value(n)), cubby::insert_outcome::inserted)
+      ASSERT_EQ(m.try_insert(TypeParam::key(n), TypeParam::value(n)), cubby::outcome::inserted)
           << n << " of " << capacity << " seed " << o.seed;
     }
   }
@@ -64,13 +63,13 @@ TYPED_TEST(bounded_engine, keys_that_share_one_hash_are_refused_as_crowded_or_no
   for (const auto growth : growing_policies) {
     cubby::map<std::uint64_t, std::uint64_t, TypeParam, constant_hash> m(tiny_options(growth));
     std::uint64_t n = 0;
-    while (n < 100 && m.try_insert(n, n) == cubby::insert_outcome::inserted) ++n;
+    while (n < 100 && m.try_insert(n, n) == cubby::outcome::inserted) ++n;
     for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(m.find(i), i);
     EXPECT_FALSE(m.contains(n));
     if (decltype(m)::capabilities.bounded_bins) {
       EXPECT_GE(n, 15u) << "a bin has fifteen slots";
       EXPECT_LT(n, 100u);
-      EXPECT_EQ(m.try_insert(n, n), cubby::insert_outcome::crowded);
+      EXPECT_EQ(m.try_insert(n, n), cubby::outcome::crowded);
     } else {
       EXPECT_EQ(n, 100u);
     }
@@ -91,7 +90,7 @@ TYPED_TEST(bounded_shared, threads_that_fill_a_fixed_table_lose_nothing) {
   std::vector<std::vector<std::uint64_t>> in(3);
   run_threads(3, [&](unsigned t) {
     for (std::uint64_t n = t; n < 6000; n += 3) {
-      if (m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::insert_outcome::inserted) in[t].push_back(n);
+      if (m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::outcome::inserted) in[t].push_back(n);
     }
   });
   std::size_t total = 0;

@@ -60,6 +60,34 @@ TYPED_TEST(d_order_in_batch, requests_on_one_key_take_effect_in_order) {
   EXPECT_EQ(this->replies[3].result, cubby::outcome::exists);
 }
 
+/// Each verb that a pipeline has, on one key, and the tag of each request in its answer.
+TYPED_TEST(d_order_in_batch, sums_take_effect_in_order_and_answers_have_their_tags) {
+  using cubby::outcome;
+  using cubby::verb;
+  constexpr bool adds = requires(const typename TypeParam::mapped_type& v) {
+    static_cast<typename TypeParam::mapped_type>(v + v);
+  } && !std::is_same_v<typename TypeParam::mapped_type, std::string>; // text is added, too, and is no sum
+  this->ask(verb::insert_or_add, 1, 10);
+  this->ask(verb::insert_or_add, 1, 5);
+  this->ask(verb::find, 1);
+  this->ask(verb::erase, 1);
+  this->ask(verb::insert_or_add, 1, 3);
+  this->ask(verb::find, 1);
+  for (std::size_t i = 0; i < this->requests.size(); ++i) this->requests[i].tag = 100 - i;
+  ASSERT_EQ(this->run(cubby::batch_policy::run_all), this->requests.size());
+  for (std::size_t i = 0; i < this->requests.size(); ++i) {
+    EXPECT_EQ(this->replies[i].tag, 100 - i);
+    EXPECT_EQ(this->replies[i].result, outcome::done) << i;
+  }
+  if constexpr (adds) {
+    EXPECT_EQ(TypeParam::number(*this->replies[2].value), 15u);
+    EXPECT_EQ(TypeParam::number(*this->replies[3].value), 15u) << "an erase hands over what left";
+  } else {
+    EXPECT_EQ(*this->replies[2].value, TypeParam::value(10) + TypeParam::value(5));
+  }
+  EXPECT_EQ(TypeParam::number(*this->replies[5].value), 3u);
+}
+
 TYPED_TEST(d_order_in_batch, stop_at_first_failure_undoes_nothing_and_does_no_more) {
   using cubby::verb;
   ASSERT_TRUE(this->map.insert(TypeParam::key(3), TypeParam::value(3)));

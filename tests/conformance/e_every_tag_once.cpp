@@ -2,7 +2,6 @@
 // Guarantee E: every request that a pipeline has taken is answered exactly once, with its own tag and the answer that the
 // verb has; whatever the window, the space for replies, and what the table does meanwhile.
 #include <cubby/pipeline.hpp>
-#include <cubby/sink_pipeline.hpp>
 
 #include <unordered_map>
 
@@ -13,24 +12,20 @@ namespace cubby_test {
 namespace {
 
 using cubby::outcome;
-using cubby::pipeline_verb;
 
 template <class Mode>
 class e_every_tag_once : public ::testing::Test {};
 TYPED_TEST_SUITE(e_every_tag_once, pipelined_modes);
 
 template <class Mode>
-using pipe = cubby::pipeline<typename Mode::map::engine_type>;
-/// It is made of the map, and so is its type; `pipe_` below is.
-static_assert(std::is_same_v<decltype(cubby::pipeline(std::declval<word_mode<cubby::dramhit>::map&>())),
-                             pipe<word_mode<cubby::dramhit>>>);
-static_assert(!std::is_constructible_v<pipe<word_mode<cubby::dramhit>>, text_mode<cubby::dramhit>::map&>);
+using pipe = typename Mode::map::handle_type::template pipeline_type<>;
 
 /// Hands requests in, takes replies as they come, and remembers what each tag was answered.
 template <class Mode>
 class correspondent {
 public:
-  correspondent(typename Mode::map& m, cubby::pipeline_options o, std::size_t space) : pipe_(m, o), out_(space) {}
+  correspondent(typename Mode::map& m, cubby::pipeline_options o, std::size_t space)
+      : pipe_(m.handle().pipeline(o)), out_(space) {}
 
   void send(const std::vector<typename pipe<Mode>::request_type>& all) {
     std::span<const typename pipe<Mode>::request_type> rest(all);
@@ -70,7 +65,7 @@ TYPED_TEST(e_every_tag_once, at_any_window_batch_and_room) {
       correspondent<TypeParam> c(m, options, space);
       std::vector<typename pipe<TypeParam>::request_type> all;
       for (std::uint64_t n = 0; n < 500; ++n)
-        all.push_back({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)});
+        all.push_back({cubby::verb::insert, TypeParam::key(n), TypeParam::value(n), n});
       c.send(all);
       c.poll();
       c.drain();
@@ -89,23 +84,23 @@ struct wanted_answer {
 };
 using model = std::unordered_map<std::uint64_t, std::uint64_t>;
 
-wanted_answer answer_of(model& m, pipeline_verb what, std::uint64_t k, std::uint64_t v) {
+wanted_answer answer_of(model& m, cubby::verb what, std::uint64_t k, std::uint64_t v) {
   const auto at = m.find(k);
   const bool there = at != m.end();
   switch (what) {
-  case pipeline_verb::insert:
+  case cubby::verb::insert:
     if (there) return {outcome::exists};
     m[k] = v;
     return {};
-  case pipeline_verb::insert_or_assign: m[k] = v; return {};
-  case pipeline_verb::insert_or_add: m[k] += v; return {};
+  case cubby::verb::insert_or_assign: m[k] = v; return {};
+  case cubby::verb::insert_or_add: m[k] += v; return {};
   default: break;
   }
   if (!there) return {outcome::absent};
   const std::uint64_t before = at->second;
-  if (what == pipeline_verb::assign) at->second = v;
-  if (what == pipeline_verb::erase) m.erase(at);
-  if (what == pipeline_verb::assign) return {};
+  if (what == cubby::verb::assign) at->second = v;
+  if (what == cubby::verb::erase) m.erase(at);
+  if (what == cubby::verb::assign) return {};
   return {outcome::done, before};
 }
 
@@ -120,11 +115,11 @@ TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
     std::vector<typename pipe<TypeParam>::request_type> all;
     std::unordered_map<std::uint64_t, wanted_answer> wanted;
     for (std::uint64_t k = random.below(3); k < 60; k += 1 + random.below(5)) {
-      const auto what = static_cast<pipeline_verb>(random.below(6));
-      if (what == pipeline_verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
+      const auto what = static_cast<cubby::verb>(random.below(6));
+      if (what == cubby::verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
       const std::uint64_t v = random.below(1000);
       wanted[tag] = answer_of(expected, what, k, v);
-      all.push_back({what, tag++, TypeParam::key(k), TypeParam::value(v)});
+      all.push_back({what, TypeParam::key(k), TypeParam::value(v), tag++});
     }
     c.send(all);
     c.drain();
@@ -142,16 +137,16 @@ TYPED_TEST(e_every_tag_once, each_verb_answers_as_it_does_elsewhere) {
 }
 
 template <class Pipeline, class Key, class Value>
-void call(Pipeline& p, pipeline_verb what, const Key& key, const Value& value, std::uint64_t tag) {
+void call(Pipeline& p, cubby::verb what, const Key& key, const Value& value, std::uint64_t tag) {
   switch (what) {
-  case pipeline_verb::find: p.find(key, tag); break;
-  case pipeline_verb::insert: p.insert(key, value, tag); break;
-  case pipeline_verb::assign: p.assign(key, value, tag); break;
-  case pipeline_verb::insert_or_assign: p.insert_or_assign(key, value, tag); break;
-  case pipeline_verb::insert_or_add:
+  case cubby::verb::find: p.find(key, tag); break;
+  case cubby::verb::insert: p.insert(key, value, tag); break;
+  case cubby::verb::assign: p.assign(key, value, tag); break;
+  case cubby::verb::insert_or_assign: p.insert_or_assign(key, value, tag); break;
+  case cubby::verb::insert_or_add:
     if constexpr (requires { p.insert_or_add(key, value, tag); }) p.insert_or_add(key, value, tag);
     break;
-  case pipeline_verb::erase: p.erase(key, tag); break;
+  case cubby::verb::erase: p.erase(key, tag); break;
   }
 }
 
@@ -175,8 +170,8 @@ TYPED_TEST(e_every_tag_once, calls_of_a_handles_pipeline_answer_to_its_sink) {
   std::uint64_t tag = 0;
   for (unsigned round = 0; round < 200; ++round) {
     for (std::uint64_t k = random.below(3); k < 60; k += 1 + random.below(5)) {
-      const auto what = static_cast<pipeline_verb>(random.below(6));
-      if (what == pipeline_verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
+      const auto what = static_cast<cubby::verb>(random.below(6));
+      if (what == cubby::verb::insert_or_add && !std::is_integral_v<typename TypeParam::map::mapped_type>) continue;
       const std::uint64_t v = random.below(1000);
       wanted[tag] = answer_of(expected, what, k, v);
       const auto key = TypeParam::key(k);
@@ -205,6 +200,46 @@ TEST(e_every_tag_once_of_sets, calls_of_a_handles_pipeline_answer_to_its_sink) {
   EXPECT_EQ(s.size(), 0u);
 }
 
+/// A pipeline has no thread record of its own: while a request is pending, its handle's is held, and others are not.
+TYPED_TEST(e_every_tag_once, a_pipeline_uses_the_record_of_its_handle) {
+  typename TypeParam::map m(tiny_options());
+  ASSERT_TRUE(m.insert(TypeParam::key(1), TypeParam::value(1)));
+  std::size_t answers = 0;
+  auto h = m.handle();
+  auto other = m.handle();
+  auto p = h.pipeline([&](auto&&) { ++answers; });
+  EXPECT_FALSE(cubby::registry::is_held(*h.own_thread_record()));
+  p.find(TypeParam::key(1), 0);
+  EXPECT_TRUE(cubby::registry::is_held(*h.own_thread_record()));
+  EXPECT_FALSE(cubby::registry::is_held(*other.own_thread_record()));
+  EXPECT_TRUE(h.contains(TypeParam::key(1))) << "the handle works meanwhile";
+  EXPECT_TRUE(h.erase(TypeParam::key(1)));
+  p.drain();
+  EXPECT_EQ(answers, 1u);
+  EXPECT_FALSE(cubby::registry::is_held(*h.own_thread_record()));
+}
+
+/// It keeps the record claimed, so that a later handle gets another one.
+TYPED_TEST(e_every_tag_once, a_pipeline_outlives_its_handle) {
+  typename TypeParam::map m(tiny_options());
+  std::size_t answers = 0;
+  auto h = std::make_optional(m.handle());
+  cubby::thread_record* const record = h->own_thread_record();
+  {
+    auto p = h->pipeline([&](auto&&) { ++answers; });
+    p.insert(TypeParam::key(1), TypeParam::value(1), 0);
+    h.reset();
+    auto next = m.handle();
+    EXPECT_NE(next.own_thread_record(), record);
+    p.find(TypeParam::key(1), 1);
+    p.drain();
+    EXPECT_EQ(answers, 2u);
+    EXPECT_TRUE(next.contains(TypeParam::key(1)));
+  }
+  auto after = m.handle();
+  EXPECT_EQ(after.own_thread_record(), record) << "given back with the pipeline";
+}
+
 /// The window is longer than a pin lasts, and others make the table grow, shrink and free what it had.
 TYPED_TEST(e_every_tag_once, while_the_table_grows_and_shrinks) {
   typename TypeParam::map m(tiny_options());
@@ -219,14 +254,14 @@ TYPED_TEST(e_every_tag_once, while_the_table_grows_and_shrinks) {
     }
   });
   {
-    pipe<TypeParam> p(m.engine(), {64});
+    auto p = m.handle().pipeline({.window = 64});
     std::uint64_t right = 0;
     const auto sink = [&](auto&& r) {
       right += r.result == outcome::done && TypeParam::number(*r.value) == r.tag % kept ? 1 : 0;
     };
     constexpr std::uint64_t finds = 20000;
     for (std::uint64_t n = 0; n < finds; ++n)
-      p.submit({pipeline_verb::find, n, TypeParam::key(n % kept), TypeParam::value(0)}, sink);
+      p.submit({cubby::verb::find, TypeParam::key(n % kept), TypeParam::value(0), n}, sink);
     p.drain(sink);
     EXPECT_EQ(right, finds);
   }
@@ -240,7 +275,7 @@ TYPED_TEST(e_every_tag_once, a_full_table_is_an_answer) {
   correspondent<TypeParam> c(m, {8}, 8);
   std::vector<typename pipe<TypeParam>::request_type> all;
   for (std::uint64_t n = 0; n < 300; ++n)
-    all.push_back({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)});
+    all.push_back({cubby::verb::insert, TypeParam::key(n), TypeParam::value(n), n});
   c.send(all);
   c.drain();
   std::uint64_t done = 0, full = 0;
@@ -257,10 +292,10 @@ TYPED_TEST(e_every_tag_once, a_full_table_is_an_answer) {
 TYPED_TEST(e_every_tag_once, what_is_pending_at_the_end_is_carried_out) {
   typename TypeParam::map m(tiny_options());
   {
-    pipe<TypeParam> p(m.engine(), {100});
+    auto p = m.handle().pipeline({.window = 100});
     const auto sink = [](auto&&) { FAIL() << "the window is not full"; };
     for (std::uint64_t n = 0; n < 50; ++n)
-      p.submit({pipeline_verb::insert, n, TypeParam::key(n), TypeParam::value(n)}, sink);
+      p.submit({cubby::verb::insert, TypeParam::key(n), TypeParam::value(n), n}, sink);
     EXPECT_EQ(p.pending(), 50u);
   }
   EXPECT_EQ(m.size(), 50u);

@@ -17,7 +17,6 @@
 #include <cubby/reference.hpp>
 #include <cubby/relativistic.hpp>
 #include <cubby/set.hpp>
-#include <cubby/sink_pipeline.hpp>
 
 namespace {
 
@@ -67,8 +66,9 @@ template <class Map, class K, class V> std::size_t look(Map& m, const K& k, cons
 }
 
 template <class Map, class K, class V> std::size_t ask(Map& m, const K& k, const V& v) {
-  const typename Map::request_type asked[] = {{cubby::verb::find, k, {}}, {cubby::verb::insert_or_assign, k, v}};
-  typename Map::reply_type answers[2];
+  const typename Map::request_type asked[] = {
+      {cubby::verb::find, k, {}}, {cubby::verb::insert_or_assign, k, v}, {cubby::verb::insert_or_add, k, v}};
+  typename Map::reply_type answers[3];
   std::size_t count = m.execute(asked, answers);
   if constexpr (Map::capabilities.pipelined) {
     auto h = m.handle();
@@ -98,7 +98,7 @@ template <class Engine, class K, class V> std::size_t use(const K& k, const V& v
 }
 
 std::size_t use_partitioned() {
-  cubby::map<word, word, cubby::partitioned> m(cubby::partitioned::options{{}, {.owners = 1}});
+  cubby::delegated_map<word, word> m(cubby::partitioned::options{{}, {.owners = 1}});
   {
     auto h = m.handle();
     (void)h.insert_or_assign(1, 2);

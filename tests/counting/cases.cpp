@@ -254,27 +254,26 @@ template <class Kind> void count_batches(desk<Kind>& d) {
   });
 }
 
-/// One verb for each of 32 bins, all pending together. The pipeline has a thread record of its own, which counts as `index`.
+/// One verb for each of 32 bins, all pending together. The handle's thread record counts as `index`.
 template <class Kind> void count_pipelined(desk<Kind>& d) {
-  using table_pipeline = cubby::pipeline<typename Kind::map::engine_type>;
-  using request = typename table_pipeline::request_type;
-  table_pipeline pending(d.table(), {.window = 32});
-  std::vector<typename table_pipeline::reply_type> replies(32);
-  const auto submit = [&](const char* name, cubby::pipeline_verb verb, unsigned entries) {
+  using request = typename Kind::map::request_type;
+  auto pending = d.table().handle().pipeline({.window = 32});
+  std::vector<typename Kind::map::reply_type> replies(32);
+  const auto submit = [&](const char* name, cubby::verb verb, unsigned entries) {
     std::vector<request> asked;
     for (std::uint64_t i = 0; i < 32; ++i)
-      asked.push_back({verb, i, Kind::key(d.bin(entries)), Kind::value(i + 1)}); // to add 0 changes nothing
+      asked.push_back({verb, Kind::key(d.bin(entries)), Kind::value(i + 1), i}); // to add 0 changes nothing
     d.count(name, [&](auto&) {
       const auto went = pending.submit(std::span<const request>(asked), replies);
       return went.taken == 32 && went.answered + pending.drain(std::span(replies).subspan(went.answered)) == 32;
     });
     for (const auto& r : replies) desk<Kind>::require(r.result == cubby::outcome::done);
   };
-  submit("pipelined find, 32 bins", cubby::pipeline_verb::find, 1);
-  submit("pipelined insert, 32 bins", cubby::pipeline_verb::insert, 0);
-  submit("pipelined assign, 32 bins", cubby::pipeline_verb::assign, 1);
-  submit("pipelined insert_or_add, 32 bins", cubby::pipeline_verb::insert_or_add, 1);
-  submit("pipelined erase, 32 bins", cubby::pipeline_verb::erase, 1);
+  submit("pipelined find, 32 bins", cubby::verb::find, 1);
+  submit("pipelined insert, 32 bins", cubby::verb::insert, 0);
+  submit("pipelined assign, 32 bins", cubby::verb::assign, 1);
+  submit("pipelined insert_or_add, 32 bins", cubby::verb::insert_or_add, 1);
+  submit("pipelined erase, 32 bins", cubby::verb::erase, 1);
 }
 
 /// Verbs about a whole table, in one of its own with 8 entries.

@@ -24,7 +24,7 @@ namespace cubby_counting {
 namespace {
 
 using cubby::outcome;
-using cubby::pipeline_verb;
+using cubby::verb;
 
 constexpr std::uint64_t in_place = 1000;
 constexpr std::uint64_t places = 1024;
@@ -110,30 +110,29 @@ private:
 constexpr unsigned lines_of_chains = 16 * 17 / 2 + 16;
 
 struct wanted {
-  pipeline_verb what;
+  verb what;
   bool there;
   outcome result;
 };
-constexpr wanted verbs[] = {{pipeline_verb::find, true, outcome::done},
-                            {pipeline_verb::find, false, outcome::absent},
-                            {pipeline_verb::insert, true, outcome::exists},
-                            {pipeline_verb::insert, false, outcome::done},
-                            {pipeline_verb::assign, true, outcome::done},
-                            {pipeline_verb::assign, false, outcome::absent},
-                            {pipeline_verb::insert_or_assign, true, outcome::done},
-                            {pipeline_verb::insert_or_assign, false, outcome::done},
-                            {pipeline_verb::insert_or_add, true, outcome::done},
-                            {pipeline_verb::insert_or_add, false, outcome::done},
-                            {pipeline_verb::erase, true, outcome::done},
-                            {pipeline_verb::erase, false, outcome::absent}};
+constexpr wanted verbs[] = {{verb::find, true, outcome::done},
+                            {verb::find, false, outcome::absent},
+                            {verb::insert, true, outcome::exists},
+                            {verb::insert, false, outcome::done},
+                            {verb::assign, true, outcome::done},
+                            {verb::assign, false, outcome::absent},
+                            {verb::insert_or_assign, true, outcome::done},
+                            {verb::insert_or_assign, false, outcome::done},
+                            {verb::insert_or_add, true, outcome::done},
+                            {verb::insert_or_add, false, outcome::done},
+                            {verb::erase, true, outcome::done},
+                            {verb::erase, false, outcome::absent}};
 
 /// The verb for each of the keys, through a pipeline.
 template <class Kind>
 tally piped(field<Kind>& f, const wanted& w, const std::vector<std::uint64_t>& keys, std::size_t window) {
-  using table_pipeline = cubby::pipeline<typename Kind::map::engine_type>;
-  table_pipeline pending(f.table(), {.window = window});
-  std::vector<typename table_pipeline::request_type> asked;
-  for (const std::uint64_t n : keys) asked.push_back({w.what, n, Kind::key(n), Kind::value(n + 1)});
+  auto pending = f.table().handle().pipeline({.window = window});
+  std::vector<typename Kind::map::request_type> asked;
+  for (const std::uint64_t n : keys) asked.push_back({w.what, Kind::key(n), Kind::value(n + 1), n});
   std::size_t as_wanted = 0;
   const tally counts = f.count([&](auto&) {
     const auto look = [&](const auto& reply) { as_wanted += reply.result == w.result ? 1 : 0; };
@@ -175,12 +174,12 @@ TEST(prefetches, of_a_pipeline_come_shortly_before_its_lines_are_touched) {
   constexpr std::uint64_t entries = 16000;
   const auto table = std::make_unique<map>(cubby::options{.capacity = entries * 3 / 2});
   for (std::uint64_t i = 0; i < entries; ++i) ASSERT_TRUE(table->insert(cubby_test::splitmix(i), i));
-  cubby::pipeline<map::engine_type> pending(*table, {.window = 16});
+  auto pending = table->handle().pipeline({.window = 16});
   const auto forget = [](const auto&) {};
   start({reinterpret_cast<const std::byte*>(table.get()), sizeof(map)}, {});
   for (std::uint64_t i = 0; i < 5000; ++i) {
     const std::uint64_t key = cubby_test::splitmix(cubby_test::splitmix(~i) % (2 * entries)); // half of them are absent
-    pending.submit({verbs[i % std::size(verbs)].what, i, key, i}, forget);
+    pending.submit({verbs[i % std::size(verbs)].what, key, i, i}, forget);
   }
   pending.drain(forget);
   const tally t = stop();
@@ -194,13 +193,12 @@ std::vector<unsigned> asked_behind_each(cubby::pipeline_options chosen, unsigned
   static unsigned asked = 0;
   field<slots> f;
   std::vector<unsigned> behind;
-  cubby::pipeline pending(f.table(), chosen);
+  auto pending = f.table().handle().pipeline(chosen);
   asked = 0;
   auto* const of_the_tally = cubby::installed_prefetch_hook();
   cubby::install_prefetch_hook([](const void*) { ++asked; });
   for (unsigned i = 0; i < requests; ++i) {
-    pending.submit({pipeline_verb::find, i, (i + 1) * in_place + 4, 0},
-                   [](auto&&) { FAIL() << "the window is not full"; });
+    pending.submit({verb::find, (i + 1) * in_place + 4, 0, i}, [](auto&&) { FAIL() << "the window is not full"; });
     behind.push_back(asked);
   }
   cubby::install_prefetch_hook(of_the_tally);

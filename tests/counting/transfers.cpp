@@ -166,7 +166,7 @@ transfers of_shared_table(const traffic& t) {
 }
 
 transfers of_partitioned_table(const traffic& t) {
-  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
   map m(room_for<map>(t));
   fill(m, t);
   std::vector<map::handle_type> cores;

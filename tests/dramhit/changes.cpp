@@ -20,11 +20,11 @@ enum class other { adds, takes_out, moves };
 class changes : public ::testing::TestWithParam<other> {
 protected:
   static void add_in_a_pipeline(map& m) {
-    cubby::pipeline pending(m);
+    auto pending = m.handle().pipeline();
     std::size_t done = 0;
     const auto count = [&](const auto& r) { done += r.result == cubby::outcome::done ? 1 : 0; };
     for (const std::uint64_t more : {std::uint64_t{100}, std::uint64_t{10000}}) {
-      pending.submit({cubby::pipeline_verb::insert_or_add, more, key, more}, count);
+      pending.submit({cubby::verb::insert_or_add, key, more}, count);
       pending.drain(count);
     }
     EXPECT_EQ(done, 2U);
@@ -75,8 +75,8 @@ TEST(pipelined_changes, are_seen_by_threads_that_look_after_their_answer_beside_
     scheduler turns;
     const auto mover = turns.start([&] { ASSERT_TRUE(m.reserve(200)); });
     const auto other = turns.start([&] {
-      cubby::pipeline pending(m);
-      pending.submit({cubby::pipeline_verb::erase, 0, 10, {}}, [](auto&&) {});
+      auto pending = m.handle().pipeline();
+      pending.submit({cubby::verb::erase, 10}, [](auto&&) {});
       pending.drain([](auto&& r) { EXPECT_EQ(r.result, cubby::outcome::done); });
       seen = m.find(10);
       inserted = m.insert(10, 7);

@@ -44,13 +44,13 @@ template <class Mode>
 std::uint64_t in_a_pipeline(typename Mode::map& m) {
   std::uint64_t right = 0;
   std::uint64_t answered = 0;
-  cubby::pipeline pending(m);
+  auto pending = m.handle().pipeline();
   const auto look = [&](const auto& r) {
     ++answered;
     right += r.tag < crowd && r.value.has_value() && Mode::number(*r.value) == r.tag ? 1 : 0;
     right -= r.tag >= crowd && r.value.has_value() ? 1 : 0;
   };
-  for (std::uint64_t n = 0; n < asked; ++n) pending.submit({cubby::pipeline_verb::find, n, Mode::key(n), {}}, look);
+  for (std::uint64_t n = 0; n < asked; ++n) pending.submit({cubby::verb::find, Mode::key(n), {}, n}, look);
   pending.drain(look);
   return answered == asked ? right : 0;
 }

@@ -27,7 +27,7 @@ template <class Key>
 struct with_room_names {
   template <class Map>
   static std::string name(const Map& m, const void* address) {
-    return name_in_arrays(m.engine().*table_member(Key{}), address, name_in_array);
+    return name_in_arrays(cubby::detail::engine_access::of(m).*table_member(Key{}), address, name_in_array);
   }
 };
 

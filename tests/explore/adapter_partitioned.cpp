@@ -14,7 +14,7 @@ namespace cubby_test {
 namespace {
 
 namespace space = cubby::engines::dramhit;
-using delegated = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned, placed_hash>;
+using delegated = cubby::delegated_map<std::uint64_t, std::uint64_t, placed_hash>;
 using writing_handle = delegated::handle_type;
 using delegation = space::delegation<delegated::engine_type::policy>;
 
@@ -154,12 +154,12 @@ private:
     return sent;
   }
   void send(writing_handle& h, const call& one, event& e) {
-    auto how = cubby::write_outcome::accepted;
+    auto how = cubby::outcome::done;
     e.r.what = one.what == act::add ? verb::add : one.what == act::erase ? verb::erase : verb::insert_or_assign;
     if (one.what == act::add) how = h.insert_or_add(one.key, one.value);
     else if (one.what == act::erase) h.erase(one.key);
     else how = h.insert_or_assign(one.key, one.value);
-    if (how != cubby::write_outcome::accepted) complain("a write found no space");
+    if (how != cubby::outcome::done) complain("a write found no space");
   }
   /// Behind whatever others have noted meanwhile.
   void note(unsigned at, const event& e) { lanes[at].push_back(e); }
@@ -280,7 +280,7 @@ std::string delegated_adapter::name_of(const void* address) {
   for (std::size_t i = 0; i < thread_records.size(); ++i) {
     if (thread_records[i] == address) return "thread record of " + std::to_string(static_cast<int>(i) - 1);
   }
-  const delegation& d = map_.engine().*table_member(partitioned_key{});
+  const delegation& d = cubby::detail::engine_access::of(map_).*table_member(partitioned_key{});
   if (address == &d.outboxes) return "outboxes";
   if (address == &d.adding) return "adding";
   for (std::size_t i = 0; i < d.set.count; ++i) {

@@ -95,12 +95,12 @@ template <class Key>
 struct with_a_door {
   template <class Map>
   static std::string name(const Map& m, const void* address) {
-    return name_in_relativistic(m.engine().*table_member(Key{}), address);
+    return name_in_relativistic(cubby::detail::engine_access::of(m).*table_member(Key{}), address);
   }
   /// Unless one is under way. False: no memory.
   template <class Map>
   static bool resize(const Map& m, std::uint64_t buckets) {
-    auto& t = m.engine().*table_member(Key{});
+    auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
     cubby::lock_scope hold(t.resize_lock);
     const std::uint64_t now = t.root.load(cubby::sync::relaxed)->mask + 1;
     return t.work.at != space::stage::idle || now == buckets || space::begin_resize(t, buckets);
@@ -108,7 +108,7 @@ struct with_a_door {
   /// Waits for readers if it has to, and does a pass. False: there is none to do.
   template <class Map>
   static bool pass(const Map& m) {
-    auto& t = m.engine().*table_member(Key{});
+    auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
     for (cubby::sync::backoff wait;; wait.pause()) {
       cubby::lock_scope hold(t.resize_lock);
       if (t.work.at == space::stage::idle) return false;

@@ -31,7 +31,7 @@ struct of_tuples {
   static constexpr bool scans_may_repeat = true;
   template <class Map>
   static std::string name(const Map& m, const void* address) {
-    return name_in_arrays(m.engine().*table_member(Key{}), address,
+    return name_in_arrays(cubby::detail::engine_access::of(m).*table_member(Key{}), address,
                           [](const auto& at, const void* one) { return name_in_tuples(at, one); });
   }
 };

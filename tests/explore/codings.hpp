@@ -73,7 +73,7 @@ template <class Coding, class Map>
 std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c,
                   [[maybe_unused]] cubby::thread_record& mine) {
   if constexpr (requires { Coding::pass(m); }) {
-    if (c.what == act::collect) m.engine().collect(mine);
+    if (c.what == act::collect) cubby::detail::engine_access::of(m).collect(mine);
     if (c.what == act::resize) return Coding::resize(m, c.value) ? "" : "a resize did not begin";
     for (std::uint64_t n = 0; c.what == act::pass && n < c.value && Coding::pass(m); ++n) {
     }

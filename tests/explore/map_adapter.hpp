@@ -168,8 +168,8 @@ private:
     if (got) e.r.result = Coding::decode(*got);
     done(at, e, what, got.has_value());
   }
-  void insert(unsigned at, event& e, cubby::insert_outcome how) {
-    if (!found_no_room(how)) return done(at, e, verb::insert, how == cubby::insert_outcome::inserted);
+  void insert(unsigned at, event& e, cubby::outcome how) {
+    if (!found_no_room(how)) return done(at, e, verb::insert, how == cubby::outcome::inserted);
     if (!may_refuse_) complain("an insert found no space");
   }
   void update(unsigned at, const call& c, event& e) {
@@ -202,7 +202,7 @@ private:
   void reserve_key(unsigned at, const call& c, event& e) {
     if constexpr (map::capabilities.shadow_insert) {
       auto kept = handles_[at].shadow_insert(c.key, Coding::encode(c.value));
-      if (!kept && kept.how() != cubby::insert_outcome::exists) return insert(at, e, kept.how());
+      if (!kept && kept.how() != cubby::outcome::exists) return insert(at, e, kept.how());
       done(at, e, verb::shadow_insert, static_cast<bool>(kept));
       if (!kept) return;
       event second = e;

@@ -85,7 +85,7 @@ template <class Key>
 struct with_names {
   template <class Map>
   static std::string name(const Map& m, const void* address) {
-    return name_in_table(m.engine().*table_member(Key{}), address);
+    return name_in_table(cubby::detail::engine_access::of(m).*table_member(Key{}), address);
   }
 };
 

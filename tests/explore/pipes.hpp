@@ -41,15 +41,14 @@ public:
 
 template <class Coding, class Map>
 class pipes_of<Coding, Map, true> {
-  using pipe = cubby::pipeline<typename Map::engine_type>;
+  using pipe = typename Map::handle_type::template pipeline_type<>;
   static constexpr std::size_t window = 2;
 
 public:
   /// Made before the threads run, so that their thread records are the same in every schedule.
   pipes_of(Map& m, const scenario& s) : pipes_(s.threads.size() + 1) {
     for (std::size_t i = 0; i < s.threads.size(); ++i) {
-      if (is_piped(s.threads[i]))
-        pipes_[i + 1] = std::make_unique<pipe>(m.engine(), cubby::pipeline_options{.window = window});
+      if (is_piped(s.threads[i])) pipes_[i + 1].reset(new pipe(m.handle().pipeline({.window = window})));
     }
   }
   void clear() { pipes_.clear(); }
@@ -73,7 +72,7 @@ public:
     };
     for (const call& one : c.inner) {
       called.push_back(driver::instance().stamp());
-      pipes_[at]->submit({asked_by(one.what), called.size() - 1, one.key, Coding::encode(one.value)}, sink);
+      pipes_[at]->submit({asked_by(one.what), one.key, Coding::encode(one.value), called.size() - 1}, sink);
     }
     pipes_[at]->drain(sink);
     for (const unsigned n : answers) {
@@ -83,8 +82,8 @@ public:
   }
 
 private:
-  static cubby::pipeline_verb asked_by(act what) {
-    using verbs = cubby::pipeline_verb;
+  static cubby::verb asked_by(act what) {
+    using verbs = cubby::verb;
     constexpr std::array same = {verbs::find,  verbs::insert, verbs::assign,
                                  verbs::erase, verbs::erase,  verbs::insert_or_assign};
     return same[static_cast<std::size_t>(what)];

@@ -25,7 +25,7 @@ cubby::capability_set capabilities_of(table_kind kind) {
   case table_kind::dramhit_records: return capabilities_in<cubby::dramhit>;
   case table_kind::tuple_words:
   case table_kind::tuple_lines: return capabilities_in<cubby::dramhit_tuples>;
-  case table_kind::partitioned: return capabilities_in<cubby::partitioned>;
+  case table_kind::partitioned: return cubby::delegated_map<std::uint64_t, std::uint64_t, placed_hash>::capabilities;
   case table_kind::relativistic_words:
   case table_kind::relativistic_records: return capabilities_in<cubby::relativistic>;
   default: return {};

@@ -107,12 +107,12 @@ TYPED_TEST(allocation, of_try_insert_which_says_so) {
   this->each_allocation_fails([](auto& m) {
     for (std::uint64_t n = entries; n < 3 * entries; ++n) {
       const auto how = m.try_insert(TypeParam::key(n), TypeParam::value(n));
-      if (how == cubby::insert_outcome::inserted) {
+      if (how == cubby::outcome::inserted) {
         ASSERT_TRUE(m.contains(TypeParam::key(n)));
-      } else if (how == cubby::insert_outcome::no_memory) {
+      } else if (how == cubby::outcome::no_memory) {
         ASSERT_FALSE(m.contains(TypeParam::key(n)));
       } else {
-        ASSERT_EQ(how, cubby::insert_outcome::exists);
+        ASSERT_EQ(how, cubby::outcome::exists);
       }
     }
   });
@@ -214,10 +214,9 @@ TYPED_TEST(hunger, leaves_the_old_table_working) {
     }
     {
       set_index_memory(index_memory::none);
-      while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::insert_outcome::inserted)
-        ++in;
+      while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::outcome::inserted) ++in;
       ASSERT_LT(in, 100000u);
-      EXPECT_EQ(m.try_insert(TypeParam::key(in), TypeParam::value(in)), cubby::insert_outcome::no_memory);
+      EXPECT_EQ(m.try_insert(TypeParam::key(in), TypeParam::value(in)), cubby::outcome::no_memory);
       EXPECT_THROW(m.insert(TypeParam::key(in), TypeParam::value(in)), std::bad_alloc);
       for (std::uint64_t n = 0; n < in; ++n) ASSERT_TRUE(m.contains(TypeParam::key(n))) << n;
       for (std::uint64_t n = 0; n < in; n += 2) ASSERT_TRUE(m.erase(TypeParam::key(n)));
@@ -243,9 +242,9 @@ TYPED_TEST(hunger_shared, that_comes_and_goes_loses_nothing) {
       perturber pauses(300 + t, 30);
       for (std::uint64_t n = 0; n < each; ++n) {
         const auto k = TypeParam::key(n * 3 + t);
-        auto how = cubby::insert_outcome::no_memory;
-        while (how == cubby::insert_outcome::no_memory) how = m.try_insert(k, TypeParam::value(n * 3 + t));
-        ASSERT_EQ(how, cubby::insert_outcome::inserted);
+        auto how = cubby::outcome::no_memory;
+        while (how == cubby::outcome::no_memory) how = m.try_insert(k, TypeParam::value(n * 3 + t));
+        ASSERT_EQ(how, cubby::outcome::inserted);
         if (n % 3 == 0) {
           ASSERT_TRUE(m.erase(k));
         }

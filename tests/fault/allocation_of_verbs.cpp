@@ -119,8 +119,7 @@ TYPED_TEST(allocation_of_verbs, that_insert) {
   this->each_fails("compute", [&](auto& m) { return this->of(m.compute(k, always) == cubby::change::inserted); }, 1);
   this->each_fails(
       "try_insert",
-      [&](auto& m) { return m.try_insert(k, v) == cubby::insert_outcome::no_memory ? said::no_memory : said::done; },
-      1);
+      [&](auto& m) { return m.try_insert(k, v) == cubby::outcome::no_memory ? said::no_memory : said::done; }, 1);
 }
 
 TYPED_TEST(allocation_of_verbs, that_reserve) {
@@ -133,7 +132,7 @@ TYPED_TEST(allocation_of_verbs, that_reserve) {
         "shadow_insert",
         [&](auto& m) {
           auto r = m.shadow_insert(k, v);
-          if (!r) return r.how() == cubby::insert_outcome::no_memory ? said::no_memory : said::done;
+          if (!r) return r.how() == cubby::outcome::no_memory ? said::no_memory : said::done;
           r.commit();
           return said::done;
         },

@@ -13,8 +13,14 @@ struct wide {
   std::uint64_t all[4];
   bool operator==(const wide&) const = default;
 };
+template <class Engine, class V> struct table_of {
+  using type = cubby::map<std::uint64_t, V, Engine>;
+};
+template <class V> struct table_of<cubby::partitioned, V> {
+  using type = cubby::delegated_map<std::uint64_t, V>;
+};
 template <class Engine, class V>
-using engine_of = typename cubby::map<std::uint64_t, V, Engine>::engine_type;
+using engine_of = typename table_of<Engine, V>::type::engine_type;
 template <class Engine, class V>
 using probe_of = typename engine_of<Engine, V>::probe;
 constexpr auto erasing = [](const auto&) { return cubby::decision{cubby::action::erase, 0}; };
@@ -30,7 +36,7 @@ constexpr auto erasing = [](const auto&) { return cubby::decision{cubby::action:
   LOOKUP(name, engine, value)                                                                                          \
   extern "C" bool name##_insert(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                           \
                                 const probe_of<cubby::engine, value>& p) {                                             \
-    return e.insert(s, p, 1).outcome == cubby::insert_outcome::inserted;                                               \
+    return e.insert(s, p, 1).outcome == cubby::outcome::inserted;                                                      \
   }                                                                                                                    \
   extern "C" bool name##_erase(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                            \
                                const probe_of<cubby::engine, value>& p) {                                              \

@@ -85,10 +85,10 @@ public:
   }
 
 private:
-  static void say_how(record& r, cubby::insert_outcome how) {
-    r.ok = how == cubby::insert_outcome::inserted;
-    if (how == cubby::insert_outcome::full || how == cubby::insert_outcome::crowded) r.how = status::full;
-    if (how == cubby::insert_outcome::no_memory) r.how = status::no_memory;
+  static void say_how(record& r, cubby::outcome how) {
+    r.ok = how == cubby::outcome::inserted;
+    if (how == cubby::outcome::full || how == cubby::outcome::crowded) r.how = status::full;
+    if (how == cubby::outcome::no_memory) r.how = status::no_memory;
   }
   static void settle(record& r, const typename Set::request_type& asked, cubby::outcome how) {
     r.key = asked.key;

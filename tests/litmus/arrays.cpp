@@ -70,7 +70,7 @@ TEST(litmus, an_entry_carries_its_maker) {
       [&](arrays_cell& c, std::size_t i) {
         c.passenger[i] = i + 1;
         const auto probe = probe_of(arrays_cell::key(i));
-        ASSERT_EQ(flat::insert(c.table, *mine, probe, i + 50).outcome, cubby::insert_outcome::inserted);
+        ASSERT_EQ(flat::insert(c.table, *mine, probe, i + 50).outcome, cubby::outcome::inserted);
       },
       [](arrays_cell& c, std::size_t i) {
         spin_until([&] {

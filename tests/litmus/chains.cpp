@@ -54,7 +54,7 @@ struct chains_of {
   chains_of& operator=(const chains_of&) = delete;
 
   void insert(std::uint64_t key, std::uint64_t value) {
-    ASSERT_EQ(relative::insert(table, chain_probe(key), value).outcome, cubby::insert_outcome::inserted);
+    ASSERT_EQ(relative::insert(table, chain_probe(key), value).outcome, cubby::outcome::inserted);
   }
   void change(cubby::thread_record& who, std::uint64_t key, cubby::decision wanted) {
     const auto f = [&](std::uint64_t) { return wanted; };
@@ -196,7 +196,7 @@ TEST(litmus, a_count_of_inserts_carries_what_was_linked) {
       },
       [](filled_chains& c, std::size_t i) {
         spin_until([&] { return c.table.stripes[i].inserts.load(sync::relaxed) == 2; });
-        ASSERT_EQ(relative::insert(c.table, chain_probe(i), 0).outcome, cubby::insert_outcome::exists);
+        ASSERT_EQ(relative::insert(c.table, chain_probe(i), 0).outcome, cubby::outcome::exists);
         ASSERT_EQ(c.passenger[i], i + 1);
       });
 }

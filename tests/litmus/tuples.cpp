@@ -65,7 +65,7 @@ TEST(litmus, a_shown_tuple_carries_its_maker) {
       200,
       [&](tuples_cell& c, std::size_t i) {
         c.passenger[i] = i + 1;
-        ASSERT_EQ(wide::insert(c.table, *mine, wide_probe(i), {{i, i + 50}}), cubby::insert_outcome::inserted);
+        ASSERT_EQ(wide::insert(c.table, *mine, wide_probe(i), {{i, i + 50}}), cubby::outcome::inserted);
       },
       [](tuples_cell& c, std::size_t i) {
         spin_until([&] {

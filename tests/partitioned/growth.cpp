@@ -80,7 +80,7 @@ TEST_P(partitioned_growth, loses_and_doubles_nothing) {
   map m(tiny(GetParam()));
   const std::uint64_t entries = scaled(20000);
   auto h = handle_of(m, GetParam());
-  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(h.insert_or_assign(k, ~k), write_outcome::accepted);
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(h.insert_or_assign(k, ~k), outcome::done);
   ASSERT_TRUE(h.flush());
   ASSERT_EQ(m.size(), entries);
   for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(m.find(k), ~k);
@@ -143,7 +143,7 @@ TEST_P(partitioned_growth, that_is_fixed_says_full_and_keeps_what_it_accepted) {
   std::vector<std::uint64_t> accepted;
   bool full = false;
   for (std::uint64_t k = 0; k < 200000 && !full; ++k) {
-    full = h.insert_or_assign(k, k + 1) == write_outcome::full;
+    full = h.insert_or_assign(k, k + 1) == outcome::full;
     if (!full) accepted.push_back(k);
   }
   ASSERT_TRUE(full);
@@ -153,14 +153,14 @@ TEST_P(partitioned_growth, that_is_fixed_says_full_and_keeps_what_it_accepted) {
   for (const auto k : accepted) ASSERT_EQ(m.find(k), k + 1);
   // Where it is full, what is there may still change and go, and what goes makes space.
   std::uint64_t refused = 1000000;
-  while (h.insert_or_assign(refused, 1) == write_outcome::accepted) {
+  while (h.insert_or_assign(refused, 1) == outcome::done) {
     ASSERT_TRUE(h.flush());
     ++refused;
   }
   std::uint64_t gone = 0;
   for (const auto k : accepted) {
     if (m.size() < o.capacity) break; // what was on its way at the bound has gone, too
-    ASSERT_EQ(h.insert_or_add(k, 5), write_outcome::accepted);
+    ASSERT_EQ(h.insert_or_add(k, 5), outcome::done);
     ASSERT_TRUE(h.flush());
     ASSERT_EQ(m.find(k), k + 6);
     h.erase(k);
@@ -168,7 +168,7 @@ TEST_P(partitioned_growth, that_is_fixed_says_full_and_keeps_what_it_accepted) {
   }
   ASSERT_TRUE(h.flush());
   ASSERT_GT(gone, 0u);
-  ASSERT_EQ(h.insert_or_assign(refused, 7), write_outcome::accepted);
+  ASSERT_EQ(h.insert_or_assign(refused, 7), outcome::done);
   ASSERT_TRUE(h.flush());
   EXPECT_EQ(m.find(refused), 7u);
   EXPECT_FALSE(m.reserve(100 * o.capacity));

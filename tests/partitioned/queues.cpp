@@ -26,7 +26,7 @@ TEST(partitioned_queues, that_are_full_in_both_directions_do_not_block) {
   run_threads(2, [&](unsigned t) {
     auto h = m.handle();
     h.own(t);
-    for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(h.insert_or_add(keys[1 - t], 1), write_outcome::accepted);
+    for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(h.insert_or_add(keys[1 - t], 1), outcome::done);
     ASSERT_TRUE(h.flush());
   });
   EXPECT_EQ(m.find(keys[0]), many);
@@ -41,7 +41,7 @@ TEST(partitioned_queues, of_owners_that_never_come_are_served_by_who_waits) {
   auto idle = m.handle();
   for (std::size_t i = 0; i < m.partitions(); ++i) idle.own(i);
   auto h = m.handle();
-  for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(h.insert_or_add(i % 7, 1), write_outcome::accepted);
+  for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(h.insert_or_add(i % 7, 1), outcome::done);
   ASSERT_TRUE(h.flush());
   std::uint64_t sum = 0;
   m.visit_all([&](std::uint64_t, std::uint64_t v) { sum += v; });

@@ -13,8 +13,8 @@
 
 namespace cubby_test::partitioned_tests {
 
-using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
-using cubby::write_outcome;
+using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
+using cubby::outcome;
 
 struct way {
   const char* name;

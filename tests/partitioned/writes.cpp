@@ -77,10 +77,10 @@ TEST_P(partitioned_writes, of_one_handle_take_effect_in_its_order_and_are_seen_a
         expected.erase(k);
         break;
       case 1:
-        ASSERT_EQ(h.insert_or_add(k, v), write_outcome::accepted);
+        ASSERT_EQ(h.insert_or_add(k, v), outcome::done);
         expected[k] += v;
         break;
-      default: ASSERT_EQ(h.insert_or_assign(k, v), write_outcome::accepted); expected[k] = v;
+      default: ASSERT_EQ(h.insert_or_assign(k, v), outcome::done); expected[k] = v;
       }
       if (random.one_in(100)) h.serve();
     }
@@ -106,7 +106,7 @@ TEST_P(partitioned_writes, add_up_exactly_from_any_sender) {
     for (std::uint64_t i = 0; i < each; ++i) {
       const std::uint64_t k = random.below(random.one_in(3) ? keys : 5);
       const std::uint64_t n = random.below(1000);
-      ASSERT_EQ(h.insert_or_add(k, n), write_outcome::accepted);
+      ASSERT_EQ(h.insert_or_add(k, n), outcome::done);
       sums[t][k] += n;
       if (random.one_in(5000)) {
         ASSERT_TRUE(h.flush());
@@ -175,7 +175,7 @@ TEST_P(partitioned_writes, are_found_by_coroutines) {
 
 template <class K, class V>
 void whole_life(const way& w, const std::vector<K>& keys, const std::vector<V>& values) {
-  cubby::map<K, V, cubby::partitioned> m(tiny(w));
+  cubby::delegated_map<K, V> m(tiny(w));
   auto h = m.handle();
   const auto value_of = [&](std::size_t i) { return values[i % values.size()]; };
   for (std::size_t i = 0; i < keys.size(); ++i) h.insert_or_assign(keys[i], value_of(i));
@@ -221,8 +221,8 @@ TEST_P(partitioned_writes, take_any_key_and_any_value_of_a_word) {
 }
 
 TEST(partitioned_values, are_added_as_what_they_are) {
-  cubby::map<std::uint32_t, double, cubby::partitioned> m;
-  cubby::map<std::uint32_t, std::int8_t, cubby::partitioned> small;
+  cubby::delegated_map<std::uint32_t, double> m;
+  cubby::delegated_map<std::uint32_t, std::int8_t> small;
   auto h = m.handle();
   auto g = small.handle();
   for (int i = 0; i < 8; ++i) {
@@ -239,7 +239,7 @@ static_assert(cubby::adds_in_place<double> && cubby::adds_in_place<std::int8_t>)
 static_assert(!cubby::adds_in_place<const int*> && !cubby::adds_in_place<std::array<std::uint32_t, 2>>);
 
 TEST(partitioned_values, of_a_class_that_says_so_are_added_by_its_own_plus) {
-  cubby::map<std::uint32_t, highest, cubby::partitioned> m;
+  cubby::delegated_map<std::uint32_t, highest> m;
   auto h = m.handle();
   for (const std::uint32_t n : {3u, 9u, 4u}) h.insert_or_add(0, highest{n});
   ASSERT_TRUE(h.flush());

@@ -72,11 +72,11 @@ template <class Engine> struct plain_table {
   map all;
 };
 struct delegated_table {
-  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
   explicit delegated_table(const table_options& o) : all(o) {}
   void fill(std::uint64_t from, std::uint64_t to) {
     auto h = all.handle();
-    for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(h.insert_or_assign(n, n), cubby::write_outcome::accepted);
+    for (std::uint64_t n = from; n < to; ++n) ASSERT_EQ(h.insert_or_assign(n, n), cubby::outcome::done);
     ASSERT_TRUE(h.flush());
   }
   void empty(std::uint64_t to) {

@@ -28,8 +28,8 @@ std::uint64_t refused_in_churn(typename Mode::map& m, random_source& random, std
   std::uint64_t refused = 0;
   for (std::uint64_t i = 0; i < rounds; ++i) {
     if (in.empty() || (in.size() < most && (in.size() < most / 2 || !random.one_in(3)))) {
-      const cubby::insert_outcome how = m.try_insert(Mode::key(next), Mode::value(next));
-      if (how == cubby::insert_outcome::inserted) in.push_back(next);
+      const cubby::outcome how = m.try_insert(Mode::key(next), Mode::value(next));
+      if (how == cubby::outcome::inserted) in.push_back(next);
       else if (refused++ == 0) ADD_FAILURE() << "outcome " << static_cast<int>(how) << " at " << in.size();
       next += stride;
     } else {
@@ -64,8 +64,7 @@ TYPED_TEST(regression_api_fixed_bound, holds_no_more_than_a_quarter_beyond_it) {
     const auto o = fixed_options(capacity, random.next());
     typename TypeParam::map m(o);
     std::size_t n = 0;
-    while (n < 5 * capacity && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::insert_outcome::inserted)
-      ++n;
+    while (n < 5 * capacity && m.try_insert(TypeParam::key(n), TypeParam::value(n)) == cubby::outcome::inserted) ++n;
     EXPECT_GE(n, capacity);
     EXPECT_LE(n, capacity + capacity / 4) << capacity << " seed " << o.seed;
     EXPECT_FALSE(m.reserve(2 * capacity + 1));
@@ -109,7 +108,7 @@ TYPED_TEST(regression_api_large_bound, holds_its_capacity_through_any_churn) {
 
 /// Keys are not spread evenly over the partitions, but the bound is the table's. A `flush` after each write: nothing is on its way.
 TEST(regression_api_partitioned_bound, holds_its_capacity_through_any_churn) {
-  using map = cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned>;
+  using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
   random_source random(22);
   for (const std::size_t capacity : {1u, 2u, 7u, 100u, 1000u}) {
     const auto o = fixed_options(capacity, random.next());
@@ -118,14 +117,14 @@ TEST(regression_api_partitioned_bound, holds_its_capacity_through_any_churn) {
     std::vector<std::uint64_t> in;
     for (std::uint64_t next = 0, rounds = scaled(3000); next < rounds; ++next) {
       if (in.size() == capacity) {
-        ASSERT_EQ(h.insert_or_assign(next, next), cubby::write_outcome::full) << "seed " << o.seed;
+        ASSERT_EQ(h.insert_or_assign(next, next), cubby::outcome::full) << "seed " << o.seed;
         const std::size_t at = random.below(in.size());
         h.erase(in[at]);
         ASSERT_TRUE(h.flush());
         in[at] = in.back();
         in.pop_back();
       }
-      ASSERT_EQ(h.insert_or_assign(next, next), cubby::write_outcome::accepted) << capacity << " seed " << o.seed;
+      ASSERT_EQ(h.insert_or_assign(next, next), cubby::outcome::done) << capacity << " seed " << o.seed;
       ASSERT_TRUE(h.flush());
       in.push_back(next);
     }

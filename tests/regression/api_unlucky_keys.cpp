@@ -11,7 +11,7 @@
 namespace cubby_test {
 namespace {
 
-using cubby::insert_outcome;
+using cubby::outcome;
 
 /// A hash that a thread that chooses the keys chooses, too. Keys that differ in the last eight bits alone share it.
 struct chosen_hash {
@@ -35,7 +35,7 @@ protected:
     random_source random(80);
     for (std::uint64_t n = 0; n < entries; ++n) {
       const std::uint64_t key = random.next() & ~std::uint64_t{0xff};
-      EXPECT_EQ(m.try_insert(key, n), insert_outcome::inserted) << "seed " << run_seed();
+      EXPECT_EQ(m.try_insert(key, n), outcome::inserted) << "seed " << run_seed();
     }
     m.reserve(0);
     return m.stats().bytes;
@@ -45,9 +45,9 @@ protected:
   static std::uint64_t refused(map& m, std::uint64_t count, Key key) {
     std::uint64_t missing = 0;
     for (std::uint64_t n = 0; n < count; ++n) {
-      const insert_outcome how = m.try_insert(key(n), n);
-      const bool is_in = how == insert_outcome::inserted;
-      EXPECT_TRUE(is_in || how == insert_outcome::crowded);
+      const outcome how = m.try_insert(key(n), n);
+      const bool is_in = how == outcome::inserted;
+      EXPECT_TRUE(is_in || how == outcome::crowded);
       EXPECT_EQ(m.find(key(n)), is_in ? std::optional(n) : std::nullopt);
       missing += is_in ? 0 : 1;
     }
@@ -102,11 +102,11 @@ TYPED_TEST(regression_api_unlucky_keys, cost_a_fixed_table_no_place) {
   (void)this->refused(m, 40, same_hash);
   random_source random(81);
   for (std::uint64_t n = m.size(); n < o.capacity;) {
-    const insert_outcome how = m.try_insert(random.next() & ~std::uint64_t{0xff}, n);
-    ASSERT_NE(how, insert_outcome::full) << n << " seed " << run_seed();
-    n += how == insert_outcome::inserted ? 1 : 0; // a key that meets the crowd in its bin is refused, too
+    const outcome how = m.try_insert(random.next() & ~std::uint64_t{0xff}, n);
+    ASSERT_NE(how, outcome::full) << n << " seed " << run_seed();
+    n += how == outcome::inserted ? 1 : 0; // a key that meets the crowd in its bin is refused, too
   }
-  EXPECT_EQ(m.try_insert(random.next(), 1), insert_outcome::full);
+  EXPECT_EQ(m.try_insert(random.next(), 1), outcome::full);
   m.shrink_to_fit(); // frees what was replaced
   EXPECT_TRUE((std::is_same_v<TypeParam, cubby::reference>) || m.stats().bytes <= before * 4 + 24 * 3000);
 }
@@ -138,7 +138,7 @@ TYPED_TEST(regression_api_unlucky_keys, of_one_hash_are_refused_in_their_own_wor
 
 /// Nothing is refused there: the keys make a long search.
 TEST(regression_api_unlucky_keys_of_partitions, are_all_taken) {
-  cubby::map<std::uint64_t, std::uint64_t, cubby::partitioned, chosen_hash> m;
+  cubby::delegated_map<std::uint64_t, std::uint64_t, chosen_hash> m;
   auto h = m.handle();
   random_source random(82);
   for (std::uint64_t n = 0; n < 30000; ++n) h.insert_or_assign(random.next() & ~std::uint64_t{0xff}, n);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <cubby/coro.hpp>
-#include <cubby/sink_pipeline.hpp>
+#include <cubby/pipeline.hpp>
 
 #include "engines.hpp"
 
@@ -155,8 +155,8 @@ template <class Map, class Fixture> void go_through_a_pipeline() {
   ASSERT_EQ(said.size(), 5u);
   for (std::size_t n = 0; n < said.size(); ++n) EXPECT_EQ(said[n], std::pair(n + 1, outcome::done));
   EXPECT_EQ(found, &things[1]);
-  cubby::pipeline pending(m);
-  pending.submit({cubby::pipeline_verb::insert, 6, Fixture::key(2)}, [](auto&&) {});
+  auto pending = m.handle().pipeline();
+  pending.submit({cubby::verb::insert, Fixture::key(2)}, [](auto&&) {});
   pending.drain([](auto&& answer) { EXPECT_EQ(answer.result, outcome::not_executed) << "it has no value to insert"; });
   EXPECT_TRUE(m.empty());
 }

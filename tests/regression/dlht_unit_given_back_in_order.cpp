@@ -15,7 +15,7 @@ TEST(regression_dlht, an_insert_beside_a_unit_given_back_is_not_lost) {
     for (unsigned second = 1; second < 40; ++second) {
       table t;
       auto a = t.map.handle(), b = t.map.handle(), c = t.map.handle();
-      auto how = cubby::insert_outcome::inserted;
+      auto how = cubby::outcome::inserted;
       scheduler turns;
       const auto starved = turns.start([&] {
         const memory_failure at_once(1);
@@ -28,7 +28,7 @@ TEST(regression_dlht, an_insert_beside_a_unit_given_back_is_not_lost) {
       turns.run_until(starved, scheduler::never);
       turns.run_until(inserter, scheduler::never);
       ASSERT_TRUE(turns.finish_all());
-      const bool in = how == cubby::insert_outcome::inserted;
+      const bool in = how == cubby::outcome::inserted;
       given_back |= !in;
       ASSERT_EQ(t.map.find(table::key(table::sparse_bin, 3)), 3u) << "stops " << first << " " << second;
       ASSERT_EQ(t.map.contains(table::key(table::full_bin, 15)), in);

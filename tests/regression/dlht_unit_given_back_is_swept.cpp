@@ -16,7 +16,7 @@ TEST(regression_dlht, a_unit_given_back_behind_the_sweep_is_swept_again) {
       scheduler turns;
       const auto starved = turns.start([&] {
         const memory_failure at_once(1);
-        EXPECT_EQ(a.try_insert(table::key(table::full_bin, 15), 15), cubby::insert_outcome::no_memory);
+        EXPECT_EQ(a.try_insert(table::key(table::full_bin, 15), 15), cubby::outcome::no_memory);
       });
       const auto sweeper = turns.start([&] { (void)b.reserve(1); }); // may answer that memory ended: elsewhere it did
       const auto last = turns.start([&] { EXPECT_TRUE(c.reserve(1)); });

@@ -24,7 +24,7 @@ TYPED_TEST(regression_dramhit_rebuilds, of_a_fixed_table_refuse_nothing_below_it
     for (std::uint64_t n = 0; n < entries; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
     for (std::uint64_t n = entries; n < 5000; ++n) {
       ASSERT_TRUE(m.erase(TypeParam::key(n - entries)));
-      ASSERT_EQ(m.try_insert(TypeParam::key(n), TypeParam::value(n)), cubby::insert_outcome::inserted) << n;
+      ASSERT_EQ(m.try_insert(TypeParam::key(n), TypeParam::value(n)), cubby::outcome::inserted) << n;
     }
     EXPECT_GT(m.stats().rebuilds, 0u);
   }

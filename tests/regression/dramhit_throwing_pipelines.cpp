@@ -12,7 +12,6 @@ namespace cubby_test {
 namespace {
 
 using cubby::outcome;
-using cubby::pipeline_verb;
 
 struct blown {};
 /// Throws when it has been asked so many times; 0: never.
@@ -72,11 +71,10 @@ template <class Value>
 class regression_dramhit_pipelines : public ::testing::Test {
 protected:
   using map = cubby::map<name, Value, cubby::dramhit, touchy_hash>;
-  using pipe = cubby::pipeline<typename map::engine_type>;
-  using request = typename pipe::request_type;
-  using reply = typename pipe::reply_type;
+  using request = typename map::request_type;
+  using reply = typename map::reply_type;
   static name key(std::uint64_t n) { return {"a key that is long enough " + std::to_string(n)}; }
-  static request ask(pipeline_verb what, std::uint64_t n) { return {what, n, key(n), Value(n + 5)}; }
+  static request ask(cubby::verb what, std::uint64_t n) { return {what, key(n), Value(n + 5), n}; }
   ~regression_dramhit_pipelines() override { fuse::left = 0; }
 };
 using touchy_values = ::testing::Types<touchy<true>, touchy<false>>;
@@ -85,19 +83,19 @@ TYPED_TEST_SUITE(regression_dramhit_pipelines, touchy_values);
 constexpr std::uint64_t verbs = 6, keys = 24;
 
 /// What each verb has to leave under key n when it was answered; the even keys are there before.
-std::optional<std::uint64_t> wanted(pipeline_verb what, std::uint64_t n) {
+std::optional<std::uint64_t> wanted(cubby::verb what, std::uint64_t n) {
   const bool was_there = n % 2 == 0;
   const std::uint64_t before = n + 100, given = n + 5;
   switch (what) {
-  case pipeline_verb::find: return was_there ? std::optional(before) : std::nullopt;
-  case pipeline_verb::insert: return was_there ? before : given;
-  case pipeline_verb::assign: return was_there ? std::optional(given) : std::nullopt;
-  case pipeline_verb::insert_or_assign: return given;
-  case pipeline_verb::insert_or_add: return was_there ? before + given : given;
+  case cubby::verb::find: return was_there ? std::optional(before) : std::nullopt;
+  case cubby::verb::insert: return was_there ? before : given;
+  case cubby::verb::assign: return was_there ? std::optional(given) : std::nullopt;
+  case cubby::verb::insert_or_assign: return given;
+  case cubby::verb::insert_or_add: return was_there ? before + given : given;
   default: return std::nullopt;
   }
 }
-pipeline_verb verb_of(std::uint64_t n) { return static_cast<pipeline_verb>(n / 2 % verbs); }
+cubby::verb verb_of(std::uint64_t n) { return static_cast<cubby::verb>(n / 2 % verbs); }
 
 /// False: the fuse has blown.
 template <class F>
@@ -121,7 +119,7 @@ TYPED_TEST(regression_dramhit_pipelines, drop_the_request_that_throws_and_no_oth
       std::set<std::uint64_t> answered;
       const auto sink = [&](auto&& r) { ASSERT_TRUE(answered.insert(r.tag).second) << "twice"; };
       std::size_t refused = 0, thrown = 0;
-      typename TestFixture::pipe p(m.engine(), {window});
+      auto p = m.handle().pipeline({.window = window});
       fuse::left = nth;
       for (std::size_t n = 0; n < keys;) (passes([&] { p.submit(all[n], sink); }) ? n : refused) += 1;
       std::size_t dropped = keys - answered.size() - p.pending(); // dropped by a submit
@@ -133,7 +131,7 @@ TYPED_TEST(regression_dramhit_pipelines, drop_the_request_that_throws_and_no_oth
       ASSERT_EQ(answered.size() + dropped, keys) << "window " << window << ", nth " << nth;
       for (std::uint64_t n = 0; n < keys; ++n) {
         const auto got = m.find(TestFixture::key(n));
-        const auto want = answered.contains(n) ? wanted(verb_of(n), n) : wanted(pipeline_verb::find, n);
+        const auto want = answered.contains(n) ? wanted(verb_of(n), n) : wanted(cubby::verb::find, n);
         ASSERT_EQ(got.has_value(), want.has_value()) << n << ", window " << window << ", nth " << nth;
         if (want) {
           ASSERT_EQ(got->number, *want) << n << ", window " << window << ", nth " << nth;
@@ -149,9 +147,9 @@ TYPED_TEST(regression_dramhit_pipelines, tell_how_far_a_call_came_that_has_throw
   for (std::uint64_t nth = 1;; ++nth) {
     typename TestFixture::map m(tiny_options());
     std::vector<typename TestFixture::request> all;
-    for (std::uint64_t n = 0; n < keys; ++n) all.push_back(TestFixture::ask(pipeline_verb::insert, n));
+    for (std::uint64_t n = 0; n < keys; ++n) all.push_back(TestFixture::ask(cubby::verb::insert, n));
     std::vector<typename TestFixture::reply> replies(keys);
-    typename TestFixture::pipe p(m.engine(), {4});
+    auto p = m.handle().pipeline({.window = 4});
     std::size_t taken = 0, answered = 0;
     unsigned thrown = 0;
     fuse::left = nth;
@@ -187,8 +185,8 @@ TYPED_TEST(regression_dramhit_pipelines, hold_no_pin_when_the_only_request_has_t
     const auto sink = [](auto&&) {};
     bool struck = false;
     {
-      typename TestFixture::pipe p(m.engine(), {4});
-      const auto one = TestFixture::ask(pipeline_verb::insert, 1);
+      auto p = m.handle().pipeline({.window = 4});
+      const auto one = TestFixture::ask(cubby::verb::insert, 1);
       fuse::left = nth;
       try {
         p.submit(one, sink);
@@ -215,8 +213,8 @@ TYPED_TEST(regression_dramhit_pipelines, go_although_what_is_pending_throws) {
     std::uint64_t taken = 0;
     bool struck = false;
     {
-      typename TestFixture::pipe p(m.engine(), {50});
-      for (; taken < 10; ++taken) p.submit(TestFixture::ask(pipeline_verb::insert, taken), [](auto&&) {});
+      auto p = m.handle().pipeline({.window = 50});
+      for (; taken < 10; ++taken) p.submit(TestFixture::ask(cubby::verb::insert, taken), [](auto&&) {});
       fuse::left = nth;
     }
     struck = fuse::left == 0;
@@ -227,8 +225,8 @@ TYPED_TEST(regression_dramhit_pipelines, go_although_what_is_pending_throws) {
 
 TYPED_TEST(regression_dramhit_pipelines, keep_nothing_of_requests_that_are_done) {
   typename TestFixture::map m(tiny_options());
-  typename TestFixture::pipe p(m.engine(), {50});
-  for (std::uint64_t n = 0; n < 20; ++n) p.submit(TestFixture::ask(pipeline_verb::insert, n), [](auto&&) {});
+  auto p = m.handle().pipeline({.window = 50});
+  for (std::uint64_t n = 0; n < 20; ++n) p.submit(TestFixture::ask(cubby::verb::insert, n), [](auto&&) {});
   p.drain([](auto&&) {});
   EXPECT_EQ(TypeParam::living, 20) << "those in the table";
 }
@@ -244,9 +242,9 @@ TYPED_TEST(regression_dramhit_pipelines, renew_their_pin_although_hashes_throw) 
     ASSERT_EQ(r.value.value().number, r.tag);
     ++answered;
   };
-  typename TestFixture::pipe p(m.engine(), {16});
+  auto p = m.handle().pipeline({.window = 16});
   for (std::uint64_t n = 0; n < finds;) {
-    const auto one = TestFixture::ask(pipeline_verb::find, n % kept);
+    const auto one = TestFixture::ask(cubby::verb::find, n % kept);
     if (n % 8 == 0) { // what was aimed at is gone soon after the pin has ended
       m.reserve(400);
       m.shrink_to_fit();

@@ -109,7 +109,7 @@ public:
   void insert(std::uint64_t key) {
     const cubby::thread_pin pin(writer);
     const cubby::lock_scope resizes_are_the_tests(t.resize_lock);
-    EXPECT_EQ(space::insert(t, probe(key), word(key, key)).outcome, cubby::insert_outcome::inserted);
+    EXPECT_EQ(space::insert(t, probe(key), word(key, key)).outcome, cubby::outcome::inserted);
     keys.push_back(key);
   }
   void erase(std::uint64_t key) {

@@ -68,7 +68,7 @@ public:
     if (what == change::erase) return alter(mine, key, {cubby::action::erase, 0});
     const std::uint64_t made = word(key, key);
     const std::uint64_t marks = what == change::insert ? 0 : space::mark::hidden;
-    EXPECT_EQ(space::insert(t, probe(key), made, marks).outcome, cubby::insert_outcome::inserted);
+    EXPECT_EQ(space::insert(t, probe(key), made, marks).outcome, cubby::outcome::inserted);
     if (what == change::commit) space::shadow_commit(t, probe(key), made);
     if (what != change::abort) return;
     space::shadow_abort(t, mine, probe(key), made);

@@ -125,8 +125,8 @@ TEST(zipped_chains, a_reservation_is_shown_or_taken_out_at_every_stage) {
            const cubby::word_probe p{256 * 70 + 64, 256 * 70 + 64};
            {
              const cubby::thread_pin pin(f.writer);
-             ASSERT_EQ(space::insert(f.t, p, p.word, space::mark::hidden).outcome, cubby::insert_outcome::inserted);
-             EXPECT_EQ(space::insert(f.t, p, p.word).outcome, cubby::insert_outcome::exists);
+             ASSERT_EQ(space::insert(f.t, p, p.word, space::mark::hidden).outcome, cubby::outcome::inserted);
+             EXPECT_EQ(space::insert(f.t, p, p.word).outcome, cubby::outcome::exists);
              EXPECT_FALSE(space::find(f.t, p).found);
            }
            f.go_on(true);

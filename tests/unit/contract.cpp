@@ -26,7 +26,7 @@ using words = engine_of<cubby::reference>;
 using records = engine_of<cubby::reference, std::string>;
 using changing = engine_of<cubby::relativistic>;
 using waiting = engine_of<cubby::dramhit>;
-using sending = engine_of<cubby::partitioned>;
+using sending = cubby::delegated_map<std::uint64_t, std::uint64_t>::engine_type;
 using word_codec = words::policy;
 using record_codec = records::policy;
 using tuple_codec = engine_of<cubby::dramhit_tuples>::policy;
@@ -200,8 +200,7 @@ TEST(options, of_an_engine_come_to_it) {
   const cubby::map<int, int> sparse(cubby::dlht::options{{.capacity = capacity}, {.bins_per_link = 16}});
   EXPECT_GE(sparse.capacity(), capacity);
   EXPECT_LT(sparse.stats().links * 4, usual.stats().links);
-  cubby::map<int, int, cubby::partitioned> parts(
-      cubby::partitioned::options{{.capacity = capacity}, {.partitions = 3}});
+  cubby::delegated_map<int, int> parts(cubby::partitioned::options{{.capacity = capacity}, {.partitions = 3}});
   EXPECT_EQ(parts.partitions(), 3u);
 }
 

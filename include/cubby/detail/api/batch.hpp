@@ -3,12 +3,15 @@
 // some requests ahead and, in record mode, their records half as far ahead, so that memory works while we do.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/core/prefetch_group.hpp>
+#include <cubby/detail/core/record_codec.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -63,55 +66,84 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
 }
 
 /// `take(i, found_word)` once for each key; equal keys in their order, others in none.
-template <class Engine, class K, class Take> void find_keys(context<Engine> s, std::span<const K> keys, Take take) {
+template <class Engine, class Q, class Take> void find_keys(context<Engine> s, std::span<const Q> keys, Take take) {
   const auto& codec = s.codec();
-  s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);
+  using probe = typename Engine::probe;
+  if constexpr (!Engine::policy::in_records || std::same_as<probe, word_key_probe>) {
+    s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);
+  } else { // to hash text again costs more than to keep the probes of two groups
+    prefetch_group::ring<probe> kept;
+    std::size_t end = 0;
+    const auto make = [&](std::size_t i) CUBBY_INLINED -> probe {
+      if (i != end) return kept[i];
+      ++end;
+      return kept[i] = codec.probe_of(keys[i]);
+    };
+    s.engine.find_many(s.at, keys.size(), make, take);
+  }
 }
 
 constexpr outcome outcome_of(changed how) noexcept {
   if (how == changed::done) return outcome::done;
   return how == changed::absent ? outcome::absent : outcome::no_memory;
 }
+/// Of verbs that are done whether the key was there or not.
+constexpr outcome outcome_of(upserted u) noexcept { return u.how == outcome::exists ? outcome::done : u.how; }
 
-template <class Engine>
-CUBBY_ALWAYS_INLINE outcome run_request(context<Engine> s, const typename Engine::probe& p,
-                                        const request<typename Engine::policy::key_type, value_of<Engine>>& asked,
-                                        reply<value_of<Engine>>& answer) {
-  const auto& codec = s.codec();
-  if (asked.what == verb::find) {
-    const auto seen = s.engine.find(s.at, p);
-    if (!seen.found) return outcome::absent;
-    answer.value.emplace(codec.value(seen.word));
-    return outcome::done;
-  }
-  if (asked.what == verb::erase) {
-    return extract_into(s, p, answer.value) ? outcome::done : outcome::absent;
-  }
+template <class V> concept addable = requires(const V& v) { static_cast<V>(v + v); };
+
+/// Whether the request needs a value and has none.
+template <class V, class Request> constexpr bool lacks_value(const Request& asked) noexcept {
+  return asked.what != verb::find && asked.what != verb::erase && !has_value<V>(asked.value);
+}
+
+/// Verbs of sets that have a value to assign in maps: it is enough that the key is there.
+template <class Engine, class Request>
+outcome run_set_request(context<Engine> s, const typename Engine::probe& p, const Request& asked) {
+  const auto look = [&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; };
+  if (asked.what == verb::assign) return outcome_of(look());
+  if (asked.what == verb::insert_or_add) return outcome::not_executed;
+  return outcome_of(change_or_insert(s, p, look, [&] { return place(s, p, asked.key); })); // and not merely reserved
+}
+
+/// Carries a request out that writes a value, which is there.
+template <class Engine, class Request>
+CUBBY_ALWAYS_INLINE outcome run_write(context<Engine> s, const typename Engine::probe& p, Request& asked) {
   using V = value_of<Engine>;
-  if (!has_value<V>(asked.value)) return outcome::not_executed;
-  const V& value = given_value<V>(asked.value);
+  auto& value = given_value<V>(asked.value);
   if constexpr (Engine::policy::has_values) {
-    if (asked.what == verb::assign) return outcome_of(assign_value(s, p, asked.key, value));
-  } else {
-    // a set's key has nothing to assign: it is enough that it is there
-    if (asked.what == verb::assign) return s.engine.find(s.at, p).found ? outcome::done : outcome::absent;
+    if (asked.what == verb::assign) return outcome_of(assign_value(s, p, asked.key, std::move(value)));
   }
-  if (!codec.is_legal(p)) {
+  if (asked.what != verb::assign && !s.codec().is_legal(p)) {
     fail::with_bad_namespace();
     return outcome::full;
   }
-  if (asked.what == verb::insert) return outcome_of(place(s, p, asked.key, value));
-  insert_outcome how = insert_outcome::exists;
-  if constexpr (Engine::policy::has_values) {
-    how = assign_or_insert(s, p, asked.key, value).how;
+  if (asked.what == verb::insert) return place(s, p, asked.key, std::move(value));
+  if constexpr (!Engine::policy::has_values) {
+    return run_set_request(s, p, asked);
   } else {
-    // nothing to assign: it is enough that the key is there, and not merely reserved
-    how = change_or_insert(
-              s, p, [&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; },
-              [&] { return place(s, p, asked.key); })
-              .how;
+    if (asked.what == verb::insert_or_assign) return outcome_of(assign_or_insert(s, p, asked.key, std::move(value)));
+    if constexpr (addable<V>) {
+      const auto more = [&](const V& v) { return static_cast<V>(v + value); };
+      return outcome_of(update_or_insert(s, p, asked.key, more, value));
+    }
+    return outcome::not_executed;
   }
-  return how == insert_outcome::exists ? outcome::done : outcome_of(how);
+}
+
+/// Carries out one request of a batch or a pipeline. The value of a request that is not const is moved from.
+template <class Engine, class Request>
+CUBBY_ALWAYS_INLINE outcome run_request(context<Engine> s, const typename Engine::probe& p, Request& asked,
+                                        std::optional<value_of<Engine>>& out) {
+  if (asked.what == verb::find) {
+    const auto seen = s.engine.find(s.at, p);
+    if (!seen.found) return outcome::absent;
+    out.emplace(s.codec().value(seen.word));
+    return outcome::done;
+  }
+  if (asked.what == verb::erase) return extract_into(s, p, out) ? outcome::done : outcome::absent;
+  if (lacks_value<value_of<Engine>>(asked)) return outcome::not_executed;
+  return run_write(s, p, asked);
 }
 
 /// Makes the replies from `executed` on say that their requests were not carried out, however the batch ends.
@@ -126,9 +158,8 @@ template <class V> struct unanswered {
   }
 };
 
-template <class Engine>
-std::size_t run_batch(context<Engine> s,
-                      std::span<const request<typename Engine::policy::key_type, value_of<Engine>>> asked,
+template <class Engine, class Q>
+std::size_t run_batch(context<Engine> s, std::span<const request<Q, value_of<Engine>>> asked,
                       std::span<reply<value_of<Engine>>> answers, batch_policy policy) {
   const auto& codec = s.codec();
   const std::size_t n = asked.size() < answers.size() ? asked.size() : answers.size();
@@ -136,7 +167,8 @@ std::size_t run_batch(context<Engine> s,
   const auto make = [&](std::size_t i) { return codec.probe_of(asked[i].key); };
   const auto act = [&](std::size_t i, const typename Engine::probe& p) CUBBY_INLINED {
     answers[i] = {}; // whether the old one has a value is not worth a branch: no predictor knows
-    const outcome how = run_request(s, p, asked[i], answers[i]);
+    answers[i].tag = asked[i].tag;
+    const outcome how = run_request(s, p, asked[i], answers[i].value);
     answers[i].result = how;
     rest.executed = i + 1;
     return policy == batch_policy::run_all || how == outcome::done;

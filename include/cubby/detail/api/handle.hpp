@@ -3,8 +3,10 @@
 // pin of its own, so that a reference into the table stays good (DLHT section 3.2.1, pointer API).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/api/table_api.hpp>
@@ -50,26 +52,28 @@ private:
   thread_record* mine_ = nullptr;
 };
 
+/// Keeps a thread's or a handle's record claimed, also when the handle ends before it.
+class record_claim {
+public:
+  explicit record_claim(thread_record& s) noexcept : thread_record_(s) { registry::begin_guard(thread_record_); }
+  ~record_claim() { registry::end_guard(thread_record_); }
+  record_claim(const record_claim&) = delete;
+  record_claim& operator=(const record_claim&) = delete;
+  [[nodiscard]] thread_record& at() const noexcept { return thread_record_; }
+
+private:
+  thread_record& thread_record_;
+};
+
 /// A guard of a thread's or a handle's record, which stays claimed as long as the guard lives. See `handle::guard`.
 template <class Engine> class [[nodiscard]] table_guard {
-  class claim {
-  public:
-    explicit claim(thread_record& s) noexcept : thread_record_(s) { registry::begin_guard(thread_record_); }
-    ~claim() { registry::end_guard(thread_record_); }
-    claim(const claim&) = delete;
-    claim& operator=(const claim&) = delete;
-
-  private:
-    thread_record& thread_record_;
-  };
-
 public:
   table_guard(Engine& e, thread_record& s) noexcept : claim_(s), pin_(e.pin(s)) {}
   table_guard(const table_guard&) = delete;
   table_guard& operator=(const table_guard&) = delete;
 
 private:
-  claim claim_; // ends after the pin
+  record_claim claim_; // ends after the pin
   decltype(std::declval<Engine&>().pin(std::declval<thread_record&>())) pin_;
 };
 
@@ -101,14 +105,26 @@ private:
 
 } // namespace detail
 
-struct pipeline_options;
-template <class Engine, class Sink> class sink_pipeline;
-
 namespace detail {
 
 template <class T> concept complete_type = requires { sizeof(T); };
 
+template <class Engine> struct key_in {
+  using type = void;
+};
+template <class Engine>
+  requires requires { typename Engine::policy::key_type; }
+struct key_in<Engine> {
+  using type = typename Engine::policy::key_type;
+};
+
 } // namespace detail
+
+struct pipeline_options;
+/// The sink of a pipeline that has none: each call says where its answers go.
+struct no_sink {};
+/// Include <cubby/pipeline.hpp>.
+template <class Engine, class Sink = no_sink, class Key = typename detail::key_in<Engine>::type> class pipeline;
 
 /// Move-only; used by one thread at a time; must not outlive its table. Every verb of the table, and `find_ref`.
 /// A handle that lingers delays the freeing of memory only while it is pinned.
@@ -149,11 +165,27 @@ public:
   /// thread that uses the handle, outside all functions that calls through it run, and before the table ends.
   [[nodiscard]] auto guard() { return detail::table_guard<Engine>(thread_record_.engine(), thread_record_.at()); }
 
-  /// Requests that are answered later, each with its caller's tag, by `sink(tagged_reply<V>&&)`: `p.find(k, tag)`, ...,
-  /// `p.drain()`. A `sink_pipeline<Engine, Sink>`: include <cubby/sink_pipeline.hpp>. Of engines that claim `pipelined`.
-  template <class Sink> [[nodiscard]] auto pipeline(Sink sink) { return pipeline_to<Sink>(sink); }
-  template <class Sink> [[nodiscard]] auto pipeline(Sink sink, const pipeline_options& chosen) {
-    return pipeline_to<Sink>(sink, chosen);
+  template <class Sink = no_sink, class Key = key_type> using pipeline_type = cubby::pipeline<Engine, Sink, Key>;
+  /// Requests that are answered later, each with its caller's tag, by `sink(reply<V>&&)`: `p.find(k, tag)`, ..., `p.drain()`; or,
+  /// without a sink, into the caller's space. Include <cubby/pipeline.hpp>. The pipeline uses this handle's record. Key: what its
+  /// requests carry, `h.pipeline<std::string_view>(sink)`; the text then stays where it is until it is answered. Of engines that
+  /// claim `pipelined`.
+  template <class Key = key_type, class Sink>
+    requires(!std::same_as<Sink, pipeline_options>)
+  [[nodiscard]] auto pipeline(Sink sink) {
+    return pipeline_to<Key>(sink);
+  }
+  template <class Key = key_type, class Sink>
+  [[nodiscard]] auto pipeline(Sink sink, const pipeline_options& chosen) {
+    return pipeline_to<Key>(sink, chosen);
+  }
+  template <class Key = key_type> [[nodiscard]] auto pipeline() {
+    no_sink none;
+    return pipeline_to<Key>(none);
+  }
+  template <class Key = key_type> [[nodiscard]] auto pipeline(const pipeline_options& chosen) {
+    no_sink none;
+    return pipeline_to<Key>(none, chosen);
   }
 
   [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> context() const {
@@ -163,13 +195,13 @@ public:
   static constexpr bool has_own_thread_record = true;
 
 private:
-  template <class Sink, class... Chosen> auto pipeline_to(Sink& sink, const Chosen&... chosen) {
+  template <class Key, class Sink, class... Chosen> auto pipeline_to(Sink& sink, const Chosen&... chosen) {
     constexpr bool pipelined = contract::pipelined<Engine>;
     static_assert(pipelined, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
     if constexpr (pipelined) {
-      constexpr bool included = detail::complete_type<sink_pipeline<Engine, Sink>>;
-      static_assert(included, "handle.pipeline needs #include <cubby/sink_pipeline.hpp>");
-      if constexpr (included) return sink_pipeline<Engine, Sink>(thread_record_.engine(), std::move(sink), chosen...);
+      constexpr bool included = detail::complete_type<pipeline_type<Sink, Key>>;
+      static_assert(included, "handle.pipeline needs #include <cubby/pipeline.hpp>");
+      if constexpr (included) return pipeline_type<Sink, Key>(context(), std::move(sink), chosen...);
       else return nullptr;
     } else {
       return nullptr;

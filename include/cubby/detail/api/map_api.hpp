@@ -60,12 +60,12 @@ public:
   /// The same, telling how it ended; a lack of space does not throw.
   template <class... A>
     requires std::constructible_from<V, A...>
-  insert_outcome try_insert(const K& k, A&&... args) {
+  outcome try_insert(const K& k, A&&... args) {
     return this->add(k, std::forward<A>(args)...);
   }
   template <lookup_key<codec_type> Q, class... A>
     requires std::constructible_from<V, A...>
-  insert_outcome try_insert(const Q& k, A&&... args) {
+  outcome try_insert(const Q& k, A&&... args) {
     return this->add(k, std::forward<A>(args)...);
   }
 
@@ -152,41 +152,23 @@ public:
   }
 
   /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
-  /// keys, values and found. Equal keys are looked up in their order, others in none.
+  /// keys, values and found. Equal keys are looked up in their order, others in none. Keys: a contiguous range of K, or of what a
+  /// lookup takes, such as std::string_view.
   template <class E = Engine>
     requires std::is_copy_assignable_v<V>
   std::size_t find_batch(std::span<const K> keys, std::span<V> values, std::span<bool> found) const {
-    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
-    const auto s = this->here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    const auto& codec = s.codec();
-    const std::size_t n = detail::least_of(keys.size(), values.size(), found.size());
-    std::size_t count = 0;
-    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
-      found[i] = seen.found;
-      count += seen.found ? 1 : 0;
-      if (seen.found) values[i] = codec.value(seen.word);
-    });
-    return count;
+    return find_each(keys, values, found);
+  }
+  template <lookup_range<codec_type> Keys>
+    requires std::is_copy_assignable_v<V>
+  std::size_t find_batch(const Keys& keys, std::span<V> values, std::span<bool> found) const {
+    return find_each(detail::elements_of<Keys>(keys), values, found);
   }
   /// `f(i, const V*)` once for each key, null where absent, equal keys in their order, others in none: i tells which. The number
-  /// found. `f` may call the table.
-  template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const {
-    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
-    const auto s = this->here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    const auto& codec = s.codec();
-    std::size_t count = 0;
-    detail::find_keys(s, keys, [&](std::size_t i, const auto& seen) {
-      if (!seen.found) {
-        f(i, static_cast<const V*>(nullptr));
-        return;
-      }
-      ++count;
-      const V& value = codec.value(seen.word);
-      f(i, &value);
-    });
-    return count;
+  /// found. `f` may call the table. Keys as in `find_batch`.
+  template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const { return visit_each(keys, f); }
+  template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
+    return visit_each(detail::elements_of<Keys>(keys), f);
   }
 
   /// `co_await` finds the key while other tasks of the same runner go on; include <cubby/coro.hpp>.
@@ -213,6 +195,38 @@ public:
 
 private:
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+
+  template <class Q> std::size_t find_each(std::span<const Q> keys, std::span<V> values, std::span<bool> found) const {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto& codec = s.codec();
+    const std::size_t n = detail::least_of(keys.size(), values.size(), found.size());
+    std::size_t count = 0;
+    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
+      found[i] = seen.found;
+      count += seen.found ? 1 : 0;
+      if (seen.found) values[i] = codec.value(seen.word);
+    });
+    return count;
+  }
+  template <class Q, class F> std::size_t visit_each(std::span<const Q> keys, F& f) const {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto& codec = s.codec();
+    std::size_t count = 0;
+    detail::find_keys(s, keys, [&](std::size_t i, const auto& seen) {
+      if (!seen.found) {
+        f(i, static_cast<const V*>(nullptr));
+        return;
+      }
+      ++count;
+      const V& value = codec.value(seen.word);
+      f(i, &value);
+    });
+    return count;
+  }
 
   /// Inlined where words are copied: then the answer needs no memory.
   template <class Q> CUBBY_ALWAYS_INLINE std::optional<V> copy_of(const Q& k) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words that the API speaks in beside those of contract.hpp: what `compute` wants and did, and the requests and
-// replies of `execute`.
+// replies of batches (`execute`) and pipelines.
 #pragma once
 
 #include <concepts>
@@ -43,37 +43,33 @@ private:
   std::optional<V> value_;
 };
 
-/// What one request of a batch asks for. DLHT's Get, Put, Insert and Delete are find, assign, insert and erase.
-enum class verb : std::uint8_t { find, insert, assign, insert_or_assign, erase };
+/// What a request asks for. DLHT's Get, Put, Insert and Delete are find, assign, insert and erase. `insert_or_add` of values that
+/// cannot be added, those of a set among them, is `not_executed`.
+enum class verb : std::uint8_t { find, insert, assign, insert_or_assign, insert_or_add, erase };
 
 /// The value of a request: a V, or where no V can be made of nothing, one that may be missing. A request that needs
 /// a value and has none is not carried out: `not_executed`.
 template <class V> using requested = std::conditional_t<std::default_initializable<V>, V, std::optional<V>>;
 
-/// One request of a batch; `value` matters to insert, assign and insert_or_assign.
+/// One request of a batch or a pipeline. K: the table's key type, or what a lookup of the table takes (std::string_view for
+/// std::string keys); a key of the table's type is then made only where it is stored. `value` matters to all but find and erase.
+/// `tag`: the caller's, and part of the answer.
 template <class K, class V = no_value> struct request {
   verb what = verb::find;
   K key{};
   requested<V> value{};
+  std::uint64_t tag = 0;
 };
 
-/// How one request of a batch ended. Everything but `done` is a failure for `stop_at_first_failure`.
-enum class outcome : std::uint8_t {
-  not_executed, ///< the batch stopped before it, or it has no value and needs one
-  done,         ///< found, inserted, assigned, erased
-  absent,       ///< find, assign, erase: no such key
-  exists,       ///< insert: the key is there
-  full,         ///< insert, insert_or_assign: see insert_outcome::full
-  crowded,      ///< the same: see insert_outcome::crowded
-  no_memory     ///< there was none for the record or for growth
-};
-
-/// The answer to one request. `value`: what a find found, or what left by an erase.
+/// The answer to the request with this tag. `insert_or_assign` and `insert_or_add` are `done` whether the key was there or not.
+/// `value`: what a find found, or what left by an erase.
 template <class V = no_value> struct reply {
   outcome result = outcome::not_executed;
   std::optional<V> value{};
+  std::uint64_t tag = 0;
 };
 
+/// Everything but `outcome::done` is a failure.
 enum class batch_policy : std::uint8_t { run_all, stop_at_first_failure };
 
 namespace detail {
@@ -85,17 +81,6 @@ template <class V> constexpr bool has_value([[maybe_unused]] const requested<V>&
 template <class V, class Requested> constexpr auto& given_value(Requested& value) noexcept {
   if constexpr (std::default_initializable<V>) return value;
   else return *value;
-}
-
-constexpr outcome outcome_of(insert_outcome how) noexcept {
-  switch (how) {
-  case insert_outcome::inserted: return outcome::done;
-  case insert_outcome::exists: return outcome::exists;
-  case insert_outcome::full: return outcome::full;
-  case insert_outcome::crowded: return outcome::crowded;
-  case insert_outcome::no_memory: break;
-  }
-  return outcome::no_memory;
 }
 } // namespace detail
 

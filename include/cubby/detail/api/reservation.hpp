@@ -29,7 +29,7 @@ public:
   ~reservation() { abort(); }
 
   explicit operator bool() const noexcept { return engine_ != nullptr; }
-  [[nodiscard]] insert_outcome how() const noexcept { return how_; }
+  [[nodiscard]] outcome how() const noexcept { return how_; }
 
   /// Makes the entry visible. No effect when empty.
   void commit() {
@@ -53,8 +53,8 @@ public:
   reservation(detail::context<Engine> s, thread_record* own, const typename Engine::probe& p, const Q& key, A&&... args)
       : thread_record_(own) {
     detail::fresh_word<Engine> next(s, p, key, std::forward<A>(args)...);
-    how_ = next.ok() ? next.reserve(p) : insert_outcome::no_memory;
-    if (how_ != insert_outcome::inserted) return;
+    how_ = next.ok() ? next.reserve(p) : outcome::no_memory;
+    if (how_ != outcome::inserted) return;
     engine_ = &s.engine;
     key_word_ = p.word;
     word_ = next.word();
@@ -85,7 +85,7 @@ private:
   thread_record* thread_record_ = nullptr;
   std::uint64_t key_word_ = 0;
   std::uint64_t word_ = 0;
-  insert_outcome how_ = insert_outcome::exists;
+  outcome how_ = outcome::exists;
 };
 
 } // namespace cubby::inline v0

@@ -20,22 +20,17 @@ public:
   bool insert(const K& k) { return detail::settle(this->add(k)); }
   template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::settle(this->add(k)); }
   /// The same, telling how it ended; a lack of space does not throw.
-  insert_outcome try_insert(const K& k) { return this->add(k); }
-  template <lookup_key<codec_type> Q> insert_outcome try_insert(const Q& k) { return this->add(k); }
+  outcome try_insert(const K& k) { return this->add(k); }
+  template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }
 
   /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
-  /// Equal keys are looked up in their order, others in none.
+  /// Equal keys are looked up in their order, others in none. Keys: a contiguous range of K, or of what a lookup takes, such as
+  /// std::string_view.
   template <class E = Engine> std::size_t contains_batch(std::span<const K> keys, std::span<bool> found) const {
-    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
-    const auto s = this->here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    const std::size_t n = keys.size() < found.size() ? keys.size() : found.size();
-    std::size_t count = 0;
-    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
-      found[i] = seen.found;
-      count += seen.found ? 1 : 0;
-    });
-    return count;
+    return find_each(keys, found);
+  }
+  template <lookup_range<codec_type> Keys> std::size_t contains_batch(const Keys& keys, std::span<bool> found) const {
+    return find_each(detail::elements_of<Keys>(keys), found);
   }
 
   /// `co_await` answers `contains` while other tasks of the same runner go on; include <cubby/coro.hpp>.
@@ -55,6 +50,18 @@ public:
   }
 
 private:
+  template <class Q> std::size_t find_each(std::span<const Q> keys, std::span<bool> found) const {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const std::size_t n = keys.size() < found.size() ? keys.size() : found.size();
+    std::size_t count = 0;
+    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
+      found[i] = seen.found;
+      count += seen.found ? 1 : 0;
+    });
+    return count;
+  }
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include <cubby/detail/api/batch.hpp>
 #include <cubby/detail/api/operations.hpp>
@@ -20,6 +21,22 @@ namespace cubby::inline v0 {
 
 /// What a lookup may be asked with beside a `const K&`.
 template <class Q, class Codec> concept lookup_key = Codec::template accepts<Q>;
+
+namespace detail {
+/// What a contiguous range holds: an array, a std::vector, a std::span.
+template <class R>
+using element_of = std::remove_cv_t<typename decltype(std::span(std::declval<const R&>()))::element_type>;
+template <class R>
+using elements_of = std::span<const element_of<R>>;
+
+template <class T, class Codec> inline constexpr bool is_lookup_request = false;
+template <class Q, class Codec>
+inline constexpr bool is_lookup_request<request<Q, typename Codec::mapped_type>, Codec> = lookup_key<Q, Codec>;
+} // namespace detail
+
+/// Contiguous ranges of what a lookup may be asked with, and of requests with such keys.
+template <class R, class Codec> concept lookup_range = lookup_key<detail::element_of<R>, Codec>;
+template <class R, class Codec> concept request_range = detail::is_lookup_request<detail::element_of<R>, Codec>;
 
 /// The awaitable of `async_find`; include <cubby/coro.hpp> to use it.
 template <class Api> class async_lookup;
@@ -49,14 +66,17 @@ public:
   /// Takes requests in order, inside one pin, while memory is asked ahead (DLHT section 3.3); stops after the first
   /// that does not end in `done` if so told. Answers say how each ended; the number of requests carried out is
   /// returned, the failed one included. No failure of a table (full, no memory) throws here. Takes as many requests as
-  /// there are both requests and answers; answers beyond are `not_executed`.
+  /// there are both requests and answers; answers beyond are `not_executed`. Keys may be what a lookup takes:
+  /// `request<std::string_view, V>`.
   template <class E = Engine>
   std::size_t execute(std::span<const request_type> requests, std::span<reply_type> replies,
                       batch_policy policy = batch_policy::run_all) {
-    static_assert(contract::batched<E>, "this engine takes no batches; ask it one by one");
-    const auto s = here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    return detail::run_batch(s, requests, replies, policy);
+    return run(requests, replies, policy);
+  }
+  template <request_range<codec_type> Requests>
+  std::size_t execute(const Requests& requests, std::span<reply_type> replies,
+                      batch_policy policy = batch_policy::run_all) {
+    return run(detail::elements_of<Requests>(requests), replies, policy);
   }
 
   /// The hash that chooses the key's bin, seed and namespace mixed in.
@@ -250,6 +270,15 @@ protected:
   }
 
 private:
+  template <class Q>
+  std::size_t run(std::span<const request<Q, typename codec_type::mapped_type>> requests, std::span<reply_type> replies,
+                  batch_policy policy) {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    return detail::run_batch(s, requests, replies, policy);
+  }
+
   static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
 
   template <class Q> bool has(const Q& k) const {

@@ -139,8 +139,9 @@ concept engine = lookup_engine<E> && (!E::policy::in_records || retiring<E>) &&
                  };
 
 /// `find_many(thread_record, n, make, take)`, inside a guard: `take(i, found)` once for each i below n, where found answers
-/// `make(i)`, a probe. Probes that are equal are answered in their order, others in any. `take` runs once for each i, `make` may
-/// run again and gives the same probe. No lock is held while they run. What they throw ends the call.
+/// `make(i)`, a probe. Probes that are equal are answered in their order, others in any. `make` is first called in the order of i, and
+/// may be called again for an i until 64 later ones have been asked for (two groups of prefetch_group.hpp). No lock is held while
+/// they run. What they throw ends the call.
 template <class E>
 concept many_finding = lookup_engine<E> && requires(E& e, thread_record& s, any_asker<E> make, any_taker<E> take) {
   e.find_many(s, std::size_t{}, make, take);
@@ -253,8 +254,8 @@ concept delegating =
     requires(E& e, typename E::sender& from, const typename E::probe& probe, const stored_value_of<E>& words) {
       { e.open_sender() } noexcept -> std::same_as<typename E::sender*>;
       { e.close_sender(from) } noexcept;
-      { e.insert_or_assign(from, probe, words) } -> std::same_as<write_outcome>;
-      { e.insert_or_add(from, probe, words) } -> std::same_as<write_outcome>;
+      { e.insert_or_assign(from, probe, words) } -> std::same_as<outcome>;
+      { e.insert_or_add(from, probe, words) } -> std::same_as<outcome>;
       e.erase(from, probe);
       { e.flush(from) } -> std::same_as<bool>;
       { e.partitions() } -> std::convertible_to<std::size_t>;

@@ -8,20 +8,19 @@
 
 namespace cubby::inline v0 {
 
-/// How a single insert ended.
-enum class insert_outcome : std::uint8_t {
-  inserted,
-  exists,
-  full,     ///< a `fixed` table holds `options.capacity` entries
-  crowded,  ///< more keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold
-  no_memory ///< growth was needed and memory could not be had; the table works on as it was
+/// How an operation ended: a request, a `try_insert`, a reservation, a write that is sent (`delegated_map`).
+enum class outcome : std::uint8_t {
+  done,            ///< found, inserted, assigned, added, erased; a write that is sent will be, at the latest by `flush`
+  inserted = done, ///< the same word for inserts
+  exists,          ///< insert: the key is there
+  full, ///< a `fixed` table holds `options.capacity` entries and the key is absent; or the key's namespace is out of range
+  crowded,   ///< more keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold
+  no_memory, ///< there was none for the record, or for growth; the table works on as it was
+  absent,    ///< find, assign, erase: no such key
+  not_executed ///< the batch stopped before it, it has no value and needs one, or its values cannot be added
 };
-
-/// How a write that is not answered was taken (`delegates`).
-enum class write_outcome : std::uint8_t {
-  accepted, ///< it will be carried out, at the latest by `flush`
-  full      ///< the bound of a `fixed` table is reached and the key was not there: nothing was sent
-};
+/// What an engine answers of an insert: one of the first five.
+using insert_outcome = outcome;
 
 /// A value word that a find, an erase or an assign met. `word` is meaningful only when `found`.
 template <class Word> struct found_as {

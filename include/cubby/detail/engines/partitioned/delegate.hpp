@@ -193,18 +193,18 @@ CUBBY_NEVER_INLINE bool is_there(const delegation<Policy>& d, const word_probe& 
 
 /// Sends one write on its way. `full`: the table holds as many entries as it may, and not this key; nothing was sent.
 template <class Policy>
-CUBBY_ALWAYS_INLINE write_outcome send(delegation<Policy>& d, outbox& from, const word_probe& p, std::uint64_t value,
-                                       write_kind what) noexcept {
+CUBBY_ALWAYS_INLINE outcome send(delegation<Policy>& d, outbox& from, const word_probe& p, std::uint64_t value,
+                                 write_kind what) noexcept {
   const std::size_t number = whereabouts_of(d.set, p.hash).partition;
   // relaxed: a hint, see count_entry
   if (what != write_kind::erase && d.set.placed.load(sync::relaxed) >= d.set.bound) [[unlikely]]
-    if (!is_there(d, p)) return write_outcome::full;
+    if (!is_there(d, p)) return outcome::full;
   auto& end = from.ends[number];
   if (!end.try_send(p.word, value, static_cast<unsigned>(what))) [[unlikely]]
     send_when_there_is_space(d, from, number, {p.word, value}, what);
   if (end.is_between_sections()) [[unlikely]]
     end_section(d, from, number);
-  return write_outcome::accepted;
+  return outcome::done;
 }
 
 /// Returns when everything that was sent from here has been carried out. False: not all of it, for want of memory.

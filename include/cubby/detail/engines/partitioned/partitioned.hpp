@@ -64,10 +64,10 @@ public:
   [[nodiscard]] sender* open_sender() noexcept { return engines::dramhit::take_outbox(all_); }
   /// Flushes first.
   void close_sender(sender& from) noexcept { engines::dramhit::give_outbox(all_, from); }
-  CUBBY_ALWAYS_INLINE write_outcome insert_or_assign(sender& from, const probe& p, std::uint64_t word) noexcept {
+  CUBBY_ALWAYS_INLINE outcome insert_or_assign(sender& from, const probe& p, std::uint64_t word) noexcept {
     return engines::dramhit::send(all_, from, p, word, engines::dramhit::write_kind::insert_or_assign);
   }
-  CUBBY_ALWAYS_INLINE write_outcome insert_or_add(sender& from, const probe& p, std::uint64_t word) noexcept {
+  CUBBY_ALWAYS_INLINE outcome insert_or_add(sender& from, const probe& p, std::uint64_t word) noexcept {
     return engines::dramhit::send(all_, from, p, word, engines::dramhit::write_kind::insert_or_add);
   }
   CUBBY_ALWAYS_INLINE void erase(sender& from, const probe& p) noexcept {
@@ -98,8 +98,9 @@ private:
 
 /// What a table of the usual API would be: nothing, and a message.
 template <class Policy> struct partitioned_without_its_api {
-  static_assert(!std::same_as<Policy, Policy>,
-                "cubby::map<K, V, cubby::partitioned> needs #include <cubby/delegated_map.hpp>; there is no set of it");
+  static_assert(
+      !std::same_as<Policy, Policy>,
+      "cubby::partitioned is an engine of cubby::delegated_map alone (cubby/delegated_map.hpp); there is no set of it");
 };
 
 /// Engine tag: DRAMHiT-P. Its API is delegated_map.hpp, because its writes have no answers; it is no engine for the others.
