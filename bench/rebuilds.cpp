@@ -126,7 +126,7 @@ private:
     return table_.policy.probe_of(i * step_ + first_ + space::reserved_words);
   }
   void insert() {
-    must(space::insert(table_, thread_record_, probe_of(next_), next_).outcome == cubby::insert_outcome::inserted);
+    must(space::insert(table_, thread_record_, probe_of(next_), next_) == cubby::insert_outcome::inserted);
   }
   void erase() {
     const auto always = [](std::uint64_t) { return cubby::decision{cubby::action::erase, 0}; };

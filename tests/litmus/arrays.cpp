@@ -34,7 +34,7 @@ struct arrays_cell {
   static constexpr std::size_t size = 32;
   static constexpr std::size_t first_slot = 4;
   flat::table<array_policy, shared> table{flat::options{}, array_policy{}};
-  flat::array<shared>* first = nullptr;
+  flat::word_array<shared>* first = nullptr;
   std::uint64_t passenger[size] = {};
   arrays_cell() {
     if (flat::open(table)) first = cubby::arrays::first_array(table);
@@ -52,7 +52,7 @@ struct moving_cell : arrays_cell {
     for (std::size_t i = 0; i < size; ++i) (void)slot(i).compare_exchange({0, 0}, {key(i), i});
     (void)cubby::arrays::make_next(table, *first, first->lines * 2);
   }
-  void move(std::size_t i) { flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::unit_slots); }
+  void move(std::size_t i) { flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::word_array<shared>::in_unit); }
 };
 /// The same for tests of one meeting a table.
 struct single_cell : arrays_cell {
@@ -70,7 +70,7 @@ TEST(litmus, an_entry_carries_its_maker) {
       [&](arrays_cell& c, std::size_t i) {
         c.passenger[i] = i + 1;
         const auto probe = probe_of(arrays_cell::key(i));
-        ASSERT_EQ(flat::insert(c.table, *mine, probe, i + 50).outcome, cubby::insert_outcome::inserted);
+        ASSERT_EQ(flat::insert(c.table, *mine, probe, i + 50), cubby::insert_outcome::inserted);
       },
       [](arrays_cell& c, std::size_t i) {
         spin_until([&] {

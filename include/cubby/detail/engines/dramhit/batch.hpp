@@ -16,7 +16,7 @@ template <class Threads> struct in_flight {
 template <class Threads> using flight = prefetch_group::ring<in_flight<Threads>>;
 
 template <class Policy, class Threads, class Make>
-CUBBY_ALWAYS_INLINE void ask_for_lines(const array<Threads>& a, flight<Threads>& requests, std::size_t first,
+CUBBY_ALWAYS_INLINE void ask_for_lines(const word_array<Threads>& a, flight<Threads>& requests, std::size_t first,
                                        std::size_t last, Make& make) {
   for (std::size_t i = first; i < last; ++i) {
     const word_probe p = make(i);
@@ -41,11 +41,11 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot<Thread
 /// Requests of one line are answered in their order: behind one that was put off, all others are put off, too (D).
 /// Keys of the side region always are.
 template <class Policy, class Threads, class Make, class Take>
-CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>& a, flight<Threads>& requests,
+CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const word_array<Threads>& a, flight<Threads>& requests,
                                       std::size_t first, std::size_t last, Make& make, Take& take) {
   prefetch_group::put_off later;
   std::uint64_t waiting_lines = 0;
-  const array<Threads>* const next = next_array(a); // for prefetches alone
+  const word_array<Threads>* const next = next_array(a); // for prefetches alone
   const slot<Threads>* const end = a.slots + a.slot_count();
   for (std::size_t i = first; i < last; ++i) {
     in_flight<Threads>& r = requests[i];
@@ -84,10 +84,10 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
 
 /// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
 /// others in none. `make` is pure and may be called three times.
-template <class Policy, class Threads, class Make, class Take>
+template <slot_policy Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   flight<Threads> requests;
-  const array<Threads>& a = *first_array(t);
+  const word_array<Threads>& a = *first_array(t);
   prefetch_group::for_each(
       count,
       [&](std::size_t first, std::size_t last) CUBBY_INLINED { ask_for_lines<Policy>(a, requests, first, last, make); },

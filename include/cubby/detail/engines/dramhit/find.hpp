@@ -3,7 +3,7 @@
 // their lines asked for ahead.
 #pragma once
 
-#include <cubby/detail/engines/dramhit/table.hpp>
+#include <cubby/detail/engines/dramhit/search.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
@@ -65,14 +65,14 @@ CUBBY_ALWAYS_INLINE lookup_step look_at(const Policy& policy, const slot<Threads
 
 /// From array `a` on, whatever moves meanwhile.
 template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const array<Threads>* a, const Probe& p) noexcept {
+CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const word_array<Threads>* a, const Probe& p) noexcept {
   const std::uint64_t word = stored_word(p.word);
   while (a != nullptr) {
-    const seen_slot<Threads> seen =
+    const seen_slot<word_layout, Threads> seen =
         search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t value) { return policy.matches(p, value); });
     // Linearization point of a hit as above; of a carried entry the read of its cell, when it could not change; of a
     // miss the read of the slot that ended the chain.
-    if (seen.how == stop::hit || seen.how == stop::carried) return {true, seen.value};
+    if (seen.how == stop::hit || seen.how == stop::carried) return {true, seen.contents.second};
     a = beyond(*a, seen);
   }
   return {};
@@ -82,7 +82,7 @@ CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const array<Thre
 /// shown this key: the other one's is asked before a search goes through both. A hit there needs no look at `a`: it was
 /// current when it was read (J2, J3).
 template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const array<Threads>& a,
+CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const word_array<Threads>& a,
                                                 const Probe& p) noexcept {
   std::uint64_t value = 0;
   if (look_at(policy, home_line<Policy>(*next_array(a), p.hash), p, value) == lookup_step::hit) return {true, value};
@@ -91,7 +91,7 @@ CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const arra
 
 /// From `line`, the home of the probe's key in `a` or a line behind it, on.
 template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threads>& a, const slot<Threads>* line,
+CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const word_array<Threads>& a, const slot<Threads>* line,
                                          const Probe& p) noexcept {
   const slot<Threads>* const end = a.slots + a.slot_count();
   for (std::uint64_t looked = 0; looked < a.lines; ++looked) {
@@ -109,9 +109,9 @@ CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threa
 }
 
 /// The value word under the probe's key. Lock-free; linearizable.
-template <class Policy, class Threads, class Probe>
+template <slot_policy Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe& p) noexcept {
-  const array<Threads>& a = *first_array(t);
+  const word_array<Threads>& a = *first_array(t);
   if (is_reserved(p.word)) [[unlikely]]
     return find_slowly(t.policy, &a, p);
   return find_from(t.policy, a, home_line<Policy>(a, p.hash), p);

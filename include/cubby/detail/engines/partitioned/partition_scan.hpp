@@ -52,7 +52,7 @@ template <class Policy> bool open(delegation<Policy>& d) noexcept {
   std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
   if (wanted > most_partitions) wanted = most_partitions;
   if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;
-  d.set.least_lines = lines_for(share_of(o.capacity, wanted));
+  d.set.least_lines = lines_for<word_layout>(share_of(o.capacity, wanted));
   if (!can_hold(wanted, d.set.least_lines) || !d.set.home) return false;
   d.set.all = detail::take_raw<partition>(wanted);
   if (d.set.all == nullptr) return false;
@@ -186,7 +186,7 @@ template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set,
 
 /// Space for so many entries. False: no memory, or the table is `fixed`.
 template <class Policy> bool reserve(partition_set<Policy>& set, std::size_t entries) noexcept {
-  const std::uint64_t wanted = lines_for(share_of(entries, set.count));
+  const std::uint64_t wanted = lines_for<word_layout>(share_of(entries, set.count));
   if (!can_hold(set.count, wanted)) return false;
   if (set.settings.growth == growth_policy::fixed) return entries <= set.bound;
   return resize_all(set, [&](const partition& p) {
@@ -200,7 +200,7 @@ template <class Policy> bool shrink_to_fit(partition_set<Policy>& set) noexcept 
   if (set.settings.shrink == shrink_policy::never) return true;
   return resize_all(set, [&](const partition& p) {
     const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: the caller holds its lock
-    const std::uint64_t needed = lines_for(p.used - p.dead_slots);
+    const std::uint64_t needed = lines_for<word_layout>(p.used - p.dead_slots);
     const std::uint64_t wanted = needed < set.least_lines ? set.least_lines : needed;
     // A shrink that would give back less than an eighth is not worth its copies.
     return now > wanted + wanted / 8 ? wanted : now;

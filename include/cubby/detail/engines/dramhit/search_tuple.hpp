@@ -1,41 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of tuples, and the search that every verb begins with.
+// The search through tuples that every verb begins with.
 #pragma once
 
-#include <cubby/detail/engines/dramhit_tuples/layout.hpp>
-#include <cubby/detail/engines/dramhit_tuples/options.hpp>
-#include <cubby/detail/platform/prefetch.hpp>
+#include <cubby/detail/engines/dramhit/table.hpp>
 
-namespace cubby::inline v0::engines::dramhit_tuples {
-
-using arrays::growth_factor, arrays::next_array, generations::is_complete;
+namespace cubby::inline v0::engines::dramhit {
 
 template <class Policy, class Threads>
-struct table : arrays::table_state<array<Policy, Threads>, Policy, options, Threads> {
-  using arrays::table_state<array<Policy, Threads>, Policy, options, Threads>::table_state;
-};
-
-/// The first tuple of the line in which a search begins.
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE tuple<Policy, Threads>* home_of(const array<Policy, Threads>& a, std::uint64_t hash) noexcept {
-  std::uint64_t line = 0;
-  if constexpr (Policy::mapping == bin_mapping::fastrange) line = cpu::multiply(hash, a.lines).high;
-  else line = hash % a.lines;
-  return a.tuples + line * a.in_line;
-}
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE tuple<Policy, Threads>* behind(const array<Policy, Threads>& a,
+CUBBY_ALWAYS_INLINE tuple<Policy, Threads>* behind(const tuple_array<Policy, Threads>& a,
                                                    tuple<Policy, Threads>* s) noexcept {
-  return s + 1 == a.tuples + a.slot_count() ? a.tuples : s + 1;
-}
-
-/// Asks memory for the lines where a search for `p` begins: while the table moves, of two arrays.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE void prefetch_home(const table<Policy, Threads>& t, const Probe& p) noexcept {
-  const auto& a = *first_array(t);
-  prefetch_line(home_of(a, p.hash));
-  if (const auto* const next = next_array(a)) [[unlikely]]
-    prefetch_line(home_of(*next, p.hash));
+  return s + 1 == a.slots + a.slot_count() ? a.slots : s + 1;
 }
 
 /// Whether a tuple that has left `filling` is about this key (T1).
@@ -87,33 +61,15 @@ CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy, Threads>& s, const Probe& 
   }
 }
 
-/// How a search of one array ended.
-enum class stop : std::uint8_t {
-  hit,     ///< the key is live in `where`
-  carried, ///< it is being moved out of `where`; it cannot change until that is done
-  filling, ///< an insert of this key, or of one with its tag, is under way in `where`
-  end,     ///< `where` is the first tuple that an insert could take
-  sealed,  ///< not here, and nobody can insert it here any more
-  spent    ///< the same, because no tuple is free
-};
-
-template <class Tuple> struct seen_slot {
-  stop how;
-  Tuple* where = nullptr;
-  std::uint64_t header = 0;  ///< as it was seen
-  std::uint64_t looked = 0;  ///< tuples that were looked at
-  bool passed_moved = false; ///< a tuple on the way has moved or is moving: the key may be further on
-};
-
 /// Searches the chain of a key. With `value`, which it fills in: for a thread that reads or changes. An insert under way is passed
 /// by: when it was seen the key was absent, or the insert is another key's. Without: for a thread that inserts.
 template <class Policy, class Threads, class Probe>
-seen_slot<tuple<Policy, Threads>> search(const array<Policy, Threads>& a, const Probe& p,
-                                         typename Policy::stored_value* value) noexcept {
+seen_slot<tuple_layout<Policy>, Threads> search(const tuple_array<Policy, Threads>& a, const Probe& p,
+                                                typename Policy::stored_value* value) noexcept {
   const std::uint64_t tag = tag_of_hash(p.hash);
   const std::uint64_t count = a.slot_count();
   bool passed = false;
-  auto* s = home_of(a, p.hash);
+  auto* s = home_line<Policy>(a, p.hash);
   for (std::uint64_t looked = 1; looked <= count; ++looked, s = behind(a, s)) {
     std::uint64_t h = 0;
     switch (look_at(*s, p, tag, h, value)) {
@@ -130,13 +86,6 @@ seen_slot<tuple<Policy, Threads>> search(const array<Policy, Threads>& a, const 
   return {stop::spent, nullptr, 0, count, passed};
 }
 
-/// Where a search that did not meet the key goes on; null: the key is not in the table.
-template <class Policy, class Threads>
-array<Policy, Threads>* beyond(const array<Policy, Threads>& a,
-                               const seen_slot<tuple<Policy, Threads>>& seen) noexcept {
-  return seen.how == stop::end && !seen.passed_moved ? nullptr : next_array(a);
-}
-
 /// Waits until the tuple is no longer in this state.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE void wait_while(const tuple<Policy, Threads>& s, state what) noexcept {
@@ -145,4 +94,10 @@ CUBBY_NEVER_INLINE void wait_while(const tuple<Policy, Threads>& s, state what) 
   while (state_of(s.header.load(sync::acquire)) == what) wait.pause();
 }
 
-} // namespace cubby::inline v0::engines::dramhit_tuples
+/// Waits until the key that is carried out of `where` lives in the next array.
+template <class Policy, class Threads> CUBBY_ALWAYS_INLINE void
+wait_for_move(const tuple<Policy, Threads>& where) noexcept {
+  wait_while(where, state::moving);
+}
+
+} // namespace cubby::inline v0::engines::dramhit
