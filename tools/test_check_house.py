@@ -75,12 +75,6 @@ class Layers(House):
             "include/cubby/detail/engines/reference/lock.hpp": header(),
         })
 
-    def test_slot_layout_belongs_to_its_room(self):
-        self.passes({
-            "include/cubby/detail/engines/dramhit_tuples/layout.hpp": header("#include <cubby/detail/engines/dramhit/arrays.hpp>"),
-            "include/cubby/detail/engines/dramhit/arrays.hpp": header(),
-        })
-
     def test_missing_header(self):
         self.catches("layers", {"include/cubby/map.hpp": header("#include <cubby/nowhere.hpp>")})
 

@@ -52,7 +52,9 @@ struct moving_cell : arrays_cell {
     for (std::size_t i = 0; i < size; ++i) (void)slot(i).compare_exchange({0, 0}, {key(i), i});
     (void)cubby::arrays::make_next(table, *first, first->lines * 2);
   }
-  void move(std::size_t i) { flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::word_array<shared>::in_unit); }
+  void move(std::size_t i) {
+    flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::word_array<shared>::in_unit);
+  }
 };
 /// The same for tests of one meeting a table.
 struct single_cell : arrays_cell {

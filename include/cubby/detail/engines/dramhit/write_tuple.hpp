@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a tuple, changing its value, and moving it to the next array: the steps of layout's table that take more than
+// Filling a tuple, changing its value, and moving it to the next array: the steps of the table in tuple_layout.hpp that take more than
 // one store. No user's code runs between them but the hash of a key that moves.
 #pragma once
 
