@@ -20,7 +20,7 @@ namespace {
 
 namespace space = cubby::engines::dramhit;
 using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
-using table = space::table<codec, cubby::sync::shared>;
+using table = space::table<codec>;
 using cubby::arrays::first_array, cubby::arrays::next_array;
 
 struct plan {

@@ -10,10 +10,10 @@ namespace {
 
 namespace space = cubby::engines::dramhit;
 template <class Engine>
-using tuple_table = space::table<typename Engine::policy, cubby::sync::shared>;
+using tuple_table = space::table<typename Engine::policy>;
 
 template <class Policy>
-std::string name_in_tuples(const space::tuple_array<Policy, cubby::sync::shared>& at, const void* address) {
+std::string name_in_tuples(const space::tuple_array<Policy>& at, const void* address) {
   constexpr std::size_t size = sizeof(*at.slots);
   const auto from = reinterpret_cast<std::uintptr_t>(at.slots);
   const auto word = reinterpret_cast<std::uintptr_t>(address);

@@ -11,8 +11,8 @@ namespace cubby::inline v0::engines::dramhit {
 /// none. `make` is pure and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a
 /// request whose line does not decide it asks for the line behind and is answered after the others of its group, and so are
 /// those of the same line behind it.
-template <tuple_policy Policy, class Threads, class Make, class Take>
-CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
+template <tuple_policy Policy, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
   const auto& a = *first_array(t);
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) prefetch_line(home_line<Policy>(a, make(i).hash));

@@ -97,7 +97,7 @@ public:
   }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
-  using course = engines::dramhit::course<engines::dramhit::layout_of<Policy>, sync::shared>;
+  using course = engines::dramhit::course<engines::dramhit::layout_of<Policy>>;
   CUBBY_ALWAYS_INLINE course aim(const probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
   /// Asks memory for what it needs first.
   CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit::ask(c); }
@@ -148,7 +148,7 @@ public:
   }
 
 private:
-  mutable engines::dramhit::table<Policy, sync::shared> table_;
+  mutable engines::dramhit::table<Policy> table_;
   bool ok_ = true;
 };
 

@@ -7,9 +7,8 @@
 namespace cubby::inline v0::engines::dramhit {
 
 /// The value under the probe's key. No shared write. Waits while that value is being written, for nothing else.
-template <tuple_policy Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy, Threads>& t,
-                                                                 const Probe& p) noexcept {
+template <tuple_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy>& t, const Probe& p) noexcept {
   found_as<typename Policy::stored_value> out;
   for (const auto* a = first_array(t); a != nullptr;) {
     // Linearization point of a hit: see look_at. Of a miss: the look at the empty tuple that ended the chain, or at the
@@ -28,9 +27,9 @@ CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Pol
 enum class line_hint : std::uint8_t { near, end, further };
 
 /// A hint; the verb looks for itself.
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE line_hint look_at_tags(const tuple<Policy, Threads>* line, std::uint64_t tag) noexcept {
-  for (std::size_t i = 0; i < tuple_array<Policy, Threads>::in_line; ++i) {
+template <class Policy>
+CUBBY_ALWAYS_INLINE line_hint look_at_tags(const tuple<Policy>* line, std::uint64_t tag) noexcept {
+  for (std::size_t i = 0; i < tuple_array<Policy>::in_line; ++i) {
     const std::uint64_t h = line[i].header.load(sync::relaxed); // relaxed: a hint
     const state now = state_of(h);
     if (h == empty_header || now == state::sealed) return line_hint::end;

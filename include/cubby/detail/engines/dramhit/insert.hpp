@@ -10,31 +10,28 @@ namespace cubby::inline v0::engines::dramhit {
 
 // The steps of an insert into slots of words.
 
-template <slot_policy Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE auto search_to_insert(const table<Policy, Threads>& t, const word_array<Threads>& a,
-                                          const Probe& p) noexcept {
+template <slot_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE auto search_to_insert(const table<Policy>& t, const word_array& a, const Probe& p) noexcept {
   return search(a, chain_of<Policy>(a, p), stored_word(p.word),
                 [&](std::uint64_t found) { return t.policy.matches(p, found); });
 }
 
 /// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
 /// again.
-template <class Threads>
-bool settle(const seen_slot<word_layout, Threads>& seen, sync::two_words words) noexcept {
+inline bool settle(const seen_slot<word_layout>& seen, sync::two_words words) noexcept {
   // Linearization point of an insert. [entry] acq_rel: pairs with [look], [look-value]
   return seen.where->compare_exchange(seen.contents, words);
 }
 
 /// Whether an insert may take the free slot that it has met in `a`.
-template <slot_policy Policy, class Threads, class Probe>
-bool may_take(const table<Policy, Threads>& t, word_array<Threads>& a, const Probe& p) noexcept {
+template <slot_policy Policy, class Probe>
+bool may_take(const table<Policy>& t, word_array& a, const Probe& p) noexcept {
   return is_in_shared_side<Policy>(p) ? claim_side(a) : has_space_behind(t, a);
 }
 
 /// Takes it; false: somebody was faster.
-template <slot_policy Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE bool take_slot(table<Policy, Threads>&, word_array<Threads>& a,
-                                   const seen_slot<word_layout, Threads>& seen, const Probe& p,
+template <slot_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool take_slot(table<Policy>&, word_array& a, const seen_slot<word_layout>& seen, const Probe& p,
                                    std::uint64_t value) noexcept {
   if (settle(seen, {stored_word(p.word), value})) return true;
   if (is_in_shared_side<Policy>(p)) unclaim_side(a);
@@ -42,12 +39,12 @@ CUBBY_ALWAYS_INLINE bool take_slot(table<Policy, Threads>&, word_array<Threads>&
 }
 
 /// Nobody may take it any more; false: somebody was faster.
-template <class Threads> bool close_slot(const seen_slot<word_layout, Threads>& seen) noexcept {
+inline bool close_slot(const seen_slot<word_layout>& seen) noexcept {
   return settle(seen, closed(seen.contents.first, seen.contents.second));
 }
 
 /// Whether the slot that ended a search would still end it.
-template <class Threads> bool is_unchanged(const seen_slot<word_layout, Threads>& seen) noexcept {
+inline bool is_unchanged(const seen_slot<word_layout>& seen) noexcept {
   // [look-value], [look] acquire: pairs with [entry]
   return seen.where->second.load(sync::acquire) == seen.contents.second &&
          seen.where->first.load(sync::acquire) == seen.contents.first;
@@ -55,34 +52,33 @@ template <class Threads> bool is_unchanged(const seen_slot<word_layout, Threads>
 
 // The same steps for tuples.
 
-template <tuple_policy Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE auto search_to_insert(const table<Policy, Threads>&, const tuple_array<Policy, Threads>& a,
-                                          const Probe& p) noexcept {
+template <tuple_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE auto search_to_insert(const table<Policy>&, const tuple_array<Policy>& a, const Probe& p) noexcept {
   return search(a, p, nullptr);
 }
-template <tuple_policy Policy, class Threads, class Probe>
-bool may_take(const table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, const Probe&) noexcept {
+template <tuple_policy Policy, class Probe>
+bool may_take(const table<Policy>& t, tuple_array<Policy>& a, const Probe&) noexcept {
   return has_space_behind(t, a);
 }
-template <tuple_policy Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE bool take_slot(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a,
-                                   const seen_slot<tuple_layout<Policy>, Threads>& seen, const Probe& p,
+template <tuple_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool take_slot(table<Policy>& t, tuple_array<Policy>& a,
+                                   const seen_slot<tuple_layout<Policy>>& seen, const Probe& p,
                                    const typename Policy::stored_value& value) noexcept {
   return fill(t, a, *seen.where, p, value);
 }
-template <class Policy, class Threads>
-bool close_slot(const seen_slot<tuple_layout<Policy>, Threads>& seen) noexcept {
+template <class Policy>
+bool close_slot(const seen_slot<tuple_layout<Policy>>& seen) noexcept {
   return seal(*seen.where);
 }
-template <class Policy, class Threads>
-bool is_unchanged(const seen_slot<tuple_layout<Policy>, Threads>& seen) noexcept {
+template <class Policy>
+bool is_unchanged(const seen_slot<tuple_layout<Policy>>& seen) noexcept {
   // [look-at-tuple] acquire: pairs with [show-tuple]
   return seen.where->header.load(sync::acquire) == seen.contents;
 }
 
 /// True: the search begins again. Of tuples alone: an insert of the same key, or of one with its tag, was under way, and is done.
-template <class Layout, class Threads>
-CUBBY_ALWAYS_INLINE bool wait_for_other_insert(const seen_slot<Layout, Threads>& seen) noexcept {
+template <class Layout>
+CUBBY_ALWAYS_INLINE bool wait_for_other_insert(const seen_slot<Layout>& seen) noexcept {
   if constexpr (!std::is_same_v<Layout, word_layout>) {
     if (seen.how == stop::filling) {
       wait_while(*seen.where, state::filling);
@@ -93,8 +89,8 @@ CUBBY_ALWAYS_INLINE bool wait_for_other_insert(const seen_slot<Layout, Threads>&
 }
 
 /// `insert` once the table has no bound, or with a place that it takes when it needs one: `has_place` tells.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE insert_outcome insert_in_place(table<Policy, Threads>& t, const thread_record& who, const Probe& p,
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE insert_outcome insert_in_place(table<Policy>& t, const thread_record& who, const Probe& p,
                                                    passed_value<Policy> value, bool& has_place) {
   for (auto* a = first_array(t);;) {
     const auto seen = search_to_insert(t, *a, p);
@@ -130,8 +126,8 @@ CUBBY_ALWAYS_INLINE insert_outcome insert_in_place(table<Policy, Threads>& t, co
 
 /// Inserts the words if the key is absent. Lock-free for slots of words, but for the creation of a larger array. Of tuples it
 /// waits for another insert of the same key, or of one with its tag, and for no other.
-template <class Policy, class Threads, class Probe>
-insert_outcome insert(table<Policy, Threads>& t, const thread_record& who, const Probe& p, passed_value<Policy> value) {
+template <class Policy, class Probe>
+insert_outcome insert(table<Policy>& t, const thread_record& who, const Probe& p, passed_value<Policy> value) {
   bool has_place = !t.places.is_bounded();
   const insert_outcome out = insert_in_place(t, who, p, value, has_place);
   if (out != insert_outcome::inserted) give_place_back(t, who.id(), has_place);

@@ -36,8 +36,8 @@ inline constexpr std::uint64_t side_closed = std::uint64_t{1} << 63; ///< in `si
 
 /// One array and its place in the chain of arrays. Everything but the words is constant once it is published. Tuples have
 /// neither a side region nor cells.
-template <class Layout, class Threads> struct array {
-  using slot_type = typename Layout::template slot<Threads>;
+template <class Layout> struct array {
+  using slot_type = typename Layout::slot;
   static constexpr std::size_t in_line = cpu::cache_line / sizeof(slot_type);
   static constexpr std::size_t in_unit = arrays::unit_lines * in_line;
   static_assert(in_line * sizeof(slot_type) == cpu::cache_line);
@@ -45,19 +45,20 @@ template <class Layout, class Threads> struct array {
   slot_type* slots = nullptr; ///< main region, then side region
   std::uint64_t lines = 0;    ///< of the main region
   std::uint64_t side_lines = 0;
-  sync::word<array*, Threads> next;                    ///< null: nothing moves
-  sync::word<std::uint64_t, Threads>* cells = nullptr; ///< one a unit: the key word of its slot in state moving
-  sync::word<std::uint32_t, Threads> arriving;         ///< 1 until everything from the array before is here
+  sync::word<array*, sync::shared> next;                    ///< null: nothing moves
+  sync::word<std::uint64_t, sync::shared>* cells = nullptr; ///< one a unit: the key word of its slot in state moving
+  sync::word<std::uint32_t, sync::shared> arriving;         ///< 1 until everything from the array before is here
   std::int64_t base = 0;      ///< the table's claims less what this array had to make space for
   std::uint64_t side_due = 0; ///< J5: no more keys than that move into the side region
   memory::region pages;
   std::uint64_t tag = 0; ///< epoch at which it left the chain; of table::retired, as is the next one
   array* next_retired = nullptr;
 
-  alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; ///< units that somebody has taken
-  sync::word<std::uint64_t, Threads> done;       ///< units that have moved, or slots, where the layout counts those
-  sync::word<std::uint64_t, Threads> side_taken; ///< side slots that inserts have taken, or were too late to take
-  sync::word<std::uint64_t, Threads> side_live;  ///< keys in side slots or about to be, at the most; and `side_closed`
+  alignas(cpu::cache_line) sync::word<std::uint64_t, sync::shared> cursor; ///< units that somebody has taken
+  sync::word<std::uint64_t, sync::shared> done; ///< units that have moved, or slots, where the layout counts those
+  sync::word<std::uint64_t, sync::shared> side_taken; ///< side slots that inserts have taken, or were too late to take
+  sync::word<std::uint64_t, sync::shared>
+      side_live; ///< keys in side slots or about to be, at the most; and `side_closed`
 
   [[nodiscard]] std::uint64_t slot_count() const noexcept { return lines * in_line; }
   [[nodiscard]] std::uint64_t side_slots() const noexcept { return side_lines * in_line; }
@@ -72,7 +73,7 @@ template <class Layout, class Threads> struct array {
   }
 };
 
-template <class Threads> using word_array = array<word_layout, Threads>;
-template <class Policy, class Threads> using tuple_array = array<tuple_layout<Policy>, Threads>;
+using word_array = array<word_layout>;
+template <class Policy> using tuple_array = array<tuple_layout<Policy>>;
 
 } // namespace cubby::inline v0::engines::dramhit

@@ -9,8 +9,8 @@ namespace cubby::inline v0::engines::dramhit {
 
 /// A live word into the first free slot of its chain, in `a` or further on. Nobody else can insert its key meanwhile:
 /// everybody finds it where it comes from.
-template <slot_policy Policy, class Threads>
-void place(table<Policy, Threads>& t, word_array<Threads>* a, const word_probe& p, std::uint64_t value) noexcept {
+template <slot_policy Policy>
+void place(table<Policy>& t, word_array* a, const word_probe& p, std::uint64_t value) noexcept {
   sync::backoff wait;
   const std::uint64_t word = stored_word(p.word);
   const bool in_side = is_in_shared_side<Policy>(p);
@@ -23,7 +23,7 @@ void place(table<Policy, Threads>& t, word_array<Threads>* a, const word_probe& 
       if (in_side) leave_side(*a);
       continue;
     }
-    word_array<Threads>* further = next_array(*a);
+    word_array* further = next_array(*a);
     if (further == nullptr) further = make_next(t, *a, a->lines * growth_factor(a->lines, t.settings));
     // Without memory: a slot has been kept for this word in the side region (J5), and in the main region by
     // is_reserved_for_moves, unless more inserts than its margin have overlooked each other. Then there is nothing but
@@ -34,8 +34,8 @@ void place(table<Policy, Threads>& t, word_array<Threads>* a, const word_probe& 
 }
 
 /// Moves the live word of `s`, or seals the slot if it is free.
-template <slot_policy Policy, class Threads>
-void move_slot(table<Policy, Threads>& t, word_array<Threads>& a, slot<Threads>& s, std::uint64_t unit) noexcept {
+template <slot_policy Policy>
+void move_slot(table<Policy>& t, word_array& a, slot& s, std::uint64_t unit) noexcept {
   const bool in_main = &s < a.slots + a.slot_count();
   for (;;) {
     // [look] acquire: pairs with [entry]
@@ -61,10 +61,9 @@ void move_slot(table<Policy, Threads>& t, word_array<Threads>& a, slot<Threads>&
 }
 
 /// Asks memory for the lines that a unit's words will move to.
-template <class Policy, class Threads>
-void prefetch_unit(const table<Policy, Threads>& t, const word_array<Threads>& a, std::uint64_t from,
-                   std::uint64_t to) noexcept {
-  const word_array<Threads>& next = *next_array(a);
+template <class Policy>
+void prefetch_unit(const table<Policy>& t, const word_array& a, std::uint64_t from, std::uint64_t to) noexcept {
+  const word_array& next = *next_array(a);
   for (std::uint64_t i = from; i < to; ++i) {
     // relaxed: a hint, for entries that are their own words; a record may be gone by the time it is hashed
     const std::uint64_t key = a.slots[i].first.load(sync::relaxed);
@@ -75,9 +74,8 @@ void prefetch_unit(const table<Policy, Threads>& t, const word_array<Threads>& a
 }
 
 /// Moves the slots of these units, which nobody else moves.
-template <slot_policy Policy, class Threads>
-generations::moved_parts move_range(table<Policy, Threads>& t, word_array<Threads>& a,
-                                    generations::unit_range units) noexcept {
+template <slot_policy Policy>
+generations::moved_parts move_range(table<Policy>& t, word_array& a, generations::unit_range units) noexcept {
   for (std::uint64_t unit = units.first; unit < units.last; ++unit) {
     const std::uint64_t from = unit * a.in_unit;
     const std::uint64_t to = from + a.in_unit < a.all_slots() ? from + a.in_unit : a.all_slots();

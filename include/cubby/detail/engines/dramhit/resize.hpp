@@ -20,10 +20,10 @@ template <class Policy> constexpr std::uint64_t side_lines_for(std::uint64_t lin
 }
 
 /// An array with every slot empty, or null when there is no memory.
-template <class Policy, class Threads>
-array<layout_of<Policy>, Threads>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noexcept {
-  using made_type = array<layout_of<Policy>, Threads>;
-  using cell = sync::word<std::uint64_t, Threads>;
+template <class Policy>
+array<layout_of<Policy>>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noexcept {
+  using made_type = array<layout_of<Policy>>;
+  using cell = sync::word<std::uint64_t, sync::shared>;
   if (lines > arrays::most_lines) return nullptr;
   auto* const made = new (std::nothrow) made_type;
   if (made == nullptr) return nullptr;
@@ -46,28 +46,27 @@ array<layout_of<Policy>, Threads>* make_array(std::uint64_t lines, std::uint64_t
 /// Lines in which `entries` take three slots of four: the paper's larger load, 1.1 lines a find. No array is smaller than
 /// `fewest_slots`, so that a few threads that overlook each other's inserts do not fill one up.
 template <class Layout> constexpr std::uint64_t lines_for(std::uint64_t entries) noexcept {
-  constexpr std::uint64_t in_line = array<Layout, sync::shared>::in_line;
+  constexpr std::uint64_t in_line = array<Layout>::in_line;
   const std::uint64_t groups = entries / 3 + (entries % 3 != 0 ? 1 : 0);
   if (groups > arrays::most_lines) return arrays::most_lines + 1;
   const std::uint64_t slots = groups * 4;
   return (slots < Layout::fewest_slots ? Layout::fewest_slots : slots) / in_line;
 }
-template <class Policy, class Threads>
-std::uint64_t lines_for(const table<Policy, Threads>&, std::uint64_t entries) noexcept {
+template <class Policy>
+std::uint64_t lines_for(const table<Policy>&, std::uint64_t entries) noexcept {
   return lines_for<layout_of<Policy>>(entries);
 }
 
 /// An array to follow `a`; null: no memory. Of words, `a` sends it no more side keys from now on than it has space for.
-template <slot_policy Policy, class Threads>
-word_array<Threads>* make_successor(table<Policy, Threads>& t, word_array<Threads>& a, std::uint64_t lines) noexcept {
-  word_array<Threads>* const made = make_array<Policy, Threads>(lines, close_side(t, a));
+template <slot_policy Policy>
+word_array* make_successor(table<Policy>& t, word_array& a, std::uint64_t lines) noexcept {
+  word_array* const made = make_array<Policy>(lines, close_side(t, a));
   if (made == nullptr) open_side<Policy>(a);
   return made;
 }
-template <tuple_policy Policy, class Threads>
-tuple_array<Policy, Threads>* make_successor(table<Policy, Threads>&, tuple_array<Policy, Threads>&,
-                                             std::uint64_t lines) noexcept {
-  return make_array<Policy, Threads>(lines);
+template <tuple_policy Policy>
+tuple_array<Policy>* make_successor(table<Policy>&, tuple_array<Policy>&, std::uint64_t lines) noexcept {
+  return make_array<Policy>(lines);
 }
 
 /// The region of `a` in which the key of `p` would live: its slots, and those that the dead take.
@@ -75,9 +74,8 @@ struct region_load {
   std::uint64_t slots;
   std::uint64_t dead;
 };
-template <class Policy, class Threads, class Probe>
-region_load load_of_region(const table<Policy, Threads>& t, const array<layout_of<Policy>, Threads>& a,
-                           const Probe& p) noexcept {
+template <class Policy, class Probe>
+region_load load_of_region(const table<Policy>& t, const array<layout_of<Policy>>& a, const Probe& p) noexcept {
   if constexpr (!tuple_policy<Policy>) {
     if (!is_in_main_region(p)) {
       std::uint64_t gone = 0;
@@ -92,9 +90,8 @@ region_load load_of_region(const table<Policy, Threads>& t, const array<layout_o
 
 /// Lines of the array after `a`, for an insert of the key of `p`: more when the live ones crowd it, as many when the dead ones
 /// do, or when it is the side region that has too little space: that one grows by what is due there. 0: a `fixed` table is full.
-template <class Policy, class Threads, class Probe>
-std::uint64_t lines_after(const table<Policy, Threads>& t, const array<layout_of<Policy>, Threads>& a,
-                          const Probe& p) noexcept {
+template <class Policy, class Probe>
+std::uint64_t lines_after(const table<Policy>& t, const array<layout_of<Policy>>& a, const Probe& p) noexcept {
   if (t.settings.growth != growth_policy::fixed) return lines_by_load(t, a);
   const region_load load = load_of_region(t, a, p);
   return load.dead >= load.slots / 16 + 1 ? a.lines : 0;

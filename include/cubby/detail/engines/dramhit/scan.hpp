@@ -7,9 +7,9 @@
 namespace cubby::inline v0::engines::dramhit {
 
 /// `f(key word, value word)` for each entry of one array, those on their way out included.
-template <class Threads, class F> void for_each_in(const word_array<Threads>& a, F& f) {
+template <class F> void for_each_in(const word_array& a, F& f) {
   for (std::uint64_t i = 0; i < a.all_slots(); ++i) {
-    slot<Threads>& s = a.slots[i];
+    slot& s = a.slots[i];
     // [look] acquire: pairs with [entry]
     std::uint64_t key = s.first.load(sync::acquire);
     if (key == moving) {
@@ -25,8 +25,8 @@ template <class Threads, class F> void for_each_in(const word_array<Threads>& a,
 }
 
 /// A copy of a tuple's entry, if there is one; waits while its value is being written.
-template <class Policy, class Threads>
-bool read_entry(const tuple<Policy, Threads>& s, typename Policy::stored_key& key,
+template <class Policy>
+bool read_entry(const tuple<Policy>& s, typename Policy::stored_key& key,
                 typename Policy::stored_value& value) noexcept {
   for (sync::backoff wait;; wait.pause()) {
     // [look-at-tuple] acquire: pairs with [show-tuple], [show-value], [carry-tuple], [tuple-moved]
@@ -40,7 +40,7 @@ bool read_entry(const tuple<Policy, Threads>& s, typename Policy::stored_key& ke
   }
 }
 /// `f(key words, value words)` for each entry of one array, those on their way out included.
-template <class Policy, class Threads, class F> void for_each_in(const tuple_array<Policy, Threads>& a, F& f) {
+template <class Policy, class F> void for_each_in(const tuple_array<Policy>& a, F& f) {
   typename Policy::stored_key key;
   typename Policy::stored_value value;
   for (std::uint64_t i = 0; i < a.slot_count(); ++i)
@@ -48,7 +48,7 @@ template <class Policy, class Threads, class F> void for_each_in(const tuple_arr
 }
 
 /// Weak: an entry that is there all the time is met at least once, and again if it moves behind the scan.
-template <class Policy, class Threads, class F> void for_each(const table<Policy, Threads>& t, F& f) {
+template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
   generations::for_each_generation(t, [&f](const auto& a) { for_each_in(a, f); });
 }
 

@@ -7,30 +7,29 @@
 namespace cubby::inline v0::engines::dramhit {
 
 /// The slots that a key may be in, in order: `count` of them from `start` on, round the end to `first`.
-template <class Threads> struct chain {
-  slot<Threads>* first;
+struct chain {
+  slot* first;
   std::uint64_t count;
   std::uint64_t start;
 };
 
 /// Where a key with a reserved word lives: as a word, in a slot of its own; in record mode, where many keys may share
 /// such a word, in a small region that is probed like the main one.
-template <class Policy, class Threads>
-CUBBY_NEVER_INLINE chain<Threads> side_chain(const word_array<Threads>& a, const word_probe& p) noexcept {
-  slot<Threads>* const side = a.slots + a.slot_count();
+template <class Policy>
+CUBBY_NEVER_INLINE chain side_chain(const word_array& a, const word_probe& p) noexcept {
+  slot* const side = a.slots + a.slot_count();
   if constexpr (!Policy::unique_words) return {side + p.word, 1, 0};
   else return {side, a.side_slots(), map_hash<Policy>(p.hash, a.side_lines) * slots_in_line};
 }
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE chain<Threads> chain_of(const word_array<Threads>& a, const word_probe& p) noexcept {
+template <class Policy>
+CUBBY_ALWAYS_INLINE chain chain_of(const word_array& a, const word_probe& p) noexcept {
   if (is_reserved(p.word)) [[unlikely]]
     return side_chain<Policy>(a, p);
   return {a.slots, a.slot_count(), map_hash<Policy>(p.hash, a.lines) * slots_in_line};
 }
 
 /// Whether the slot in state moving carries `word`: its unit's cell tells, as long as the state lasts.
-template <class Threads>
-CUBBY_NEVER_INLINE bool is_carried(const word_array<Threads>& a, const slot<Threads>& s, std::uint64_t word) noexcept {
+CUBBY_NEVER_INLINE inline bool is_carried(const word_array& a, const slot& s, std::uint64_t word) noexcept {
   const auto unit = static_cast<std::uint64_t>(&s - a.slots) / a.in_unit;
   // [carried] acquire: pairs with [carry]; a cell that tells of a later slot implies that this one is seen as moved
   if (a.cells[unit].load(sync::acquire) != word) return false;
@@ -39,8 +38,7 @@ CUBBY_NEVER_INLINE bool is_carried(const word_array<Threads>& a, const slot<Thre
 
 /// Both words of a slot, as they once stood together or as J3 has it. An empty slot may be taken between the two loads,
 /// and the value of the thread that took it must not be held for a mark.
-template <class Threads>
-CUBBY_ALWAYS_INLINE sync::two_words words_of(const slot<Threads>& s, std::uint64_t key) noexcept {
+CUBBY_ALWAYS_INLINE sync::two_words words_of(const slot& s, std::uint64_t key) noexcept {
   for (;;) {
     // [look-value] acquire: pairs with [entry]
     const std::uint64_t value = s.second.load(sync::acquire);
@@ -53,13 +51,12 @@ CUBBY_ALWAYS_INLINE sync::two_words words_of(const slot<Threads>& s, std::uint64
 }
 
 /// Searches the chain of a key. `matches(value)` settles equal words.
-template <class Threads, class Matches>
-seen_slot<word_layout, Threads> search(const word_array<Threads>& a, const chain<Threads>& c, std::uint64_t word,
-                                       Matches matches) noexcept {
+template <class Matches>
+seen_slot<word_layout> search(const word_array& a, const chain& c, std::uint64_t word, Matches matches) noexcept {
   bool passed = false;
   for (std::uint64_t i = 0; i < c.count; ++i) {
     const std::uint64_t at = c.start + i;
-    slot<Threads>& s = c.first[at < c.count ? at : at - c.count];
+    slot& s = c.first[at < c.count ? at : at - c.count];
     // [look] acquire: pairs with [entry]
     const std::uint64_t seen = s.first.load(sync::acquire);
     if (seen != word && !is_reserved(seen)) continue;
@@ -80,7 +77,7 @@ seen_slot<word_layout, Threads> search(const word_array<Threads>& a, const chain
 }
 
 /// Waits until the key that is carried out of `where` lives in the next array.
-template <class Threads> CUBBY_NEVER_INLINE void wait_for_move(const slot<Threads>& where) noexcept {
+CUBBY_NEVER_INLINE inline void wait_for_move(const slot& where) noexcept {
   sync::backoff wait;
   // [look] acquire: pairs with [moved-on]
   while (where.first.load(sync::acquire) == moving) wait.pause();

@@ -6,28 +6,27 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE tuple<Policy, Threads>* behind(const tuple_array<Policy, Threads>& a,
-                                                   tuple<Policy, Threads>* s) noexcept {
+template <class Policy>
+CUBBY_ALWAYS_INLINE tuple<Policy>* behind(const tuple_array<Policy>& a, tuple<Policy>* s) noexcept {
   return s + 1 == a.slots + a.slot_count() ? a.slots : s + 1;
 }
 
 /// Whether a tuple that has left `filling` is about this key (T1).
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE bool is_about(const tuple<Policy, Threads>& s, const typename Policy::stored_key& key) noexcept {
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool is_about(const tuple<Policy>& s, const typename Policy::stored_key& key) noexcept {
   std::uint64_t other = 0;
   // relaxed: the key came before the header that the caller has seen, by [show-tuple], and stays
   for (std::size_t i = 0; i < key.count; ++i) other |= s.words[i].load(sync::relaxed) ^ key.at[i];
   return other == 0;
 }
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE void read_key(const tuple<Policy, Threads>& s, typename Policy::stored_key& out) noexcept {
+template <class Policy>
+CUBBY_ALWAYS_INLINE void read_key(const tuple<Policy>& s, typename Policy::stored_key& out) noexcept {
   // relaxed: as above
   for (std::size_t i = 0; i < out.count; ++i) out.at[i] = s.words[i].load(sync::relaxed);
 }
 /// The words of the value; a thread that needs them to be of one value looks at the header before and afterwards (T3).
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE void read_value(const tuple<Policy, Threads>& s, typename Policy::stored_value& out) noexcept {
+template <class Policy>
+CUBBY_ALWAYS_INLINE void read_value(const tuple<Policy>& s, typename Policy::stored_value& out) noexcept {
   // [tuple-word] acquire: pairs with [write-tuple]
   for (std::size_t i = 0; i < out.count; ++i) out.at[i] = s.words[Policy::stored_key::count + i].load(sync::acquire);
 }
@@ -38,8 +37,8 @@ enum class sight : std::uint8_t { other, passed, hit, carried, filling, end, sea
 /// Looks at one tuple until what is seen of it belongs together; waits while the value is being written, if it is asked
 /// for. Leaves the header that it has seen in `h`. Linearization point of a hit: the second look at the header, or,
 /// without a value, the look. `value` null: whether the key is there is all that is asked.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy, Threads>& s, const Probe& p, std::uint64_t tag, std::uint64_t& h,
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy>& s, const Probe& p, std::uint64_t tag, std::uint64_t& h,
                                   typename Policy::stored_value* value) noexcept {
   for (sync::backoff wait;; wait.pause()) {
     // [look-at-tuple] acquire: pairs with [show-tuple], [seal-tuple], [show-value], [give-tuple], [carry-tuple],
@@ -63,9 +62,9 @@ CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy, Threads>& s, const Probe& 
 
 /// Searches the chain of a key. With `value`, which it fills in: for a thread that reads or changes. An insert under way is passed
 /// by: when it was seen the key was absent, or the insert is another key's. Without: for a thread that inserts.
-template <class Policy, class Threads, class Probe>
-seen_slot<tuple_layout<Policy>, Threads> search(const tuple_array<Policy, Threads>& a, const Probe& p,
-                                                typename Policy::stored_value* value) noexcept {
+template <class Policy, class Probe>
+seen_slot<tuple_layout<Policy>> search(const tuple_array<Policy>& a, const Probe& p,
+                                       typename Policy::stored_value* value) noexcept {
   const std::uint64_t tag = tag_of_hash(p.hash);
   const std::uint64_t count = a.slot_count();
   bool passed = false;
@@ -87,16 +86,15 @@ seen_slot<tuple_layout<Policy>, Threads> search(const tuple_array<Policy, Thread
 }
 
 /// Waits until the tuple is no longer in this state.
-template <class Policy, class Threads>
-CUBBY_NEVER_INLINE void wait_while(const tuple<Policy, Threads>& s, state what) noexcept {
+template <class Policy>
+CUBBY_NEVER_INLINE void wait_while(const tuple<Policy>& s, state what) noexcept {
   sync::backoff wait;
   // [look-at-tuple] acquire: pairs with [tuple-moved]
   while (state_of(s.header.load(sync::acquire)) == what) wait.pause();
 }
 
 /// Waits until the key that is carried out of `where` lives in the next array.
-template <class Policy, class Threads> CUBBY_ALWAYS_INLINE void
-wait_for_move(const tuple<Policy, Threads>& where) noexcept {
+template <class Policy> CUBBY_ALWAYS_INLINE void wait_for_move(const tuple<Policy>& where) noexcept {
   wait_while(where, state::moving);
 }
 

@@ -20,14 +20,14 @@ struct no_bag {
   static constexpr std::size_t waiting() noexcept { return 0; }
   static void collect() noexcept {}
 };
-template <class Policy, class Threads>
-using bag_for = std::conditional_t<tuple_policy<Policy>, no_bag, retire_bag<Policy, Threads>>;
+template <class Policy>
+using bag_for = std::conditional_t<tuple_policy<Policy>, no_bag, retire_bag<Policy, sync::shared>>;
 
-template <class Policy, class Threads>
-struct table : arrays::table_state<array<layout_of<Policy>, Threads>, Policy, options, Threads> {
-  using base = arrays::table_state<array<layout_of<Policy>, Threads>, Policy, options, Threads>;
+template <class Policy>
+struct table : arrays::table_state<array<layout_of<Policy>>, Policy, options> {
+  using base = arrays::table_state<array<layout_of<Policy>>, Policy, options>;
   table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
-  [[no_unique_address]] bag_for<Policy, Threads> bag;
+  [[no_unique_address]] bag_for<Policy> bag;
 };
 
 template <class Policy> constexpr std::uint64_t map_hash(std::uint64_t hash, std::uint64_t count) noexcept {
@@ -35,14 +35,14 @@ template <class Policy> constexpr std::uint64_t map_hash(std::uint64_t hash, std
   else return hash % count;
 }
 /// The first slot of the line in which a search begins.
-template <class Policy, class Layout, class Threads>
-CUBBY_ALWAYS_INLINE auto* home_line(const array<Layout, Threads>& a, std::uint64_t hash) noexcept {
+template <class Policy, class Layout>
+CUBBY_ALWAYS_INLINE auto* home_line(const array<Layout>& a, std::uint64_t hash) noexcept {
   return a.slots + map_hash<Policy>(hash, a.lines) * a.in_line;
 }
 
 /// Asks memory for the lines where a search for `p` begins: while the table moves, of two arrays.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE void prefetch_home(const table<Policy, Threads>& t, const Probe& p) noexcept {
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE void prefetch_home(const table<Policy>& t, const Probe& p) noexcept {
   const auto& a = *first_array(t);
   prefetch_line(home_line<Policy>(a, p.hash));
   if (const auto* const next = next_array(a)) [[unlikely]]
@@ -59,9 +59,9 @@ enum class stop : std::uint8_t {
   spent    ///< the same, because no slot is free
 };
 
-template <class Layout, class Threads> struct seen_slot {
+template <class Layout> struct seen_slot {
   stop how;
-  typename Layout::template slot<Threads>* where = nullptr;
+  typename Layout::slot* where = nullptr;
   typename Layout::contents contents{}; ///< of the slot, as they were read
   std::uint64_t looked = 0;             ///< slots that were looked at
   bool passed_moved = false;            ///< a slot on the way has moved or is moving: the key may be further on
@@ -71,8 +71,8 @@ template <class Layout, class Threads> struct seen_slot {
 /// that they go past (J4). A find or a change may leave it open: at the read of that slot the key was either further on,
 /// where nobody inserts it again before it has been erased there, because its old slot says that it has moved; or it was
 /// nowhere, and that is the moment of a miss, whichever thread takes the slot afterwards.
-template <class Layout, class Threads>
-array<Layout, Threads>* beyond(const array<Layout, Threads>& a, const seen_slot<Layout, Threads>& seen) noexcept {
+template <class Layout>
+array<Layout>* beyond(const array<Layout>& a, const seen_slot<Layout>& seen) noexcept {
   return seen.how == stop::end && !seen.passed_moved ? nullptr : next_array(a);
 }
 

@@ -68,15 +68,15 @@ template <class Policy> inline constexpr std::size_t tuple_words =
     Policy::stored_key::count + Policy::stored_value::count;
 template <class Policy> inline constexpr std::size_t tuple_bytes = tuple_words<Policy> <= 3 ? 32 : cpu::cache_line;
 
-template <class Policy, class Threads> struct alignas(tuple_bytes<Policy>) tuple {
-  using word = sync::word<std::uint64_t, Threads>;
+template <class Policy> struct alignas(tuple_bytes<Policy>) tuple {
+  using word = sync::word<std::uint64_t, sync::shared>;
   word header;
   word words[tuple_words<Policy>]; ///< of the key, then of the value
 };
 
 /// Slots that are tuples: what the codec of such a table is, is `tuple_policy`.
 template <class Policy> struct tuple_layout {
-  template <class Threads> using slot = tuple<Policy, Threads>;
+  using slot = tuple<Policy>;
   using value = typename Policy::stored_value;
   using contents = std::uint64_t;             ///< of a slot: its header, as it was read
   static constexpr bool counts_units = false; ///< T5: some writers move their own

@@ -38,8 +38,8 @@ inline constexpr std::uint64_t sealed_mark = 1; ///< value word of a sealed one
 
 inline constexpr std::size_t slots_in_line = 4;
 
-template <class Threads> using slot = sync::word16<Threads>;
-static_assert(sizeof(slot<sync::shared>) * slots_in_line == cpu::cache_line);
+using slot = sync::word16<sync::shared>;
+static_assert(sizeof(slot) * slots_in_line == cpu::cache_line);
 
 /// What a slot becomes that nobody may take any more: an empty one is sealed; a dead one in a slot of its own, which could be
 /// taken again, keeps its value (J3).
@@ -54,7 +54,7 @@ constexpr std::uint64_t stored_word(std::uint64_t word) noexcept {
 
 /// Slots that are words: what the codec of such a table is, is `slot_policy`.
 struct word_layout {
-  template <class Threads> using slot = dramhit::slot<Threads>;
+  using slot = dramhit::slot;
   using value = std::uint64_t;
   using contents = sync::two_words; ///< of a slot, as they were read
   static constexpr bool counts_units = true;

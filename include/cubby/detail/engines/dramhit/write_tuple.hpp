@@ -10,8 +10,8 @@ namespace cubby::inline v0::engines::dramhit {
 
 /// Fills an empty tuple. False: somebody was faster, or a mover wants it (T5): then it is given up, and the key is in
 /// nobody's way. Linearization point of an insert: the second swap.
-template <tuple_policy Policy, class Threads, class Probe>
-bool fill(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple<Policy, Threads>& s, const Probe& p,
+template <tuple_policy Policy, class Probe>
+bool fill(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, const Probe& p,
           const typename Policy::stored_value& value) noexcept {
   const std::uint64_t tag = tag_of_hash(p.hash);
   const std::uint64_t mine = header_of(tag, state::filling, 1);
@@ -33,7 +33,7 @@ bool fill(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple<Poli
 }
 
 /// Nobody may take the tuple any more; false: somebody was faster.
-template <tuple_policy Policy, class Threads> bool seal(tuple<Policy, Threads>& s) noexcept {
+template <tuple_policy Policy> bool seal(tuple<Policy>& s) noexcept {
   std::uint64_t expected = empty_header;
   // [seal-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
   // relaxed: who is late looks again
@@ -42,8 +42,8 @@ template <tuple_policy Policy, class Threads> bool seal(tuple<Policy, Threads>& 
 
 /// A key and its value into the first empty tuple of their chain, in `a` or further on. Nobody else can insert the key
 /// meanwhile: everybody finds it where it comes from.
-template <tuple_policy Policy, class Threads, class Probe>
-void place(table<Policy, Threads>& t, tuple_array<Policy, Threads>* a, const Probe& p,
+template <tuple_policy Policy, class Probe>
+void place(table<Policy>& t, tuple_array<Policy>* a, const Probe& p,
            const typename Policy::stored_value& value) noexcept {
   sync::backoff wait;
   for (;;) {
@@ -69,9 +69,8 @@ void place(table<Policy, Threads>& t, tuple_array<Policy, Threads>* a, const Pro
 }
 
 /// Moves a tuple in state moving, which nobody else changes any more.
-template <tuple_policy Policy, class Threads, class Probe>
-void carry(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple<Policy, Threads>& s, std::uint64_t header,
-           const Probe& p) noexcept {
+template <tuple_policy Policy, class Probe>
+void carry(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint64_t header, const Probe& p) noexcept {
   typename Policy::stored_value value;
   read_value(s, value);
   place(t, next_array(a), p, value);
@@ -81,9 +80,9 @@ void carry(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple<Pol
 
 /// Writes a new value over the one that belongs to `header`; false: somebody was faster. Linearization point of an assign:
 /// the swap or the store that ends it.
-template <tuple_policy Policy, class Threads, class Probe>
-bool overwrite(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple<Policy, Threads>& s,
-               std::uint64_t header, const Probe& p, const typename Policy::stored_value& value) noexcept {
+template <tuple_policy Policy, class Probe>
+bool overwrite(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint64_t header, const Probe& p,
+               const typename Policy::stored_value& value) noexcept {
   const std::uint64_t mine = stepped(header);
   std::uint64_t expected = header;
   // [take-tuple] acquire: pairs with [show-value]; the words of the last value were stored before ours
@@ -104,8 +103,8 @@ bool overwrite(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple
 }
 
 /// Moves a tuple, seals it, or leaves it to the thread that has it in hand: then false, and that thread will count it.
-template <tuple_policy Policy, class Threads>
-bool move_slot(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple<Policy, Threads>& s) noexcept {
+template <tuple_policy Policy>
+bool move_slot(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s) noexcept {
   for (;;) {
     // [look-at-tuple] acquire: pairs with [show-tuple], [show-value]
     std::uint64_t h = s.header.load(sync::acquire);
@@ -134,9 +133,8 @@ bool move_slot(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a, tuple
 }
 
 /// Moves the tuples of these units. Those that another thread has in hand are counted by that thread.
-template <tuple_policy Policy, class Threads>
-generations::moved_parts move_range(table<Policy, Threads>& t, tuple_array<Policy, Threads>& a,
-                                    generations::unit_range units) noexcept {
+template <tuple_policy Policy>
+generations::moved_parts move_range(table<Policy>& t, tuple_array<Policy>& a, generations::unit_range units) noexcept {
   const std::uint64_t end = units.last * a.in_unit < a.slot_count() ? units.last * a.in_unit : a.slot_count();
   generations::moved_parts out;
   for (std::uint64_t i = units.first * a.in_unit; i < end; ++i) out.count += move_slot(t, a, a.slots[i]) ? 1U : 0U;
