@@ -20,7 +20,7 @@ namespace {
 
 namespace space = cubby::engines::dramhit;
 using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
-using table = space::table<codec, cubby::sync::shared>;
+using table = space::table<codec>;
 using cubby::arrays::first_array, cubby::arrays::next_array;
 
 struct plan {
@@ -126,7 +126,7 @@ private:
     return table_.policy.probe_of(i * step_ + first_ + space::reserved_words);
   }
   void insert() {
-    must(space::insert(table_, thread_record_, probe_of(next_), next_).outcome == cubby::outcome::inserted);
+    must(space::insert(table_, thread_record_, probe_of(next_), next_) == cubby::outcome::inserted);
   }
   void erase() {
     const auto always = [](std::uint64_t) { return cubby::decision{cubby::action::erase, 0}; };

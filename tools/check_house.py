@@ -21,6 +21,7 @@ RULES = [
     evidence.check_cells,
     sizes.check_file_sizes,
     sizes.check_engine_sizes,
+    sizes.check_engine_headers,
     sizes.check_cpp_functions,
     sizes.check_python_functions,
     orders.check_tags,

@@ -44,11 +44,11 @@ class Layers(House):
             "include/cubby/detail/platform/sync.hpp": header("#include <atomic>", "#include <sys/mman.h>", "#if 1", "#endif"),
             "include/cubby/detail/core/hash.hpp": header("#include <cubby/detail/platform/sync.hpp>", "#include <cstdint>"),
             "include/cubby/detail/core/contract.hpp": header("#include <cubby/detail/core/hash.hpp>"),
-            "include/cubby/detail/engines/dlht/layout.hpp": header("#include <cubby/detail/core/contract.hpp>"),
-            "include/cubby/detail/engines/dlht/dlht.hpp": header('#include "layout.hpp"'),
+            "include/cubby/detail/engines/dlht/lifecycle.hpp": header("#include <cubby/detail/core/contract.hpp>"),
+            "include/cubby/detail/engines/dlht/dlht.hpp": header('#include "lifecycle.hpp"'),
             "include/cubby/map.hpp": header("#include <cubby/detail/engines/dlht/dlht.hpp>"),
             "apps/main.cpp": SPDX + "#include <cubby/map.hpp>\n#include <fmt/core.h>\n",
-            "tests/t.cpp": SPDX + "#include <cubby/detail/engines/dlht/layout.hpp>\n",
+            "tests/t.cpp": SPDX + "#include <cubby/detail/engines/dlht/lifecycle.hpp>\n",
         })
 
     def test_platform_may_not_see_core(self):
@@ -73,12 +73,6 @@ class Layers(House):
         self.catches("engines", {
             "include/cubby/detail/engines/dlht/find.hpp": header("#include <cubby/detail/engines/reference/lock.hpp>"),
             "include/cubby/detail/engines/reference/lock.hpp": header(),
-        })
-
-    def test_slot_layout_belongs_to_its_room(self):
-        self.passes({
-            "include/cubby/detail/engines/dramhit_tuples/layout.hpp": header("#include <cubby/detail/engines/dramhit/arrays.hpp>"),
-            "include/cubby/detail/engines/dramhit/arrays.hpp": header(),
         })
 
     def test_missing_header(self):
@@ -129,11 +123,18 @@ class Sizes(House):
     def test_engine_that_is_too_large_says_why(self):
         half = header() + "// x\n" * 390
         folder = "include/cubby/detail/engines/dlht/"
-        files = {folder + name: half for name in ("a.hpp", "b.hpp", "c.hpp")}
+        files = {folder + name: half for name in ("a.hpp", "b.hpp", "lifecycle.hpp")}
         self.passes(files)
         files[folder + "d.hpp"] = half
         self.catches("size", {**files, folder + "README.md": MD_SPDX + "# DLHT\nNot a word about its size.\n"})
         self.passes({**files, folder + "README.md": MD_SPDX + "# DLHT\n\n## Size\nIt does much.\n"})
+
+    def test_engine_of_several_headers_has_a_lifecycle(self):
+        folder = "include/cubby/detail/engines/dlht/"
+        self.passes({folder + "dlht.hpp": header()})
+        files = {folder + "dlht.hpp": header(), folder + "find.hpp": header()}
+        self.catches("lifecycle", files)
+        self.passes({**files, folder + "lifecycle.hpp": header()})
 
     def test_long_file(self):
         self.catches("size", {"tests/t.cpp": SPDX + "int x;\n" * 400})

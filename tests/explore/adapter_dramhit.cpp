@@ -9,8 +9,8 @@ namespace {
 
 namespace space = cubby::engines::dramhit;
 template <class Engine>
-using dramhit_table = space::table<typename Engine::policy, cubby::sync::shared>;
-using array_type = space::array<cubby::sync::shared>;
+using dramhit_table = space::table<typename Engine::policy>;
+using array_type = space::word_array;
 
 std::string name_in_array(const array_type& at, const void* address) {
   if (address == &at.side_taken) return "side_taken";

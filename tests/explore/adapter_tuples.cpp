@@ -8,14 +8,14 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::engines::dramhit_tuples;
+namespace space = cubby::engines::dramhit;
 template <class Engine>
-using tuple_table = space::table<typename Engine::policy, cubby::sync::shared>;
+using tuple_table = space::table<typename Engine::policy>;
 
 template <class Policy>
-std::string name_in_tuples(const space::array<Policy, cubby::sync::shared>& at, const void* address) {
-  constexpr std::size_t size = sizeof(*at.tuples);
-  const auto from = reinterpret_cast<std::uintptr_t>(at.tuples);
+std::string name_in_tuples(const space::tuple_array<Policy>& at, const void* address) {
+  constexpr std::size_t size = sizeof(*at.slots);
+  const auto from = reinterpret_cast<std::uintptr_t>(at.slots);
   const auto word = reinterpret_cast<std::uintptr_t>(address);
   if (word < from || word >= from + at.slot_count() * size) return name_of_moves(at, address);
   const std::string name = "tuple[" + std::to_string((word - from) / size) + "].";

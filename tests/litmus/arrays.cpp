@@ -10,7 +10,6 @@ namespace cubby_test {
 namespace {
 
 namespace flat = cubby::engines::dramhit;
-using cubby::sync::shared;
 namespace sync = cubby::sync;
 
 struct array_policy {
@@ -33,8 +32,8 @@ cubby::word_probe probe_of(std::uint64_t key) { return {array_policy::hash_of_ke
 struct arrays_cell {
   static constexpr std::size_t size = 32;
   static constexpr std::size_t first_slot = 4;
-  flat::table<array_policy, shared> table{flat::options{}, array_policy{}};
-  flat::array<shared>* first = nullptr;
+  flat::table<array_policy> table{flat::options{}, array_policy{}};
+  flat::word_array* first = nullptr;
   std::uint64_t passenger[size] = {};
   arrays_cell() {
     if (flat::open(table)) first = cubby::arrays::first_array(table);
@@ -43,7 +42,7 @@ struct arrays_cell {
   arrays_cell(const arrays_cell&) = delete;
   arrays_cell& operator=(const arrays_cell&) = delete;
   static std::uint64_t key(std::size_t i) { return (1 + i / 4) * 8 + i % 4; }
-  flat::slot<shared>& slot(std::size_t i) const { return first->slots[first_slot + i]; }
+  flat::slot& slot(std::size_t i) const { return first->slots[first_slot + i]; }
 };
 
 /// Each entry lies in its home line, and there is a next array.
@@ -52,7 +51,7 @@ struct moving_cell : arrays_cell {
     for (std::size_t i = 0; i < size; ++i) (void)slot(i).compare_exchange({0, 0}, {key(i), i});
     (void)cubby::arrays::make_next(table, *first, first->lines * 2);
   }
-  void move(std::size_t i) { flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::unit_slots); }
+  void move(std::size_t i) { flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::word_array::in_unit); }
 };
 /// The same for tests of one meeting a table.
 struct single_cell : arrays_cell {
@@ -70,7 +69,7 @@ TEST(litmus, an_entry_carries_its_maker) {
       [&](arrays_cell& c, std::size_t i) {
         c.passenger[i] = i + 1;
         const auto probe = probe_of(arrays_cell::key(i));
-        ASSERT_EQ(flat::insert(c.table, *mine, probe, i + 50).outcome, cubby::outcome::inserted);
+        ASSERT_EQ(flat::insert(c.table, *mine, probe, i + 50), cubby::outcome::inserted);
       },
       [](arrays_cell& c, std::size_t i) {
         spin_until([&] {

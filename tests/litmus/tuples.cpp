@@ -9,8 +9,7 @@
 namespace cubby_test {
 namespace {
 
-namespace wide = cubby::engines::dramhit_tuples;
-using cubby::sync::shared;
+namespace wide = cubby::engines::dramhit;
 namespace sync = cubby::sync;
 
 struct wide_policy {
@@ -26,8 +25,8 @@ constexpr wide_policy::probe wide_probe(std::uint64_t key) noexcept { return {ke
 /// A table of 32 lines, a key and a passenger for each.
 struct tuples_cell {
   static constexpr std::size_t size = 32;
-  wide::table<wide_policy, shared> table{wide::options{}, wide_policy{}};
-  wide::array<wide_policy, shared>* first = nullptr;
+  wide::table<wide_policy> table{wide::options{}, wide_policy{}};
+  wide::tuple_array<wide_policy>* first = nullptr;
   std::uint64_t passenger[size] = {};
   tuples_cell() {
     if (wide::open(table)) first = cubby::arrays::first_array(table);
@@ -36,9 +35,7 @@ struct tuples_cell {
   tuples_cell(const tuples_cell&) = delete;
   tuples_cell& operator=(const tuples_cell&) = delete;
   /// The first of line i.
-  [[nodiscard]] wide::tuple<wide_policy, shared>& tuple(std::size_t i) const {
-    return first->tuples[i * first->in_line];
-  }
+  [[nodiscard]] wide::tuple<wide_policy>& tuple(std::size_t i) const { return first->slots[i * first->in_line]; }
   [[nodiscard]] std::uint64_t peek(std::size_t i) const { return tuple(i).header.load(sync::relaxed); }
   [[nodiscard]] wide::stop search(std::size_t i) const { return wide::search(*first, wide_probe(i), nullptr).how; }
 };
@@ -108,7 +105,7 @@ TEST(litmus, a_shown_value_carries_its_writer) {
         c.overwrite(i, c.header[i], i + 50);
       },
       [](filled_tuples& c, std::size_t i) {
-        spin_until([&] { return wide::search(*c.first, wide_probe(i), nullptr).header == c.next_header(i); });
+        spin_until([&] { return wide::search(*c.first, wide_probe(i), nullptr).contents == c.next_header(i); });
         ASSERT_EQ(c.passenger[i], i + 1);
         ASSERT_EQ(wide::find(c.table, wide_probe(i)).word, (pair_of_words{{i + 50, i + 50}}));
       });

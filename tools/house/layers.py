@@ -57,8 +57,8 @@ def library_target(tree, source, name, quoted):
 LAYERS = ["platform", "core", "engines", "api"]  # folders of detail/, the lowest first; public headers stand above them
 LAYER_NAMES = [*LAYERS, "a public header"]
 ENGINES = LAYERS.index("engines")
-# Variants of a paper's engine, each with the one that it is built on.
-BUILT_ON = {"dramhit_tuples": "dramhit", "partitioned": "dramhit"}
+# A variant of a paper's engine, with the one that it is built on.
+BUILT_ON = {"partitioned": "dramhit"}
 
 
 def place(path):

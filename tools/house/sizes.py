@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A file has at most 400 lines, a function at most 40 from its opening brace (Python: from its `def`) to its end. An engine has
-# at most 1,500 lines of headers, or its README says why under `## Size`.
+# at most 1,500 lines of headers, or its README says why under `## Size`; and one of several headers has `lifecycle.hpp`.
 # C++ functions are found by their braces: a block that stands in no other function and is no type, namespace or list.
 import ast
 import re
@@ -35,6 +35,18 @@ def check_engine_sizes(tree):
         page = folder + "/README.md"
         if count > ENGINE_LINES and not SAYS_WHY.search(pages.get(page, "")):
             yield Finding("size", page, 1, f"an engine of {count:,} lines; above {ENGINE_LINES:,} `## Size` says why")
+
+
+def check_engine_headers(tree):
+    """Where a table begins and ends is found under one name, unless all of the engine is in one header."""
+    headers = {}
+    for source in tree.sources:
+        if match := ENGINE.fullmatch(source.path):
+            headers.setdefault(match.group(1), []).append(source.path)
+    for folder, paths in sorted(headers.items()):
+        lifecycle = folder + "/lifecycle.hpp"
+        if len(paths) > 1 and lifecycle not in paths:
+            yield Finding("lifecycle", lifecycle, 1, "an engine of several headers has its table's beginning and end there")
 
 
 def without_directives(code):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One chain of a DRAMHiT table whose arrays move on, A to B to C, one thread moving slots. Two threads insert, change, erase
  * or look up one key, the second one looks it up once more behind that; another key lies before it.
- * Line for line: table.hpp search, words_of, is_carried, beyond, wait_for_move; insert.hpp insert; mutate.hpp mutate, wait_for_older_place;
- *   find.hpp find_while_moving, find_slowly; resize.hpp move_slot, place; migration.hpp: only the oldest array is moved from.
+ * Line for line: search.hpp search, words_of, is_carried, wait_for_move; table.hpp beyond; insert.hpp insert; mutate.hpp mutate, wait_for_older_place;
+ *   find.hpp find_while_moving, find_slowly; move.hpp move_slot, place; migration.hpp: only the oldest array is moved from.
  * Holds: each answer was true at some moment of its call; what an insert adds was not there, and a change or an erase meets
  * the newest entry; in the end the entry is in one slot, or in none.
  * Left out: space that is kept for moves (whether an insert may stay is a toss), side regions, more than one unit (growth.pml),

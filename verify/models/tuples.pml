@@ -2,8 +2,8 @@
 /* One chain of a table of DRAMHiT's tuples whose arrays move on, A to B to C, one thread moving tuples, and writers those that it has
  * found in their hands. Two threads insert, change, erase or look up one key, the second one looks it up once more behind that;
  * another key lies before it. A value is two words, which are written and read one after the other.
- * Line for line: table.hpp search, look_at, beyond, wait_while; find.hpp find; insert.hpp insert; mutate.hpp mutate, make_tombstone,
- *   wait_for_older_place; write.hpp fill, seal, place, carry, overwrite, settle; migration.hpp: only the oldest array is moved from.
+ * Line for line: search_tuple.hpp search, look_at, wait_while; table.hpp beyond; find_tuple.hpp find; insert.hpp insert; mutate.hpp mutate, make_tombstone,
+ *   wait_for_older_place; write_tuple.hpp fill, seal, place, carry, overwrite, move_slot; migration.hpp: only the oldest array is moved from.
  * Holds: each answer was true at some moment of its call, and whole; what an insert adds was not there, and a change or an erase
  * meets the newest value; nobody waits for ever; in the end the entry is in one tuple, or in none.
  * Left out: space that is kept for moves (whether an insert may stay is a toss), keys with the same tag, versions that wrap, more

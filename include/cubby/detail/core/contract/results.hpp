@@ -38,8 +38,8 @@ struct inserted_word {
   std::uint64_t word = 0;
 };
 
-/// The same from an engine of tuples, which does not read the value that is in the way.
-struct inserted_tuple {
+/// The same from an engine that neither reads the value that is in the way nor shows one that it does not insert.
+struct insert_answer {
   insert_outcome outcome = insert_outcome::inserted;
   static constexpr bool shown = false;
 };

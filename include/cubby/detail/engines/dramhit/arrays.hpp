@@ -20,14 +20,14 @@ inline constexpr std::uint64_t most_lines = std::uint64_t{1} << 40;
 inline constexpr std::size_t unit_lines = 8;
 
 /// What a table consists of, beside what its layout adds.
-template <class Array, class Policy, class Settings, class Threads>
-struct table_state : generations::table_state<Array, Policy, Settings, Threads> {
+template <class Array, class Policy, class Settings>
+struct table_state : generations::table_state<Array, Policy, Settings, sync::shared> {
   using array_type = Array;
   static constexpr bool every_write_cooperates = true; // an array that is full has no space for any key
-  using generations::table_state<Array, Policy, Settings, Threads>::table_state;
+  using generations::table_state<Array, Policy, Settings, sync::shared>::table_state;
 
-  striped_counter<Threads> claims; // slots that inserts have taken since the table began
-  striped_counter<Threads> erases; // entries that have been erased
+  striped_counter<sync::shared> claims; // slots that inserts have taken since the table began
+  striped_counter<sync::shared> erases; // entries that have been erased
 };
 
 template <class Table> CUBBY_ALWAYS_INLINE typename Table::array_type* first_array(const Table& t) noexcept {

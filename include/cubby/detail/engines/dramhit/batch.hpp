@@ -9,26 +9,26 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
-template <class Threads> struct in_flight {
-  const slot<Threads>* line; // null: a key of the side region
+struct in_flight {
+  const slot* line; // null: a key of the side region
   std::uint64_t word;
 };
-template <class Threads> using flight = prefetch_group::ring<in_flight<Threads>>;
+using flight = prefetch_group::ring<in_flight>;
 
-template <class Policy, class Threads, class Make>
-CUBBY_ALWAYS_INLINE void ask_for_lines(const array<Threads>& a, flight<Threads>& requests, std::size_t first,
-                                       std::size_t last, Make& make) {
+template <class Policy, class Make>
+CUBBY_ALWAYS_INLINE void ask_for_lines(const word_array& a, flight& requests, std::size_t first, std::size_t last,
+                                       Make& make) {
   for (std::size_t i = first; i < last; ++i) {
     const word_probe p = make(i);
-    const slot<Threads>* const line = home_line<Policy>(a, p.hash);
+    const slot* const line = home_line<Policy>(a, p.hash);
     prefetch_line(line);
     requests[i] = {is_reserved(p.word) ? nullptr : line, p.word};
   }
 }
 
 /// Asks for the record that the line's slot with this word leads to. Only a hint: nothing is verified.
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot<Threads>* line, std::uint64_t word) noexcept {
+template <class Policy>
+CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot* line, std::uint64_t word) noexcept {
   if constexpr (Policy::unique_words) {
     for (std::size_t i = 0; i < slots_in_line; ++i) {
       // relaxed: a stale word costs a useless prefetch
@@ -40,15 +40,15 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot<Thread
 
 /// Requests of one line are answered in their order: behind one that was put off, all others are put off, too (D).
 /// Keys of the side region always are.
-template <class Policy, class Threads, class Make, class Take>
-CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>& a, flight<Threads>& requests,
-                                      std::size_t first, std::size_t last, Make& make, Take& take) {
+template <class Policy, class Make, class Take>
+CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const word_array& a, flight& requests, std::size_t first,
+                                      std::size_t last, Make& make, Take& take) {
   prefetch_group::put_off later;
   std::uint64_t waiting_lines = 0;
-  const array<Threads>* const next = next_array(a); // for prefetches alone
-  const slot<Threads>* const end = a.slots + a.slot_count();
+  const word_array* const next = next_array(a); // for prefetches alone
+  const slot* const end = a.slots + a.slot_count();
   for (std::size_t i = first; i < last; ++i) {
-    in_flight<Threads>& r = requests[i];
+    in_flight& r = requests[i];
     if constexpr (!Policy::unique_words) {
       std::uint64_t value = 0;
       const std::uint64_t bit = prefetch_group::bit_of_line(r.line);
@@ -64,7 +64,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
       }
       waiting_lines |= bit;
       if (saw == lookup_step::further && r.line != nullptr) {
-        const slot<Threads>* const second = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
+        const slot* const second = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
         prefetch_line(second);
         if (!waits) r.line = second;
       }
@@ -84,10 +84,10 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const array<Threads>
 
 /// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
 /// others in none. `make` is pure and may be called three times.
-template <class Policy, class Threads, class Make, class Take>
-CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
-  flight<Threads> requests;
-  const array<Threads>& a = *first_array(t);
+template <slot_policy Policy, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
+  flight requests;
+  const word_array& a = *first_array(t);
   prefetch_group::for_each(
       count,
       [&](std::size_t first, std::size_t last) CUBBY_INLINED { ask_for_lines<Policy>(a, requests, first, last, make); },

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <cubby/detail/engines/dramhit/batch.hpp>
+#include <cubby/detail/engines/dramhit/batch_tuple.hpp>
 #include <cubby/detail/engines/dramhit/insert.hpp>
 #include <cubby/detail/engines/dramhit/lifecycle.hpp>
 #include <cubby/detail/engines/dramhit/mutate.hpp>
@@ -15,15 +16,23 @@
 
 namespace cubby::inline v0 {
 
-/// Words to words over one flat array. Every verb runs inside a pin; see contract.hpp for the contract.
-template <slot_policy Policy> class dramhit_engine {
+/// Words to words over one flat array. The codec chooses the layout of its slots: words, or tuples (layout.hpp). Every verb runs inside a
+/// pin; see contract.hpp for the contract.
+template <class Policy>
+  requires slot_policy<Policy> || tuple_policy<Policy>
+class dramhit_engine {
+  static constexpr bool of_tuples = tuple_policy<Policy>;
+
 public:
   using policy = Policy;
   using probe = typename Policy::probe;
+  using value = engines::dramhit::value_in<Policy>;
+  using found = found_as<value>;
+  using mutated = mutated_as<value>;
   using options_type = engines::dramhit::options;
   using stats_type = table_stats;
   static constexpr engine_claims claims{
-      .lock_free_find = true, .lock_free_insert = true, .grows_without_blocking = true};
+      .lock_free_find = !of_tuples, .lock_free_insert = !of_tuples, .grows_without_blocking = true};
 
   /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
   dramhit_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
@@ -47,37 +56,49 @@ public:
   /// A thread record for a handle; null: no memory.
   [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
 
-  CUBBY_ALWAYS_INLINE found_word find(thread_record&, const probe& p) const noexcept {
+  CUBBY_ALWAYS_INLINE found find(thread_record&, const probe& p) const noexcept {
     return engines::dramhit::find(table_, p);
   }
-  CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept { engines::dramhit::prefetch_home(table_, p); }
-  CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
+  CUBBY_ALWAYS_INLINE void prefetch(const probe& p) const noexcept { engines::dramhit::prefetch_home(table_, p); }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
+    requires(!of_tuples)
+  {
     const auto& a = *arrays::first_array(table_);
     engines::dramhit::prefetch_record(table_.policy, engines::dramhit::home_line<Policy>(a, p.hash), p.word);
   }
-  inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) {
-    return engines::dramhit::insert(table_, s, p, word);
+  insert_answer insert(thread_record& s, const probe& p, engines::dramhit::passed_value<Policy> word) {
+    return {engines::dramhit::insert(table_, s, p, word)};
   }
   template <class F> mutated mutate(thread_record& s, const probe& p, F f) {
-    const mutated result = engines::dramhit::mutate(table_, s, p, f);
+    const auto result = engines::dramhit::mutate(table_, s, p, f);
     if (result.found && result.done == action::erase) arrays::after_erase(table_);
     return result;
   }
-  void retire(thread_record& s, std::uint64_t word) {
+  void retire(thread_record& s, std::uint64_t word)
+    requires(!of_tuples)
+  {
     if constexpr (Policy::unique_words) table_.bag.add(s, word);
   }
   /// At the table's end. From then on callers do all work.
-  void stop_worker() noexcept { table_.worker.stop(); }
+  void stop_worker() noexcept
+    requires(!of_tuples)
+  {
+    table_.worker.stop();
+  }
   /// As well, later: disposes of every retired word; whether there was one.
-  bool dispose_retired() { return table_.bag.dispose_all(); }
+  bool dispose_retired()
+    requires(!of_tuples)
+  {
+    return table_.bag.dispose_all();
+  }
   void collect(thread_record&) {
     table_.bag.collect();
     generations::release_retired(table_);
   }
 
   /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
-  using course = engines::dramhit::course<sync::shared>;
-  CUBBY_ALWAYS_INLINE course aim(const word_probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
+  using course = engines::dramhit::course<engines::dramhit::layout_of<Policy>>;
+  CUBBY_ALWAYS_INLINE course aim(const probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
   /// Asks memory for what it needs first.
   CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit::ask(c); }
   /// True when the request may be carried out; else it has asked for memory and wants another turn.
@@ -85,13 +106,13 @@ public:
     return engines::dramhit::advance(table_.policy, c, p) == engines::dramhit::turn::ready;
   }
   /// The same for a find, which it answers.
-  CUBBY_ALWAYS_INLINE bool find_along(course& c, const probe& p, found_word& out) const noexcept {
-    return engines::dramhit::find_along(table_.policy, c, p, out) == engines::dramhit::turn::ready;
+  CUBBY_ALWAYS_INLINE bool find_along(course& c, const probe& p, found& out) const noexcept {
+    return engines::dramhit::find_along(table_, c, p, out) == engines::dramhit::turn::ready;
   }
   /// The same for a mutate.
   template <class F>
   CUBBY_ALWAYS_INLINE bool mutate_along(thread_record& s, course& c, const probe& p, F& f, mutated& out)
-    requires(!Policy::unique_words)
+    requires engines::dramhit::in_words_alone<Policy>
   {
     if (engines::dramhit::mutate_along(table_, s, c, p, f, out) == engines::dramhit::turn::again) return false;
     if (out.found && out.done == action::erase) arrays::after_erase(table_);
@@ -127,14 +148,19 @@ public:
   }
 
 private:
-  mutable engines::dramhit::table<Policy, sync::shared> table_;
+  mutable engines::dramhit::table<Policy> table_;
   bool ok_ = true;
 };
 
-/// Engine tag: DRAMHiT, one array open to all threads.
+/// Engine tag: DRAMHiT, one array open to all threads. Slots of 16 bytes; what does not fit lives in records.
 struct dramhit {
   using options = engines::dramhit::options;
   template <class Policy> using engine = dramhit_engine<Policy>;
+};
+
+/// Engine tag: the same with tuples, so that keys and values of up to 56 bytes together lie in the table, 32 or 64 bytes a tuple.
+struct dramhit_tuples : dramhit {
+  static constexpr bool keeps_tuples = true;
 };
 
 } // namespace cubby::inline v0

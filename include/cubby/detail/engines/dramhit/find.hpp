@@ -3,7 +3,7 @@
 // their lines asked for ahead.
 #pragma once
 
-#include <cubby/detail/engines/dramhit/table.hpp>
+#include <cubby/detail/engines/dramhit/search.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
@@ -11,8 +11,8 @@ namespace cubby::inline v0::engines::dramhit {
 enum class lookup_step : std::uint8_t { hit, miss, further };
 
 /// The four slots of a line in the main region. A miss is one only if nothing in the array has moved: see `find_from`.
-template <class Threads, class Matches>
-CUBBY_ALWAYS_INLINE lookup_step look_at_line(const slot<Threads>* line, std::uint64_t word, Matches matches,
+template <class Matches>
+CUBBY_ALWAYS_INLINE lookup_step look_at_line(const slot* line, std::uint64_t word, Matches matches,
                                              std::uint64_t& value) noexcept {
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < slots_in_line; ++i) {
@@ -32,9 +32,7 @@ CUBBY_ALWAYS_INLINE lookup_step look_at_line(const slot<Threads>* line, std::uin
 /// Without a branch for each slot, because which one it is is a coin toss to the predictor. At most one of them shows it at
 /// a time (J2); if the key is erased and inserted again meanwhile, two may: then the sum wraps, and the key was absent
 /// in between.
-template <class Threads>
-CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot<Threads>* line, std::uint64_t word,
-                                            std::uint64_t last) noexcept {
+CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot* line, std::uint64_t word, std::uint64_t last) noexcept {
   static_assert(slots_in_line == 4);
   // [look] acquire: pairs with [entry]
   const auto shows = [&](std::size_t i) { return static_cast<unsigned>(line[i].first.load(sync::acquire) == word); };
@@ -42,9 +40,7 @@ CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot<Threads>* line, std::uint
 }
 
 /// `look_at_line` for such a table.
-template <class Threads>
-CUBBY_ALWAYS_INLINE lookup_step look_at_words(const slot<Threads>* line, std::uint64_t word,
-                                              std::uint64_t& value) noexcept {
+CUBBY_ALWAYS_INLINE lookup_step look_at_words(const slot* line, std::uint64_t word, std::uint64_t& value) noexcept {
   // [look] acquire: pairs with [entry]
   const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
   const unsigned number = number_in_line(line, word, last);
@@ -56,23 +52,23 @@ CUBBY_ALWAYS_INLINE lookup_step look_at_words(const slot<Threads>* line, std::ui
 }
 
 /// A line of either kind of table.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE lookup_step look_at(const Policy& policy, const slot<Threads>* line, const Probe& p,
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE lookup_step look_at(const Policy& policy, const slot* line, const Probe& p,
                                         std::uint64_t& value) noexcept {
   if constexpr (!Policy::unique_words) return look_at_words(line, p.word, value);
   else return look_at_line(line, p.word, [&](std::uint64_t word) { return policy.matches(p, word); }, value);
 }
 
 /// From array `a` on, whatever moves meanwhile.
-template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const array<Threads>* a, const Probe& p) noexcept {
+template <class Policy, class Probe>
+CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const word_array* a, const Probe& p) noexcept {
   const std::uint64_t word = stored_word(p.word);
   while (a != nullptr) {
-    const seen_slot<Threads> seen =
+    const seen_slot<word_layout> seen =
         search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t value) { return policy.matches(p, value); });
     // Linearization point of a hit as above; of a carried entry the read of its cell, when it could not change; of a
     // miss the read of the slot that ended the chain.
-    if (seen.how == stop::hit || seen.how == stop::carried) return {true, seen.value};
+    if (seen.how == stop::hit || seen.how == stop::carried) return {true, seen.contents.second};
     a = beyond(*a, seen);
   }
   return {};
@@ -81,19 +77,18 @@ CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const array<Thre
 /// The same while the table moves. Most keys live in their home line of one of two arrays, and that one in `a` has not
 /// shown this key: the other one's is asked before a search goes through both. A hit there needs no look at `a`: it was
 /// current when it was read (J2, J3).
-template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const array<Threads>& a,
-                                                const Probe& p) noexcept {
+template <class Policy, class Probe>
+CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const word_array& a, const Probe& p) noexcept {
   std::uint64_t value = 0;
   if (look_at(policy, home_line<Policy>(*next_array(a), p.hash), p, value) == lookup_step::hit) return {true, value};
   return find_slowly(policy, &a, p);
 }
 
 /// From `line`, the home of the probe's key in `a` or a line behind it, on.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threads>& a, const slot<Threads>* line,
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const word_array& a, const slot* line,
                                          const Probe& p) noexcept {
-  const slot<Threads>* const end = a.slots + a.slot_count();
+  const slot* const end = a.slots + a.slot_count();
   for (std::uint64_t looked = 0; looked < a.lines; ++looked) {
     std::uint64_t value = 0;
     const lookup_step saw = look_at(policy, line, p, value);
@@ -109,9 +104,9 @@ CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const array<Threa
 }
 
 /// The value word under the probe's key. Lock-free; linearizable.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe& p) noexcept {
-  const array<Threads>& a = *first_array(t);
+template <slot_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const Probe& p) noexcept {
+  const word_array& a = *first_array(t);
   if (is_reserved(p.word)) [[unlikely]]
     return find_slowly(t.policy, &a, p);
   return find_from(t.policy, a, home_line<Policy>(a, p.hash), p);

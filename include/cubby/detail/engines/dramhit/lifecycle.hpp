@@ -2,21 +2,23 @@
 // A table's beginning and end. The worker and the retired arrays are core/migration.hpp's.
 #pragma once
 
-#include <cubby/detail/engines/dramhit/resize.hpp>
+#include <cubby/detail/engines/dramhit/insert.hpp>
 #include <cubby/detail/engines/dramhit/scan.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
 /// Makes a new table ready; false: no memory, or no thread for background growth.
-template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
-  return generations::begin_with(t, make_array<Policy, Threads>(lines_for(t.settings.capacity)));
+template <class Policy> bool open(table<Policy>& t) noexcept {
+  return generations::begin_with(t, make_array<Policy>(lines_for(t, t.settings.capacity)));
 }
 
 /// Disposes of every word and frees every array. Nobody else may use the table any more.
-template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
-  generations::free_generations(t, [&]([[maybe_unused]] const array<Threads>& a) {
-    const auto dispose = [&](std::uint64_t, std::uint64_t value) { t.policy.dispose(value); };
-    if constexpr (Policy::unique_words) for_each_in(a, dispose);
+template <class Policy> void close(table<Policy>& t) {
+  generations::free_generations(t, [&]([[maybe_unused]] const array<layout_of<Policy>>& a) {
+    if constexpr (!tuple_policy<Policy> && !in_words_alone<Policy>) {
+      const auto dispose = [&](std::uint64_t, std::uint64_t value) { t.policy.dispose(value); };
+      for_each_in(a, dispose);
+    }
   });
 }
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's Put, Upsert and Delete as one read-modify-write (section 3, Operations and Atomicity): a search, then one 16-byte
-// compare-and-swap.
+// The paper's Put, Upsert and Delete as one read-modify-write (section 3, Operations and Atomicity), of either layout: a search, then
+// one 16-byte compare-and-swap for words, or the two swaps between which the value of a tuple is written. Visitors of tuples run
+// on a copy of the value; what they want is carried out if the version is still the copy's.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/find.hpp>
 #include <cubby/detail/engines/dramhit/side.hpp>
+#include <cubby/detail/engines/dramhit/write_tuple.hpp>
 
 namespace cubby::inline v0::engines::dramhit {
 
+// The steps of a change in slots of words.
+
 /// Carries out a decision about the live entry in `s`; false: somebody was faster.
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE bool carry_out(table<Policy, Threads>& t, const thread_record& who, slot<Threads>& s,
-                                   std::uint64_t word, std::uint64_t value, const decision& wanted) noexcept {
+template <slot_policy Policy>
+CUBBY_ALWAYS_INLINE bool carry_out(table<Policy>& t, const thread_record& who, slot& s, std::uint64_t word,
+                                   std::uint64_t value, const decision& wanted) noexcept {
   if (wanted.what == action::keep || (wanted.what == action::replace && wanted.word == value)) return true;
   // Linearization point of an assign and of an erase; an erased slot keeps its value for readers (J3).
   // [entry] acq_rel: pairs with [look], [look-value]
@@ -27,9 +31,9 @@ CUBBY_ALWAYS_INLINE bool carry_out(table<Policy, Threads>& t, const thread_recor
 enum class in_line : std::uint8_t { done, contended, further, end };
 
 /// The entry is its own words, and the line is of its chain.
-template <class Policy, class Threads, class F>
-CUBBY_ALWAYS_INLINE in_line mutate_in_line(table<Policy, Threads>& t, const thread_record& who, slot<Threads>* line,
-                                           std::uint64_t word, F& f, mutated& out) {
+template <class Policy, class F>
+CUBBY_ALWAYS_INLINE in_line mutate_in_line(table<Policy>& t, const thread_record& who, slot* line, std::uint64_t word,
+                                           F& f, mutated& out) {
   // [look] acquire: pairs with [entry]
   const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
   const unsigned number = number_in_line(line, word, last);
@@ -41,38 +45,89 @@ CUBBY_ALWAYS_INLINE in_line mutate_in_line(table<Policy, Threads>& t, const thre
   return carry_out(t, who, line[number], word, value, wanted) ? in_line::done : in_line::contended;
 }
 /// It lies in its home line, as most do: no search.
-template <class Policy, class Threads, class F>
-CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy, Threads>& t, const thread_record& who, const word_probe& p, F& f,
+template <class Policy, class F>
+CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy>& t, const thread_record& who, const word_probe& p, F& f,
                                         mutated& out) {
   return !is_reserved(p.word) &&
          mutate_in_line(t, who, home_line<Policy>(*first_array(t), p.hash), p.word, f, out) == in_line::done;
 }
 
-/// J6: for a thread that is about to change an entry of `a` that it has not met where its search began. Behind its look at an
+/// Searches one array for an entry that shall change, and copies its value.
+template <slot_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE auto search_to_change(const table<Policy>& t, const word_array& a, const Probe& p,
+                                          std::uint64_t& value) noexcept {
+  const auto seen = search(a, chain_of<Policy>(a, p), stored_word(p.word),
+                           [&](std::uint64_t found) { return t.policy.matches(p, found); });
+  value = seen.contents.second;
+  return seen;
+}
+
+/// Carries out a decision about the entry that a search has met; false: somebody was faster.
+template <slot_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool change(table<Policy>& t, const thread_record& who, word_array& a,
+                                const seen_slot<word_layout>& seen, const Probe& p, std::uint64_t value,
+                                const decision& wanted) noexcept {
+  if (!carry_out(t, who, *seen.where, seen.contents.first, value, wanted)) return false;
+  if (is_in_shared_side<Policy>(p) && wanted.what == action::erase) leave_side(a);
+  return true;
+}
+
+// The same steps for tuples.
+
+/// Takes the entry out. Linearization point of an erase.
+template <tuple_policy Policy>
+bool make_tombstone(table<Policy>& t, const thread_record& who, tuple<Policy>& s, std::uint64_t header) noexcept {
+  // [mark-dead-tuple] release: pairs with [look-at-tuple]; who misses the key sees what came before its erase
+  // relaxed: who is late looks again
+  if (!s.header.compare_exchange(header, in_state(header, state::dead), sync::release, sync::relaxed)) return false;
+  count_erase(t, who.id());
+  return true;
+}
+
+template <tuple_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE auto search_to_change(const table<Policy>&, const tuple_array<Policy>& a, const Probe& p,
+                                          typename Policy::stored_value& value) noexcept {
+  return search(a, p, &value); // with a value, so that inserts under way are passed by
+}
+template <tuple_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool change(table<Policy>& t, const thread_record& who, tuple_array<Policy>& a,
+                                const seen_slot<tuple_layout<Policy>>& seen, const Probe& p,
+                                const typename Policy::stored_value& value,
+                                const decision_as<typename Policy::stored_value>& wanted) noexcept {
+  if (wanted.what == action::keep) return true;
+  if (wanted.what == action::erase) {
+    if (!make_tombstone(t, who, *seen.where, seen.contents)) return false;
+  } else if (wanted.word != value) {
+    if (!overwrite(t, a, *seen.where, seen.contents, p, wanted.word)) return false;
+  }
+  maintenance(t);
+  return true;
+}
+
+/// J6, T6: for a thread that is about to change an entry of `a` that it has not met where its search began. Behind its look at an
 /// array an insert may still have taken the free slot that it had read before, and the entry may be on its way from there.
 /// Only the root is moved from: who has met the entry reads as the root the array that it came from, or a later one when that
 /// is done with. So it is enough to look there; of older arrays a pin may keep any number.
-template <class Policy, class Threads, class Probe>
-CUBBY_NEVER_INLINE void wait_for_older_place(const Policy& policy, const array<Threads>& root, const array<Threads>& a,
-                                             const Probe& p, std::uint64_t word) noexcept {
+template <class Policy, class Probe>
+CUBBY_NEVER_INLINE void wait_for_older_place(const table<Policy>& t, const array<layout_of<Policy>>& root,
+                                             const array<layout_of<Policy>>& a, const Probe& p) noexcept {
   if (&root == &a) return;
-  const auto seen =
-      search(root, chain_of<Policy>(root, p), word, [&](std::uint64_t found) { return policy.matches(p, found); });
+  value_in<Policy> unused;
+  const auto seen = search_to_change(t, root, p, unused);
   if (seen.how == stop::carried) wait_for_move(*seen.where);
 }
 
-/// Finds the entry, asks `f(value_word)`, and carries out its decision if the word is still there; else asks again.
-/// Waits only while its own key is being moved.
-template <class Policy, class Threads, class Probe, class F>
-mutated mutate(table<Policy, Threads>& t, const thread_record& who, const Probe& p, F& f) {
-  if constexpr (!Policy::unique_words) {
+/// Finds the entry, asks `f(value)`, and carries out its decision if the value is still that one; else asks again. Waits while its
+/// own key is being moved, and, of tuples, while this entry is being written.
+template <class Policy, class Probe, class F>
+mutated_as<value_in<Policy>> mutate(table<Policy>& t, const thread_record& who, const Probe& p, F& f) {
+  if constexpr (in_words_alone<Policy>) {
     if (mutated out; mutate_at_home(t, who, p, f, out)) return out;
   }
-  const std::uint64_t word = stored_word(p.word);
-  array<Threads>* const first = first_array(t);
-  for (array<Threads>* a = first; a != nullptr;) {
-    const auto seen =
-        search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t found) { return t.policy.matches(p, found); });
+  value_in<Policy> value;
+  auto* const first = first_array(t);
+  for (auto* a = first; a != nullptr;) {
+    const auto seen = search_to_change(t, *a, p, value);
     if (seen.how == stop::carried) {
       wait_for_move(*seen.where);
       a = next_array(*a);
@@ -83,11 +138,10 @@ mutated mutate(table<Policy, Threads>& t, const thread_record& who, const Probe&
       continue;
     }
     if (a != first) [[unlikely]]
-      wait_for_older_place(t.policy, *first_array(t), *a, p, word);
-    const decision wanted = f(seen.value);
-    if (!carry_out(t, who, *seen.where, word, seen.value, wanted)) continue;
-    if (is_in_shared_side<Policy>(p) && wanted.what == action::erase) leave_side(*a);
-    return {true, wanted.what, seen.value};
+      wait_for_older_place(t, *first_array(t), *a, p);
+    const decision_as<value_in<Policy>> wanted = f(value);
+    if (!change(t, who, *a, seen, p, value, wanted)) continue;
+    return {true, wanted.what, value};
   }
   return {};
 }

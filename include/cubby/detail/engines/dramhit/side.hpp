@@ -8,6 +8,9 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
+/// Whether the key of a probe lives among all others; tuples have no reserved words.
+CUBBY_ALWAYS_INLINE bool is_in_main_region(const word_probe& p) noexcept { return !is_reserved(p.word); }
+template <class Key> CUBBY_ALWAYS_INLINE bool is_in_main_region(const tuple_probe<Key>&) noexcept { return true; }
 /// Whether the key of a probe shares the side region with others.
 template <class Policy> CUBBY_ALWAYS_INLINE bool is_in_shared_side(const word_probe& p) noexcept {
   if constexpr (Policy::unique_words) return is_reserved(p.word);
@@ -15,16 +18,16 @@ template <class Policy> CUBBY_ALWAYS_INLINE bool is_in_shared_side(const word_pr
 }
 
 /// Counts a key out again that was erased, or that did not take its slot.
-template <class Threads> void leave_side(array<Threads>& a) noexcept {
+inline void leave_side(word_array& a) noexcept {
   (void)a.side_live.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: a sum; it has been too high, never too low
 }
 /// Counts in a key that moves here.
-template <class Threads> void join_side(array<Threads>& a) noexcept {
+inline void join_side(word_array& a) noexcept {
   (void)a.side_live.fetch_add(1, sync::relaxed); // relaxed: a sum; [count-done] has published it when it is relied on
 }
 
 /// True: the caller may take a slot, and has been counted in. False: it goes on to the next array.
-template <class Threads> bool claim_side(array<Threads>& a) noexcept {
+inline bool claim_side(word_array& a) noexcept {
   // relaxed: one word's order decides whether the claim or the sum of close_side came first
   if ((a.side_live.fetch_add(1, sync::relaxed) & side_closed) == 0) {
     // relaxed: shares out numbers
@@ -34,7 +37,7 @@ template <class Threads> bool claim_side(array<Threads>& a) noexcept {
   return false;
 }
 /// The slot was not taken after all: somebody was faster.
-template <class Threads> void unclaim_side(array<Threads>& a) noexcept {
+inline void unclaim_side(word_array& a) noexcept {
   (void)a.side_taken.fetch_add(~std::uint64_t{0},
                                sync::relaxed); // relaxed: too high meanwhile, so that none is missing
   leave_side(a);
@@ -42,8 +45,8 @@ template <class Threads> void unclaim_side(array<Threads>& a) noexcept {
 
 /// Turns inserts away from the side region of `a`, and tells how many keys may move on from it: those that are counted
 /// in, and those that may still arrive. Under the lock of growth.
-template <class Policy, class Threads>
-std::uint64_t close_side(const table<Policy, Threads>& t, array<Threads>& a) noexcept {
+template <slot_policy Policy>
+std::uint64_t close_side(const table<Policy>& t, word_array& a) noexcept {
   if constexpr (!Policy::unique_words) return 0;
   // All has arrived when the root is here. Asked first: what arrives later is counted in both.
   const std::uint64_t to_come = first_array(t) == &a ? 0 : a.side_due;
@@ -51,7 +54,7 @@ std::uint64_t close_side(const table<Policy, Threads>& t, array<Threads>& a) noe
   return to_come + a.side_live.fetch_add(side_closed, sync::relaxed);
 }
 /// There was no memory for the next array.
-template <class Policy, class Threads> void open_side(array<Threads>& a) noexcept {
+template <class Policy> void open_side(word_array& a) noexcept {
   if constexpr (Policy::unique_words) (void)a.side_live.fetch_add(side_closed, sync::relaxed); // relaxed: flips the bit
 }
 

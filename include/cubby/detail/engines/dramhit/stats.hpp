@@ -6,7 +6,7 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
-template <class Policy, class Threads> table_stats stats(const table<Policy, Threads>& t) noexcept {
+template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
   const std::size_t words = t.bag.waiting();
   auto out = arrays::figures_of<table_stats>(t);
   out.retired += words;

@@ -21,7 +21,7 @@
 
 namespace cubby::inline v0::engines::dramhit {
 
-using open_slot = slot<sync::shared>;
+using open_slot = slot;
 
 /// The head of an array, in the line before its slots. Constant once it is published.
 struct alignas(cpu::cache_line) partition_array {

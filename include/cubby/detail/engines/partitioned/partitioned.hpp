@@ -6,6 +6,7 @@
 #include <concepts>
 #include <utility>
 
+#include <cubby/detail/engines/partitioned/lifecycle.hpp>
 #include <cubby/detail/engines/partitioned/partition_scan.hpp>
 #include <cubby/detail/platform/fail.hpp>
 

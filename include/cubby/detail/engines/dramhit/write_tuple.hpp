@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a tuple, changing its value, and moving it to the next array: the steps of layout's table that take more than
+// Filling a tuple, changing its value, and moving it to the next array: the steps of the table in tuple_layout.hpp that take more than
 // one store. No user's code runs between them but the hash of a key that moves.
 #pragma once
 
-#include <cubby/detail/engines/dramhit_tuples/array.hpp>
+#include <cubby/detail/engines/dramhit/resize.hpp>
+#include <cubby/detail/engines/dramhit/search_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit_tuples {
+namespace cubby::inline v0::engines::dramhit {
 
 /// Fills an empty tuple. False: somebody was faster, or a mover wants it (T5): then it is given up, and the key is in
 /// nobody's way. Linearization point of an insert: the second swap.
-template <class Policy, class Threads, class Probe>
-bool fill(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s, const Probe& p,
+template <tuple_policy Policy, class Probe>
+bool fill(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, const Probe& p,
           const typename Policy::stored_value& value) noexcept {
   const std::uint64_t tag = tag_of_hash(p.hash);
   const std::uint64_t mine = header_of(tag, state::filling, 1);
@@ -32,7 +33,7 @@ bool fill(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Th
 }
 
 /// Nobody may take the tuple any more; false: somebody was faster.
-template <class Policy, class Threads> bool seal(tuple<Policy, Threads>& s) noexcept {
+template <tuple_policy Policy> bool seal(tuple<Policy>& s) noexcept {
   std::uint64_t expected = empty_header;
   // [seal-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
   // relaxed: who is late looks again
@@ -41,12 +42,12 @@ template <class Policy, class Threads> bool seal(tuple<Policy, Threads>& s) noex
 
 /// A key and its value into the first empty tuple of their chain, in `a` or further on. Nobody else can insert the key
 /// meanwhile: everybody finds it where it comes from.
-template <class Policy, class Threads, class Probe>
-void place(table<Policy, Threads>& t, array<Policy, Threads>* a, const Probe& p,
+template <tuple_policy Policy, class Probe>
+void place(table<Policy>& t, tuple_array<Policy>* a, const Probe& p,
            const typename Policy::stored_value& value) noexcept {
   sync::backoff wait;
   for (;;) {
-    auto* s = home_of(*a, p.hash);
+    auto* s = home_line<Policy>(*a, p.hash);
     std::uint64_t looked = 0;
     // [look-at-tuple] acquire: pairs with [seal-tuple]
     std::uint64_t h = s->header.load(sync::acquire);
@@ -68,9 +69,8 @@ void place(table<Policy, Threads>& t, array<Policy, Threads>* a, const Probe& p,
 }
 
 /// Moves a tuple in state moving, which nobody else changes any more.
-template <class Policy, class Threads, class Probe>
-void carry(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s, std::uint64_t header,
-           const Probe& p) noexcept {
+template <tuple_policy Policy, class Probe>
+void carry(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint64_t header, const Probe& p) noexcept {
   typename Policy::stored_value value;
   read_value(s, value);
   place(t, next_array(a), p, value);
@@ -80,9 +80,9 @@ void carry(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, T
 
 /// Writes a new value over the one that belongs to `header`; false: somebody was faster. Linearization point of an assign:
 /// the swap or the store that ends it.
-template <class Policy, class Threads, class Probe>
-bool overwrite(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s, std::uint64_t header,
-               const Probe& p, const typename Policy::stored_value& value) noexcept {
+template <tuple_policy Policy, class Probe>
+bool overwrite(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint64_t header, const Probe& p,
+               const typename Policy::stored_value& value) noexcept {
   const std::uint64_t mine = stepped(header);
   std::uint64_t expected = header;
   // [take-tuple] acquire: pairs with [show-value]; the words of the last value were stored before ours
@@ -94,17 +94,17 @@ bool overwrite(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Polic
   // [show-value] release: pairs with [look-at-tuple], [take-tuple]
   // [wanted] acquire: pairs with [want-tuple]; the failure, which shows the next array
   if (s.header.compare_exchange(expected, stepped(mine), sync::release, sync::acquire)) return true;
-  const std::uint64_t moving = in_state(stepped(mine), state::moving);
+  const std::uint64_t moving_header = in_state(stepped(mine), state::moving);
   // [carry-tuple] release: pairs with [look-at-tuple]; a thread that sees it may read the value
-  s.header.store(moving, sync::release);
-  carry(t, a, s, moving, p);
+  s.header.store(moving_header, sync::release);
+  carry(t, a, s, moving_header, p);
   count_done(t, a, 1);
   return true;
 }
 
 /// Moves a tuple, seals it, or leaves it to the thread that has it in hand: then false, and that thread will count it.
-template <class Policy, class Threads>
-bool settle(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, Threads>& s) noexcept {
+template <tuple_policy Policy>
+bool move_slot(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s) noexcept {
   for (;;) {
     // [look-at-tuple] acquire: pairs with [show-tuple], [show-value]
     std::uint64_t h = s.header.load(sync::acquire);
@@ -123,13 +123,22 @@ bool settle(table<Policy, Threads>& t, array<Policy, Threads>& a, tuple<Policy, 
     typename Policy::probe p;
     read_key(s, p.key);
     p.hash = t.policy.hash_of(p.key);
-    const std::uint64_t moving = in_state(h, state::moving);
+    const std::uint64_t moving_header = in_state(h, state::moving);
     // [carry-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
     // relaxed: somebody changed it; look again
-    if (!s.header.compare_exchange(h, moving, sync::release, sync::relaxed)) continue;
-    carry(t, a, s, moving, p);
+    if (!s.header.compare_exchange(h, moving_header, sync::release, sync::relaxed)) continue;
+    carry(t, a, s, moving_header, p);
     return true;
   }
 }
 
-} // namespace cubby::inline v0::engines::dramhit_tuples
+/// Moves the tuples of these units. Those that another thread has in hand are counted by that thread.
+template <tuple_policy Policy>
+generations::moved_parts move_range(table<Policy>& t, tuple_array<Policy>& a, generations::unit_range units) noexcept {
+  const std::uint64_t end = units.last * a.in_unit < a.slot_count() ? units.last * a.in_unit : a.slot_count();
+  generations::moved_parts out;
+  for (std::uint64_t i = units.first * a.in_unit; i < end; ++i) out.count += move_slot(t, a, a.slots[i]) ? 1U : 0U;
+  return out;
+}
+
+} // namespace cubby::inline v0::engines::dramhit

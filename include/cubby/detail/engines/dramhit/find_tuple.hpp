@@ -2,14 +2,13 @@
 // Get (section 3, Atomicity): the value, between two looks at its version.
 #pragma once
 
-#include <cubby/detail/engines/dramhit_tuples/table.hpp>
+#include <cubby/detail/engines/dramhit/search_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit_tuples {
+namespace cubby::inline v0::engines::dramhit {
 
 /// The value under the probe's key. No shared write. Waits while that value is being written, for nothing else.
-template <class Policy, class Threads, class Probe>
-CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy, Threads>& t,
-                                                                 const Probe& p) noexcept {
+template <tuple_policy Policy, class Probe>
+CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy>& t, const Probe& p) noexcept {
   found_as<typename Policy::stored_value> out;
   for (const auto* a = first_array(t); a != nullptr;) {
     // Linearization point of a hit: see look_at. Of a miss: the look at the empty tuple that ended the chain, or at the
@@ -25,18 +24,18 @@ CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Pol
 }
 
 /// What a look at one line says of a key: there is a tuple with its tag that has not moved on, or the chain ends, or neither.
-enum class lookup_step : std::uint8_t { near, end, further };
+enum class line_hint : std::uint8_t { near, end, further };
 
 /// A hint; the verb looks for itself.
-template <class Policy, class Threads>
-CUBBY_ALWAYS_INLINE lookup_step look_at(const tuple<Policy, Threads>* line, std::uint64_t tag) noexcept {
-  for (std::size_t i = 0; i < array<Policy, Threads>::in_line; ++i) {
+template <class Policy>
+CUBBY_ALWAYS_INLINE line_hint look_at_tags(const tuple<Policy>* line, std::uint64_t tag) noexcept {
+  for (std::size_t i = 0; i < tuple_array<Policy>::in_line; ++i) {
     const std::uint64_t h = line[i].header.load(sync::relaxed); // relaxed: a hint
     const state now = state_of(h);
-    if (h == empty_header || now == state::sealed) return lookup_step::end;
-    if (tag_of(h) == tag && now != state::moved && now != state::dead) return lookup_step::near;
+    if (h == empty_header || now == state::sealed) return line_hint::end;
+    if (tag_of(h) == tag && now != state::moved && now != state::dead) return line_hint::near;
   }
-  return lookup_step::further;
+  return line_hint::further;
 }
 
-} // namespace cubby::inline v0::engines::dramhit_tuples
+} // namespace cubby::inline v0::engines::dramhit

@@ -3,19 +3,19 @@
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
-#include <cubby/detail/engines/dramhit_tuples/find.hpp>
+#include <cubby/detail/engines/dramhit/find_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit_tuples {
+namespace cubby::inline v0::engines::dramhit {
 
 /// `take(i, found)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order, others in
 /// none. `make` is pure and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a
 /// request whose line does not decide it asks for the line behind and is answered after the others of its group, and so are
 /// those of the same line behind it.
-template <class Policy, class Threads, class Make, class Take>
-CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
+template <tuple_policy Policy, class Make, class Take>
+CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
   const auto& a = *first_array(t);
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
-    for (std::size_t i = first; i < last; ++i) prefetch_line(home_of(a, make(i).hash));
+    for (std::size_t i = first; i < last; ++i) prefetch_line(home_line<Policy>(a, make(i).hash));
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     prefetch_group::put_off later;
@@ -23,18 +23,17 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
     const auto* const next_one = next_array(a); // most keys of a table that moves are in one of two home lines
     for (std::size_t i = first; i < last; ++i) {
       const auto p = make(i);
-      auto* const home = home_of(a, p.hash);
+      auto* const home = home_line<Policy>(a, p.hash);
       const std::uint64_t bit = prefetch_group::bit_of_line(home);
-      const lookup_step saw = look_at(home, tag_of_hash(p.hash));
-      if ((waiting_lines & bit) == 0 &&
-          (saw == lookup_step::near || (saw == lookup_step::end && next_one == nullptr))) {
+      const line_hint saw = look_at_tags(home, tag_of_hash(p.hash));
+      if ((waiting_lines & bit) == 0 && (saw == line_hint::near || (saw == line_hint::end && next_one == nullptr))) {
         take(i, find(t, p));
         continue;
       }
       waiting_lines |= bit;
-      if (saw == lookup_step::further) prefetch_line(behind(a, home + a.in_line - 1));
+      if (saw == line_hint::further) prefetch_line(behind(a, home + a.in_line - 1));
       if (next_one != nullptr) [[unlikely]]
-        prefetch_line(home_of(*next_one, p.hash));
+        prefetch_line(home_line<Policy>(*next_one, p.hash));
       later.add(i);
     }
     for (std::size_t k = 0; k < later.count(); ++k) take(later[k], find(t, make(later[k])));
@@ -43,4 +42,4 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
   prefetch_group::for_each(count, ask, answer);
 }
 
-} // namespace cubby::inline v0::engines::dramhit_tuples
+} // namespace cubby::inline v0::engines::dramhit

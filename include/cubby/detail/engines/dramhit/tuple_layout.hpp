@@ -25,12 +25,10 @@
 #include <cstdint>
 
 #include <cubby/detail/core/words.hpp>
-#include <cubby/detail/engines/dramhit/arrays.hpp>
 #include <cubby/detail/platform/cpu.hpp>
-#include <cubby/detail/platform/memory.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0::engines::dramhit_tuples {
+namespace cubby::inline v0::engines::dramhit {
 
 enum class state : std::uint8_t { empty, filling, live, moving, moved, dead, sealed };
 
@@ -70,41 +68,23 @@ template <class Policy> inline constexpr std::size_t tuple_words =
     Policy::stored_key::count + Policy::stored_value::count;
 template <class Policy> inline constexpr std::size_t tuple_bytes = tuple_words<Policy> <= 3 ? 32 : cpu::cache_line;
 
-template <class Policy, class Threads> struct alignas(tuple_bytes<Policy>) tuple {
-  using word = sync::word<std::uint64_t, Threads>;
+template <class Policy> struct alignas(tuple_bytes<Policy>) tuple {
+  using word = sync::word<std::uint64_t, sync::shared>;
   word header;
   word words[tuple_words<Policy>]; ///< of the key, then of the value
 };
 
-/// One array and its place in the chain of arrays. Everything but the words is constant once it is published.
-template <class Policy, class Threads> struct array {
-  using tuple_type = tuple<Policy, Threads>;
-  static_assert(sizeof(tuple_type) == tuple_bytes<Policy> && cpu::cache_line % sizeof(tuple_type) == 0);
-  static constexpr std::size_t in_line = cpu::cache_line / sizeof(tuple_type);
-  static constexpr std::size_t in_unit = arrays::unit_lines * in_line;
-
-  tuple_type* tuples = nullptr;
-  std::uint64_t lines = 0;
-  sync::word<array*, Threads> next;            ///< null: nothing moves
-  sync::word<std::uint32_t, Threads> arriving; ///< 1 until everything from the array before is here
-  std::int64_t base = 0;                       ///< the table's claims less what this array had to make space for
-  memory::region pages;
-  std::uint64_t tag = 0; ///< epoch at which it left the chain; of table::retired, as is the next one
-  array* next_retired = nullptr;
-
-  alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; ///< units that somebody has taken
-  sync::word<std::uint64_t, Threads> done;                            ///< tuples that have been settled
-
-  [[nodiscard]] std::uint64_t slot_count() const noexcept { return lines * in_line; } ///< tuples
-
-  static constexpr std::uint64_t unit_bins = arrays::unit_lines;
-  [[nodiscard]] std::uint64_t extent() const noexcept { return lines; }
-  [[nodiscard]] std::uint64_t units_to(const array&) const noexcept {
-    return (lines + arrays::unit_lines - 1) / arrays::unit_lines;
-  }
-  [[nodiscard]] std::uint64_t parts_to(const array&) const noexcept {
-    return slot_count();
-  } ///< T5: some writers move their own
+/// Slots that are tuples: what the codec of such a table is, is `tuple_policy`.
+template <class Policy> struct tuple_layout {
+  using slot = tuple<Policy>;
+  using value = typename Policy::stored_value;
+  using contents = std::uint64_t;             ///< of a slot: its header, as it was read
+  static constexpr bool counts_units = false; ///< T5: some writers move their own
+  /// No array has fewer, so that a few threads that overlook each other's inserts do not fill one up.
+  static constexpr std::uint64_t fewest_slots = 64;
+  /// An insert that had to look at so many slots asks whether the table is crowded: the sum behind the answer costs as much as a
+  /// search.
+  static constexpr std::uint64_t long_search = 8;
 };
 
-} // namespace cubby::inline v0::engines::dramhit_tuples
+} // namespace cubby::inline v0::engines::dramhit

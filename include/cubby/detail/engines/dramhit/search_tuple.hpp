@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search through tuples that every verb begins with.
+#pragma once
+
+#include <cubby/detail/engines/dramhit/table.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+template <class Policy>
+CUBBY_ALWAYS_INLINE tuple<Policy>* behind(const tuple_array<Policy>& a, tuple<Policy>* s) noexcept {
+  return s + 1 == a.slots + a.slot_count() ? a.slots : s + 1;
+}
+
+/// Whether a tuple that has left `filling` is about this key (T1).
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool is_about(const tuple<Policy>& s, const typename Policy::stored_key& key) noexcept {
+  std::uint64_t other = 0;
+  // relaxed: the key came before the header that the caller has seen, by [show-tuple], and stays
+  for (std::size_t i = 0; i < key.count; ++i) other |= s.words[i].load(sync::relaxed) ^ key.at[i];
+  return other == 0;
+}
+template <class Policy>
+CUBBY_ALWAYS_INLINE void read_key(const tuple<Policy>& s, typename Policy::stored_key& out) noexcept {
+  // relaxed: as above
+  for (std::size_t i = 0; i < out.count; ++i) out.at[i] = s.words[i].load(sync::relaxed);
+}
+/// The words of the value; a thread that needs them to be of one value looks at the header before and afterwards (T3).
+template <class Policy>
+CUBBY_ALWAYS_INLINE void read_value(const tuple<Policy>& s, typename Policy::stored_value& out) noexcept {
+  // [tuple-word] acquire: pairs with [write-tuple]
+  for (std::size_t i = 0; i < out.count; ++i) out.at[i] = s.words[Policy::stored_key::count + i].load(sync::acquire);
+}
+
+/// What one tuple is to a search.
+enum class sight : std::uint8_t { other, passed, hit, carried, filling, end, sealed };
+
+/// Looks at one tuple until what is seen of it belongs together; waits while the value is being written, if it is asked
+/// for. Leaves the header that it has seen in `h`. Linearization point of a hit: the second look at the header, or,
+/// without a value, the look. `value` null: whether the key is there is all that is asked.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy>& s, const Probe& p, std::uint64_t tag, std::uint64_t& h,
+                                  typename Policy::stored_value* value) noexcept {
+  for (sync::backoff wait;; wait.pause()) {
+    // [look-at-tuple] acquire: pairs with [show-tuple], [seal-tuple], [show-value], [give-tuple], [carry-tuple],
+    // [tuple-moved], [mark-dead-tuple]
+    h = s.header.load(sync::acquire);
+    const state now = state_of(h);
+    if (now == state::empty) return sight::end;
+    if (now == state::sealed) return sight::sealed;
+    if (now == state::moved) return sight::passed;
+    if (tag_of(h) != tag || now == state::dead) return now == state::moving ? sight::passed : sight::other;
+    if (now == state::filling) return sight::filling;
+    if (!is_about(s, p.key)) return now == state::moving ? sight::passed : sight::other;
+    const sight met = now == state::moving ? sight::carried : sight::hit;
+    if (value == nullptr) return met;
+    if (is_written(h)) continue;
+    read_value(s, *value);
+    // relaxed: behind acquire loads of the words; one of a later value implies a later header, by [write-tuple]
+    if (s.header.load(sync::relaxed) == h) return met;
+  }
+}
+
+/// Searches the chain of a key. With `value`, which it fills in: for a thread that reads or changes. An insert under way is passed
+/// by: when it was seen the key was absent, or the insert is another key's. Without: for a thread that inserts.
+template <class Policy, class Probe>
+seen_slot<tuple_layout<Policy>> search(const tuple_array<Policy>& a, const Probe& p,
+                                       typename Policy::stored_value* value) noexcept {
+  const std::uint64_t tag = tag_of_hash(p.hash);
+  const std::uint64_t count = a.slot_count();
+  bool passed = false;
+  auto* s = home_line<Policy>(a, p.hash);
+  for (std::uint64_t looked = 1; looked <= count; ++looked, s = behind(a, s)) {
+    std::uint64_t h = 0;
+    switch (look_at(*s, p, tag, h, value)) {
+    case sight::other: break;
+    case sight::passed: passed = true; break;
+    case sight::hit: return {stop::hit, s, h, looked, passed};
+    case sight::carried: return {stop::carried, s, h, looked, true};
+    case sight::end: return {stop::end, s, h, looked, passed};
+    case sight::sealed: return {stop::sealed, s, h, looked, passed};
+    case sight::filling:
+      if (value == nullptr) return {stop::filling, s, h, looked, passed};
+    }
+  }
+  return {stop::spent, nullptr, 0, count, passed};
+}
+
+/// Waits until the tuple is no longer in this state.
+template <class Policy>
+CUBBY_NEVER_INLINE void wait_while(const tuple<Policy>& s, state what) noexcept {
+  sync::backoff wait;
+  // [look-at-tuple] acquire: pairs with [tuple-moved]
+  while (state_of(s.header.load(sync::acquire)) == what) wait.pause();
+}
+
+/// Waits until the key that is carried out of `where` lives in the next array.
+template <class Policy> CUBBY_ALWAYS_INLINE void wait_for_move(const tuple<Policy>& where) noexcept {
+  wait_while(where, state::moving);
+}
+
+} // namespace cubby::inline v0::engines::dramhit

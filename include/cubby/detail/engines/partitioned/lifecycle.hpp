@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A partitioned table's beginning and end.
+#pragma once
+
+#include <new>
+
+#include <cubby/detail/engines/partitioned/delegate.hpp>
+#include <cubby/detail/engines/partitioned/partition_scan.hpp>
+
+namespace cubby::inline v0::engines::dramhit {
+
+template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
+  const std::size_t wanted = d.set.settings.owners < d.set.count ? d.set.settings.owners : d.set.count;
+  if (wanted == 0) return true;
+  if (wanted > most_partitions) return false; // cannot be; link-time optimisers allow for it, and warn of the size
+  d.owners = new (std::nothrow) owner<Policy>[wanted];
+  if (d.owners == nullptr) return false;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    owner<Policy>& o = d.owners[i];
+    o.all = &d;
+    o.first = i;
+    o.of = wanted;
+    o.asleep.store(1, sync::relaxed); // relaxed: its thread has not started
+    if (!o.thread.start(own_partitions<Policy>, &o, d.set.home->forks)) return false;
+  }
+  d.owner_count = wanted;
+  for (std::size_t i = 0; i < d.set.count; ++i)
+    d.set.all[i].owners.store(1, sync::relaxed); // relaxed: nobody sends yet
+  return true;
+}
+
+/// Makes a new table ready; false: no memory, or no thread for an owner. Then `close` it.
+template <class Policy> bool open(delegation<Policy>& d) noexcept {
+  constexpr std::size_t usual_partitions = 16;
+  const partition_options& o = d.set.settings;
+  std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
+  if (wanted > most_partitions) wanted = most_partitions;
+  if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;
+  d.set.least_lines = lines_for<word_layout>(share_of(o.capacity, wanted));
+  if (!can_hold(wanted, d.set.least_lines) || !d.set.home) return false;
+  d.set.all = detail::take_raw<partition>(wanted);
+  if (d.set.all == nullptr) return false;
+  for (; d.set.count < wanted; ++d.set.count) {
+    partition_array* const first = make_partition_array(d.set.least_lines);
+    if (first == nullptr) return false;
+    auto* const p = ::new (static_cast<void*>(d.set.all + d.set.count)) partition;
+    p->current.store(first, sync::relaxed); // relaxed: the table is not shared yet
+  }
+  return start_owners(d);
+}
+
+/// Frees everything. Nobody else may use the table any more.
+template <class Policy> void close(delegation<Policy>& d) noexcept {
+  delete[] d.owners; // ends their threads
+  d.owners = nullptr;
+  while (d.set.count != 0) {
+    partition& p = d.set.all[--d.set.count];
+    while (partition_array* const one = p.retired) {
+      p.retired = one->next_retired;
+      free_partition_array(one);
+    }
+    free_partition_array(p.current.load(sync::relaxed)); // relaxed: nobody else is here
+  }
+  detail::give_raw(d.set.all);
+  d.set.all = nullptr;
+  outbox* one = d.outboxes.load(sync::relaxed); // relaxed: as above
+  while (one != nullptr) {
+    outbox* const next = one->next;
+    free_outbox(one);
+    one = next;
+  }
+  d.outboxes.store(nullptr, sync::relaxed); // relaxed: as above
+}
+
+} // namespace cubby::inline v0::engines::dramhit
