@@ -140,8 +140,8 @@ concept engine = lookup_engine<E> && (!E::policy::in_records || retiring<E>) &&
 
 /// `find_many(thread_record, n, make, take)`, inside a guard: `take(i, found)` once for each i below n, where found answers
 /// `make(i)`, a probe. Probes that are equal are answered in their order, others in any. `make` is first called in the order of i, and
-/// may be called again for an i until 64 later ones have been asked for (two groups of prefetch_group.hpp). Neither function may
-/// throw into a held lock: none is held. What they throw ends the call.
+/// may be called again for an i until 64 later ones have been asked for (two groups of prefetch_group.hpp). No lock is held while
+/// they run. What they throw ends the call.
 template <class E>
 concept many_finding = lookup_engine<E> && requires(E& e, thread_record& s, any_asker<E> make, any_taker<E> take) {
   e.find_many(s, std::size_t{}, make, take);
