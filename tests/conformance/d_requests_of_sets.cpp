@@ -65,13 +65,13 @@ TYPED_TEST(d_requests_of_sets, ask_only_whether_the_key_is_there) {
 }
 
 /// A value that is copied like memory and has no sum.
-struct colour {
+struct value_without_a_sum {
   std::uint32_t number;
-  bool operator==(const colour&) const = default;
+  bool operator==(const value_without_a_sum&) const = default;
 };
 
 TYPED_TEST(d_requests_of_sets, that_add_what_has_no_sum_change_nothing) {
-  using map = cubby::map<std::uint64_t, colour, TypeParam>;
+  using map = cubby::map<std::uint64_t, value_without_a_sum, TypeParam>;
   const std::vector<typename map::request_type> asked{{cubby::verb::insert_or_add, 1, {5}},
                                                       {cubby::verb::find, 1, {}},
                                                       {cubby::verb::insert, 1, {6}},
