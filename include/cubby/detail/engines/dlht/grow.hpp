@@ -7,7 +7,7 @@
 
 namespace cubby::inline v0::engines::dlht {
 
-/// A crowded bin makes a table no larger than so many times what its entries, or the user, have asked for.
+/// A crowded bin makes a table no larger than so many times what its entries need, or the user has asked for.
 inline constexpr std::uint64_t most_times_for_crowds = 4;
 
 /// Fifteen entries have met in the bin and a sixteenth comes: doubles the table, so that bins part, as far as it may. `crowded`:
@@ -32,20 +32,17 @@ insert_outcome plan_growth(const table<Policy, Threads>& t, const index<Threads>
     why = occasion::crowd;
     return plan_for_crowd(at, live, bins);
   }
+  if (t.settings.growth != growth_policy::fixed && is_loaded(at, live)) {
+    bins = at.bin_count * growth_factor(at.bin_count, t.settings);
+    return insert_outcome::inserted;
+  }
   // Bins never give a link bucket back, so churn uses them up; moving to the same size finds those that are not needed.
-  // relaxed: a recent figure
-  const bool links_are_waste = at.links_moved.load(sync::relaxed) * 2 <= at.link_count;
-  const bool is_fixed = t.settings.growth == growth_policy::fixed;
-  if (links_are_waste && (is_fixed || (live < at.bin_count && &at == first_index(t)))) {
+  if (links_are_waste(at, live)) {
     bins = at.bin_count;
     return insert_outcome::inserted;
   }
-  if (is_fixed) { // entries crowd in few bins
-    why = occasion::crowd;
-    return plan_for_crowd(at, live, bins);
-  }
-  bins = at.bin_count * growth_factor(at.bin_count, t.settings);
-  return insert_outcome::inserted;
+  why = occasion::crowd; // entries crowd in few bins
+  return plan_for_crowd(at, live, bins);
 }
 
 /// An insert found no space for `probe` in `at`: creates the successor if need be and moves the probe's unit there.
@@ -55,11 +52,16 @@ CUBBY_NEVER_INLINE insert_outcome make_space(table<Policy, Threads>& t, index<Th
                                              std::uint64_t h) noexcept {
   index<Threads>* next = next_index(at);
   if (next == nullptr) {
-    // Where nobody stands in the middle of it, a `fixed` table ends one rebuild before it begins another.
-    if (t.settings.growth == growth_policy::fixed && &at != first_index(t)) move_rest(t);
     std::uint64_t bins = 0;
     occasion why = occasion::load;
-    const insert_outcome planned = plan_growth(t, at, h, bins, why);
+    insert_outcome planned = plan_growth(t, at, h, bins, why);
+    // Where nobody stands in the middle of it, one rebuild ends before another begins. In a `fixed` table all are rebuilds.
+    const bool is_rebuild = bins == at.bin_count || t.settings.growth == growth_policy::fixed;
+    if (is_rebuild && &at != first_index(t)) {
+      move_rest(t);
+      why = occasion::load;
+      planned = plan_growth(t, at, h, bins, why);
+    }
     if (planned != insert_outcome::inserted) return planned;
     next = make_next(t, at, bins, why);
     if (next == nullptr) return insert_outcome::no_memory;
