@@ -90,7 +90,9 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   if (t.ticks.fetch_add(1, sync::relaxed) % every != 0) return;
   const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.floor_extent;
   if (!divisible || next_index(at) != nullptr) return;
-  if (static_cast<double>(live_entries(t)) >= low_mark * static_cast<double>(at.bin_count)) return;
+  const std::uint64_t live = live_entries(t);
+  if (static_cast<double>(live) >= low_mark * static_cast<double>(at.bin_count)) return;
+  if (at.crowd_entries != 0 && live > at.crowd_entries / 2) return; // the crowded bin would double the table again
   (void)make_next(t, at, at.bin_count / 2); // without memory the table stays as it is
 }
 

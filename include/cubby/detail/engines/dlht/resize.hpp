@@ -56,6 +56,14 @@ template <class Threads> bool is_loaded(const index<Threads>& at, std::uint64_t 
 /// Why there is to be another index: for the entries or by the user's wish; for a bin that is too full; for a snapshot.
 enum class occasion : std::uint8_t { load, crowd, snapshot };
 
+/// `crowd_entries` of the successor of `at`.
+template <class Policy, class Threads>
+std::uint64_t crowd_entries_of(const table<Policy, Threads>& t, const index<Threads>& at, std::uint64_t bins,
+                               occasion why) noexcept {
+  if (bins == at.bin_count) return at.crowd_entries;
+  return bins > at.bin_count && why == occasion::crowd ? live_entries(t) : 0;
+}
+
 /// Creates the successor of `at` with `bins` bins unless it has one; null: no memory.
 template <class Policy, class Threads>
 index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins,
@@ -66,6 +74,7 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
     const std::uint64_t asked = at.asked_bins.load(sync::relaxed); // relaxed: raised under the lock
     if (asked < bins)
       made->asked_bins.store(asked, sync::relaxed);                       // relaxed: [publish-next] publishes it
+    made->crowd_entries = crowd_entries_of(t, at, bins, why);
     made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
     return made;
   });
