@@ -20,7 +20,7 @@ protected:
 
   static std::uint64_t fair(const map& m) { return cubby::engines::dlht::bins_for(m.size()); }
   static std::uint64_t first_key(std::uint64_t bin, std::uint64_t bins) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(bin) << 64) / bins) + 1000;
+    return bin * (~std::uint64_t{0} / bins) + (std::uint64_t{1} << 20); // past what the division cuts off
   }
   static void fill(map& m, std::uint64_t entries) {
     random_source random(83);
