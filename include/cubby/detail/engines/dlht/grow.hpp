@@ -96,12 +96,16 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   (void)make_next(t, at, at.bin_count / 2); // without memory the table stays as it is
 }
 
-/// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin.
+/// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin. Every successor learns
+/// it too: it may have been made since the caller looked, with the older figure. One that is smaller notes its own size.
 template <class Policy, class Threads>
 void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins) noexcept {
   lock_scope hold(t.grow_lock);
-  // relaxed, both: under the lock
-  if (at.asked_bins.load(sync::relaxed) < bins) at.asked_bins.store(bins, sync::relaxed);
+  for (index<Threads>* one = &at; one != nullptr; one = next_index(*one)) {
+    if (bins > one->bin_count) bins = one->bin_count;
+    // relaxed, both: under the lock
+    if (one->asked_bins.load(sync::relaxed) < bins) one->asked_bins.store(bins, sync::relaxed);
+  }
 }
 
 /// What an erase does besides: after it has taken an entry out.
