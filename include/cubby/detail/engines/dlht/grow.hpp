@@ -28,6 +28,11 @@ template <class Policy, class Threads>
 insert_outcome plan_growth(const table<Policy, Threads>& t, const index<Threads>& at, std::uint64_t h,
                            std::uint64_t& bins, occasion& why) noexcept {
   const std::uint64_t live = live_entries(t);
+  // An insert whose bin has moved gives its slot up: the same size mends a bin whose slots are only being filled.
+  if (header::invalid(h) == 0 && header::present(h) != header::every_slot) {
+    bins = at.bin_count;
+    return insert_outcome::inserted;
+  }
   if (header::invalid(h) == 0) {
     why = occasion::crowd;
     return plan_for_crowd(at, live, bins);
@@ -183,21 +188,23 @@ inserted_word give_up(table<Policy, Threads>& t, const thread_record& who, const
   return out;
 }
 
-/// What an insert does when its bin has neither space nor place. `again`: it looks again; `wait`: after a pause; `ended`: `out`
-/// says why.
+/// What an insert that has waited as `wait` says does when its bin has neither space nor place. `again`: it looks again; `wait`:
+/// after a pause; `ended`: `why` says why.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE attempt help(table<Policy, Threads>& t, const thread_record& who, const word_probe& probe,
-                                new_entry<Threads>& a, std::uint64_t h, attempt how, insert_outcome& why) noexcept {
+                                new_entry<Threads>& a, std::uint64_t h, attempt how, insert_outcome& why,
+                                const sync::backoff& wait) noexcept {
   if (how == attempt::no_place) {
     why = insert_outcome::full;
     return find_place(t, who, a, h) == attempt::again ? attempt::again : attempt::ended;
   }
+  // Slots that other inserts are filling may come free: an insert of the same key that was slower gives its slot back. One
+  // that stands still does not, so nobody waits for long.
+  const bool may_wait = (header::present(h) | header::invalid(h)) != header::every_slot && !wait.has_been_long();
+  if (may_wait && header::invalid(h) == 0 && next_index(*a.at) == nullptr) return attempt::wait;
   why = make_space(t, *a.at, probe, h);
   if (why == insert_outcome::inserted) return attempt::again;
-  // Slots that other inserts are filling may come free: an insert of the same key that was slower gives its slot back.
-  if (why == insert_outcome::crowded && (header::present(h) | header::invalid(h)) != header::every_slot)
-    return attempt::wait;
-  return attempt::ended;
+  return why == insert_outcome::crowded && may_wait ? attempt::wait : attempt::ended;
 }
 
 /// Inserts `value` under the probe's key, as `final`, unless the key is there (or hidden in a shadow slot). The caller
@@ -225,7 +232,7 @@ inserted_word insert(table<Policy, Threads>& t, thread_record& who, const Probe&
       return out;
     }
     if (how == attempt::no_space || how == attempt::no_place) {
-      how = help(t, who, probe, a, h, how, out.outcome);
+      how = help(t, who, probe, a, h, how, out.outcome, wait);
       if (how == attempt::ended) return give_up(t, who, a, out);
     }
     if (how == attempt::wait) wait.pause();
