@@ -98,7 +98,7 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   const std::uint64_t live = live_entries(t);
   if (static_cast<double>(live) >= low_mark * static_cast<double>(at.bin_count)) return;
   if (at.crowd_entries != 0 && live > at.crowd_entries / 2) return; // the crowded bin would double the table again
-  (void)make_next(t, at, at.bin_count / 2); // without memory the table stays as it is
+  (void)make_next(t, at, at.bin_count / 2);                         // without memory the table stays as it is
 }
 
 /// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin. Every successor learns

@@ -71,9 +71,8 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   return generations::create_next(t, at, [&]() -> index<Threads>* {
     index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
     if (made == nullptr) return nullptr;
-    const std::uint64_t asked = at.asked_bins.load(sync::relaxed); // relaxed: raised under the lock
-    if (asked < bins)
-      made->asked_bins.store(asked, sync::relaxed);                       // relaxed: [publish-next] publishes it
+    const std::uint64_t asked = at.asked_bins.load(sync::relaxed);  // relaxed: raised under the lock
+    if (asked < bins) made->asked_bins.store(asked, sync::relaxed); // relaxed: [publish-next] publishes it
     made->crowd_entries = crowd_entries_of(t, at, bins, why);
     made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
     return made;
