@@ -157,16 +157,16 @@ class backoff {
 public:
   void pause() noexcept {
     hook(step::wait, this);
-    if (spins_ < 64) {
-      ++spins_;
-      cpu::relax();
-    } else {
-      sched_yield();
-    }
+    if (pauses_ < 64) cpu::relax();
+    else sched_yield();
+    if (pauses_ < long_wait) ++pauses_;
   }
+  /// For who may go on in another way: 64 short pauses, and then 192 times the rest of a time slice.
+  [[nodiscard]] bool has_been_long() const noexcept { return pauses_ == long_wait; }
 
 private:
-  unsigned spins_ = 0;
+  static constexpr unsigned long_wait = 256;
+  unsigned pauses_ = 0;
 };
 
 } // namespace cubby::inline v0::sync

@@ -7,7 +7,7 @@
 
 namespace cubby::inline v0::engines::dlht {
 
-/// A crowded bin makes a table no larger than so many times what its entries, or the user, have asked for.
+/// A crowded bin makes a table no larger than so many times what its entries need, or the user has asked for.
 inline constexpr std::uint64_t most_times_for_crowds = 4;
 
 /// Fifteen entries have met in the bin and a sixteenth comes: doubles the table, so that bins part, as far as it may. `crowded`:
@@ -28,24 +28,26 @@ template <class Policy, class Threads>
 insert_outcome plan_growth(const table<Policy, Threads>& t, const index<Threads>& at, std::uint64_t h,
                            std::uint64_t& bins, occasion& why) noexcept {
   const std::uint64_t live = live_entries(t);
+  // An insert whose bin has moved gives its slot up: the same size mends a bin whose slots are only being filled.
+  if (header::invalid(h) == 0 && header::present(h) != header::every_slot) {
+    bins = at.bin_count;
+    return insert_outcome::inserted;
+  }
   if (header::invalid(h) == 0) {
     why = occasion::crowd;
     return plan_for_crowd(at, live, bins);
   }
+  if (t.settings.growth != growth_policy::fixed && is_loaded(at, live)) {
+    bins = at.bin_count * growth_factor(at.bin_count, t.settings);
+    return insert_outcome::inserted;
+  }
   // Bins never give a link bucket back, so churn uses them up; moving to the same size finds those that are not needed.
-  // relaxed: a recent figure
-  const bool links_are_waste = at.links_moved.load(sync::relaxed) * 2 <= at.link_count;
-  const bool is_fixed = t.settings.growth == growth_policy::fixed;
-  if (links_are_waste && (is_fixed || (live < at.bin_count && &at == first_index(t)))) {
+  if (links_are_waste(at, live)) {
     bins = at.bin_count;
     return insert_outcome::inserted;
   }
-  if (is_fixed) { // entries crowd in few bins
-    why = occasion::crowd;
-    return plan_for_crowd(at, live, bins);
-  }
-  bins = at.bin_count * growth_factor(at.bin_count, t.settings);
-  return insert_outcome::inserted;
+  why = occasion::crowd; // entries crowd in few bins
+  return plan_for_crowd(at, live, bins);
 }
 
 /// An insert found no space for `probe` in `at`: creates the successor if need be and moves the probe's unit there.
@@ -55,11 +57,16 @@ CUBBY_NEVER_INLINE insert_outcome make_space(table<Policy, Threads>& t, index<Th
                                              std::uint64_t h) noexcept {
   index<Threads>* next = next_index(at);
   if (next == nullptr) {
-    // Where nobody stands in the middle of it, a `fixed` table ends one rebuild before it begins another.
-    if (t.settings.growth == growth_policy::fixed && &at != first_index(t)) move_rest(t);
     std::uint64_t bins = 0;
     occasion why = occasion::load;
-    const insert_outcome planned = plan_growth(t, at, h, bins, why);
+    insert_outcome planned = plan_growth(t, at, h, bins, why);
+    // Where nobody stands in the middle of it, one rebuild ends before another begins. In a `fixed` table all are rebuilds.
+    const bool is_rebuild = bins == at.bin_count || t.settings.growth == growth_policy::fixed;
+    if (is_rebuild && &at != first_index(t)) {
+      move_rest(t);
+      why = occasion::load;
+      planned = plan_growth(t, at, h, bins, why);
+    }
     if (planned != insert_outcome::inserted) return planned;
     next = make_next(t, at, bins, why);
     if (next == nullptr) return insert_outcome::no_memory;
@@ -88,16 +95,22 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   if (t.ticks.fetch_add(1, sync::relaxed) % every != 0) return;
   const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.floor_extent;
   if (!divisible || next_index(at) != nullptr) return;
-  if (static_cast<double>(live_entries(t)) >= low_mark * static_cast<double>(at.bin_count)) return;
-  (void)make_next(t, at, at.bin_count / 2); // without memory the table stays as it is
+  const std::uint64_t live = live_entries(t);
+  if (static_cast<double>(live) >= low_mark * static_cast<double>(at.bin_count)) return;
+  if (at.crowd_entries != 0 && live > at.crowd_entries / 2) return; // the crowded bin would double the table again
+  (void)make_next(t, at, at.bin_count / 2);                         // without memory the table stays as it is
 }
 
-/// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin.
+/// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin. Every successor learns
+/// it too: it may have been made since the caller looked, with the older figure. One that is smaller notes its own size.
 template <class Policy, class Threads>
 void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins) noexcept {
   lock_scope hold(t.grow_lock);
-  // relaxed, both: under the lock
-  if (at.asked_bins.load(sync::relaxed) < bins) at.asked_bins.store(bins, sync::relaxed);
+  for (index<Threads>* one = &at; one != nullptr; one = next_index(*one)) {
+    if (bins > one->bin_count) bins = one->bin_count;
+    // relaxed, both: under the lock
+    if (one->asked_bins.load(sync::relaxed) < bins) one->asked_bins.store(bins, sync::relaxed);
+  }
 }
 
 /// What an erase does besides: after it has taken an entry out.
@@ -175,21 +188,23 @@ inserted_word give_up(table<Policy, Threads>& t, const thread_record& who, const
   return out;
 }
 
-/// What an insert does when its bin has neither space nor place. `again`: it looks again; `wait`: after a pause; `ended`: `out`
-/// says why.
+/// What an insert that has waited as `wait` says does when its bin has neither space nor place. `again`: it looks again; `wait`:
+/// after a pause; `ended`: `why` says why.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE attempt help(table<Policy, Threads>& t, const thread_record& who, const word_probe& probe,
-                                new_entry<Threads>& a, std::uint64_t h, attempt how, insert_outcome& why) noexcept {
+                                new_entry<Threads>& a, std::uint64_t h, attempt how, insert_outcome& why,
+                                const sync::backoff& wait) noexcept {
   if (how == attempt::no_place) {
     why = insert_outcome::full;
     return find_place(t, who, a, h) == attempt::again ? attempt::again : attempt::ended;
   }
+  // Slots that other inserts are filling may come free: an insert of the same key that was slower gives its slot back. One
+  // that stands still does not, so nobody waits for long.
+  const bool may_wait = (header::present(h) | header::invalid(h)) != header::every_slot && !wait.has_been_long();
+  if (may_wait && header::invalid(h) == 0 && next_index(*a.at) == nullptr) return attempt::wait;
   why = make_space(t, *a.at, probe, h);
   if (why == insert_outcome::inserted) return attempt::again;
-  // Slots that other inserts are filling may come free: an insert of the same key that was slower gives its slot back.
-  if (why == insert_outcome::crowded && (header::present(h) | header::invalid(h)) != header::every_slot)
-    return attempt::wait;
-  return attempt::ended;
+  return why == insert_outcome::crowded && may_wait ? attempt::wait : attempt::ended;
 }
 
 /// Inserts `value` under the probe's key, as `final`, unless the key is there (or hidden in a shadow slot). The caller
@@ -217,7 +232,7 @@ inserted_word insert(table<Policy, Threads>& t, thread_record& who, const Probe&
       return out;
     }
     if (how == attempt::no_space || how == attempt::no_place) {
-      how = help(t, who, probe, a, h, how, out.outcome);
+      how = help(t, who, probe, a, h, how, out.outcome, wait);
       if (how == attempt::ended) return give_up(t, who, a, out);
     }
     if (how == attempt::wait) wait.pause();

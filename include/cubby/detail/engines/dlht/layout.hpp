@@ -147,10 +147,11 @@ template <class Threads> struct alignas(cpu::cache_line) index {
   std::uint64_t bin_count = 0;
   std::uint64_t link_count = 0;
   sync::word<std::uint64_t, Threads>
-      asked_bins;                   // as many as entries or the user have asked for; others came for crowded bins
+      asked_bins;                   // as many as the user has asked for; others came for entries or for crowded bins
   sync::word<index*, Threads> next; // successor while or after the entries move; set once
   sync::word<std::uint32_t, Threads> frozen; // 1 while bins in state `snapshot` refuse updates
   memory::region pages;
+  std::uint64_t crowd_entries = 0; // live ones when a crowded bin made it so large, or 0; constant
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> links_used;
   alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> cursor; // first unit that nobody has taken

@@ -46,8 +46,23 @@ template <class Policy, class Threads> std::uint64_t live_entries(const table<Po
   return total < 0 ? 0 : static_cast<std::uint64_t>(total);
 }
 
+/// Whether `live` entries can need all link buckets of `at` with a good hash. Where a bin has n entries on average, at most
+/// n^4 / 24 of the bins have four or more, and need a link bucket.
+template <class Threads> bool is_loaded(const index<Threads>& at, std::uint64_t live) noexcept {
+  const double each = static_cast<double>(live) / static_cast<double>(at.bin_count);
+  return each * each * each * each * static_cast<double>(at.bin_count) >= 24 * static_cast<double>(at.link_count);
+}
+
 /// Why there is to be another index: for the entries or by the user's wish; for a bin that is too full; for a snapshot.
 enum class occasion : std::uint8_t { load, crowd, snapshot };
+
+/// `crowd_entries` of the successor of `at`.
+template <class Policy, class Threads>
+std::uint64_t crowd_entries_of(const table<Policy, Threads>& t, const index<Threads>& at, std::uint64_t bins,
+                               occasion why) noexcept {
+  if (bins == at.bin_count) return at.crowd_entries;
+  return bins > at.bin_count && why == occasion::crowd ? live_entries(t) : 0;
+}
 
 /// Creates the successor of `at` with `bins` bins unless it has one; null: no memory.
 template <class Policy, class Threads>
@@ -56,22 +71,31 @@ index<Threads>* make_next(table<Policy, Threads>& t, index<Threads>& at, std::ui
   return generations::create_next(t, at, [&]() -> index<Threads>* {
     index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
     if (made == nullptr) return nullptr;
-    const bool was_asked = bins > at.bin_count && why == occasion::load;
-    const std::uint64_t asked = at.asked_bins.load(sync::relaxed); // relaxed: raised under the lock
-    if (!was_asked && asked < bins)
-      made->asked_bins.store(asked, sync::relaxed);                       // relaxed: [publish-next] publishes it
+    const std::uint64_t asked = at.asked_bins.load(sync::relaxed);  // relaxed: raised under the lock
+    if (asked < bins) made->asked_bins.store(asked, sync::relaxed); // relaxed: [publish-next] publishes it
+    made->crowd_entries = crowd_entries_of(t, at, bins, why);
     made->frozen.store(why == occasion::snapshot ? 1 : 0, sync::relaxed); // relaxed: [publish-next] publishes it
     return made;
   });
 }
 
+/// Whether a move to an index of the same size gives link buckets back. Eight entries in one bin need three, no entries need more.
+template <class Threads> bool links_are_waste(const index<Threads>& at, std::uint64_t live) noexcept {
+  // relaxed: a recent figure
+  return at.links_moved.load(sync::relaxed) * 2 <= at.link_count || live <= at.link_count * 2;
+}
+
 /// By how much to grow when a successor has no space for a unit of `at`. A table that shrinks goes back no further than
 /// to the size that it had. Otherwise each bin fits, and link buckets are what is missing: inserts have used them up, which
-/// a `fixed` table mends at its size.
-template <class Threads>
-std::uint64_t further_factor(const index<Threads>& at, const index<Threads>& to, const options& chosen) noexcept {
+/// the same size mends, in a `fixed` table always.
+template <class Policy, class Threads>
+std::uint64_t further_factor(const table<Policy, Threads>& t, const index<Threads>& at,
+                             const index<Threads>& to) noexcept {
   if (to.bin_count < at.bin_count) return 2;
-  return chosen.growth == growth_policy::fixed ? 1 : growth_factor(to.bin_count, chosen);
+  if (t.settings.growth == growth_policy::fixed) return 1;
+  const std::uint64_t live = live_entries(t);
+  if (is_loaded(to, live)) return growth_factor(to.bin_count, t.settings);
+  return links_are_waste(to, live) ? 1 : 2;
 }
 
 enum class move_result : std::uint8_t { moved, busy, no_memory };
@@ -114,7 +138,7 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
     }
     // No space there: the unit goes further.
     const occasion why = to->bin_count < at.bin_count ? occasion::crowd : occasion::load;
-    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(at, *to, t.settings), why);
+    index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(t, at, *to), why);
     if (further == nullptr) {
       release_sources(bin_state::no_transfer);
       mark_missed(at);
