@@ -41,7 +41,7 @@ protected:
   static unsigned crowd(map& m, std::uint64_t place) {
     unsigned refused = 0;
     for (std::uint64_t i = 0; i < 16; ++i)
-      refused += m.try_insert((place << 44) + i, 1) == cubby::insert_outcome::inserted ? 0 : 1;
+      refused += m.try_insert((place << 44) + i, 1) == cubby::outcome::inserted ? 0 : 1;
     EXPECT_TRUE(m.reserve(0));
     return refused;
   }

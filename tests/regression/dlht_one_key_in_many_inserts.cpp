@@ -57,7 +57,7 @@ TEST(regression_dlht_one_key, in_many_inserts_makes_no_larger_table) {
     for (std::uint64_t n = 1000; n < 1020; ++n) ASSERT_TRUE(m.insert(n, n));
     const auto before = m.stats();
     inserts_that_stand_still others(m, 42, slots_of_a_bin);
-    EXPECT_EQ(m.try_insert(42, 7), cubby::insert_outcome::inserted) << "it waits for nobody who stands still";
+    EXPECT_EQ(m.try_insert(42, 7), cubby::outcome::inserted) << "it waits for nobody who stands still";
     EXPECT_EQ(others.finish(), 0u);
     ASSERT_TRUE(m.reserve(0));
     EXPECT_EQ(m.find(42), 7u);

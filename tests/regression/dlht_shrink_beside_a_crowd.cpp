@@ -42,7 +42,7 @@ protected:
   }
   void add(map& m) {
     std::uint64_t key = random_.next();
-    while (m.try_insert(key, 1) != cubby::insert_outcome::inserted) key = random_.next(); // it met the crowd
+    while (m.try_insert(key, 1) != cubby::outcome::inserted) key = random_.next(); // it met the crowd
     keys_.push_back(key);
   }
   std::deque<std::uint64_t> keys_;
