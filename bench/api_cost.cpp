@@ -55,7 +55,7 @@ public:
         const auto pin = engine_.pin(context_.at);
         engine_.find_many(
             context_.at, batch, [&](std::size_t i) { return probe(asked_[i]); },
-            [&](std::size_t i, const cubby::found_word& seen) {
+            [&](std::size_t i, const cubby::detail::found_word& seen) {
               found_[i] = seen.found;
               if (seen.found) values_[i] = seen.word;
             });
@@ -74,7 +74,7 @@ public:
   std::uint64_t sum() const { return sum_; }
 
 private:
-  cubby::word_probe probe(std::uint64_t key) const { return engine_.slots().probe_of(key); }
+  cubby::detail::word_probe probe(std::uint64_t key) const { return engine_.slots().probe_of(key); }
   void ask(std::uint64_t from) {
     for (std::size_t i = 0; i < batch; ++i) asked_[i] = (from + i) * 7;
   }

@@ -41,15 +41,15 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 template <class Table> std::unique_ptr<Table> filled(std::uint64_t buckets, std::uint64_t entries) {
   auto made = std::make_unique<Table>(buckets);
-  cubby::thread_record& mine = *cubby::registry::local();
-  const cubby::thread_pin inside(mine);
+  cubby::detail::thread_record& mine = *cubby::detail::registry::local();
+  const cubby::detail::thread_pin inside(mine);
   for (std::uint64_t i = 0; i < entries; ++i) made->insert(i);
   return made;
 }
 
 /// Nanoseconds of a lookup of random keys from `first` on, of which `expected` are there.
 template <class Find> double time_of_finds(const plan& p, std::uint64_t first, bool expected, Find find) {
-  cubby::thread_record& mine = *cubby::registry::local();
+  cubby::detail::thread_record& mine = *cubby::detail::registry::local();
   std::uint64_t state = first + 1;
   std::uint64_t wrong = 0;
   std::uint64_t count = 0;
@@ -57,7 +57,7 @@ template <class Find> double time_of_finds(const plan& p, std::uint64_t first, b
   const auto end = begin + std::chrono::milliseconds(p.milliseconds / 4);
   do {
     for (unsigned i = 0; i < 1024; ++i) {
-      const cubby::thread_pin inside(mine);
+      const cubby::detail::thread_pin inside(mine);
       wrong += find(first + next_random(state) % p.entries) != expected ? 1 : 0;
     }
     count += 1024;
@@ -117,13 +117,13 @@ template <class Table> void measure_resizing(const plan& p, std::uint64_t factor
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> found{0};
   std::thread reader([&] {
-    cubby::thread_record& mine = *cubby::registry::local();
+    cubby::detail::thread_record& mine = *cubby::detail::registry::local();
     std::uint64_t state = 1;
     std::uint64_t hits = 0;
     std::uint64_t count = 0;
     while (!stop.load(std::memory_order_relaxed)) { // a request to end; the join orders the rest
       for (unsigned i = 0; i < 256; ++i) {
-        const cubby::thread_pin inside(mine);
+        const cubby::detail::thread_pin inside(mine);
         hits += table->find(next_random(state) % p.entries) ? 1 : 0;
       }
       count += 256;

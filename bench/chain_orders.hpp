@@ -13,8 +13,9 @@
 
 namespace bench {
 
-namespace space = cubby::engines::relativistic;
-using integers = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
+namespace space = cubby::detail::engines::relativistic;
+using integers =
+    cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
 
 /// What resizes have cost so far.
 struct resize_costs {
@@ -56,9 +57,10 @@ protected:
     if (space::search(table_.policy, space::first_link(table_, p.hash), p).where != nullptr) return;
     space::node* const made = space::make_node<integers>(p.word, key, 0);
     if (made == nullptr) std::abort();
-    const cubby::lock_scope hold(space::stripe_of(table_, p.hash).lock);
+    const cubby::detail::lock_scope hold(space::stripe_of(table_, p.hash).lock);
     auto& before = place(space::array_of(table_, p.hash), p.hash);
-    made->next.store(before.load(cubby::sync::relaxed), cubby::sync::relaxed); // relaxed: not yet shared
+    made->next.store(before.load(cubby::detail::sync::relaxed),
+                     cubby::detail::sync::relaxed); // relaxed: not yet shared
     space::put_link(before, space::link_to(*made));
   }
   /// Until the new array is shown; then waits for the readers of the old one.
@@ -66,7 +68,7 @@ protected:
     if (!space::begin_resize(table_, buckets)) std::abort();
     ++costs_.resizes;
     // relaxed: a figure
-    const std::uint64_t bytes = table_.array_bytes.load(cubby::sync::relaxed);
+    const std::uint64_t bytes = table_.array_bytes.load(cubby::detail::sync::relaxed);
     if (bytes > costs_.peak_bytes) costs_.peak_bytes = bytes;
     while (!table_.work.waiting) (void)space::work_on(table_, ~std::uint64_t{0});
     wait_for(table_.work.readers);
@@ -101,7 +103,7 @@ public:
     const auto p = probe(key);
     std::uint64_t link = space::first_link(table_, p.hash);
     for (const space::node* n = space::node_at(link); n != nullptr; n = space::node_at(link)) {
-      link = n->next.load(cubby::sync::acquire);
+      link = n->next.load(cubby::detail::sync::acquire);
       if (n->key == p.word) {
         if ((link & space::mark::dead) == 0) return true;
       } else if (space::comes_before(p.hash, table_.policy.hash_of(n->key, 0))) {
@@ -139,15 +141,15 @@ private:
 
   /// The first link on a bucket's path that leads to another bucket's node.
   struct seam {
-    cubby::sync::word<std::uint64_t>* where = nullptr;
+    cubby::detail::sync::word<std::uint64_t>* where = nullptr;
     std::uint64_t behind = 0; // nodes on the path behind that link
     std::uint64_t own = 0;    // where it should lead: the bucket's next node, or nowhere
   };
   [[nodiscard]] seam find_seam(space::bucket_array& at, std::uint64_t bucket) const {
     seam found;
-    cubby::sync::word<std::uint64_t>* from = &at.heads[bucket];
+    cubby::detail::sync::word<std::uint64_t>* from = &at.heads[bucket];
     // relaxed, all: nobody else changes links
-    for (space::node* n = space::node_at(from->load(cubby::sync::relaxed)); n != nullptr;) {
+    for (space::node* n = space::node_at(from->load(cubby::detail::sync::relaxed)); n != nullptr;) {
       const bool own = (space::hash_of(table_.policy, *n) & at.mask) == bucket;
       if (found.where == nullptr && !own) found.where = from;
       if (found.where != nullptr) {
@@ -155,7 +157,7 @@ private:
         if (own && found.own == 0) found.own = space::link_to(*n);
       }
       from = &n->next;
-      n = space::node_at(from->load(cubby::sync::relaxed)); // relaxed: as above
+      n = space::node_at(from->load(cubby::detail::sync::relaxed)); // relaxed: as above
     }
     return found;
   }
@@ -176,9 +178,9 @@ private:
     bool any = false;
     for (std::uint64_t number = 0; number <= from.mask; ++number) {
       auto& head = from.heads[number];
-      if (head.load(cubby::sync::relaxed) == finished) continue; // relaxed, both: only this thread is left here
+      if (head.load(cubby::detail::sync::relaxed) == finished) continue; // relaxed, both: only this thread is left here
       if (cut_seam(to, number, from.mask + 1)) any = true;
-      else head.store(finished, cubby::sync::relaxed); // relaxed: as above
+      else head.store(finished, cubby::detail::sync::relaxed); // relaxed: as above
     }
     return any;
   }
@@ -189,30 +191,30 @@ private:
 class in_place_table {
 public:
   explicit in_place_table(std::uint64_t buckets) {
-    pages_ = cubby::memory::allocate(most * sizeof(cubby::sync::word<std::uint64_t>));
+    pages_ = cubby::detail::memory::allocate(most * sizeof(cubby::detail::sync::word<std::uint64_t>));
     if (pages_.address == nullptr) std::abort();
-    at_.heads = reinterpret_cast<cubby::sync::word<std::uint64_t>*>(pages_.address);
+    at_.heads = reinterpret_cast<cubby::detail::sync::word<std::uint64_t>*>(pages_.address);
     at_.mask = buckets - 1;
-    mask_.store(buckets - 1, cubby::sync::relaxed); // relaxed: not yet shared
+    mask_.store(buckets - 1, cubby::detail::sync::relaxed); // relaxed: not yet shared
   }
   in_place_table(const in_place_table&) = delete;
   in_place_table& operator=(const in_place_table&) = delete;
   ~in_place_table() {
     for (std::uint64_t b = 0; b <= at_.mask; ++b) {
       // relaxed, both: nobody else is here
-      for (space::node* n = space::node_at(at_.heads[b].load(cubby::sync::relaxed)); n != nullptr;) {
-        space::node* const next = space::node_at(n->next.load(cubby::sync::relaxed)); // relaxed: as above
+      for (space::node* n = space::node_at(at_.heads[b].load(cubby::detail::sync::relaxed)); n != nullptr;) {
+        space::node* const next = space::node_at(n->next.load(cubby::detail::sync::relaxed)); // relaxed: as above
         space::free_node(n);
         n = next;
       }
     }
-    cubby::memory::release(pages_);
+    cubby::detail::memory::release(pages_);
   }
 
   [[nodiscard]] bool find(std::uint64_t key) const {
     const auto p = policy_.probe_of(key);
-    const std::uint64_t mask = mask_.load(cubby::sync::acquire);
-    return space::search(policy_, at_.heads[p.hash & mask].load(cubby::sync::acquire), p).where != nullptr;
+    const std::uint64_t mask = mask_.load(cubby::detail::sync::acquire);
+    return space::search(policy_, at_.heads[p.hash & mask].load(cubby::detail::sync::acquire), p).where != nullptr;
   }
   /// While nobody resizes.
   void insert(std::uint64_t key) {
@@ -220,7 +222,8 @@ public:
     space::node* const made = space::make_node<integers>(p.word, key, 0);
     if (made == nullptr) std::abort();
     auto& before = space::place_of(policy_, at_, p.hash);
-    made->next.store(before.load(cubby::sync::relaxed), cubby::sync::relaxed); // relaxed: not yet shared
+    made->next.store(before.load(cubby::detail::sync::relaxed),
+                     cubby::detail::sync::relaxed); // relaxed: not yet shared
     space::put_link(before, space::link_to(*made));
   }
   void resize(std::uint64_t buckets) {
@@ -237,7 +240,7 @@ private:
   static constexpr std::uint64_t most = std::uint64_t{1} << 32;
 
   void show(std::uint64_t mask) {
-    mask_.store(mask, cubby::sync::release);
+    mask_.store(mask, cubby::detail::sync::release);
     wait_for(cubby::rcu::grace_period::begin());
   }
   /// Lower heads stay as they are: their own nodes come first in their chains. Readers have not heard of the higher ones.
@@ -245,30 +248,31 @@ private:
     const std::uint64_t now = at_.mask + 1;
     for (std::uint64_t b = 0; b < now; ++b) {
       // relaxed, all: nobody else changes links
-      for (const space::node* n = space::node_at(at_.heads[b].load(cubby::sync::relaxed)); n != nullptr;) {
+      for (const space::node* n = space::node_at(at_.heads[b].load(cubby::detail::sync::relaxed)); n != nullptr;) {
         const std::uint64_t own = space::hash_of(policy_, *n) & (buckets - 1);
         auto& head = at_.heads[own];
         // relaxed, all: as above
-        if (own >= now && head.load(cubby::sync::relaxed) == 0) head.store(space::link_to(*n), cubby::sync::relaxed);
-        n = space::node_at(n->next.load(cubby::sync::relaxed)); // relaxed: as above
+        if (own >= now && head.load(cubby::detail::sync::relaxed) == 0)
+          head.store(space::link_to(*n), cubby::detail::sync::relaxed);
+        n = space::node_at(n->next.load(cubby::detail::sync::relaxed)); // relaxed: as above
       }
     }
     show(buckets - 1);
     at_.mask = buckets - 1;
-    at_.family_mask.store(now - 1, cubby::sync::relaxed); // relaxed: only this thread uses it
+    at_.family_mask.store(now - 1, cubby::detail::sync::relaxed); // relaxed: only this thread uses it
     for (std::uint64_t b = 0; b < now; ++b) space::cut_chains(policy_, at_, b);
   }
   void shrink(std::uint64_t buckets) {
     const std::uint64_t ways = at_.mask ^ (buckets - 1);
     for (std::uint64_t number = 0; number < buckets; ++number) {
-      cubby::sync::word<std::uint64_t>* tail = &at_.heads[number];
+      cubby::detail::sync::word<std::uint64_t>* tail = &at_.heads[number];
       std::uint64_t b = number;
       do {
         // relaxed, all: nobody else changes links
-        const std::uint64_t chain = at_.heads[b].load(cubby::sync::relaxed);
+        const std::uint64_t chain = at_.heads[b].load(cubby::detail::sync::relaxed);
         if (b != number && chain != 0) space::put_link(*tail, chain);
         space::node* n = space::node_at(chain);
-        for (; n != nullptr; n = space::node_at(tail->load(cubby::sync::relaxed))) tail = &n->next;
+        for (; n != nullptr; n = space::node_at(tail->load(cubby::detail::sync::relaxed))) tail = &n->next;
         b = space::next_sibling(b, ways);
       } while (b != number);
     }
@@ -279,15 +283,16 @@ private:
   }
   /// Heads that nobody uses any more read as zero when the table grows again.
   void give_back(std::uint64_t from, std::uint64_t to) {
-    constexpr std::uint64_t page = cubby::memory::small_page / sizeof(*at_.heads);
-    for (; from < to && from % page != 0; ++from) at_.heads[from].store(0, cubby::sync::relaxed); // relaxed: as above
+    constexpr std::uint64_t page = cubby::detail::memory::small_page / sizeof(*at_.heads);
+    for (; from < to && from % page != 0; ++from)
+      at_.heads[from].store(0, cubby::detail::sync::relaxed); // relaxed: as above
     if (from < to) (void)madvise(at_.heads + from, (to - from) * sizeof(*at_.heads), MADV_DONTNEED);
   }
 
   integers policy_{{}, {}, 0};
-  cubby::sync::word<std::uint64_t> mask_; // what readers go by; `at_` is the writer's
+  cubby::detail::sync::word<std::uint64_t> mask_; // what readers go by; `at_` is the writer's
   space::bucket_array at_;
-  cubby::memory::region pages_;
+  cubby::detail::memory::region pages_;
   resize_costs costs_;
 };
 

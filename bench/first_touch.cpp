@@ -12,13 +12,13 @@
 
 int main(int count, char** words) {
   const std::size_t gigabytes = count > 1 ? std::strtoull(words[1], nullptr, 10) : 4;
-  const cubby::memory::region pages = cubby::memory::allocate(gigabytes << 30);
+  const cubby::detail::memory::region pages = cubby::detail::memory::allocate(gigabytes << 30);
   if (pages.bytes == 0) {
     std::fprintf(stderr, "bench_first_touch: no memory for %zu GB; ask for less\n", gigabytes);
     return 2;
   }
   std::vector<double> times;
-  for (std::size_t at = 0; at < pages.bytes; at += cubby::memory::huge_page) {
+  for (std::size_t at = 0; at < pages.bytes; at += cubby::detail::memory::huge_page) {
     const auto begin = std::chrono::steady_clock::now();
     *reinterpret_cast<volatile char*>(pages.address + at) = 1;
     times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());

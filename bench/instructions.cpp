@@ -39,7 +39,7 @@ template <class Value> constexpr std::uint64_t number_of(const Value& value) {
 template <class Engine, class Value = std::uint64_t> class bench {
   using map_type = cubby::map<std::uint64_t, Value, Engine>;
   static constexpr bool has_pipeline =
-      std::same_as<Value, std::uint64_t> && cubby::contract::pipelined<typename map_type::engine_type>;
+      std::same_as<Value, std::uint64_t> && cubby::detail::contract::pipelined<typename map_type::engine_type>;
 
   // Figures of handles and guards as well, and of an insert and an erase of one key, which change no bin for good.
   static constexpr bool is_dlht = std::same_as<Engine, cubby::dlht> || std::same_as<Engine, cubby::dlht_single>;

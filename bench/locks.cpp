@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t lines = 1024;
 constexpr std::size_t pairs = 2'000'000;
 
-using line = cubby::engines::dlht::bin<cubby::sync::shared>;
+using line = cubby::detail::engines::dlht::bin<cubby::detail::sync::shared>;
 
 // The shortest of five rounds, in nanoseconds a pair.
 template <class F> double shortest(F one) {
@@ -33,7 +33,7 @@ template <class F> double shortest(F one) {
 }
 
 void four_locked(line& b) {
-  using namespace cubby::sync;
+  using namespace cubby::detail::sync;
   std::uint64_t head = b.head.load(acquire);
   const std::uint64_t before = head;
   if (!b.head.compare_exchange(head, before + 1, acq_rel, relaxed)) return;

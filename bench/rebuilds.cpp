@@ -18,10 +18,10 @@
 
 namespace {
 
-namespace space = cubby::engines::dramhit;
-using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
+namespace space = cubby::detail::engines::dramhit;
+using codec = cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
 using table = space::table<codec>;
-using cubby::arrays::first_array, cubby::arrays::next_array;
+using cubby::detail::arrays::first_array, cubby::detail::arrays::next_array;
 
 struct plan {
   std::uint64_t entries = 1'000'000;
@@ -53,15 +53,15 @@ void must(bool done) {
   if (!done) std::abort();
 }
 std::uint64_t rebuilds_of(const table& t) {
-  return t.rebuilds.load(cubby::sync::relaxed); // relaxed: a statistic
+  return t.rebuilds.load(cubby::detail::sync::relaxed); // relaxed: a statistic
 }
 std::uint64_t growths_of(const table& t) {
-  return t.growths.load(cubby::sync::relaxed); // relaxed: a statistic
+  return t.growths.load(cubby::detail::sync::relaxed); // relaxed: a statistic
 }
 /// Looks now and then until nothing moves, so that a turn has whole rebuilds alone.
 void wait_for_rest(const table& t) {
   for (;; bench::rest(1e-4)) {
-    const cubby::thread_pin inside(*cubby::registry::local());
+    const cubby::detail::thread_pin inside(*cubby::detail::registry::local());
     if (next_array(*first_array(t)) == nullptr) return;
   }
 }
@@ -70,9 +70,9 @@ void wait_for_rest(const table& t) {
 class churn {
 public:
   churn(table& t, unsigned number, const plan& p)
-      : table_(t), thread_record_(*cubby::registry::local()), first_(number), step_(p.threads),
+      : table_(t), thread_record_(*cubby::detail::registry::local()), first_(number), step_(p.threads),
         live_(p.entries / p.threads) {
-    const cubby::thread_pin inside(thread_record_);
+    const cubby::detail::thread_pin inside(thread_record_);
     for (; next_ < live_; ++next_) insert();
   }
 
@@ -81,7 +81,7 @@ public:
     while (growths_of(table_) == 0 || is_moving()) (void)write_some();
     way.start();
     for (double from = bench::seconds_now(); !way.over();) {
-      const cubby::thread_pin inside(thread_record_);
+      const cubby::detail::thread_pin inside(thread_record_);
       const auto* const before = first_array(table_);
       const times timed = write_some();
       const bool moved = first_array(table_) != before || next_array(*before) != nullptr;
@@ -98,7 +98,7 @@ public:
 
 private:
   [[nodiscard]] bool is_moving() const {
-    const cubby::thread_pin inside(thread_record_);
+    const cubby::detail::thread_pin inside(thread_record_);
     return next_array(*first_array(table_)) != nullptr;
   }
   struct times {
@@ -106,7 +106,7 @@ private:
   };
   /// Pairs of an insert and an erase; the ticks of one in the middle.
   times write_some() {
-    const cubby::thread_pin inside(thread_record_);
+    const cubby::detail::thread_pin inside(thread_record_);
     for (std::uint64_t i = next_; i < next_ + pairs_at_a_time; ++i) {
       space::prefetch_home(table_, probe_of(i));
       space::prefetch_home(table_, probe_of(i - live_));
@@ -122,19 +122,17 @@ private:
     }
     return out;
   }
-  [[nodiscard]] cubby::word_probe probe_of(std::uint64_t i) const {
+  [[nodiscard]] cubby::detail::word_probe probe_of(std::uint64_t i) const {
     return table_.policy.probe_of(i * step_ + first_ + space::reserved_words);
   }
-  void insert() {
-    must(space::insert(table_, thread_record_, probe_of(next_), next_) == cubby::outcome::inserted);
-  }
+  void insert() { must(space::insert(table_, thread_record_, probe_of(next_), next_) == cubby::outcome::inserted); }
   void erase() {
-    const auto always = [](std::uint64_t) { return cubby::decision{cubby::action::erase, 0}; };
+    const auto always = [](std::uint64_t) { return cubby::detail::decision{cubby::action::erase, 0}; };
     must(space::mutate(table_, thread_record_, probe_of(next_ - live_), always).found);
   }
 
   table& table_;
-  cubby::thread_record& thread_record_;
+  cubby::detail::thread_record& thread_record_;
   std::uint64_t first_;
   std::uint64_t step_;
   std::uint64_t live_;

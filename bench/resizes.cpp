@@ -16,7 +16,7 @@
 
 namespace {
 
-namespace space = cubby::engines::relativistic;
+namespace space = cubby::detail::engines::relativistic;
 using clock_type = std::chrono::steady_clock;
 
 struct plan {
@@ -34,8 +34,8 @@ public:
   relativistic_table(std::uint64_t buckets, std::uint64_t entries) : table_(settings(buckets), codec({}, {}, 0)) {
     if (!space::open(table_)) std::abort();
     table_.bound = ~std::uint64_t{0};
-    cubby::thread_record& mine = *cubby::registry::local();
-    const cubby::thread_pin inside(mine);
+    cubby::detail::thread_record& mine = *cubby::detail::registry::local();
+    const cubby::detail::thread_pin inside(mine);
     for (std::uint64_t i = 0; i < entries; ++i) {
       if (space::insert(table_, table_.policy.probe_of(i), i).outcome != cubby::outcome::inserted) std::abort();
     }
@@ -46,19 +46,19 @@ public:
 
   class reader {
   public:
-    explicit reader(relativistic_table& t) : table_(t.table_), thread_record_(*cubby::registry::local()) {}
+    explicit reader(relativistic_table& t) : table_(t.table_), thread_record_(*cubby::detail::registry::local()) {}
     bool find(std::uint64_t key, std::uint64_t& value) {
-      const cubby::thread_pin inside(thread_record_);
-      const cubby::found_word got = space::find(table_, table_.policy.probe_of(key));
+      const cubby::detail::thread_pin inside(thread_record_);
+      const cubby::detail::found_word got = space::find(table_, table_.policy.probe_of(key));
       value = got.word;
       return got.found;
     }
 
   private:
-    using table =
-        space::table<cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>>;
+    using table = space::table<
+        cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>>;
     table& table_;
-    cubby::thread_record& thread_record_;
+    cubby::detail::thread_record& thread_record_;
   };
 
   void resize(std::uint64_t buckets) {
@@ -73,7 +73,8 @@ public:
   }
 
 private:
-  using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
+  using codec =
+      cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
   static cubby::relativistic::options settings(std::uint64_t buckets) {
     cubby::relativistic::options o;
     o.capacity = buckets;

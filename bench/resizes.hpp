@@ -21,16 +21,16 @@ public:
 
   class reader {
   public:
-    explicit reader(filled& t) : table_(t.table_), thread_record_(*cubby::registry::local()) {}
+    explicit reader(filled& t) : table_(t.table_), thread_record_(*cubby::detail::registry::local()) {}
     bool find(std::uint64_t key, std::uint64_t& value) {
-      if constexpr (requires(Table& t, cubby::thread_record& s) { t.find(s, key, value); })
+      if constexpr (requires(Table& t, cubby::detail::thread_record& s) { t.find(s, key, value); })
         return table_.find(thread_record_, key, value);
       else return table_.find(key, value);
     }
 
   private:
     Table& table_;
-    cubby::thread_record& thread_record_;
+    cubby::detail::thread_record& thread_record_;
   };
 
   void resize(std::uint64_t buckets) { table_.resize(buckets); }

@@ -54,14 +54,14 @@ public:
   }
   /// The old one is freed by a later call, when nobody reads it any more.
   void replace(std::unique_ptr<config> next) {
-    cubby::thread_record* const mine = cubby::registry::local();
+    cubby::rcu::thread_record* const mine = cubby::rcu::registry::local();
     if (mine == nullptr) throw std::bad_alloc();
     bag_.add(*mine, config_policy::word_of(shown_.exchange(next.release())));
   }
   /// When it returns true nobody reads the old one, which has been freed. False inside a `read` of one's own, where it
   /// would wait for itself: then nothing was replaced.
   bool replace_and_wait(std::unique_ptr<config> next) {
-    if (cubby::registry::inside()) return false;
+    if (cubby::rcu::registry::inside()) return false;
     const std::unique_ptr<config> old(shown_.exchange(next.release()));
     return cubby::rcu::synchronize() == cubby::rcu::waited::elapsed;
   }
@@ -69,7 +69,7 @@ public:
 private:
   std::atomic<config*> shown_;
   config_policy policy_;
-  cubby::retire_bag<config_policy, cubby::sync::shared> bag_{policy_};
+  cubby::rcu::retire_bag<config_policy> bag_{policy_};
 };
 
 constexpr unsigned readers = 3;

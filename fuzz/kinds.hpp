@@ -97,7 +97,7 @@ struct keys_alone {
   static constexpr bool has_values = false;
   using hash = cubby::modulo_hash<std::uint64_t>;
   using key_type = std::uint64_t;
-  using value_type = cubby::no_value;
+  using value_type = cubby::detail::no_value;
   template <class Engine> using table = cubby::set<key_type, Engine, hash>;
   static key_type key(std::uint16_t n) { return number_key(n); }
   static value_type value(std::uint16_t) { return {}; }

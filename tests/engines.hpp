@@ -48,9 +48,10 @@ enum class threads_of { shared, single };
 /// What a table of words can do. An engine that delegates its writes has a class of tables of its own.
 template <class Engine>
 constexpr cubby::capability_set capabilities_of_words() {
-  using codec = cubby::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
+  using codec =
+      cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
   if constexpr (requires { typename Engine::template delegating_engine<codec>; }) {
-    return cubby::contract::capabilities_of<typename Engine::template delegating_engine<codec>>;
+    return cubby::detail::contract::capabilities_of<typename Engine::template delegating_engine<codec>>;
   } else {
     return cubby::map<std::uint64_t, std::uint64_t, Engine>::capabilities;
   }

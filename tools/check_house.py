@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Reads the tree and names each place where a rule of the house is broken; exits 1 when there is one.
-# The rules: layers, the platform seam, sizes, memory orders, licence lines, names, words, links,
+# The rules: layers, public names, the platform seam, sizes, memory orders, licence lines, names, words, links,
 # versions, the engines that pages name, the files of tests that their README names.
 import argparse
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from house import evidence, layers, orders, sizes, words  # noqa: E402
+from house import evidence, layers, names, orders, sizes, words  # noqa: E402
 from house.tree import Tree  # noqa: E402
 
 RULES = [
@@ -16,6 +16,7 @@ RULES = [
     layers.check_user_includes,
     layers.check_platform_seam,
     layers.check_support,
+    names.check_public_names,
     evidence.check_engines,
     evidence.check_matrix,
     evidence.check_cells,

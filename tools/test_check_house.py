@@ -38,6 +38,28 @@ class House(unittest.TestCase):
         self.assertEqual(found, [], "\n".join(map(str, found)))
 
 
+class Names(House):
+    PAGE = {"docs/names.md": MD_SPDX + "| `map` | `map.hpp` | the map |\n"}
+
+    def test_internals_are_in_detail(self):
+        self.passes(self.PAGE | {
+            "include/cubby/map.hpp": header("namespace cubby::inline v0 {", "", "namespace detail {", "", "struct inner {};", "",
+                                            "} // namespace detail", "", "template <class K> class map {", "  int f() {", "  }", "};",
+                                            "", "} // namespace cubby::inline v0"),
+        })
+
+    def test_public_name_that_the_page_does_not_know(self):
+        for line in ("struct extra {};", "enum class extra { a };", "template <class T> using extra = T;", "inline int extra(int a) {",
+                     "inline constexpr int extra = 1;", "template <class T> concept extra = true;", "class [[nodiscard]] extra;"):
+            self.catches("names", self.PAGE | {
+                "include/cubby/map.hpp": header("namespace cubby::inline v0 {", "", "class map;", line, "",
+                                                "} // namespace cubby::inline v0"),
+            })
+
+    def test_name_of_the_page_that_no_header_declares(self):
+        self.catches("names", self.PAGE)
+
+
 class Layers(House):
     def test_down_is_allowed(self):
         self.passes({

@@ -28,14 +28,14 @@ struct plain_node {
 class plain_buckets {
 public:
   plain_buckets(std::uint64_t count, std::uint64_t seed)
-      : mask_(count - 1), hash_{seed}, pages_(cubby::memory::allocate(count * sizeof(head))) {
+      : mask_(count - 1), hash_{seed}, pages_(cubby::detail::memory::allocate(count * sizeof(head))) {
     if (pages_.address == nullptr) throw std::bad_alloc();
     // Zero bytes are an empty chain.
     heads_ = reinterpret_cast<head*>(pages_.address);
   }
   plain_buckets(const plain_buckets&) = delete;
   plain_buckets& operator=(const plain_buckets&) = delete;
-  ~plain_buckets() { cubby::memory::release(pages_); } // nodes belong to the table
+  ~plain_buckets() { cubby::detail::memory::release(pages_); } // nodes belong to the table
 
   [[nodiscard]] std::uint64_t count() const { return mask_ + 1; }
 
@@ -84,7 +84,7 @@ private:
 
   std::uint64_t mask_;
   cubby::hash<std::uint64_t> hash_;
-  cubby::memory::region pages_;
+  cubby::detail::memory::region pages_;
   head* heads_ = nullptr;
 };
 

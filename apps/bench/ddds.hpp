@@ -52,8 +52,8 @@ public:
     last->free_nodes();
   }
 
-  bool find(cubby::thread_record& mine, std::uint64_t key, std::uint64_t& value) const {
-    const cubby::thread_pin inside(mine);
+  bool find(cubby::detail::thread_record& mine, std::uint64_t key, std::uint64_t& value) const {
+    const cubby::detail::thread_pin inside(mine);
     const plain_node* const n = old_.load(std::memory_order_acquire) == nullptr
                                     ? now_.load(std::memory_order_acquire)->find(key)
                                     : find_in_both(key);

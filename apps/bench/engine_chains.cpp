@@ -28,7 +28,7 @@ public:
 
   class thread_record {
   public:
-    explicit thread_record(chains_adapter& a) : table_(a.table_), mine_(*cubby::registry::local()) {}
+    explicit thread_record(chains_adapter& a) : table_(a.table_), mine_(*cubby::detail::registry::local()) {}
     bool find(key k, value& v) {
       if constexpr (requires { table_.find(mine_, k, v); }) return table_.find(mine_, k, v);
       else return table_.find(k, v);
@@ -44,7 +44,7 @@ public:
 
   private:
     Table& table_;
-    cubby::thread_record& mine_;
+    cubby::detail::thread_record& mine_;
   };
 
 private:

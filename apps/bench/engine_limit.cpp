@@ -13,12 +13,12 @@ namespace bench {
 namespace {
 
 struct alignas(64) line {
-  cubby::sync::word16<cubby::sync::shared> pair;
+  cubby::detail::sync::word16<cubby::detail::sync::shared> pair;
   std::uint64_t rest[6];
   // relaxed, here and below: no other memory hangs on what these words say
-  std::uint64_t word() const { return pair.first.load(cubby::sync::relaxed); }
+  std::uint64_t word() const { return pair.first.load(cubby::detail::sync::relaxed); }
   std::uint64_t swap() {
-    const std::uint64_t second = pair.second.load(cubby::sync::relaxed);
+    const std::uint64_t second = pair.second.load(cubby::detail::sync::relaxed);
     return pair.compare_exchange({word(), second}, {word(), second + 1}) ? 1 : 0; // another thread's was as good
   }
 };
@@ -42,7 +42,8 @@ public:
   // Writes to each line of this worker's share, so that every page is there.
   void touch(std::size_t worker, std::size_t threads) {
     const std::size_t to = count_ * (worker + 1) / threads;
-    for (std::size_t i = count_ * worker / threads; i < to; ++i) lines_[i].pair.first.store(i, cubby::sync::relaxed);
+    for (std::size_t i = count_ * worker / threads; i < to; ++i)
+      lines_[i].pair.first.store(i, cubby::detail::sync::relaxed);
   }
 
   class thread_record {

@@ -14,16 +14,16 @@ struct of_the_thread {
     explicit section(of_the_thread&) {}
     cubby::rcu::read_section pin;
   };
-  static bool inside() { return cubby::registry::inside(); }
+  static bool inside() { return cubby::detail::registry::inside(); }
 };
 
 struct of_a_thread_record {
   struct section {
     explicit section(of_a_thread_record& mine) : pin(mine.thread_record) {}
-    cubby::thread_pin pin;
+    cubby::detail::thread_pin pin;
   };
-  bool inside() const { return cubby::registry::inside(thread_record); }
-  cubby::thread_record& thread_record = *cubby::registry::local();
+  bool inside() const { return cubby::detail::registry::inside(thread_record); }
+  cubby::detail::thread_record& thread_record = *cubby::detail::registry::local();
 };
 
 struct none {

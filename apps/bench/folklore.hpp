@@ -15,7 +15,7 @@
 namespace bench {
 
 class folklore_table {
-  using cell = cubby::sync::word16<cubby::sync::shared>;
+  using cell = cubby::detail::sync::word16<cubby::detail::sync::shared>;
   static constexpr std::uint64_t empty = 0;
   static constexpr std::uint64_t dead = ~std::uint64_t{0};
 
@@ -23,7 +23,7 @@ public:
   folklore_table(std::size_t capacity, std::uint64_t seed) : hash_{seed} { map_cells(cells_for(capacity)); }
   folklore_table(const folklore_table&) = delete;
   folklore_table& operator=(const folklore_table&) = delete;
-  ~folklore_table() { cubby::memory::release(pages_); }
+  ~folklore_table() { cubby::detail::memory::release(pages_); }
 
   // What one thread needs: its pause word, and inserts that it has not told the others of yet.
   class thread_record {
@@ -34,8 +34,8 @@ public:
       const inside stay(at_);
       const cell* const c = table_.find(key);
       if (c == nullptr) return false;
-      value = c->second.load(cubby::sync::acquire);
-      return c->first.load(cubby::sync::relaxed) == key; // erased in between: a miss
+      value = c->second.load(cubby::detail::sync::acquire);
+      return c->first.load(cubby::detail::sync::relaxed) == key; // erased in between: a miss
     }
     bool insert(std::uint64_t key, std::uint64_t value) {
       if (key == empty || key == dead) return false;
@@ -58,25 +58,26 @@ public:
       const inside stay(at_);
       cell* const c = table_.find(key);
       std::uint64_t expected = key;
-      return c != nullptr && c->first.compare_exchange(expected, dead, cubby::sync::acq_rel, cubby::sync::relaxed);
+      return c != nullptr &&
+             c->first.compare_exchange(expected, dead, cubby::detail::sync::acq_rel, cubby::detail::sync::relaxed);
     }
     bool assign(std::uint64_t key, std::uint64_t value) {
       const inside stay(at_);
       cell* const c = table_.find(key);
-      if (c != nullptr) c->second.store(value, cubby::sync::release);
+      if (c != nullptr) c->second.store(value, cubby::detail::sync::release);
       return c != nullptr;
     }
     bool modify(std::uint64_t key) {
       const inside stay(at_);
       cell* const c = table_.find(key);
-      if (c != nullptr) (void)c->second.fetch_add(1, cubby::sync::acq_rel);
+      if (c != nullptr) (void)c->second.fetch_add(1, cubby::detail::sync::acq_rel);
       return c != nullptr;
     }
 
   private:
     using inside = pause_point::stay;
     void share_count() {
-      const std::uint64_t used = table_.used_.fetch_add(fresh_, cubby::sync::relaxed) + fresh_; // a figure
+      const std::uint64_t used = table_.used_.fetch_add(fresh_, cubby::detail::sync::relaxed) + fresh_; // a figure
       fresh_ = 0;
       if (used > table_.mark_) table_.grow();
     }
@@ -93,7 +94,7 @@ private:
     return std::max<std::uint64_t>(1024, std::bit_ceil<std::uint64_t>(entries + entries * 2 / 3));
   }
   void map_cells(std::uint64_t count) {
-    const auto fresh = cubby::memory::allocate(count * sizeof(cell)); // zero bytes are empty cells
+    const auto fresh = cubby::detail::memory::allocate(count * sizeof(cell)); // zero bytes are empty cells
     if (fresh.address == nullptr) throw std::bad_alloc();
     pages_ = fresh;
     cells_ = reinterpret_cast<cell*>(fresh.address);
@@ -106,7 +107,7 @@ private:
 
   cell* find(std::uint64_t key) const {
     for (std::uint64_t i = start_of(key);; i = (i + 1) & mask_) {
-      const std::uint64_t seen = cells_[i].first.load(cubby::sync::acquire);
+      const std::uint64_t seen = cells_[i].first.load(cubby::detail::sync::acquire);
       if (seen == key) return &cells_[i];
       if (seen == empty) return nullptr;
     }
@@ -114,10 +115,10 @@ private:
   taken insert(std::uint64_t key, std::uint64_t value) {
     std::uint64_t i = start_of(key);
     for (std::uint64_t looked = 0; looked <= mask_; ++looked, i = (i + 1) & mask_) {
-      std::uint64_t seen = cells_[i].first.load(cubby::sync::acquire);
+      std::uint64_t seen = cells_[i].first.load(cubby::detail::sync::acquire);
       if (seen == empty) {
         if (cells_[i].compare_exchange({empty, 0}, {key, value})) return taken::yes;
-        seen = cells_[i].first.load(cubby::sync::acquire);
+        seen = cells_[i].first.load(cubby::detail::sync::acquire);
       }
       if (seen == key) return taken::no;
     }
@@ -127,34 +128,35 @@ private:
   // Twice the cells where the living need them, as many where most are dead. relaxed, all: nobody works meanwhile, and `pause_`
   // orders those who move.
   void grow() {
-    cubby::memory::region old_pages;
+    cubby::detail::memory::region old_pages;
     const cell* old = nullptr;
     std::uint64_t count = 0;
     const auto prepare = [&]() -> std::uint64_t {
-      if (used_.load(cubby::sync::relaxed) <= mark_ && !is_full()) return 0; // another thread has grown it
+      if (used_.load(cubby::detail::sync::relaxed) <= mark_ && !is_full()) return 0; // another thread has grown it
       old_pages = pages_;
       old = cells_;
       count = mask_ + 1;
       std::uint64_t living = 0;
       for (std::uint64_t i = 0; i < count; ++i) living += is_entry(old[i]) ? 1 : 0;
       map_cells(living > count / 10 * 3 ? 2 * count : count);
-      used_.store(living, cubby::sync::relaxed);
+      used_.store(living, cubby::detail::sync::relaxed);
       return (count + share - 1) / share;
     };
     const auto move = [&](std::uint64_t number) {
       for (std::uint64_t i = number * share; i < std::min(count, (number + 1) * share); ++i)
         if (is_entry(old[i]))
-          (void)insert(old[i].first.load(cubby::sync::relaxed), old[i].second.load(cubby::sync::relaxed));
+          (void)insert(old[i].first.load(cubby::detail::sync::relaxed),
+                       old[i].second.load(cubby::detail::sync::relaxed));
     };
-    pause_.alone(prepare, move, [&] { cubby::memory::release(old_pages); });
+    pause_.alone(prepare, move, [&] { cubby::detail::memory::release(old_pages); });
   }
   static bool is_entry(const cell& c) {
-    const std::uint64_t key = c.first.load(cubby::sync::relaxed); // nobody else works
+    const std::uint64_t key = c.first.load(cubby::detail::sync::relaxed); // nobody else works
     return key != empty && key != dead;
   }
   bool is_full() const {
     for (std::uint64_t i = 0; i <= mask_; ++i)
-      if (cells_[i].first.load(cubby::sync::relaxed) == empty) return false; // nobody else works
+      if (cells_[i].first.load(cubby::detail::sync::relaxed) == empty) return false; // nobody else works
     return true;
   }
 
@@ -166,8 +168,8 @@ private:
   unsigned shift_ = 0;
   std::uint64_t mark_ = 0;  // used cells, dead ones among them, at which it is rebuilt
   std::uint64_t slice_ = 1; // inserts that a thread keeps to itself
-  cubby::memory::region pages_;
-  alignas(64) cubby::sync::word<std::uint64_t> used_;
+  cubby::detail::memory::region pages_;
+  alignas(64) cubby::detail::sync::word<std::uint64_t> used_;
   alignas(64) pause_point pause_;
 };
 

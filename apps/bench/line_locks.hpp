@@ -17,7 +17,7 @@
 namespace bench {
 
 class line_locks_table {
-  template <class T> using word = cubby::sync::word<T>;
+  template <class T> using word = cubby::detail::sync::word<T>;
   struct alignas(64) line {
     word<std::uint64_t> lock; // of the first line of a chain
     word<std::uint64_t> keys[3];
@@ -36,7 +36,7 @@ public:
   line_locks_table& operator=(const line_locks_table&) = delete;
   ~line_locks_table() {
     for (std::uint64_t i = 0; i < count_; ++i) free_chain(lines_[i]);
-    cubby::memory::release(pages_);
+    cubby::detail::memory::release(pages_);
   }
 
   class thread_record {
@@ -45,11 +45,11 @@ public:
 
     bool find(std::uint64_t key, std::uint64_t& value) {
       const inside stay(at_);
-      for (const line* l = &table_.line_of(key); l != nullptr; l = l->next.load(cubby::sync::acquire)) {
+      for (const line* l = &table_.line_of(key); l != nullptr; l = l->next.load(cubby::detail::sync::acquire)) {
         for (unsigned i = 0; i < 3; ++i) {
-          const std::uint64_t seen = l->values[i].load(cubby::sync::acquire);
-          if (l->keys[i].load(cubby::sync::acquire) != key) continue;
-          if (l->values[i].load(cubby::sync::relaxed) != seen)
+          const std::uint64_t seen = l->values[i].load(cubby::detail::sync::acquire);
+          if (l->keys[i].load(cubby::detail::sync::acquire) != key) continue;
+          if (l->values[i].load(cubby::detail::sync::relaxed) != seen)
             return find_again(key, value); // acquire loads came before
           value = seen;
           return true;
@@ -76,7 +76,7 @@ public:
       line& first = table_.line_of(key);
       const locked hold(first);
       const auto there = table_.place_of(first, key);
-      if (there.where != nullptr) there.where->keys[there.slot].store(empty, cubby::sync::release);
+      if (there.where != nullptr) there.where->keys[there.slot].store(empty, cubby::detail::sync::release);
       if (there.where != nullptr) --fresh_;
       return there.where != nullptr;
     }
@@ -92,11 +92,11 @@ public:
     struct locked {
       explicit locked(line& l) : at(l) {
         std::uint64_t open = 0;
-        for (cubby::sync::backoff wait; !at.lock.compare_exchange(open, 1, cubby::sync::acquire, cubby::sync::relaxed);
-             open = 0)
+        for (cubby::detail::sync::backoff wait;
+             !at.lock.compare_exchange(open, 1, cubby::detail::sync::acquire, cubby::detail::sync::relaxed); open = 0)
           wait.pause();
       }
-      ~locked() { at.lock.store(0, cubby::sync::release); }
+      ~locked() { at.lock.store(0, cubby::detail::sync::release); }
       locked(const locked&) = delete;
       locked& operator=(const locked&) = delete;
       line& at;
@@ -106,7 +106,8 @@ public:
       line& first = table_.line_of(key);
       const locked hold(first);
       const auto there = table_.place_of(first, key);
-      if (there.where != nullptr) value = there.where->values[there.slot].load(cubby::sync::relaxed); // under the lock
+      if (there.where != nullptr)
+        value = there.where->values[there.slot].load(cubby::detail::sync::relaxed); // under the lock
       return there.where != nullptr;
     }
     template <class F> bool change(std::uint64_t key, F f) {
@@ -116,11 +117,11 @@ public:
       const auto there = table_.place_of(first, key);
       if (there.where == nullptr) return false;
       word<std::uint64_t>& at = there.where->values[there.slot];
-      at.store(f(at.load(cubby::sync::relaxed)), cubby::sync::release); // under the lock
+      at.store(f(at.load(cubby::detail::sync::relaxed)), cubby::detail::sync::release); // under the lock
       return true;
     }
     void share_count() {
-      (void)table_.held_.fetch_add(fresh_, cubby::sync::relaxed); // a figure
+      (void)table_.held_.fetch_add(fresh_, cubby::detail::sync::relaxed); // a figure
       fresh_ = 0;
       if (table_.is_crowded()) table_.grow();
     }
@@ -136,7 +137,7 @@ private:
   };
 
   void map_lines(std::uint64_t count) {
-    const auto fresh = cubby::memory::allocate(count * sizeof(line)); // zero bytes are empty lines
+    const auto fresh = cubby::detail::memory::allocate(count * sizeof(line)); // zero bytes are empty lines
     if (fresh.address == nullptr) throw std::bad_alloc();
     pages_ = fresh;
     lines_ = reinterpret_cast<line*>(fresh.address);
@@ -145,8 +146,8 @@ private:
   }
   static line* new_line() { return ::new (arena::of(arena_index).allocate(sizeof(line), alignof(line))) line(); }
   static void free_chain(line& first) {
-    for (line* l = first.next.load(cubby::sync::relaxed); l != nullptr;) { // nobody else is there
-      line* const after = l->next.load(cubby::sync::relaxed);
+    for (line* l = first.next.load(cubby::detail::sync::relaxed); l != nullptr;) { // nobody else is there
+      line* const after = l->next.load(cubby::detail::sync::relaxed);
       arena::of(arena_index).deallocate(l, sizeof(line), alignof(line));
       l = after;
     }
@@ -155,9 +156,9 @@ private:
 
   // relaxed, all below: lines change under the lock of the first
   static place place_of(line& first, std::uint64_t key) {
-    for (line* l = &first; l != nullptr; l = l->next.load(cubby::sync::relaxed))
+    for (line* l = &first; l != nullptr; l = l->next.load(cubby::detail::sync::relaxed))
       for (unsigned i = 0; i < 3; ++i)
-        if (l->keys[i].load(cubby::sync::relaxed) == key) return {l, i};
+        if (l->keys[i].load(cubby::detail::sync::relaxed) == key) return {l, i};
     return {nullptr, 0};
   }
   // True: the chain has become longer than two lines.
@@ -166,29 +167,29 @@ private:
     for (line* l = &first;; ++length) {
       const place open = place_of_empty(*l);
       if (open.where != nullptr) {
-        l->values[open.slot].store(value, cubby::sync::release);
-        l->keys[open.slot].store(key, cubby::sync::release);
+        l->values[open.slot].store(value, cubby::detail::sync::release);
+        l->keys[open.slot].store(key, cubby::detail::sync::release);
         return length > 2;
       }
-      line* after = l->next.load(cubby::sync::relaxed);
+      line* after = l->next.load(cubby::detail::sync::relaxed);
       if (after == nullptr) {
         after = new_line();
-        l->next.store(after, cubby::sync::release);
+        l->next.store(after, cubby::detail::sync::release);
       }
       l = after;
     }
   }
   static place place_of_empty(line& l) {
     for (unsigned i = 0; i < 3; ++i)
-      if (l.keys[i].load(cubby::sync::relaxed) == empty) return {&l, i};
+      if (l.keys[i].load(cubby::detail::sync::relaxed) == empty) return {&l, i};
     return {nullptr, 0};
   }
 
   bool is_crowded() const {
-    return held_.load(cubby::sync::relaxed) > 2 * static_cast<std::int64_t>(count_); // a figure
+    return held_.load(cubby::detail::sync::relaxed) > 2 * static_cast<std::int64_t>(count_); // a figure
   }
   void grow() {
-    cubby::memory::region old_pages;
+    cubby::detail::memory::region old_pages;
     line* old = nullptr;
     std::uint64_t count = 0;
     const auto prepare = [&]() -> std::uint64_t {
@@ -202,14 +203,14 @@ private:
     // Lines of the larger table belong to one line of the smaller one, which one thread moves.
     const auto move = [&](std::uint64_t number) {
       for (std::uint64_t i = number * share; i < std::min(count, (number + 1) * share); ++i) {
-        for (line* l = &old[i]; l != nullptr; l = l->next.load(cubby::sync::relaxed))
+        for (line* l = &old[i]; l != nullptr; l = l->next.load(cubby::detail::sync::relaxed))
           for (unsigned j = 0; j < 3; ++j)
-            if (const std::uint64_t key = l->keys[j].load(cubby::sync::relaxed); key != empty)
-              (void)put(line_of(key), key, l->values[j].load(cubby::sync::relaxed));
+            if (const std::uint64_t key = l->keys[j].load(cubby::detail::sync::relaxed); key != empty)
+              (void)put(line_of(key), key, l->values[j].load(cubby::detail::sync::relaxed));
         free_chain(old[i]);
       }
     };
-    pause_.alone(prepare, move, [&] { cubby::memory::release(old_pages); });
+    pause_.alone(prepare, move, [&] { cubby::detail::memory::release(old_pages); });
   }
 
   static constexpr std::uint64_t share = 1024; // lines that one thread moves at a time
@@ -218,7 +219,7 @@ private:
   line* lines_ = nullptr;
   std::uint64_t count_ = 0;
   unsigned shift_ = 0;
-  cubby::memory::region pages_;
+  cubby::detail::memory::region pages_;
   alignas(64) word<std::int64_t> held_;
   alignas(64) pause_point pause_;
 };

@@ -41,7 +41,8 @@ public:
         if (!point_.stopped_.load()) [[likely]]
           return;
         leave();
-        for (cubby::sync::backoff wait; point_.stopped_.load(std::memory_order_acquire); wait.pause()) point_.help();
+        for (cubby::detail::sync::backoff wait; point_.stopped_.load(std::memory_order_acquire); wait.pause())
+          point_.help();
       }
     }
     void leave() { busy_.store(0, std::memory_order_release); }
@@ -69,10 +70,10 @@ public:
   template <class Prepare, class Share, class Finish> void alone(Prepare prepare, Share share, Finish finish) {
     const std::lock_guard hold(mutex_);
     stopped_.store(true); // sequentially consistent, for those that fence
-    if (has_barrier_ && !cubby::barrier::all_threads())
+    if (has_barrier_ && !cubby::detail::barrier::all_threads())
       throw std::runtime_error("the kernel refuses membarrier, which it had when this table was made");
     for (const worker* w : workers_)
-      for (cubby::sync::backoff wait; w->busy_.load(std::memory_order_acquire) != 0;) wait.pause();
+      for (cubby::detail::sync::backoff wait; w->busy_.load(std::memory_order_acquire) != 0;) wait.pause();
     shares_ = prepare();
     if (shares_ != 0) {
       carry_out_ = [](void* context, std::uint64_t i) { (*static_cast<Share*>(context))(i); };
@@ -81,7 +82,7 @@ public:
       open_.store(true);
       help();
       open_.store(false);
-      for (cubby::sync::backoff wait; helpers_.load() != 0;) wait.pause();
+      for (cubby::detail::sync::backoff wait; helpers_.load() != 0;) wait.pause();
       finish();
     }
     stopped_.store(false, std::memory_order_release);
@@ -96,7 +97,7 @@ private:
     --helpers_;
   }
 
-  const bool has_barrier_ = cubby::barrier::is_asymmetric();
+  const bool has_barrier_ = cubby::detail::barrier::is_asymmetric();
   alignas(64) std::atomic<bool> stopped_{false};
   std::uint64_t shares_ = 0;
   void (*carry_out_)(void*, std::uint64_t) = nullptr;

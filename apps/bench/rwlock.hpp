@@ -20,7 +20,7 @@ public:
     state_.fetch_sub(reader, std::memory_order_relaxed); // was not inside
     const std::uint32_t place = wait_in_line();
     state_.fetch_add(reader, std::memory_order_relaxed); // keeps the next writer out; the load below orders
-    for (cubby::sync::backoff wait; (state_.load(std::memory_order_acquire) & inside) != 0;) wait.pause();
+    for (cubby::detail::sync::backoff wait; (state_.load(std::memory_order_acquire) & inside) != 0;) wait.pause();
     let_next(place);
   }
   void unlock_shared() { state_.fetch_sub(reader, std::memory_order_release); }
@@ -28,7 +28,7 @@ public:
     if (turn(0)) return;
     const std::uint32_t place = wait_in_line();
     state_.fetch_or(waiting, std::memory_order_relaxed); // sends new readers into the line; `turn` orders
-    for (cubby::sync::backoff wait; !turn(waiting);) wait.pause();
+    for (cubby::detail::sync::backoff wait; !turn(waiting);) wait.pause();
     let_next(place);
   }
   void unlock() { state_.fetch_sub(inside, std::memory_order_release); }
@@ -43,7 +43,7 @@ private:
   }
   std::uint32_t wait_in_line() {
     const std::uint32_t place = tickets_.fetch_add(1, std::memory_order_relaxed); // `served_` orders
-    for (cubby::sync::backoff wait; served_.load(std::memory_order_acquire) != place;) wait.pause();
+    for (cubby::detail::sync::backoff wait; served_.load(std::memory_order_acquire) != place;) wait.pause();
     return place;
   }
   void let_next(std::uint32_t place) { served_.store(place + 1, std::memory_order_release); }

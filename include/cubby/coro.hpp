@@ -19,10 +19,12 @@ namespace cubby::inline v0 {
 class round_robin;
 
 namespace detail {
+
 /// What a suspended task does at its next turn: true when it is ready to go on.
 struct turn {
   bool (*step)(turn&) = nullptr;
 };
+
 } // namespace detail
 
 /// A coroutine that returns nothing: give it to a runner. Never started, it only frees its frame. What its parameters
@@ -136,7 +138,8 @@ private:
 template <class Api> class async_lookup : detail::turn {
   using codec_type = typename Api::engine_type::policy;
   using probe = typename Api::engine_type::probe;
-  static_assert(contract::prefetching<typename Api::engine_type>, "this engine cannot ask memory for an entry ahead");
+  static_assert(detail::contract::prefetching<typename Api::engine_type>,
+                "this engine cannot ask memory for an entry ahead");
 
 public:
   template <class Q>

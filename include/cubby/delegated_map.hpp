@@ -27,6 +27,8 @@ namespace cubby::inline v0 {
 /// short, uses no map and waits for nobody. Say so before the first use of the map.
 template <class V> inline constexpr bool adds_in_place = std::is_arithmetic_v<V>;
 
+namespace detail {
+
 /// What can be asked, of the map itself (the calling thread's record) and of a handle. Every call is linearizable per key, takes
 /// no lock, and waits for nobody but where it says so.
 template <class Derived, contract::delegating Engine> class delegated_reads {
@@ -115,18 +117,20 @@ protected:
   [[nodiscard]] detail::context<Engine> here() const { return static_cast<const Derived&>(*this).context(); }
 };
 
+} // namespace detail
+
 /// A thread record and a channel to each partition. Move-only; used by one thread at a time; must not outlive its map. What it
 /// sends about one key is carried out in the order in which it was sent. Its end flushes.
-template <contract::delegating Engine> class delegated_handle
-    : public delegated_reads<delegated_handle<Engine>, Engine> {
-  using base = delegated_reads<delegated_handle<Engine>, Engine>;
+template <detail::contract::delegating Engine> class delegated_handle
+    : public detail::delegated_reads<delegated_handle<Engine>, Engine> {
+  using base = detail::delegated_reads<delegated_handle<Engine>, Engine>;
 
 public:
   using key_type = typename base::key_type;
   using mapped_type = typename base::mapped_type;
 
   explicit delegated_handle(Engine& e) : thread_record_(e), from_(e.open_sender()) {
-    if (from_ == nullptr) fail::with_no_memory();
+    if (from_ == nullptr) detail::fail::with_no_memory();
   }
   delegated_handle(delegated_handle&& other) noexcept
       : base(other), thread_record_(std::move(other.thread_record_)), from_(std::exchange(other.from_, nullptr)) {}
@@ -188,15 +192,15 @@ private:
 /// its partition is held: it must be short and use no map, nor may the `+` of values (`adds_in_place`). Neither copied nor
 /// moved; it must outlive its handles and the calls of other threads.
 template <class K, class V, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class delegated_map
-    : public delegated_reads<delegated_map<K, V, Hash, Allocator>, partitioned_engine<codec<K, V, Hash, Allocator>>> {
+class delegated_map : public detail::delegated_reads<delegated_map<K, V, Hash, Allocator>,
+                                                     detail::partitioned_engine<detail::codec<K, V, Hash, Allocator>>> {
   static_assert(
       mode_of<K, V> == storage_mode::words,
       "cubby::delegated_map holds keys and values of at most 8 bytes that are their own bits: a message to an owner "
       "has 16 bytes; cubby::dramhit and cubby::dlht hold any");
 
 public:
-  using engine_type = partitioned_engine<codec<K, V, Hash, Allocator>>;
+  using engine_type = detail::partitioned_engine<detail::codec<K, V, Hash, Allocator>>;
   using handle_type = delegated_handle<engine_type>;
   /// `cubby::options` and those that only this engine reads.
   using options_type = typename engine_type::options_type;
@@ -204,11 +208,11 @@ public:
 
   /// Throws std::bad_alloc when there is no memory for the first arrays, or no thread for an owner (without exceptions: see `ok`).
   explicit delegated_map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : delegated_map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+      : delegated_map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same with the options of the engine: `delegated_map(cubby::partitioned::options{{.capacity = 1000}, {.owners = 2}})`.
-  template <contract::options_of<engine_type> O>
+  template <detail::contract::options_of<engine_type> O>
   explicit delegated_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : delegated_map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+      : delegated_map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   delegated_map(const delegated_map&) = delete;
   delegated_map& operator=(const delegated_map&) = delete;
 
@@ -225,12 +229,13 @@ private:
   friend struct detail::engine_access;
   struct made_with {}; // what the options of the engine are handed over with
   delegated_map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
-      : engine_(wanted, codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
+      : engine_(wanted, detail::codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
 
-  static_assert(contract::codec<typename engine_type::policy>,
+  static_assert(detail::contract::codec<typename engine_type::policy>,
                 "the codec of this table lacks something: see contract::codec");
-  static_assert(contract::delegating<engine_type>, "this engine lacks something that a delegated map needs: see "
-                                                   "contract::delegating");
+  static_assert(detail::contract::delegating<engine_type>,
+                "this engine lacks something that a delegated map needs: see "
+                "contract::delegating");
 
   mutable engine_type engine_;
 };

@@ -20,23 +20,23 @@ namespace cubby::inline v0 {
 /// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: of records; it is called from every thread.
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class map : public map_api<map<K, V, Engine, Hash, Allocator>,
-                           typename Engine::template engine<codec_in<Engine, K, V, Hash, Allocator>>> {
+class map : public detail::map_api<map<K, V, Engine, Hash, Allocator>,
+                                   typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>> {
 public:
-  using engine_type = typename Engine::template engine<codec_in<Engine, K, V, Hash, Allocator>>;
-  using handle_type = cubby::handle<map_api, engine_type>;
+  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>;
+  using handle_type = cubby::handle<detail::map_api, engine_type>;
   /// `cubby::options` and those that only this engine reads.
   using options_type = typename engine_type::options_type;
   /// How entries are stored; known when the types are.
-  static constexpr storage_mode mode = mode_in<Engine, K, V>;
+  static constexpr storage_mode mode = detail::mode_in<Engine, K, V>;
 
   /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+      : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same with the options of the engine: `map(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
-  template <contract::options_of<engine_type> O>
+  template <detail::contract::options_of<engine_type> O>
   explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : map(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+      : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// Nobody else may use the map any more. Destructors of its keys and values that run now may call every verb of it; what they
   /// insert goes as well, so one that always inserts keeps this from ending.
   ~map() {
@@ -59,7 +59,7 @@ public:
   [[nodiscard]] detail::context<engine_type> context() const {
     return {engine_, detail::caller_thread_record(engine_)};
   }
-  [[nodiscard]] static thread_record* own_thread_record() noexcept { return nullptr; }
+  [[nodiscard]] static detail::thread_record* own_thread_record() noexcept { return nullptr; }
   static constexpr bool has_own_thread_record = false;
 
 private:
@@ -68,9 +68,9 @@ private:
   map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
 
-  static_assert(contract::codec<typename engine_type::policy>,
+  static_assert(detail::contract::codec<typename engine_type::policy>,
                 "the codec of this table lacks something: see contract::codec");
-  static_assert(contract::engine<engine_type>,
+  static_assert(detail::contract::engine<engine_type>,
                 "this engine lacks something that each table needs: see contract::engine");
 
   mutable engine_type engine_;

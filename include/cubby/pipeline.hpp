@@ -26,7 +26,7 @@ struct pipeline_options {
 
 /// Of what is no engine with pipelines, a map for example: says who makes one.
 template <class Engine, class Sink, class Key> class pipeline {
-  static constexpr bool made_by_a_handle = contract::pipelined<Engine>;
+  static constexpr bool made_by_a_handle = detail::contract::pipelined<Engine>;
   static_assert(made_by_a_handle, "a pipeline is made by a handle: auto p = handle.pipeline(sink)");
 
 public:
@@ -47,9 +47,9 @@ template <class Table, class... A> pipeline(Table&, const A&...) -> pipeline<Tab
 /// What a user's code throws (a hash, a constructor, a sum, a sink) passes through the call in which it happens, and that
 /// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
 /// answer, in the state in which its verb alone leaves the table (G.5); the others stay pending.
-template <contract::pipelined Engine, class Sink, class Key> class pipeline<Engine, Sink, Key> {
+template <detail::contract::pipelined Engine, class Sink, class Key> class pipeline<Engine, Sink, Key> {
   using codec_type = typename Engine::policy;
-  static constexpr bool has_sink = !std::same_as<Sink, no_sink>;
+  static constexpr bool has_sink = !std::same_as<Sink, detail::no_sink>;
 
 public:
   using key_type = Key;
@@ -58,7 +58,7 @@ public:
   using reply_type = reply<mapped_type>;
   static_assert(!has_sink || std::is_invocable_v<Sink&, reply_type>,
                 "a pipeline's sink is called with each answer: sink(reply<value type>&&)");
-  static_assert(std::same_as<Key, typename codec_type::key_type> || lookup_key<Key, codec_type>,
+  static_assert(std::same_as<Key, typename codec_type::key_type> || detail::lookup_key<Key, codec_type>,
                 "a pipeline's requests carry the table's keys, or what a lookup takes");
   /// How many requests were taken and how many answers were written.
   struct progress {
@@ -74,7 +74,7 @@ public:
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline() {
     const auto forget = [](reply_type&&) {};
-    while (!pending_.empty()) fail::regardless([&] { turn_oldest(forget); });
+    while (!pending_.empty()) detail::fail::regardless([&] { turn_oldest(forget); });
   }
 
   [[nodiscard]] bool ok() const noexcept { return pending_.ok(); }
@@ -232,7 +232,7 @@ private:
   }
 
   [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> context() const {
-    registry::use(record_.at());
+    detail::registry::use(record_.at());
     return {engine_, record_.at()};
   }
 
@@ -313,11 +313,12 @@ private:
   }
 
   /// The engine changes entries that are their own words on the way to them, without a second search.
-  static constexpr bool changes_along = contract::mutating_along<Engine>;
+  static constexpr bool changes_along = detail::contract::mutating_along<Engine>;
   static constexpr bool adds = codec_type::has_values && detail::addable<mapped_type>;
 
   /// What the request does to an entry that is there.
-  static decision change_of(detail::context<Engine> s, const probe& p, const request_type& asked, std::uint64_t word) {
+  static detail::decision change_of(detail::context<Engine> s, const probe& p, const request_type& asked,
+                                    std::uint64_t word) {
     if (asked.what == verb::erase) return {action::erase};
     if constexpr (adds) {
       if (asked.what == verb::insert_or_add) {
@@ -335,7 +336,7 @@ private:
     if (detail::lacks_value<mapped_type>(w.asked)) return true; // as above
     detail::refuse_shown(s.engine, p, w.asked.what == verb::erase);
     const auto change = [&](std::uint64_t word) { return change_of(s, p, w.asked, word); };
-    mutated done;
+    detail::mutated done;
     if (!s.engine.mutate_along(s.at, w.at, p, change, done)) return false;
     if (done.found) {
       answer.result = outcome::done;
@@ -371,7 +372,7 @@ private:
   std::size_t window_;
   std::size_t batch_;
   std::size_t asked_ = 0; // number in `pending_` of the first whose memory has not been asked for
-  ring<waiting> pending_;
+  detail::ring<waiting> pending_;
 };
 
 } // namespace cubby::inline v0

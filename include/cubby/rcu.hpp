@@ -5,3 +5,15 @@
 
 #include <cubby/detail/core/epoch.hpp>
 #include <cubby/detail/core/rcu.hpp>
+
+namespace cubby::inline v0::rcu {
+
+using detail::domain_ref;
+using detail::registry;
+using detail::thread_pin;
+using detail::thread_record;
+
+/// What has been retired of one structure that many threads use, until no reader can see it.
+template <class Policy> using retire_bag = detail::retire_bag<Policy, detail::sync::shared>;
+
+} // namespace cubby::inline v0::rcu

@@ -16,23 +16,24 @@ namespace cubby::inline v0 {
 /// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: of records; it is called from every thread.
 /// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
 template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class set : public set_api<set<K, Engine, Hash, Allocator>,
-                           typename Engine::template engine<codec_in<Engine, K, no_value, Hash, Allocator>>> {
+class set : public detail::set_api<
+                set<K, Engine, Hash, Allocator>,
+                typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator>>> {
 public:
-  using engine_type = typename Engine::template engine<codec_in<Engine, K, no_value, Hash, Allocator>>;
-  using handle_type = cubby::handle<set_api, engine_type>;
+  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator>>;
+  using handle_type = cubby::handle<detail::set_api, engine_type>;
   /// `cubby::options` and those that only this engine reads.
   using options_type = typename engine_type::options_type;
   /// How entries are stored; known when the types are.
-  static constexpr storage_mode mode = mode_in<Engine, K, no_value>;
+  static constexpr storage_mode mode = detail::mode_in<Engine, K, detail::no_value>;
 
   /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
   explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : set(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+      : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same with the options of the engine: `set(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
-  template <contract::options_of<engine_type> O>
+  template <detail::contract::options_of<engine_type> O>
   explicit set(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
-      : set(contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+      : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// Nobody else may use the set any more. Destructors of its keys that run now may call every verb of it; what they insert goes
   /// as well, so one that always inserts keeps this from ending.
   ~set() {
@@ -55,7 +56,7 @@ public:
   [[nodiscard]] detail::context<engine_type> context() const {
     return {engine_, detail::caller_thread_record(engine_)};
   }
-  [[nodiscard]] static thread_record* own_thread_record() noexcept { return nullptr; }
+  [[nodiscard]] static detail::thread_record* own_thread_record() noexcept { return nullptr; }
   static constexpr bool has_own_thread_record = false;
 
 private:
@@ -64,9 +65,9 @@ private:
   set(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
 
-  static_assert(contract::codec<typename engine_type::policy>,
+  static_assert(detail::contract::codec<typename engine_type::policy>,
                 "the codec of this table lacks something: see contract::codec");
-  static_assert(contract::engine<engine_type>,
+  static_assert(detail::contract::engine<engine_type>,
                 "this engine lacks something that each table needs: see contract::engine");
 
   mutable engine_type engine_;

@@ -3,8 +3,8 @@
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 
-template <class Policy> struct without_scans : cubby::engines::reference<Policy> {
-  using cubby::engines::reference<Policy>::reference;
+template <class Policy> struct without_scans : cubby::detail::engines::reference<Policy> {
+  using cubby::detail::engines::reference<Policy>::reference;
   void for_each() = delete;
 };
 struct without_scans_tag {

@@ -3,8 +3,8 @@
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 
-template <class Policy> struct without_mutate : cubby::engines::reference<Policy> {
-  using cubby::engines::reference<Policy>::reference;
+template <class Policy> struct without_mutate : cubby::detail::engines::reference<Policy> {
+  using cubby::detail::engines::reference<Policy>::reference;
   void mutate() = delete;
 };
 struct without_mutate_tag {

@@ -3,8 +3,8 @@
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 
-template <class Policy> struct one_by_one : cubby::engines::reference<Policy> {
-  using cubby::engines::reference<Policy>::reference;
+template <class Policy> struct one_by_one : cubby::detail::engines::reference<Policy> {
+  using cubby::detail::engines::reference<Policy>::reference;
   void find_many() = delete;
 };
 struct one_by_one_tag {

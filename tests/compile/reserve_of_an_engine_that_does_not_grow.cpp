@@ -3,8 +3,8 @@
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 
-template <class Policy> struct of_one_size : cubby::engines::reference<Policy> {
-  using cubby::engines::reference<Policy>::reference;
+template <class Policy> struct of_one_size : cubby::detail::engines::reference<Policy> {
+  using cubby::detail::engines::reference<Policy>::reference;
   void reserve() = delete;
 };
 struct of_one_size_tag {

@@ -3,8 +3,8 @@
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 
-template <class Policy> struct growing_only : cubby::engines::reference<Policy> {
-  using cubby::engines::reference<Policy>::reference;
+template <class Policy> struct growing_only : cubby::detail::engines::reference<Policy> {
+  using cubby::detail::engines::reference<Policy>::reference;
   void shrink_to_fit() = delete;
 };
 struct growing_only_tag {

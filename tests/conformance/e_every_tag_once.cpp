@@ -208,15 +208,15 @@ TYPED_TEST(e_every_tag_once, a_pipeline_uses_the_record_of_its_handle) {
   auto h = m.handle();
   auto other = m.handle();
   auto p = h.pipeline([&](auto&&) { ++answers; });
-  EXPECT_FALSE(cubby::registry::is_held(*h.own_thread_record()));
+  EXPECT_FALSE(cubby::detail::registry::is_held(*h.own_thread_record()));
   p.find(TypeParam::key(1), 0);
-  EXPECT_TRUE(cubby::registry::is_held(*h.own_thread_record()));
-  EXPECT_FALSE(cubby::registry::is_held(*other.own_thread_record()));
+  EXPECT_TRUE(cubby::detail::registry::is_held(*h.own_thread_record()));
+  EXPECT_FALSE(cubby::detail::registry::is_held(*other.own_thread_record()));
   EXPECT_TRUE(h.contains(TypeParam::key(1))) << "the handle works meanwhile";
   EXPECT_TRUE(h.erase(TypeParam::key(1)));
   p.drain();
   EXPECT_EQ(answers, 1u);
-  EXPECT_FALSE(cubby::registry::is_held(*h.own_thread_record()));
+  EXPECT_FALSE(cubby::detail::registry::is_held(*h.own_thread_record()));
 }
 
 /// It keeps the record claimed, so that a later handle gets another one.
@@ -224,7 +224,7 @@ TYPED_TEST(e_every_tag_once, a_pipeline_outlives_its_handle) {
   typename TypeParam::map m(tiny_options());
   std::size_t answers = 0;
   auto h = std::make_optional(m.handle());
-  cubby::thread_record* const record = h->own_thread_record();
+  cubby::detail::thread_record* const record = h->own_thread_record();
   {
     auto p = h->pipeline([&](auto&&) { ++answers; });
     p.insert(TypeParam::key(1), TypeParam::value(1), 0);

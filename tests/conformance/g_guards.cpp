@@ -135,7 +135,7 @@ TYPED_TEST(g_guards, stay_when_their_handle_ends_and_then_give_its_thread_record
   ASSERT_TRUE(this->m->insert(1, tracked(77)));
   const tracked* seen = nullptr;
   std::optional<decltype(this->m->handle())> h(this->m->handle());
-  const cubby::thread_record* const thread_record = h->own_thread_record();
+  const cubby::detail::thread_record* const thread_record = h->own_thread_record();
   {
     const auto g = h->guard();
     EXPECT_EQ(h->visit(1, [&](const tracked& value) { seen = &value; }), 1u);
@@ -242,14 +242,14 @@ TYPED_TEST(guarded_calls, leave_the_thread_record_as_they_found_it) {
       h.insert(mode::key(1), mode::value(1));
       EXPECT_TRUE(h.find(mode::key(1)).has_value());
       EXPECT_TRUE(h.erase(mode::key(1)));
-      EXPECT_TRUE(cubby::registry::inside()) << "a call has ended the guard: nobody who frees sees it";
+      EXPECT_TRUE(cubby::detail::registry::inside()) << "a call has ended the guard: nobody who frees sees it";
     }
-    EXPECT_FALSE(cubby::registry::inside(*h.own_thread_record()));
+    EXPECT_FALSE(cubby::detail::registry::inside(*h.own_thread_record()));
     h.insert(mode::key(1), mode::value(1));
     EXPECT_TRUE(h.contains(mode::key(1)));
     h.assign(mode::key(1), mode::value(2));
     EXPECT_TRUE(h.erase(mode::key(1)));
-    EXPECT_FALSE(cubby::registry::inside(*h.own_thread_record())) << "a call has not left";
+    EXPECT_FALSE(cubby::detail::registry::inside(*h.own_thread_record())) << "a call has not left";
   }
 }
 

@@ -44,7 +44,7 @@ template <class Engine> struct slices : testing::Test {
     for (; calls < most_calls && m.stats().retired > 2048; calls += 512) {
       for (std::uint64_t n = 0; n < 512; ++n) worst = std::max(worst, assign(n));
     }
-    EXPECT_LE(worst, cubby::dispose_slice + own_values);
+    EXPECT_LE(worst, cubby::detail::dispose_slice + own_values);
     EXPECT_LT(calls, most_calls) << "what waits becomes less: " << m.stats().retired;
   }
   map_type m{table_options{.capacity = 16}};
@@ -91,7 +91,7 @@ TEST(slices_of_one_thread, a_call_frees_a_bounded_number_after_a_long_pin) {
     m.assign(1, ended(1));
     worst = std::max(worst, ended::here - before);
   }
-  EXPECT_LE(worst, cubby::dispose_slice + 4);
+  EXPECT_LE(worst, cubby::detail::dispose_slice + 4);
   EXPECT_EQ(m.stats().retired, 0u);
 }
 

@@ -24,7 +24,7 @@ namespace cubby_counting {
 namespace {
 
 range clock_of_image() {
-  const auto& clock = cubby::registry::own_domain()->clock;
+  const auto& clock = cubby::detail::registry::own_domain()->clock;
   return {reinterpret_cast<const std::byte*>(&clock), sizeof clock};
 }
 
@@ -101,7 +101,7 @@ public:
   }
   /// Counts `f(table) -> bool`, which must be true: a verb that did not do its work would be counted cheap.
   template <class F> void count(const char* verb, F f) {
-    const cubby::thread_record& mine = table_->context().at;
+    const cubby::detail::thread_record& mine = table_->context().at;
     start({reinterpret_cast<const std::byte*>(table_.get()), sizeof(map)},
           {reinterpret_cast<const std::byte*>(&mine), sizeof mine}, clock_of_image());
     const bool done = f(*table_);

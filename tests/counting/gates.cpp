@@ -319,7 +319,7 @@ TEST(counting, is_repeatable) { EXPECT_EQ(as_json(count_all()), as_json(counted(
 
 // To the last load and store. A change that costs or spares something has to say so: tools/renew_baselines.py counting
 TEST(counting, every_figure_is_the_expected_one) {
-  if (!cubby::barrier::is_asymmetric()) GTEST_SKIP() << "no membarrier here: each pin makes a fence of its own";
+  if (!cubby::detail::barrier::is_asymmetric()) GTEST_SKIP() << "no membarrier here: each pin makes a fence of its own";
   std::ifstream file(CUBBY_SOURCE_DIR "/tests/counting/expected.json");
   std::stringstream expected;
   expected << file.rdbuf();

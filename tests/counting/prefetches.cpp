@@ -195,13 +195,13 @@ std::vector<unsigned> asked_behind_each(cubby::pipeline_options chosen, unsigned
   std::vector<unsigned> behind;
   auto pending = f.table().handle().pipeline(chosen);
   asked = 0;
-  auto* const of_the_tally = cubby::installed_prefetch_hook();
-  cubby::install_prefetch_hook([](const void*) { ++asked; });
+  auto* const of_the_tally = cubby::detail::installed_prefetch_hook();
+  cubby::detail::install_prefetch_hook([](const void*) { ++asked; });
   for (unsigned i = 0; i < requests; ++i) {
     pending.submit({verb::find, (i + 1) * in_place + 4, 0, i}, [](auto&&) { FAIL() << "the window is not full"; });
     behind.push_back(asked);
   }
-  cubby::install_prefetch_hook(of_the_tally);
+  cubby::detail::install_prefetch_hook(of_the_tally);
   return behind;
 }
 TEST(prefetches, of_a_pipeline_go_out_a_batch_at_a_time) {

@@ -25,7 +25,7 @@ extern "C" std::byte _end;
 namespace cubby_counting {
 namespace {
 
-using cubby::sync::step;
+using cubby::detail::sync::step;
 
 /// Distinct lines of one kind of memory; or words.
 template <std::uintptr_t Unit> class touched_set {
@@ -165,8 +165,8 @@ bool on_mapping(std::size_t) {
 
 // Once, before any thread: the functions themselves are not atomic words.
 [[maybe_unused]] const bool installed =
-    (cubby::sync::install_hook(&on_step), cubby::install_prefetch_hook(&on_prefetch),
-     cubby::memory::install_failure(&on_mapping), true);
+    (cubby::detail::sync::install_hook(&on_step), cubby::detail::install_prefetch_hook(&on_prefetch),
+     cubby::detail::memory::install_failure(&on_mapping), true);
 
 } // namespace
 

@@ -21,7 +21,7 @@
 namespace cubby_counting {
 namespace {
 
-using cubby::sync::step;
+using cubby::detail::sync::step;
 
 class caches {
 public:
@@ -129,8 +129,8 @@ private:
 template <class One> transfers count(const traffic& t, One one) {
   zipf_keys keys(t.keys, t.theta);
   const auto model = std::make_unique<caches>(t.cores);
-  auto* const before = cubby::sync::installed_hook();
-  cubby::sync::install_hook(&see);
+  auto* const before = cubby::detail::sync::installed_hook();
+  cubby::detail::sync::install_hook(&see);
   watching = model.get();
   for (std::size_t i = 0; i < t.before + t.operations; ++i) {
     if (i == t.before) model->forget_counts();
@@ -138,7 +138,7 @@ template <class One> transfers count(const traffic& t, One one) {
     one(playing, i, keys.next());
   }
   watching = nullptr;
-  cubby::sync::install_hook(before);
+  cubby::detail::sync::install_hook(before);
   const auto n = static_cast<double>(t.operations);
   return {static_cast<double>(model->all()) / n, static_cast<double>(model->busiest()) / n};
 }

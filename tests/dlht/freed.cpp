@@ -55,7 +55,7 @@ void at_every_pair_of_steps(std::uint64_t stride, Take take, Look look) {
   }
 }
 
-std::uint64_t stride() { return scaled(1) > 1 ? 1 : cubby::cpu::thread_sanitizer ? 11 : 3; }
+std::uint64_t stride() { return scaled(1) > 1 ? 1 : cubby::detail::cpu::thread_sanitizer ? 11 : 3; }
 
 void look_at(const map& m) {
   m.visit(4, [](const mortal& v) {

@@ -114,7 +114,7 @@ TYPED_TEST(moves, of_the_first_bin_at_every_pair_of_steps_of_an_insert) {
     for (std::uint64_t i = 1;; ++i) {
       bool last = false;
       for (std::uint64_t j = 1; j < 40; ++j) {
-        if (cubby::cpu::thread_sanitizer && j % 5 != i % 5) continue;
+        if (cubby::detail::cpu::thread_sanitizer && j % 5 != i % 5) continue;
         arena<TypeParam> a(how, where, false);
         const auto caller = a.caller(act::insert, given);
         last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
@@ -130,7 +130,7 @@ TYPED_TEST(moves, of_the_first_bin_at_every_pair_of_steps_of_an_insert) {
 /// A second thread helps with the move, and finds what the first one holds.
 TYPED_TEST(moves, that_stand_still_while_another_helps) {
   for (const auto& how : migrations<TypeParam>()) {
-    for (std::uint64_t j = 1;; j += 1 + cubby::cpu::thread_sanitizer * 4) {
+    for (std::uint64_t j = 1;; j += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
       arena<TypeParam> a(how, places[1], true);
       for (std::uint64_t k = 0; k < 6; ++k) ASSERT_TRUE(a.r.map.insert(200 + k, TypeParam::encode(k)));
       const bool last = a.r.turns.run(a.mover, j) == scheduler::stopped::finished;
@@ -151,7 +151,7 @@ TYPED_TEST(moves, that_stand_still_while_another_helps) {
 /// A scan meets what is there throughout exactly once, wherever it stands while the bins move.
 TYPED_TEST(moves, past_a_scan_that_stands_still_at_any_step) {
   for (const auto& how : migrations<TypeParam>()) {
-    for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
+    for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
       arena<TypeParam> a(how, places[1], true);
       ASSERT_TRUE(a.r.map.insert(1, TypeParam::encode(3)));
       std::vector<unsigned> met(hot_keys, 0);

@@ -12,29 +12,29 @@ namespace cubby_test {
 
 class paper_bin {
 public:
-  using word16 = cubby::sync::word16<cubby::sync::shared>;
+  using word16 = cubby::detail::sync::word16<cubby::detail::sync::shared>;
 
   std::optional<std::uint64_t> find(std::uint64_t key) {
     for (;;) {
-      const std::uint64_t h = head_.load(cubby::sync::acquire);
+      const std::uint64_t h = head_.load(cubby::detail::sync::acquire);
       const int at = search(h, key);
-      const std::uint64_t value = at < 0 ? 0 : slots_[at].second.load(cubby::sync::acquire);
-      if (head_.load(cubby::sync::acquire) == h) return at < 0 ? std::nullopt : std::optional(value);
+      const std::uint64_t value = at < 0 ? 0 : slots_[at].second.load(cubby::detail::sync::acquire);
+      if (head_.load(cubby::detail::sync::acquire) == h) return at < 0 ? std::nullopt : std::optional(value);
     }
   }
   /// Hole 3: a reader that does not look at the header again.
   std::optional<std::uint64_t> find_without_recheck(std::uint64_t key) {
-    const int at = search(head_.load(cubby::sync::acquire), key);
+    const int at = search(head_.load(cubby::detail::sync::acquire), key);
     if (at < 0) return std::nullopt;
-    return slots_[at].second.load(cubby::sync::acquire);
+    return slots_[at].second.load(cubby::detail::sync::acquire);
   }
 
   bool insert(std::uint64_t key, std::uint64_t value) {
     int mine = -1;
     for (;;) {
-      std::uint64_t h = head_.load(cubby::sync::acquire);
+      std::uint64_t h = head_.load(cubby::detail::sync::acquire);
       if (search(h, key) >= 0) {
-        if (head_.load(cubby::sync::acquire) != h) continue;
+        if (head_.load(cubby::detail::sync::acquire) != h) continue;
         if (mine >= 0) change_state(mine, invalid);
         return false;
       }
@@ -44,8 +44,8 @@ public:
         if (!swap_head(h, with(h, free, try_insert))) continue;
         h = with(h, free, try_insert);
         mine = free;
-        slots_[mine].first.store(key, cubby::sync::release);
-        slots_[mine].second.store(value, cubby::sync::release);
+        slots_[mine].first.store(key, cubby::detail::sync::release);
+        slots_[mine].second.store(value, cubby::detail::sync::release);
       }
       if (swap_head(h, with(h, mine, valid))) return true;
     }
@@ -54,10 +54,10 @@ public:
   /// Hole 1: validated by nothing but the 16 bytes of the slot.
   bool assign(std::uint64_t key, std::uint64_t value) {
     for (;;) {
-      const std::uint64_t h = head_.load(cubby::sync::acquire);
+      const std::uint64_t h = head_.load(cubby::detail::sync::acquire);
       const int at = search(h, key);
-      const std::uint64_t old = at < 0 ? 0 : slots_[at].second.load(cubby::sync::acquire);
-      if (head_.load(cubby::sync::acquire) != h) continue;
+      const std::uint64_t old = at < 0 ? 0 : slots_[at].second.load(cubby::detail::sync::acquire);
+      if (head_.load(cubby::detail::sync::acquire) != h) continue;
       if (at < 0) return false;
       if (slots_[at].compare_exchange({key, old}, {key, value})) return true;
     }
@@ -65,11 +65,11 @@ public:
   /// Hole 4: the expected value is read after the header check.
   bool assign_late(std::uint64_t key, std::uint64_t value) {
     for (;;) {
-      const std::uint64_t h = head_.load(cubby::sync::acquire);
+      const std::uint64_t h = head_.load(cubby::detail::sync::acquire);
       const int at = search(h, key);
-      if (head_.load(cubby::sync::acquire) != h) continue;
+      if (head_.load(cubby::detail::sync::acquire) != h) continue;
       if (at < 0) return false;
-      const std::uint64_t old = slots_[at].second.load(cubby::sync::acquire);
+      const std::uint64_t old = slots_[at].second.load(cubby::detail::sync::acquire);
       if (slots_[at].compare_exchange({key, old}, {key, value})) return true;
     }
   }
@@ -77,11 +77,11 @@ public:
   /// Hole 2: the value that is handed back was read before the header changed.
   std::optional<std::uint64_t> extract(std::uint64_t key) {
     for (;;) {
-      const std::uint64_t h = head_.load(cubby::sync::acquire);
+      const std::uint64_t h = head_.load(cubby::detail::sync::acquire);
       const int at = search(h, key);
-      const std::uint64_t old = at < 0 ? 0 : slots_[at].second.load(cubby::sync::acquire);
+      const std::uint64_t old = at < 0 ? 0 : slots_[at].second.load(cubby::detail::sync::acquire);
       if (at < 0) {
-        if (head_.load(cubby::sync::acquire) == h) return std::nullopt;
+        if (head_.load(cubby::detail::sync::acquire) == h) return std::nullopt;
         continue;
       }
       if (swap_head(h, with(h, at, invalid))) return old;
@@ -97,19 +97,19 @@ private:
   }
   int search(std::uint64_t h, std::uint64_t key) {
     for (int i = 0; i < 2; ++i) {
-      if (state(h, i) == valid && slots_[i].first.load(cubby::sync::acquire) == key) return i;
+      if (state(h, i) == valid && slots_[i].first.load(cubby::detail::sync::acquire) == key) return i;
     }
     return -1;
   }
   bool swap_head(std::uint64_t expected, std::uint64_t desired) {
-    return head_.compare_exchange(expected, desired, cubby::sync::acq_rel, cubby::sync::acquire);
+    return head_.compare_exchange(expected, desired, cubby::detail::sync::acq_rel, cubby::detail::sync::acquire);
   }
   void change_state(int slot, std::uint64_t s) {
-    std::uint64_t h = head_.load(cubby::sync::acquire);
-    while (!swap_head(h, with(h, slot, s))) h = head_.load(cubby::sync::acquire);
+    std::uint64_t h = head_.load(cubby::detail::sync::acquire);
+    while (!swap_head(h, with(h, slot, s))) h = head_.load(cubby::detail::sync::acquire);
   }
 
-  cubby::sync::word<std::uint64_t> head_;
+  cubby::detail::sync::word<std::uint64_t> head_;
   word16 slots_[2];
 };
 

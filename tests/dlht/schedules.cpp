@@ -62,7 +62,7 @@ TYPED_TEST(schedules, of_each_verb_against_scripts_that_reuse_its_slot) {
       for (const script& second : opponents()) {
         // Every run takes some of the pairs. Under ThreadSanitizer fewer: threads come dear there, and schedules of one
         // step at a time hold no race to be seen.
-        if (!random.one_in(cubby::cpu::thread_sanitizer ? 5 : 2)) continue;
+        if (!random.one_in(cubby::detail::cpu::thread_sanitizer ? 5 : 2)) continue;
         const script prelude = present ? script{{act::insert}} : script{{act::insert, 0, 5}};
         every_pair_of_stops<TypeParam>(prelude, first, second, random, 40);
         if (::testing::Test::HasFatalFailure()) {

@@ -56,7 +56,7 @@ std::uint64_t in_a_pipeline(typename Mode::map& m) {
 }
 
 TYPED_TEST(lookups, of_many_keys_miss_none_while_a_mover_stands_still_at_any_step) {
-  for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 16) {
+  for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 16) {
     typename TypeParam::map m(crowded_options());
     for (std::uint64_t n = 0; n < crowd; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
     ASSERT_EQ(m.stats().growths, 0U);

@@ -32,7 +32,7 @@ void expect_all(typename Mode::map& m, std::uint64_t stop) {
 
 /// Others move all but what it has taken: the root may not step past that.
 TYPED_TEST(retired, only_when_every_unit_has_moved) {
-  for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
+  for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
     typename TypeParam::map m(tiny_options());
     fill<TypeParam>(m);
     scheduler turns;
@@ -53,7 +53,7 @@ TYPED_TEST(retired, only_when_every_unit_has_moved) {
 
 /// Each entry is met, wherever the mover stands; one that has gone on behind the scan may be met twice (F.1).
 TYPED_TEST(retired, are_scanned_through_with_what_is_on_its_way) {
-  for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
+  for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
     typename TypeParam::map m(tiny_options());
     fill<TypeParam>(m);
     scheduler turns;

@@ -148,7 +148,7 @@ TEST(tuples, that_are_being_filled_are_given_up_to_a_mover) {
 
 /// A tuple that was given up stands before others of its chain, which have not moved yet.
 TEST(tuples, that_were_given_up_leave_their_chain_whole) {
-  for (std::uint64_t at = 1;; at += cubby::cpu::thread_sanitizer ? 5 : 1) {
+  for (std::uint64_t at = 1;; at += cubby::detail::cpu::thread_sanitizer ? 5 : 1) {
     map m(tiny_options());
     for (std::uint64_t k = 0; k < 7; ++k) ASSERT_TRUE(m.insert(k, tuple_value::of(k)));
     scheduler turns;
@@ -244,7 +244,7 @@ TEST(tuples, in_a_standing_hand_stop_no_other_key_at_any_step) {
                         [](map& m) { (void)m.insert_or_add(1, tuple_value::of(1)); },
                         [](map& m) { m.visit_all([](const auto&, const auto&) {}); }};
   for (const verb& what : verbs) {
-    for (std::uint64_t at = 1;; at += cubby::cpu::thread_sanitizer ? 5 : 1) {
+    for (std::uint64_t at = 1;; at += cubby::detail::cpu::thread_sanitizer ? 5 : 1) {
       map m(tiny_options());
       fill(m);
       scheduler turns;

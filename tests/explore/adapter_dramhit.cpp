@@ -7,7 +7,7 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::engines::dramhit;
+namespace space = cubby::detail::engines::dramhit;
 template <class Engine>
 using dramhit_table = space::table<typename Engine::policy>;
 using array_type = space::word_array;

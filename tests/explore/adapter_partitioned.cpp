@@ -13,7 +13,7 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::engines::dramhit;
+namespace space = cubby::detail::engines::dramhit;
 using delegated = cubby::delegated_map<std::uint64_t, std::uint64_t, placed_hash>;
 using writing_handle = delegated::handle_type;
 using delegation = space::delegation<delegated::engine_type::policy>;
@@ -255,7 +255,7 @@ std::string name_in_partition(const space::partition& p, const void* address) {
   const auto word = reinterpret_cast<std::uintptr_t>(address);
   const auto side = reinterpret_cast<std::uintptr_t>(&p.side);
   if (word >= side && word < side + sizeof p.side) return "side_" + slot_name(word - side);
-  const space::partition_array& a = *p.current.load(cubby::sync::relaxed);
+  const space::partition_array& a = *p.current.load(cubby::detail::sync::relaxed);
   const auto from = reinterpret_cast<std::uintptr_t>(a.slots());
   if (word >= from && word < from + a.slot_count() * 16) return slot_name(word - from);
   return {};
@@ -288,7 +288,7 @@ std::string delegated_adapter::name_of(const void* address) {
     if (!name.empty()) return "partition[" + std::to_string(i) + "]." + name;
   }
   std::size_t of = 0;
-  for (const space::outbox* o = d.outboxes.load(cubby::sync::relaxed); o != nullptr; o = o->next, ++of) {
+  for (const space::outbox* o = d.outboxes.load(cubby::detail::sync::relaxed); o != nullptr; o = o->next, ++of) {
     const std::string name = name_in_outbox(*o, of, address);
     if (!name.empty()) return name;
   }

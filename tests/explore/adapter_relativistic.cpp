@@ -9,7 +9,7 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::engines::relativistic;
+namespace space = cubby::detail::engines::relativistic;
 template <class Engine>
 using relativistic_table = space::table<typename Engine::policy>;
 
@@ -19,7 +19,7 @@ std::string name_on_a_path(std::uint64_t link, const void* address) {
     const std::string key = "node " + std::to_string(n->key >> 16) + " at " + std::to_string(n->key & 0xffff);
     if (address == &n->next) return key + ".next";
     if (address == &n->value) return key + ".value";
-    n = space::node_at(n->next.load(cubby::sync::relaxed));
+    n = space::node_at(n->next.load(cubby::detail::sync::relaxed));
   }
   return {};
 }
@@ -34,7 +34,7 @@ std::string name_in_buckets(const space::bucket_array& at, const void* address) 
 }
 std::string name_in_chains(const space::bucket_array& at, const void* address) {
   for (std::uint64_t b = 0; b <= at.mask; ++b) {
-    const std::uint64_t head = at.heads[b].load(cubby::sync::relaxed);
+    const std::uint64_t head = at.heads[b].load(cubby::detail::sync::relaxed);
     if ((head & space::head_mark::moved) != 0) continue;
     if (std::string name = name_on_a_path(head, address); !name.empty()) return name;
   }
@@ -64,8 +64,9 @@ std::string name_in_relativistic(const Table& t, const void* address) {
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   if (std::string name = name_of_stripe(t, address); !name.empty()) return name;
   const bool resizes = t.work.at != space::stage::idle;
-  const space::bucket_array* const first = resizes ? t.work.from : t.root.load(cubby::sync::relaxed);
-  const std::uint64_t begun = t.growths.load(cubby::sync::relaxed) + t.shrinks.load(cubby::sync::relaxed);
+  const space::bucket_array* const first = resizes ? t.work.from : t.root.load(cubby::detail::sync::relaxed);
+  const std::uint64_t begun =
+      t.growths.load(cubby::detail::sync::relaxed) + t.shrinks.load(cubby::detail::sync::relaxed);
   const auto letter = static_cast<char>('A' + (begun - (resizes ? 1 : 0)) % 26);
   if (std::string name = first != nullptr ? name_in_buckets(*first, address) : ""; !name.empty())
     return std::string(1, letter) + "." + name;
@@ -101,16 +102,16 @@ struct with_a_door {
   template <class Map>
   static bool resize(const Map& m, std::uint64_t buckets) {
     auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
-    cubby::lock_scope hold(t.resize_lock);
-    const std::uint64_t now = t.root.load(cubby::sync::relaxed)->mask + 1;
+    cubby::detail::lock_scope hold(t.resize_lock);
+    const std::uint64_t now = t.root.load(cubby::detail::sync::relaxed)->mask + 1;
     return t.work.at != space::stage::idle || now == buckets || space::begin_resize(t, buckets);
   }
   /// Waits for readers if it has to, and does a pass. False: there is none to do.
   template <class Map>
   static bool pass(const Map& m) {
     auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
-    for (cubby::sync::backoff wait;; wait.pause()) {
-      cubby::lock_scope hold(t.resize_lock);
+    for (cubby::detail::sync::backoff wait;; wait.pause()) {
+      cubby::detail::lock_scope hold(t.resize_lock);
       if (t.work.at == space::stage::idle) return false;
       if (t.work.waiting && space::work_on(t, 0) == space::progress::blocked) continue;
       while (t.work.at != space::stage::idle && !t.work.waiting) {

@@ -8,7 +8,7 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::engines::dramhit;
+namespace space = cubby::detail::engines::dramhit;
 template <class Engine>
 using tuple_table = space::table<typename Engine::policy>;
 
@@ -73,7 +73,7 @@ struct tuple_lines_coding : explored_words<cubby::dramhit_tuples>, of_tuples<tup
 };
 using words_engine = explored_map<tuple_words_coding>::engine_type;
 using lines_engine = explored_map<tuple_lines_coding>::engine_type;
-static_assert(space::tuple_words<lines_engine::policy> + 1 == cubby::cpu::cache_line / 8);
+static_assert(space::tuple_words<lines_engine::policy> + 1 == cubby::detail::cpu::cache_line / 8);
 struct tuple_words_key {
   friend constexpr tuple_table<words_engine> words_engine::* table_member(tuple_words_key);
 };

@@ -71,7 +71,7 @@ bool renew(Handle& handle, const call& c, const F& make) {
 /// Carries out a script's part of a resize, or frees what may be freed. What there is to complain of; empty: nothing.
 template <class Coding, class Map>
 std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c,
-                  [[maybe_unused]] cubby::thread_record& mine) {
+                  [[maybe_unused]] cubby::detail::thread_record& mine) {
   if constexpr (requires { Coding::pass(m); }) {
     if (c.what == act::collect) cubby::detail::engine_access::of(m).collect(mine);
     if (c.what == act::resize) return Coding::resize(m, c.value) ? "" : "a resize did not begin";

@@ -40,9 +40,9 @@ driver& driver::instance() {
 
 driver::driver() {
   hooked_ = this;
-  cubby::sync::install_hook(&driver::hook);
-  static constexpr cubby::worker_host here{&driver::start_mover, &driver::sleep, &driver::join_mover};
-  cubby::install_worker_host(&here);
+  cubby::detail::sync::install_hook(&driver::hook);
+  static constexpr cubby::detail::worker_host here{&driver::start_mover, &driver::sleep, &driver::join_mover};
+  cubby::detail::install_worker_host(&here);
 }
 
 void driver::hook(step kind, const void* address) {
@@ -65,14 +65,14 @@ bool driver::start_mover(void* (*run)(void*), void* worker) {
   own.run = run;
   own.argument = worker;
   own.notices = nullptr;
-  own.ended.store(0, cubby::sync::release);
+  own.ended.store(0, cubby::detail::sync::release);
   hooked_->threads_[mover].seen.clear();
   return true;
 }
 
 void driver::run_mover() {
   (void)mover_.run(mover_.argument);
-  mover_.ended.store(1, cubby::sync::release);
+  mover_.ended.store(1, cubby::detail::sync::release);
 }
 
 void driver::sleep(const void* notices) {
@@ -88,7 +88,9 @@ void driver::join_mover(void* worker) {
   driver& self = *hooked_;
   if (self.mover_.argument != worker) return; // lost with a schedule that had no end
   if (self.running_ == nobody) (void)self.rest();
-  for (cubby::sync::backoff wait; self.mover_.ended.load(cubby::sync::acquire) == 0 && self.has_mover();) wait.pause();
+  for (cubby::detail::sync::backoff wait;
+       self.mover_.ended.load(cubby::detail::sync::acquire) == 0 && self.has_mover();)
+    wait.pause();
   self.mover_.run = nullptr;
   self.mover_.argument = nullptr;
 }

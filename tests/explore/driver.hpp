@@ -21,8 +21,8 @@ static_assert(CUBBY_SYNC_HOOKS, "the explorer is built with hooks");
 namespace cubby_test {
 
 /// For a thread record of fibers that never go on: their pins must not hold up the tables of the runs that follow.
-inline void leave_for_good(cubby::thread_record& s) {
-  while (cubby::registry::inside(s)) cubby::registry::leave(s);
+inline void leave_for_good(cubby::detail::thread_record& s) {
+  while (cubby::detail::registry::inside(s)) cubby::detail::registry::leave(s);
 }
 
 class driver {
@@ -75,7 +75,7 @@ private:
     void* argument = nullptr;
     const void* notices = nullptr; // while it sleeps: a word that changes when it is to wake
     std::uint64_t slept_on = 0;    // what was in that word
-    cubby::sync::word<std::uint32_t> ended{0};
+    cubby::detail::sync::word<std::uint32_t> ended{0};
   };
   struct access {
     std::uintptr_t word;

@@ -153,11 +153,11 @@ TEST(explore_control, writers_of_a_partition_are_explored_to_the_end) {
 
 /// Two threads that take two locks in opposite orders.
 TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
-  cubby::small_lock<> first, second;
+  cubby::detail::small_lock<> first, second;
   driver& c = driver::instance();
   const auto body = [&](unsigned t) {
-    cubby::lock_scope outer(t == 0 ? first : second);
-    cubby::lock_scope inner(t == 0 ? second : first);
+    cubby::detail::lock_scope outer(t == 0 ? first : second);
+    cubby::detail::lock_scope inner(t == 0 ? second : first);
   };
   const schedule usual, crossing = {{0, 1, 2}};
   follower along(usual), across(crossing);

@@ -21,7 +21,7 @@ using explorers = std::vector<std::unique_ptr<explorer>>;
 
 double budget_seconds() {
   if (const char* const given = std::getenv("CUBBY_EXPLORE_SECONDS")) return std::strtod(given, nullptr);
-  return cubby::cpu::thread_sanitizer ? 7 : 17; // one thread of the system: nothing for that tool to find
+  return cubby::detail::cpu::thread_sanitizer ? 7 : 17; // one thread of the system: nothing for that tool to find
 }
 
 unsigned bound_asked_for() {

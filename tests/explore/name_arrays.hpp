@@ -43,10 +43,11 @@ std::string name_in_arrays(const Table& t, const void* address, NameInside name_
   if (std::string name = name_of_state(t, address); !name.empty()) return name;
   std::vector<const typename Table::array_type*> all;
   for (const auto* at = t.retired.newest(); at != nullptr; at = at->next_retired) all.insert(all.begin(), at);
-  for (const auto* at = t.root.load(cubby::sync::acquire); at != nullptr; at = at->next.load(cubby::sync::acquire)) {
+  for (const auto* at = t.root.load(cubby::detail::sync::acquire); at != nullptr;
+       at = at->next.load(cubby::detail::sync::acquire)) {
     if (all.empty() || all.back() != at) all.push_back(at);
   }
-  const auto relaxed = cubby::sync::relaxed;
+  const auto relaxed = cubby::detail::sync::relaxed;
   const std::uint64_t made = 1 + t.growths.load(relaxed) + t.shrinks.load(relaxed) + t.rebuilds.load(relaxed);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string name = name_inside(*all[i], address);

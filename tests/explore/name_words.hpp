@@ -12,7 +12,7 @@
 namespace cubby_test {
 
 template <class Engine>
-using table_in = cubby::engines::dlht::table<typename Engine::policy, cubby::sync::shared>;
+using table_in = cubby::detail::engines::dlht::table<typename Engine::policy, cubby::detail::sync::shared>;
 
 /// Gives `table_member(Key)` its body; `Key` declares it as a friend.
 template <class Key, auto Member>
@@ -25,7 +25,8 @@ template <class Table>
 std::vector<const typename Table::generation_type*> living_indexes(const Table& t) {
   std::vector<const typename Table::generation_type*> all;
   for (const auto* at = t.retired.newest(); at != nullptr; at = at->next_retired) all.insert(all.begin(), at);
-  for (const auto* at = t.root.load(cubby::sync::acquire); at != nullptr; at = at->next.load(cubby::sync::acquire)) {
+  for (const auto* at = t.root.load(cubby::detail::sync::acquire); at != nullptr;
+       at = at->next.load(cubby::detail::sync::acquire)) {
     if (all.empty() || all.back() != at) all.push_back(at);
   }
   return all;
@@ -70,7 +71,7 @@ std::string name_in_table(const Table& t, const void* address) {
   if (word >= from && word < from + sizeof t.entries)
     return "size of thread record " + std::to_string((word - from) / 64);
   const auto all = living_indexes(t);
-  const auto relaxed = cubby::sync::relaxed;
+  const auto relaxed = cubby::detail::sync::relaxed;
   const std::uint64_t made = 1 + t.growths.load(relaxed) + t.shrinks.load(relaxed) + t.rebuilds.load(relaxed);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string name = name_in_index(*all[i], address);

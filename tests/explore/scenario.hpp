@@ -103,7 +103,7 @@ public:
   virtual std::string name_of(const void* address) = 0;
 
   std::vector<lane> lanes;
-  std::vector<cubby::thread_record*>
+  std::vector<cubby::detail::thread_record*>
       thread_records;    ///< of its handles: what they pin must not hold up the runs behind one without an end
   std::string complaint; ///< the first one
 

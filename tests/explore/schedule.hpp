@@ -12,7 +12,7 @@
 
 namespace cubby_test {
 
-using cubby::sync::step;
+using cubby::detail::sync::step;
 
 inline constexpr unsigned most_threads = 4;
 inline constexpr std::uint8_t nobody = 9; ///< stands for the start, where no thread has run yet

@@ -45,22 +45,22 @@ action explorer::run(chooser& who) {
   if (!state.table->is_ready()) return not_begun(state);
   const crash_note note(scenario_.name);
   indexes_left = scenario_.indexes;
-  cubby::memory::install_failure(&refuse_index);
+  cubby::detail::memory::install_failure(&refuse_index);
   adapter& table = *state.table;
   table_ = &table;
   const auto threads = static_cast<unsigned>(scenario_.threads.size());
-  cubby::sync::word<unsigned> at_work(threads);
+  cubby::detail::sync::word<unsigned> at_work(threads);
   const driver::body_function body = [&](unsigned t) {
     for (const call& one : scenario_.threads[t]) {
       c.begin_call();
       table.perform(t + 1, one);
     }
-    if (scenario_.ends && at_work.fetch_add(~0u, cubby::sync::acq_rel) == 1) table.close();
+    if (scenario_.ends && at_work.fetch_add(~0u, cubby::detail::sync::acq_rel) == 1) table.close();
   };
   guard_unmapped_pages();
   const ending how = c.run(threads, body, who);
   reuse_unmapped_pages();
-  cubby::memory::install_failure(nullptr);
+  cubby::detail::memory::install_failure(nullptr);
   action v;
   covered_.longest = std::max<std::uint64_t>(covered_.longest, c.points().size());
   v.complaint = outcome_of(state, how);
@@ -84,9 +84,9 @@ std::string explorer::outcome_of(run_state& state, ending how) {
 }
 
 void explorer::leave_behind(run_state& state) {
-  for (cubby::thread_record* const one : state.table->thread_records) leave_for_good(*one);
-  leave_for_good(*cubby::registry::local());       // of all fibers
-  static auto& kept = *new std::vector<run_state>; // never destroyed, and seen by who looks for leaks
+  for (cubby::detail::thread_record* const one : state.table->thread_records) leave_for_good(*one);
+  leave_for_good(*cubby::detail::registry::local()); // of all fibers
+  static auto& kept = *new std::vector<run_state>;   // never destroyed, and seen by who looks for leaks
   kept.push_back(std::move(state));
 }
 

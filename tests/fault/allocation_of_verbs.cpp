@@ -18,7 +18,7 @@ namespace {
 
 // One thread is no race: under ThreadSanitizer, where allocations come dear, fewer fills do. Among them is 53, after which the
 // first array of 64 slots or tuples counts as crowded.
-constexpr std::uint64_t fill_step = cubby::cpu::thread_sanitizer ? 5 : 1;
+constexpr std::uint64_t fill_step = cubby::detail::cpu::thread_sanitizer ? 5 : 1;
 
 /// What a verb said: that it was done, or that there was no memory.
 enum class said : std::uint8_t { done, no_memory };

@@ -69,7 +69,7 @@ protected:
   using request = std::function<void(map&, std::uint64_t)>;
 
   static std::uint64_t bin_of(const map& m, std::uint64_t n, std::uint64_t bins) {
-    return cubby::cpu::multiply(m.hash_for(Mode::key(n)), bins).high;
+    return cubby::detail::cpu::multiply(m.hash_for(Mode::key(n)), bins).high;
   }
   static bool is_side(std::uint64_t n) { return std::is_same_v<typename Mode::key_type, std::uint64_t> && n < 4; }
 
@@ -247,16 +247,16 @@ TYPED_TEST(lingering, nobody_after_ten_thousand_threads) {
         EXPECT_TRUE(h.assign(t, tracked(t)));
         EXPECT_TRUE(m->contains(t));
         note(h.own_thread_record()->id());
-        note(cubby::registry::local()->id());
+        note(cubby::detail::registry::local()->id());
       });
     }
     for (auto& t : threads) t.join();
   };
   // A thread record for each of as many threads as there will be, and for each of their handles, at the same time.
-  std::vector<cubby::thread_record*> claimed;
-  for (unsigned i = 0; i < 2 * at_once; ++i) claimed.push_back(cubby::registry::claim());
+  std::vector<cubby::detail::thread_record*> claimed;
+  for (unsigned i = 0; i < 2 * at_once; ++i) claimed.push_back(cubby::detail::registry::claim());
   for (auto* const s : claimed) note(s->id());
-  for (auto* const s : claimed) cubby::registry::release(s);
+  for (auto* const s : claimed) cubby::detail::registry::release(s);
   const std::size_t at_first = highest.load();
   for (unsigned round = 0; round < rounds; ++round) come_and_go(at_once);
   EXPECT_EQ(highest.load(), at_first) << "the registry grew";

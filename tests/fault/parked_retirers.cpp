@@ -30,9 +30,9 @@ struct left_word_policy {
 
 class parked_retirers : public ::testing::Test {
 protected:
-  using bag_type = cubby::retire_bag<left_word_policy, cubby::sync::shared>;
-  parked_retirers() : thread_record_(*cubby::registry::claim()) {}
-  ~parked_retirers() override { cubby::registry::release(&thread_record_); }
+  using bag_type = cubby::detail::retire_bag<left_word_policy, cubby::detail::sync::shared>;
+  parked_retirers() : thread_record_(*cubby::detail::registry::claim()) {}
+  ~parked_retirers() override { cubby::detail::registry::release(&thread_record_); }
   /// Everybody has the same thread record: outside a pin it is a number and nothing else.
   void add(std::size_t i) { bag.add(thread_record_, reinterpret_cast<std::uint64_t>(&words[i])); }
   /// Lets a thread go on until it has a lock in hand: before the step that gives it back.
@@ -51,7 +51,7 @@ protected:
   bag_type bag{policy};
 
 private:
-  cubby::thread_record& thread_record_;
+  cubby::detail::thread_record& thread_record_;
 };
 
 TEST_F(parked_retirers, hold_up_nobody_until_each_lock_is_in_hand) {

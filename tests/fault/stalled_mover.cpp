@@ -35,7 +35,7 @@ void expect_looks_and_inserts_to_end(typename Mode::map& m, scheduler& turns, st
 
 TYPED_TEST(stalled_mover, holds_up_changes_of_the_one_key_that_it_carries) {
   std::uint64_t most = 0;
-  for (std::uint64_t i = 0;; i += 1 + cubby::cpu::thread_sanitizer * 4) {
+  for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
     typename TypeParam::map m(tiny_options());
     for (std::uint64_t n = 0; n < carried_keys; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
     scheduler turns;

@@ -23,22 +23,22 @@ template <class Engine, class V>
 using engine_of = typename table_of<Engine, V>::type::engine_type;
 template <class Engine, class V>
 using probe_of = typename engine_of<Engine, V>::probe;
-constexpr auto erasing = [](const auto&) { return cubby::decision{cubby::action::erase, 0}; };
+constexpr auto erasing = [](const auto&) { return cubby::detail::decision{cubby::action::erase, 0}; };
 
 } // namespace
 
 #define LOOKUP(name, engine, value)                                                                                    \
-  extern "C" bool name##_find(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                             \
+  extern "C" bool name##_find(engine_of<cubby::engine, value>& e, cubby::detail::thread_record& s,                     \
                               const probe_of<cubby::engine, value>& p) {                                               \
     return e.find(s, p).found;                                                                                         \
   }
 #define VERBS(name, engine, value)                                                                                     \
   LOOKUP(name, engine, value)                                                                                          \
-  extern "C" bool name##_insert(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                           \
+  extern "C" bool name##_insert(engine_of<cubby::engine, value>& e, cubby::detail::thread_record& s,                   \
                                 const probe_of<cubby::engine, value>& p) {                                             \
     return e.insert(s, p, 1).outcome == cubby::outcome::inserted;                                                      \
   }                                                                                                                    \
-  extern "C" bool name##_erase(engine_of<cubby::engine, value>& e, cubby::thread_record& s,                            \
+  extern "C" bool name##_erase(engine_of<cubby::engine, value>& e, cubby::detail::thread_record& s,                    \
                                const probe_of<cubby::engine, value>& p) {                                              \
     return e.mutate(s, p, erasing).found;                                                                              \
   }

@@ -78,7 +78,7 @@ void at_every_pair_of_steps(const script& before, const script& first, const scr
   for (std::uint64_t i = 1;; ++i) {
     bool first_ended = false;
     for (std::uint64_t j = 0;; ++j) {
-      if (cubby::cpu::thread_sanitizer && j % 5 != i % 5) continue;
+      if (cubby::detail::cpu::thread_sanitizer && j % 5 != i % 5) continue;
       run<Coding> r(tiny_options());
       r.now(before);
       const auto a = r.thread(first), b = r.thread(second);

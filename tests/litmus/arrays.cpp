@@ -9,11 +9,11 @@
 namespace cubby_test {
 namespace {
 
-namespace flat = cubby::engines::dramhit;
-namespace sync = cubby::sync;
+namespace flat = cubby::detail::engines::dramhit;
+namespace sync = cubby::detail::sync;
 
 struct array_policy {
-  using probe = cubby::word_probe;
+  using probe = cubby::detail::word_probe;
   static constexpr bool unique_words = false;
   static constexpr cubby::bin_mapping mapping = cubby::bin_mapping::fastrange;
   static bool matches(const probe&, std::uint64_t) noexcept { return true; }
@@ -26,7 +26,7 @@ struct array_policy {
   static void dispose(std::uint64_t) noexcept {}
   std::uint64_t* passenger = nullptr; ///< what the mover of an entry has done when it asks where the entry goes
 };
-cubby::word_probe probe_of(std::uint64_t key) { return {array_policy::hash_of_key(key), key}; }
+cubby::detail::word_probe probe_of(std::uint64_t key) { return {array_policy::hash_of_key(key), key}; }
 
 /// A table of 16 lines, eight keys to a line from key 8 on, and a passenger for each of 32 entries.
 struct arrays_cell {
@@ -36,7 +36,7 @@ struct arrays_cell {
   flat::word_array* first = nullptr;
   std::uint64_t passenger[size] = {};
   arrays_cell() {
-    if (flat::open(table)) first = cubby::arrays::first_array(table);
+    if (flat::open(table)) first = cubby::detail::arrays::first_array(table);
   }
   ~arrays_cell() { flat::close(table); }
   arrays_cell(const arrays_cell&) = delete;
@@ -49,7 +49,7 @@ struct arrays_cell {
 struct moving_cell : arrays_cell {
   moving_cell() {
     for (std::size_t i = 0; i < size; ++i) (void)slot(i).compare_exchange({0, 0}, {key(i), i});
-    (void)cubby::arrays::make_next(table, *first, first->lines * 2);
+    (void)cubby::detail::arrays::make_next(table, *first, first->lines * 2);
   }
   void move(std::size_t i) { flat::move_slot(table, *first, slot(i), (first_slot + i) / flat::word_array::in_unit); }
 };
@@ -62,7 +62,7 @@ struct single_moving_cell : moving_cell {
 };
 
 TEST(litmus, an_entry_carries_its_maker) {
-  cubby::thread_record* const mine = cubby::registry::claim();
+  cubby::detail::thread_record* const mine = cubby::detail::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<arrays_cell>(
       200,
@@ -81,7 +81,7 @@ TEST(litmus, an_entry_carries_its_maker) {
         });
         ASSERT_EQ(c.passenger[i], i + 1);
       });
-  cubby::registry::release(mine);
+  cubby::detail::registry::release(mine);
 }
 
 TEST(litmus, a_moved_slot_carries_the_movers_work) {
@@ -121,7 +121,7 @@ TEST(litmus, a_next_array_is_whole) {
       500,
       [](arrays_cell& c, std::size_t) {
         c.passenger[0] = 1;
-        ASSERT_NE(cubby::arrays::make_next(c.table, *c.first, c.first->lines * 2), nullptr);
+        ASSERT_NE(cubby::detail::arrays::make_next(c.table, *c.first, c.first->lines * 2), nullptr);
       },
       [](arrays_cell& c, std::size_t) {
         spin_until([&] { return flat::next_array(*c.first) != nullptr; });
@@ -133,8 +133,8 @@ TEST(litmus, a_next_array_is_whole) {
 TEST(litmus, a_stepped_root_shows_what_all_movers_did) {
   const auto share = [](moving_cell& c, unsigned me) {
     c.passenger[me] = me + 1;
-    (void)cubby::generations::move_units(c.table, *c.first, me + 1); // three units in all
-    spin_until([&] { return cubby::arrays::first_array(c.table) != c.first; });
+    (void)cubby::detail::generations::move_units(c.table, *c.first, me + 1); // three units in all
+    spin_until([&] { return cubby::detail::arrays::first_array(c.table) != c.first; });
     ASSERT_EQ(c.passenger[1 - me], 2u - me);
   };
   meet<single_moving_cell>(

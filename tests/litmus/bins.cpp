@@ -9,12 +9,12 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::engines::dlht;
-using cubby::sync::shared;
-namespace sync = cubby::sync;
+namespace space = cubby::detail::engines::dlht;
+using cubby::detail::sync::shared;
+namespace sync = cubby::detail::sync;
 
 struct word_policy {
-  using probe = cubby::word_probe;
+  using probe = cubby::detail::word_probe;
   static constexpr bool unique_words = false;
   static constexpr cubby::bin_mapping mapping = cubby::bin_mapping::fastrange;
   static bool matches(const probe&, std::uint64_t) noexcept { return true; }
@@ -29,7 +29,7 @@ struct bins {
   space::index<shared>* at = space::make_index<shared>(size, size);
   std::uint64_t passenger[size] = {};
   bins() = default;
-  ~bins() { cubby::free_array(at); }
+  ~bins() { cubby::detail::free_array(at); }
   bins(const bins&) = delete;
   bins& operator=(const bins&) = delete;
   space::bin<shared>& bin(std::size_t i) const { return at->bins[i]; }
@@ -87,16 +87,16 @@ TEST(litmus, a_chained_bucket_carries_its_maker) {
 }
 
 void insert_into(bins& b, std::size_t i, std::uint64_t key, std::uint64_t value) {
-  const cubby::word_probe probe{key, key};
+  const cubby::detail::word_probe probe{key, key};
   space::new_entry<shared> a{b.at, &b.bin(i), key, value, space::slot_state::valid};
-  cubby::inserted_word out;
+  cubby::detail::inserted_word out;
   ASSERT_EQ(space::insert_here(word_policy{}, probe, a, b.peek(i), out), space::attempt::ended);
 }
 
 /// The slot of key 8 is cleared and goes to key 9: a thread that finds either finds its own value, under one header.
 TEST(litmus, a_shown_key_comes_with_its_value) {
-  const auto look = [](const bins& b, std::size_t i, std::uint64_t key, cubby::found_word& out) {
-    return space::look_into(word_policy{}, *b.at, b.bin(i), cubby::word_probe{key, key}, key, out) ==
+  const auto look = [](const bins& b, std::size_t i, std::uint64_t key, cubby::detail::found_word& out) {
+    return space::look_into(word_policy{}, *b.at, b.bin(i), cubby::detail::word_probe{key, key}, key, out) ==
                space::look::answered &&
            out.found;
   };
@@ -104,8 +104,8 @@ TEST(litmus, a_shown_key_comes_with_its_value) {
       80,
       [](bins& b, std::size_t i) {
         insert_into(b, i, 8, 80);
-        cubby::mutated gone;
-        auto erase = [](std::uint64_t) { return cubby::decision{cubby::action::erase, 0}; };
+        cubby::detail::mutated gone;
+        auto erase = [](std::uint64_t) { return cubby::detail::decision{cubby::action::erase, 0}; };
         const auto any = [](std::uint64_t) { return true; };
         ASSERT_TRUE(space::mutate_here<true>(*b.at, b.bin(i), b.peek(i), 8, any, erase, gone));
         b.passenger[i] = i + 1;
@@ -113,7 +113,7 @@ TEST(litmus, a_shown_key_comes_with_its_value) {
       },
       [&](bins& b, std::size_t i) {
         spin_until([&] {
-          cubby::found_word out;
+          cubby::detail::found_word out;
           if (look(b, i, 8, out)) {
             EXPECT_EQ(out.word, 80u);
           }
@@ -148,7 +148,7 @@ TEST(litmus, a_swap_carries_what_came_before_it) {
 
 /// Two loads may meet two swaps, but the later load never an earlier one.
 TEST(litmus, a_swap_is_seen_in_order_by_two_loads) {
-  const std::uint64_t last = scaled(cubby::cpu::thread_sanitizer ? 50'000 : 1'000'000);
+  const std::uint64_t last = scaled(cubby::detail::cpu::thread_sanitizer ? 50'000 : 1'000'000);
   sync::word16<shared> words;
   run_threads(2, [&](unsigned me) {
     if (me == 0) {
@@ -208,7 +208,7 @@ TEST(litmus, a_root_shows_what_all_movers_did) {
 }
 
 TEST(litmus, a_thawed_bin_comes_after_the_snapshot) {
-  cubby::thread_record* const mine = cubby::registry::claim();
+  cubby::detail::thread_record* const mine = cubby::detail::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<table_cell>(
       300,
@@ -223,11 +223,11 @@ TEST(litmus, a_thawed_bin_comes_after_the_snapshot) {
       },
       [&](table_cell& c, std::size_t) {
         spin_until([&] { return c.begun.load(std::memory_order_relaxed); });
-        auto keep = [](std::uint64_t) { return cubby::decision{}; };
-        (void)space::mutate(c.table, *mine, cubby::word_probe{8, 8}, keep);
+        auto keep = [](std::uint64_t) { return cubby::detail::decision{}; };
+        (void)space::mutate(c.table, *mine, cubby::detail::word_probe{8, 8}, keep);
         ASSERT_EQ(c.passenger[0], 1u);
       });
-  cubby::registry::release(mine);
+  cubby::detail::registry::release(mine);
 }
 
 } // namespace

@@ -11,11 +11,11 @@
 namespace cubby_test {
 namespace {
 
-namespace relative = cubby::engines::relativistic;
-namespace sync = cubby::sync;
+namespace relative = cubby::detail::engines::relativistic;
+namespace sync = cubby::detail::sync;
 
 struct chain_policy {
-  using probe = cubby::word_probe;
+  using probe = cubby::detail::word_probe;
   static constexpr bool unique_words = false;
   static bool matches(const probe&, std::uint64_t) noexcept { return true; }
   static std::uint64_t hash_of(std::uint64_t key, std::uint64_t) noexcept { return key; }
@@ -37,7 +37,7 @@ struct noted_policy : chain_policy {
 };
 
 constexpr std::uint64_t chain_buckets = 512; // more than a test has keys
-constexpr cubby::word_probe chain_probe(std::uint64_t key) noexcept { return {key, key}; }
+constexpr cubby::detail::word_probe chain_probe(std::uint64_t key) noexcept { return {key, key}; }
 
 /// A table in which key i is in bucket i, and cell i is about the stripe with that number and has a passenger of its own.
 template <class Policy>
@@ -56,7 +56,7 @@ struct chains_of {
   void insert(std::uint64_t key, std::uint64_t value) {
     ASSERT_EQ(relative::insert(table, chain_probe(key), value).outcome, cubby::outcome::inserted);
   }
-  void change(cubby::thread_record& who, std::uint64_t key, cubby::decision wanted) {
+  void change(cubby::detail::thread_record& who, std::uint64_t key, cubby::detail::decision wanted) {
     const auto f = [&](std::uint64_t) { return wanted; };
     ASSERT_TRUE(relative::mutate(table, who, chain_probe(key), f).found);
   }
@@ -104,7 +104,7 @@ TEST(litmus, a_linked_node_carries_its_maker) {
 }
 
 TEST(litmus, a_stored_value_carries_its_writer) {
-  cubby::thread_record* const mine = cubby::registry::claim();
+  cubby::detail::thread_record* const mine = cubby::detail::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<filled_chains>(
       100,
@@ -116,7 +116,7 @@ TEST(litmus, a_stored_value_carries_its_writer) {
         spin_until([&] { return relative::find(c.table, chain_probe(i)).word == i + 50; });
         ASSERT_EQ(c.passenger[i], i + 1);
       });
-  cubby::registry::release(mine);
+  cubby::detail::registry::release(mine);
 }
 
 /// The reader stands on nodes that are removed and not retired, so no link that leads there tells it anything.
@@ -170,7 +170,7 @@ TEST(litmus, a_replaced_node_carries_the_record_that_comes_after_it) {
       for (std::size_t i = 0; i < size; ++i) at[i] = node_of(i);
     }
   };
-  cubby::thread_record* const mine = cubby::registry::claim();
+  cubby::detail::thread_record* const mine = cubby::detail::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<replaced>(
       100,
@@ -183,7 +183,7 @@ TEST(litmus, a_replaced_node_carries_the_record_that_comes_after_it) {
         spin_until([&] { return (hit = c.seen_from(*c.at[i], i)).value != c.before[i].word(); });
         ASSERT_EQ(noted_policy::at(hit.value).number, i + 1);
       });
-  cubby::registry::release(mine);
+  cubby::detail::registry::release(mine);
 }
 
 /// The reader's key is there already and in another bucket, so neither a link nor the lock tells it anything.

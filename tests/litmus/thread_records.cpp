@@ -12,12 +12,12 @@
 namespace cubby_test {
 namespace {
 
-using cubby::registry;
-namespace sync = cubby::sync;
+using cubby::detail::registry;
+namespace sync = cubby::detail::sync;
 
 /// A thread record for each of the two threads.
 struct two_thread_records {
-  cubby::thread_record* at[2] = {registry::claim(), registry::claim()};
+  cubby::detail::thread_record* at[2] = {registry::claim(), registry::claim()};
   two_thread_records() = default;
   ~two_thread_records() {
     for (auto* const s : at) registry::release(s);
@@ -45,7 +45,7 @@ TEST(litmus, a_pin_or_the_scan_sees_the_other) {
   meet<links>(
       60,
       [&](links& l, std::size_t i) {
-        const cubby::thread_pin stay(*thread_records.at[0]);
+        const cubby::detail::thread_pin stay(*thread_records.at[0]);
         const object* const seen = l.root[i].load(sync::acquire);
         ASSERT_EQ(seen->number, 7u);
         ASSERT_EQ(seen->number, 7u);
@@ -84,7 +84,7 @@ void compare_a_pin_with(Look look) {
       100,
       [&](decisions& d, std::size_t i) {
         d.meet_at(i, reader);
-        const cubby::thread_pin stay(*thread_records.at[0]);
+        const cubby::detail::thread_pin stay(*thread_records.at[0]);
         const bool saw_it_linked = d.unlinked[i].load(sync::acquire) == 0;
         spin_until([&] { return d.decided[i].load(); });
         ASSERT_FALSE(saw_it_linked && d.none_inside[i]);
@@ -125,7 +125,7 @@ TEST(litmus, an_epoch_carries_what_came_before_its_tag) {
       [&](tags& t, std::size_t i) {
         std::uint64_t tag = 0;
         spin_until([&] { return (tag = t.tag[i].load(sync::relaxed)) != 0; });
-        const cubby::thread_pin stay(*thread_records.at[1]);
+        const cubby::detail::thread_pin stay(*thread_records.at[1]);
         ASSERT_GE(registry::oldest(), tag) << "nobody else is inside";
         ASSERT_EQ(t.passenger[i], i + 1);
       });
@@ -137,7 +137,7 @@ TEST(litmus, a_thread_record_carries_its_last_owner) {
   const std::uint64_t rounds = scaled(20'000);
   run_threads(2, [&](unsigned) {
     for (std::uint64_t n = 0; n < rounds; ++n) {
-      cubby::thread_record* const s = registry::claim();
+      cubby::detail::thread_record* const s = registry::claim();
       ASSERT_NE(s, nullptr);
       ASSERT_LT(s->id(), most);
       ++passengers[s->id()];
@@ -150,12 +150,12 @@ TEST(litmus, a_thread_record_carries_its_last_owner) {
 }
 
 TEST(litmus, a_lock_carries_its_last_holder) {
-  cubby::small_lock<> lock;
+  cubby::detail::small_lock<> lock;
   std::uint64_t passenger = 0;
   const std::uint64_t rounds = scaled(100'000);
   run_threads(2, [&](unsigned) {
     for (std::uint64_t n = 0; n < rounds; ++n) {
-      const cubby::lock_scope hold(lock);
+      const cubby::detail::lock_scope hold(lock);
       ++passenger;
     }
   });

@@ -9,13 +9,13 @@
 namespace cubby_test {
 namespace {
 
-namespace wide = cubby::engines::dramhit;
-namespace sync = cubby::sync;
+namespace wide = cubby::detail::engines::dramhit;
+namespace sync = cubby::detail::sync;
 
 struct wide_policy {
-  using stored_key = cubby::words<1>;
-  using stored_value = cubby::words<2>;
-  using probe = cubby::tuple_probe<stored_key>;
+  using stored_key = cubby::detail::words<1>;
+  using stored_value = cubby::detail::words<2>;
+  using probe = cubby::detail::tuple_probe<stored_key>;
   static constexpr cubby::bin_mapping mapping = cubby::bin_mapping::fastrange;
   static std::uint64_t hash_of(const stored_key& key) noexcept { return key.at[0] << 59; }
 };
@@ -29,7 +29,7 @@ struct tuples_cell {
   wide::tuple_array<wide_policy>* first = nullptr;
   std::uint64_t passenger[size] = {};
   tuples_cell() {
-    if (wide::open(table)) first = cubby::arrays::first_array(table);
+    if (wide::open(table)) first = cubby::detail::arrays::first_array(table);
   }
   ~tuples_cell() { wide::close(table); }
   tuples_cell(const tuples_cell&) = delete;
@@ -56,7 +56,7 @@ struct filled_tuples : tuples_cell {
 };
 
 TEST(litmus, a_shown_tuple_carries_its_maker) {
-  cubby::thread_record* const mine = cubby::registry::claim();
+  cubby::detail::thread_record* const mine = cubby::detail::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet<tuples_cell>(
       200,
@@ -74,7 +74,7 @@ TEST(litmus, a_shown_tuple_carries_its_maker) {
         });
         ASSERT_EQ(c.passenger[i], i + 1);
       });
-  cubby::registry::release(mine);
+  cubby::detail::registry::release(mine);
 }
 
 /// Who meets a word of the new value before that is shown does not see the header that was there before it.
@@ -128,7 +128,7 @@ TEST(litmus, a_tuple_is_taken_behind_its_last_writer) {
 
 /// A value is met whole, and never one that was there before the last one.
 TEST(litmus, two_words_of_a_value_are_seen_together_and_in_order) {
-  const std::uint64_t last = scaled(cubby::cpu::thread_sanitizer ? 50'000 : 1'000'000);
+  const std::uint64_t last = scaled(cubby::detail::cpu::thread_sanitizer ? 50'000 : 1'000'000);
   filled_tuples c;
   const std::uint64_t begin = c.header[0];
   run_threads(2, [&](unsigned me) {
@@ -163,12 +163,12 @@ void meet_at_the_end(wide::state last, wide::stop how, End end) {
 }
 
 TEST(litmus, a_dead_tuple_carries_its_erase) {
-  cubby::thread_record* const mine = cubby::registry::claim();
+  cubby::detail::thread_record* const mine = cubby::detail::registry::claim();
   ASSERT_NE(mine, nullptr);
   meet_at_the_end<filled_tuples>(wide::state::dead, wide::stop::end, [&](filled_tuples& c, std::size_t i) {
     ASSERT_TRUE(wide::make_tombstone(c.table, *mine, c.tuple(i), c.header[i]));
   });
-  cubby::registry::release(mine);
+  cubby::detail::registry::release(mine);
 }
 TEST(litmus, a_sealed_tuple_carries_what_came_before_it) {
   meet_at_the_end<tuples_cell>(wide::state::sealed, wide::stop::sealed,
@@ -183,7 +183,7 @@ TEST(litmus, a_moved_tuple_carries_its_mover) {
         header[i] = wide::in_state(header[i], wide::state::moving);
         tuple(i).header.store(header[i], sync::relaxed);
       }
-      (void)cubby::arrays::make_next(table, *first, first->lines * 2);
+      (void)cubby::detail::arrays::make_next(table, *first, first->lines * 2);
     }
   };
   meet_at_the_end<moving_tuples>(wide::state::moved, wide::stop::end, [](moving_tuples& c, std::size_t i) {

@@ -18,7 +18,7 @@ template <class Condition>
 void spin_until(Condition condition) {
   for (unsigned spins = 0; !condition(); ++spins) {
     if (spins % 64 == 63) std::this_thread::yield();
-    else cubby::cpu::relax();
+    else cubby::detail::cpu::relax();
   }
 }
 

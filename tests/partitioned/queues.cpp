@@ -9,7 +9,7 @@ namespace cubby_test::partitioned_tests {
 namespace {
 
 /// More than all queues of a handle hold.
-const std::uint64_t many = scaled(4 * cubby::channel<>::capacity);
+const std::uint64_t many = scaled(4 * cubby::detail::channel<>::capacity);
 
 /// A key of the partition, the `n`th.
 std::uint64_t key_in(const map& m, std::size_t partition, std::uint64_t n) {
@@ -103,7 +103,7 @@ TEST_P(partitioned_threads, may_come_and_go) {
 /// The table's threads carry out whole sections that nobody flushes, also after they have slept. A thread that falls asleep
 /// at the very moment may miss one notice: the next section has another one.
 TEST(partitioned_owners, carry_out_what_nobody_flushes) {
-  constexpr std::uint64_t section = cubby::channel<>::section_size;
+  constexpr std::uint64_t section = cubby::detail::channel<>::section_size;
   cubby::partitioned::options o;
   o.partitions = 1;
   o.owners = 1;

@@ -11,7 +11,7 @@ namespace cubby_test::partitioned_tests {
 namespace {
 
 /// Every stop; fewer under ThreadSanitizer, where each costs much more.
-constexpr std::uint64_t stride = 1 + cubby::cpu::thread_sanitizer * 6;
+constexpr std::uint64_t stride = 1 + cubby::detail::cpu::thread_sanitizer * 6;
 
 constexpr way alone = {"alone", 1, 0, false};
 

@@ -264,8 +264,8 @@ TEST(partitioned_verbs, that_would_need_an_answer_do_not_compile) {
   EXPECT_FALSE(executes<handle>);
   EXPECT_FALSE(writes_without_a_handle<map>);
   EXPECT_TRUE(map::capabilities.delegates);
-  EXPECT_TRUE(cubby::contract::delegating<map::engine_type>);
-  EXPECT_FALSE(cubby::contract::engine<map::engine_type>);
+  EXPECT_TRUE(cubby::detail::contract::delegating<map::engine_type>);
+  EXPECT_FALSE(cubby::detail::contract::engine<map::engine_type>);
 }
 
 } // namespace

@@ -65,7 +65,8 @@ public:
     for (std::uint64_t k = 0; k < keys; ++k) map_.insert(k, counted(k));
   }
   void SetUp() override {
-    if (cubby::cpu::thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in the child of a fork";
+    if (cubby::detail::cpu::thread_sanitizer)
+      GTEST_SKIP() << "ThreadSanitizer allows no threads in the child of a fork";
   }
   void assign_all() {
     for (std::uint64_t n = 0; n < fork_assigns; ++n) map_.assign(n % keys, counted(n));

@@ -36,7 +36,7 @@ bool refuse_membarrier(bool to_all) {
   const sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
   const unsigned long flags = to_all ? SECCOMP_FILTER_FLAG_TSYNC : 0;
-  return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0 && !cubby::barrier::all_threads();
+  return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0 && !cubby::detail::barrier::all_threads();
 }
 
 using map_type = cubby::map<std::uint64_t, counted>;
@@ -56,7 +56,7 @@ void expect_held(int status) {
 }
 
 #define CUBBY_NEEDS_MEMBARRIER()                                                                                       \
-  if (!cubby::barrier::is_asymmetric()) GTEST_SKIP() << "readers fence for themselves from the start"
+  if (!cubby::detail::barrier::is_asymmetric()) GTEST_SKIP() << "readers fence for themselves from the start"
 
 TEST(refused_barrier, nothing_is_freed_under_a_reader_and_everything_when_all_have_entered_again) {
   CUBBY_NEEDS_MEMBARRIER();

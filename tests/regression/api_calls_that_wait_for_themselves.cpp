@@ -13,7 +13,7 @@ namespace {
 template <class Mode> class calls_that_wait_for_themselves : public ::testing::Test {
 protected:
   void SetUp() override {
-    if (!cubby::fail::checks) GTEST_SKIP() << "this build does not look for them";
+    if (!cubby::detail::fail::checks) GTEST_SKIP() << "this build does not look for them";
   }
 };
 TYPED_TEST_SUITE(calls_that_wait_for_themselves, every_mode);

@@ -31,7 +31,7 @@ constexpr std::size_t absurd[] = {std::size_t{1} << 40,
 /// Some GiB: the largest power of two that this machine can hold in every engine, or a little less.
 std::size_t large() {
   std::size_t n = std::size_t{1} << 26;
-  while (n > (std::size_t{1} << 20) && !cubby::memory::can_hold(n * 128)) n /= 2;
+  while (n > (std::size_t{1} << 20) && !cubby::detail::memory::can_hold(n * 128)) n /= 2;
   return n;
 }
 
@@ -56,7 +56,7 @@ private:
   static inline std::atomic<std::uint64_t> asked{0};
   // Once, before any thread: the hook itself is not an atomic word.
   static inline const bool installed =
-      (cubby::install_prefetch_hook([](const void*) { asked.fetch_add(1, std::memory_order_relaxed); }), true);
+      (cubby::detail::install_prefetch_hook([](const void*) { asked.fetch_add(1, std::memory_order_relaxed); }), true);
   std::unordered_set<const void*> words;
 };
 
@@ -126,7 +126,7 @@ TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_as_c
 }
 
 /// One page at most of each entry and each partition, before and after: huge ones, where the kernel gives them.
-constexpr std::size_t touched = (2 * entries + 2 * 16 + 8) * cubby::memory::huge_page;
+constexpr std::size_t touched = (2 * entries + 2 * 16 + 8) * cubby::detail::memory::huge_page;
 
 TYPED_TEST(regression_api_reservations, of_a_few_entries_scan_nothing_and_touch_no_memory) {
   if (std::same_as<TypeParam, plain_table<cubby::reference>>) GTEST_SKIP() << "std::unordered_map clears its buckets";
@@ -145,7 +145,7 @@ TYPED_TEST(regression_api_reservations, of_a_few_entries_scan_nothing_and_touch_
     EXPECT_EQ(t.all.size(), 2 * entries);
     ASSERT_NO_FATAL_FAILURE(t.empty(2 * entries));
     EXPECT_EQ(t.all.size(), 0u);
-    if (!cubby::cpu::thread_sanitizer) {
+    if (!cubby::detail::cpu::thread_sanitizer) {
       EXPECT_LT(resident_bytes(), before + touched);
     }
   }
@@ -161,7 +161,7 @@ TYPED_TEST(regression_api_reservations, of_the_constructor_touch_no_memory) {
     TypeParam t(o);
     ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
     EXPECT_LT(steps.count(), 20000u);
-    if (!cubby::cpu::thread_sanitizer) {
+    if (!cubby::detail::cpu::thread_sanitizer) {
       EXPECT_LT(resident_bytes(), before + touched);
     }
   }

@@ -17,7 +17,7 @@ TEST(grace_periods, stay_elapsed_when_a_reader_shows_an_old_epoch) {
   parking before_it_shows;
   std::atomic<bool> inside{false}, leave{false};
   std::thread reader([&] {
-    ASSERT_NE(cubby::registry::local(), nullptr); // so that the first store below is the thread record's
+    ASSERT_NE(cubby::detail::registry::local(), nullptr); // so that the first store below is the thread record's
     park_before stand(before_it_shows, [](step kind, const void*) { return kind != step::load; });
     const cubby::rcu::read_section section;
     inside.store(true);

@@ -18,7 +18,7 @@ class regression_dlht_crowds_after_churn : public ::testing::Test {
 protected:
   using map = cubby::map<std::uint64_t, std::uint64_t, Engine, own_hash>;
 
-  static std::uint64_t fair(const map& m) { return cubby::engines::dlht::bins_for(m.size()); }
+  static std::uint64_t fair(const map& m) { return cubby::detail::engines::dlht::bins_for(m.size()); }
   static std::uint64_t first_key(std::uint64_t bin, std::uint64_t bins) {
     return bin * (~std::uint64_t{0} / bins) + (std::uint64_t{1} << 20); // past what the division cuts off
   }

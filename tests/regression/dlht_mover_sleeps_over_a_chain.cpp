@@ -24,10 +24,10 @@ class hosted_mover {
 public:
   hosted_mover() {
     current() = this;
-    static constexpr cubby::worker_host here{&start, &sleep, &join};
-    cubby::install_worker_host(&here);
+    static constexpr cubby::detail::worker_host here{&start, &sleep, &join};
+    cubby::detail::install_worker_host(&here);
   }
-  ~hosted_mover() { cubby::install_worker_host(nullptr); }
+  ~hosted_mover() { cubby::detail::install_worker_host(nullptr); }
   hosted_mover(const hosted_mover&) = delete;
   hosted_mover& operator=(const hosted_mover&) = delete;
 
@@ -46,7 +46,7 @@ private:
     current()->number_ = current()->turns.start([run, worker] { (void)run(worker); });
     return true;
   }
-  static void sleep(const void*) { cubby::sync::backoff().pause(); }
+  static void sleep(const void*) { cubby::detail::sync::backoff().pause(); }
   static void join(void*) { EXPECT_TRUE(current()->turns.finish(current()->number_)); }
 
   std::size_t number_ = 0;

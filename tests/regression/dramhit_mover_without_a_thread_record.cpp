@@ -14,10 +14,10 @@ namespace {
 class hungry_worker {
 public:
   hungry_worker() {
-    static constexpr cubby::worker_host here{&start, &sleep, &join};
-    cubby::install_worker_host(&here);
+    static constexpr cubby::detail::worker_host here{&start, &sleep, &join};
+    cubby::detail::install_worker_host(&here);
   }
-  ~hungry_worker() { cubby::install_worker_host(nullptr); }
+  ~hungry_worker() { cubby::detail::install_worker_host(nullptr); }
   hungry_worker(const hungry_worker&) = delete;
   hungry_worker& operator=(const hungry_worker&) = delete;
   static inline std::atomic<bool> fed{false};
@@ -51,12 +51,12 @@ void wait_for_turns() {
 TEST(regression_dramhit_mover, without_a_thread_record_leaves_its_work_to_inserts) {
   const hungry_worker host;
   hungry_worker::fed = false;
-  (void)cubby::registry::local();
-  std::vector<cubby::thread_record*> all; // every free thread record, so that the next one has to be allocated
+  (void)cubby::detail::registry::local();
+  std::vector<cubby::detail::thread_record*> all; // every free thread record, so that the next one has to be allocated
   all.reserve(100000);
   {
     const memory_failure no_more(1);
-    while (cubby::thread_record* const one = cubby::registry::claim()) all.push_back(one);
+    while (cubby::detail::thread_record* const one = cubby::detail::registry::claim()) all.push_back(one);
   }
   using table = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>;
   table m(tiny_options(cubby::growth_policy::background));
@@ -72,7 +72,7 @@ TEST(regression_dramhit_mover, without_a_thread_record_leaves_its_work_to_insert
   insert_until([&] { return !m.stats().migrating; });
 
   hungry_worker::fed = true;
-  for (cubby::thread_record* const one : all) cubby::registry::release(one);
+  for (cubby::detail::thread_record* const one : all) cubby::detail::registry::release(one);
   wait_for_turns();
   const std::uint64_t growths = m.stats().growths;
   insert_until([&] { return m.stats().growths > growths; });

@@ -42,7 +42,7 @@ TYPED_TEST(regression_dramhit_rebuilds, ask_for_pins_once_in_64_writes) {
   typename TypeParam::map m(tiny_options(cubby::growth_policy::incremental));
   std::atomic<bool> is_inside{false};
   const std::jthread holder([&](const std::stop_token& end) { // leaves with the test
-    const cubby::thread_pin lingering(*cubby::registry::local());
+    const cubby::detail::thread_pin lingering(*cubby::detail::registry::local());
     for (is_inside = true; !end.stop_requested();) std::this_thread::yield();
   });
   while (!is_inside) std::this_thread::yield();

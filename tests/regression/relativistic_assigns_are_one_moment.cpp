@@ -19,7 +19,7 @@ bool looks_before_step(unsigned number) {
   family<Value> f(64);
   f.insert(own);
   f.insert(wanted);
-  const cubby::thread_pin inside(f.reader);
+  const cubby::detail::thread_pin inside(f.reader);
   const std::uint64_t by_the_old_array = space::first_link(f.t, wanted);
   f.begin(128);
   f.go_on(false);

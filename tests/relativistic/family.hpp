@@ -23,7 +23,7 @@ struct key_as_hash {
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key; }
 };
 
-namespace space = cubby::engines::relativistic;
+namespace space = cubby::detail::engines::relativistic;
 
 /// Runs `others` before the `number`th step (from 0) of the thread that made it, once.
 class interruption final : public watcher {
@@ -47,8 +47,8 @@ private:
 template <class Value>
 class coded_table {
 public:
-  using codec = typename cubby::codec<std::uint64_t, Value, key_as_hash,
-                                      std::allocator<std::byte>>::template with_front<sizeof(space::node)>;
+  using codec = typename cubby::detail::codec<std::uint64_t, Value, key_as_hash,
+                                              std::allocator<std::byte>>::template with_front<sizeof(space::node)>;
   using table = space::table<codec>;
   static constexpr std::uint64_t assigned = std::uint64_t{1} << 40; // added to a key, what `assign` gives it
 
@@ -93,22 +93,22 @@ public:
   using base::assigned, base::t;
 
   explicit family(std::uint64_t buckets)
-      : base(buckets), reader(*cubby::registry::claim()), writer(*cubby::registry::claim()) {
+      : base(buckets), reader(*cubby::detail::registry::claim()), writer(*cubby::detail::registry::claim()) {
     // From here on the table may grow, and there is no worker: the test does it all, and holds the lock while others write.
     t.settings.growth = cubby::growth_policy::background;
     t.bound = ~std::uint64_t{0};
   }
   ~family() {
     space::close(t);
-    cubby::registry::release(&reader);
-    cubby::registry::release(&writer);
+    cubby::detail::registry::release(&reader);
+    cubby::detail::registry::release(&writer);
   }
   family(const family&) = delete;
   family& operator=(const family&) = delete;
 
   void insert(std::uint64_t key) {
-    const cubby::thread_pin pin(writer);
-    const cubby::lock_scope resizes_are_the_tests(t.resize_lock);
+    const cubby::detail::thread_pin pin(writer);
+    const cubby::detail::lock_scope resizes_are_the_tests(t.resize_lock);
     EXPECT_EQ(space::insert(t, probe(key), word(key, key)).outcome, cubby::outcome::inserted);
     keys.push_back(key);
   }
@@ -132,9 +132,9 @@ public:
   }
   /// Whether the reader finds the key, when before its step `number` the others act.
   bool finds(std::uint64_t key, unsigned number, std::function<void()> others, bool& interrupted) {
-    const cubby::thread_pin pin(reader);
+    const cubby::detail::thread_pin pin(reader);
     interruption here(number, std::move(others));
-    const cubby::found_word got = space::find(t, probe(key));
+    const cubby::detail::found_word got = space::find(t, probe(key));
     interrupted = here.happened();
     if (got.found) {
       const std::uint64_t shown = number_of(got.word);
@@ -164,14 +164,14 @@ public:
     const std::uint64_t link = space::first_link(t, bucket);
     for (const space::node* n = space::node_at(link); n != nullptr;) {
       met.push_back(n->key);
-      n = space::node_at(n->next.load(cubby::sync::relaxed));
+      n = space::node_at(n->next.load(cubby::detail::sync::relaxed));
     }
     return met;
   }
   /// Every bucket has its own keys, each once, in the order of chains, and nothing else.
   void expect_precise() const {
     std::size_t met = 0;
-    const std::uint64_t buckets = t.buckets.load(cubby::sync::relaxed);
+    const std::uint64_t buckets = t.buckets.load(cubby::detail::sync::relaxed);
     for (std::uint64_t b = 0; b < buckets; ++b) {
       const auto here = path(b);
       EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), space::comes_before)) << "bucket " << b;
@@ -184,18 +184,18 @@ public:
     EXPECT_EQ(met, keys.size());
   }
 
-  cubby::thread_record& reader;
-  cubby::thread_record& writer;
+  cubby::detail::thread_record& reader;
+  cubby::detail::thread_record& writer;
   std::vector<std::uint64_t> keys;
 
 private:
   /// What has left is freed at once unless the reader may stand on it: the sanitizers then see what was forgotten.
-  void change(std::uint64_t key, cubby::decision wanted) {
+  void change(std::uint64_t key, cubby::detail::decision wanted) {
     {
-      const cubby::thread_pin pin(writer);
-      const cubby::lock_scope resizes_are_the_tests(t.resize_lock);
+      const cubby::detail::thread_pin pin(writer);
+      const cubby::detail::lock_scope resizes_are_the_tests(t.resize_lock);
       auto f = [wanted](std::uint64_t) { return wanted; };
-      const cubby::mutated m = space::mutate(t, writer, probe(key), f);
+      const cubby::detail::mutated m = space::mutate(t, writer, probe(key), f);
       EXPECT_TRUE(m.found);
       if constexpr (codec::in_records) t.bag.add(writer, m.before);
     }
@@ -207,7 +207,7 @@ private:
   [[nodiscard]] bool leads_to_what_has_left(std::uint64_t key) const {
     for (std::uint64_t b = key % space::stripe_count; b < 65536; b += space::stripe_count) {
       for (const space::node* n = space::node_at(space::first_link(t, b)); n != nullptr;) {
-        const std::uint64_t link = n->next.load(cubby::sync::relaxed);
+        const std::uint64_t link = n->next.load(cubby::detail::sync::relaxed);
         if ((link & space::mark::gone) != 0) return true;
         n = space::node_at(link);
       }

@@ -55,15 +55,15 @@ public:
   }
   ~manned_table() {
     space::close(t);
-    for (auto* const s : thread_records_) cubby::registry::release(s);
-    for (auto* const s : spare_) cubby::registry::release(s);
+    for (auto* const s : thread_records_) cubby::detail::registry::release(s);
+    for (auto* const s : spare_) cubby::detail::registry::release(s);
   }
   manned_table(const manned_table&) = delete;
   manned_table& operator=(const manned_table&) = delete;
 
   void act(std::size_t who, change what, std::uint64_t key) {
-    cubby::thread_record& mine = *thread_records_[who];
-    const cubby::thread_pin pin(mine);
+    cubby::detail::thread_record& mine = *thread_records_[who];
+    const cubby::detail::thread_pin pin(mine);
     if (what == change::assign) return alter(mine, key, {cubby::action::replace, word(key, key + assigned)});
     if (what == change::erase) return alter(mine, key, {cubby::action::erase, 0});
     const std::uint64_t made = word(key, key);
@@ -76,15 +76,17 @@ public:
   }
   /// What is under the key; 0: nothing.
   [[nodiscard]] std::uint64_t find(std::size_t who, std::uint64_t key) const {
-    const cubby::thread_pin pin(*thread_records_[who]);
-    const cubby::found_word got = space::find(t, probe(key));
+    const cubby::detail::thread_pin pin(*thread_records_[who]);
+    const cubby::detail::found_word got = space::find(t, probe(key));
     return got.found ? number_of(got.word) : 0;
   }
   [[nodiscard]] std::vector<std::uint64_t> find_batch(std::size_t who, const std::vector<std::uint64_t>& keys) const {
-    const cubby::thread_pin pin(*thread_records_[who]);
+    const cubby::detail::thread_pin pin(*thread_records_[who]);
     std::vector<std::uint64_t> out(keys.size());
     auto make = [&](std::size_t i) { return probe(keys[i]); };
-    auto take = [&](std::size_t i, const cubby::found_word& got) { out[i] = got.found ? number_of(got.word) : 0; };
+    auto take = [&](std::size_t i, const cubby::detail::found_word& got) {
+      out[i] = got.found ? number_of(got.word) : 0;
+    };
     space::find_many(t, keys.size(), make, take);
     return out;
   }
@@ -96,27 +98,27 @@ public:
   static constexpr std::size_t twin_of_writer = thread_records; // and one that shares the first one's
 
 private:
-  void alter(cubby::thread_record& mine, std::uint64_t key, cubby::decision wanted) {
+  void alter(cubby::detail::thread_record& mine, std::uint64_t key, cubby::detail::decision wanted) {
     auto f = [wanted](std::uint64_t) { return wanted; };
-    const cubby::mutated m = space::mutate(t, mine, probe(key), f);
+    const cubby::detail::mutated m = space::mutate(t, mine, probe(key), f);
     EXPECT_TRUE(m.found) << key;
     if constexpr (codec::in_records) t.bag.add(mine, m.before);
   }
 
-  cubby::thread_record* thread_record_of_bag(std::size_t number) {
-    for (;; spare_.push_back(cubby::registry::claim())) {
+  cubby::detail::thread_record* thread_record_of_bag(std::size_t number) {
+    for (;; spare_.push_back(cubby::detail::registry::claim())) {
       const auto at =
           std::find_if(spare_.begin(), spare_.end(), [&](const auto* s) { return s->id() % bags == number; });
       if (at == spare_.end()) continue;
-      cubby::thread_record* const found = *at;
+      cubby::detail::thread_record* const found = *at;
       spare_.erase(at);
       return found;
     }
   }
 
   static constexpr std::size_t bags = 16; // the locks of core/epoch.hpp
-  cubby::thread_record* thread_records_[thread_records + 1] = {};
-  std::vector<cubby::thread_record*> spare_;
+  cubby::detail::thread_record* thread_records_[thread_records + 1] = {};
+  std::vector<cubby::detail::thread_record*> spare_;
 };
 
 } // namespace cubby_test

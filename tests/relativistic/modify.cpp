@@ -235,20 +235,20 @@ const std::string text = text_value(60), longer = text + text, other_text = text
 class every_thread_record {
 public:
   every_thread_record() {
-    while (cubby::thread_record* const free = claim_old()) taken_.push_back(free);
+    while (cubby::detail::thread_record* const free = claim_old()) taken_.push_back(free);
   }
   ~every_thread_record() {
-    for (cubby::thread_record* const s : taken_) cubby::registry::release(s);
+    for (cubby::detail::thread_record* const s : taken_) cubby::detail::registry::release(s);
   }
   every_thread_record(const every_thread_record&) = delete;
   every_thread_record& operator=(const every_thread_record&) = delete;
 
 private:
-  static cubby::thread_record* claim_old() {
+  static cubby::detail::thread_record* claim_old() {
     const memory_failure none_new(1);
-    return cubby::registry::claim();
+    return cubby::detail::registry::claim();
   }
-  std::vector<cubby::thread_record*> taken_;
+  std::vector<cubby::detail::thread_record*> taken_;
 };
 
 /// Another thread, which has a thread record, does to the entry what would wait if somebody still had it, or its lock.
@@ -303,8 +303,8 @@ bool fails_once(std::uint64_t refused, unsigned& calls_of_the_refused) {
 /// In its order: the note of the thread's record, a block of thread records and the two blocks above it, the copy that the function
 /// is given, what the function takes itself, the new record.
 TEST(modify_without_memory, leaves_the_entry_as_it_was_and_to_everybody) {
-  ASSERT_NE(cubby::registry::local(), nullptr);
-  cubby::registry::release(cubby::registry::claim()); // there is one to spare from here on
+  ASSERT_NE(cubby::detail::registry::local(), nullptr);
+  cubby::detail::registry::release(cubby::detail::registry::claim()); // there is one to spare from here on
   const auto blocks = living_blocks();
   unsigned calls = 0;
   std::uint64_t refused = 1;

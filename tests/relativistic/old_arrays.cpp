@@ -22,8 +22,8 @@ TEST(relativistic_arrays, are_given_back_a_slice_at_a_time) {
     most = std::max(most, before - after);
     ++slices;
   }
-  EXPECT_EQ(slices, large * sizeof(std::uint64_t) / cubby::release_slice);
-  EXPECT_EQ(most, cubby::release_slice);
+  EXPECT_EQ(slices, large * sizeof(std::uint64_t) / cubby::detail::release_slice);
+  EXPECT_EQ(most, cubby::detail::release_slice);
   EXPECT_EQ(space::stats(f.t).bytes, small * sizeof(std::uint64_t));
 }
 

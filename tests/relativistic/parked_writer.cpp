@@ -139,12 +139,12 @@ void expect_all_done(manned_table<Value>& m, change what) {
   const std::uint64_t expected = 3 * space::stripe_count + (changed != 0 ? 1 : 0) + (inserts ? 1 : 0);
   EXPECT_EQ(space::live_entries(m.t), expected);
   std::uint64_t met = 0;
-  const std::uint64_t buckets = m.t.buckets.load(cubby::sync::relaxed);
+  const std::uint64_t buckets = m.t.buckets.load(cubby::detail::sync::relaxed);
   for (std::uint64_t b = 0; b < buckets; ++b) {
     std::vector<std::uint64_t> path;
     for (auto* n = space::node_at(space::first_link(m.t, b)); n != nullptr;) {
       path.push_back(n->key);
-      n = space::node_at(n->next.load(cubby::sync::relaxed));
+      n = space::node_at(n->next.load(cubby::detail::sync::relaxed));
     }
     EXPECT_TRUE(std::is_sorted(path.begin(), path.end(), space::comes_before)) << "bucket " << b;
     for (const std::uint64_t key : path) EXPECT_EQ(key % buckets, b);
@@ -156,7 +156,8 @@ void expect_all_done(manned_table<Value>& m, change what) {
 /// A writer with this change before each of its steps, or one in `every`. A lock is held for four steps or more, in a pass for
 /// five.
 template <class Value>
-tally stand_before_each_step(const post& p, change what, std::uint64_t every = cubby::cpu::thread_sanitizer ? 3 : 1) {
+tally stand_before_each_step(const post& p, change what,
+                             std::uint64_t every = cubby::detail::cpu::thread_sanitizer ? 3 : 1) {
   const bool new_key = what != change::assign && what != change::erase;
   const std::uint64_t key = key_of(writers_stripe, new_key ? part::writers_new : part::writers_old);
   tally seen;
@@ -243,11 +244,11 @@ TYPED_TEST(parked_writer, holds_up_one_stripe_at_a_time_while_it_does_all_of_a_p
   constexpr auto all_at_once = cubby::growth_policy::cooperative;
   const post moves{64, 128, all_at_once, 0}, cuts{64, 128, all_at_once, all_families}, joins{256, 64, all_at_once, 0};
   // under ThreadSanitizer a sample: a thousand steps, with a table and threads of their own for each
-  const std::uint64_t every = cubby::cpu::thread_sanitizer ? 17 : 5;
+  const std::uint64_t every = cubby::detail::cpu::thread_sanitizer ? 17 : 5;
   for (const post& p : {moves, cuts, joins}) {
     const tally seen = stand_before_each_step<TypeParam>(p, change::insert, every);
     if (::testing::Test::HasFailure()) return;
-    EXPECT_TRUE(seen.held.size() == space::stripe_count || cubby::cpu::thread_sanitizer)
+    EXPECT_TRUE(seen.held.size() == space::stripe_count || cubby::detail::cpu::thread_sanitizer)
         << "not every family was in hand";
   }
 }

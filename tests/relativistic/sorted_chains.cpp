@@ -73,7 +73,7 @@ void do_something(family<Value>& f, random_source& random) {
   const std::uint64_t key = random.below(32) * 64 + random.below(2);
   const bool there = std::count(f.keys.begin(), f.keys.end(), key) != 0;
   const std::uint64_t buckets = std::uint64_t{64} << random.below(7);
-  if (what == 0 && f.t.work.at == space::stage::idle && buckets != f.t.buckets.load(cubby::sync::relaxed)) {
+  if (what == 0 && f.t.work.at == space::stage::idle && buckets != f.t.buckets.load(cubby::detail::sync::relaxed)) {
     f.begin(buckets);
   } else if (what <= 1) {
     (void)space::work_on(f.t, 1 + random.below(70), true);

@@ -76,12 +76,12 @@ TEST(zipped_chains, a_resize_stops_at_a_reader_and_goes_on_when_it_has_left) {
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   f.begin(128);
   {
-    const cubby::thread_pin inside(f.reader);
+    const cubby::detail::thread_pin inside(f.reader);
     EXPECT_TRUE(f.go_as_far_as_it_can());
     const auto before = f.path(0);
     for (unsigned i = 0; i < 10; ++i) EXPECT_TRUE(f.go_on(false));
     EXPECT_EQ(f.path(0), before) << "no link was cut under a reader";
-    EXPECT_EQ(f.t.stripes[0].live.load(cubby::sync::relaxed), 8u);
+    EXPECT_EQ(f.t.stripes[0].live.load(cubby::detail::sync::relaxed), 8u);
     f.insert(256 * 60);
     f.erase(256 * 60);
   }
@@ -102,7 +102,7 @@ TEST(zipped_chains, a_resize_without_memory_leaves_the_table_as_it_was) {
   EXPECT_EQ(f.path(0), before);
   EXPECT_FALSE(f.go_on(false)) << "nothing is under way";
   EXPECT_TRUE(space::reserve(f.t, f.writer, 1000));
-  EXPECT_GE(f.t.buckets.load(cubby::sync::relaxed), 1000u);
+  EXPECT_GE(f.t.buckets.load(cubby::detail::sync::relaxed), 1000u);
   f.expect_precise();
 }
 
@@ -122,15 +122,15 @@ TEST(zipped_chains, a_reserve_inside_a_pin_does_not_wait_for_itself) {
 TEST(zipped_chains, a_reservation_is_shown_or_taken_out_at_every_stage) {
   for (const bool commits : {true, false}) {
     for (unsigned stage = 0; at_stage(stage, [&](auto& f) {
-           const cubby::word_probe p{256 * 70 + 64, 256 * 70 + 64};
+           const cubby::detail::word_probe p{256 * 70 + 64, 256 * 70 + 64};
            {
-             const cubby::thread_pin pin(f.writer);
+             const cubby::detail::thread_pin pin(f.writer);
              ASSERT_EQ(space::insert(f.t, p, p.word, space::mark::hidden).outcome, cubby::outcome::inserted);
              EXPECT_EQ(space::insert(f.t, p, p.word).outcome, cubby::outcome::exists);
              EXPECT_FALSE(space::find(f.t, p).found);
            }
            f.go_on(true);
-           const cubby::thread_pin pin(f.writer);
+           const cubby::detail::thread_pin pin(f.writer);
            if (commits) space::shadow_commit(f.t, p, p.word);
            else space::shadow_abort(f.t, f.writer, p, p.word);
            EXPECT_EQ(space::find(f.t, p).found, commits);

@@ -20,7 +20,7 @@
 extern "C" const void* plugin_dlht();
 extern "C" const void* plugin_dramhit();
 extern "C" const void* plugin_relativistic();
-extern "C" bool plugin_sees_reader(const cubby::domain_ref* of);
+extern "C" bool plugin_sees_reader(const cubby::detail::domain_ref* of);
 #endif
 
 namespace cubby_test {
@@ -213,8 +213,8 @@ TYPED_TEST(images, may_be_closed_before_a_thread_ends_that_has_called_them) {
 TEST(images_and_sections, are_seen_from_both_sides) {
   const plugin p;
   auto* const sees =
-      p.find<bool(const cubby::domain_ref*)>("plugin_sees_reader", CUBBY_TEST_LINKED_AS(plugin_sees_reader));
-  const cubby::domain_ref of = cubby::registry::own_domain();
+      p.find<bool(const cubby::detail::domain_ref*)>("plugin_sees_reader", CUBBY_TEST_LINKED_AS(plugin_sees_reader));
+  const cubby::detail::domain_ref of = cubby::detail::registry::own_domain();
   {
     const cubby::rcu::read_section inside(of);
     expect(sees(&of), "a section of the program, seen by the plugin");

@@ -25,6 +25,6 @@ CUBBY_TEST_EXPORTED const void* plugin_dlht() { return &cubby_test::calls<cubby:
 CUBBY_TEST_EXPORTED const void* plugin_dramhit() { return &cubby_test::calls<cubby::dramhit>; }
 CUBBY_TEST_EXPORTED const void* plugin_relativistic() { return &cubby_test::calls<cubby::relativistic>; }
 /// Whether a read section of `of` that the caller is in is seen from here.
-CUBBY_TEST_EXPORTED bool plugin_sees_reader(const cubby::domain_ref* of) {
+CUBBY_TEST_EXPORTED bool plugin_sees_reader(const cubby::detail::domain_ref* of) {
   return cubby::rcu::synchronize(**of) == cubby::rcu::waited::inside;
 }

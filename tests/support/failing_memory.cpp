@@ -49,7 +49,7 @@ bool refuse_index(std::size_t) {
 }
 
 // Once, before any thread: the function itself is not an atomic word.
-[[maybe_unused]] const bool installed = (cubby::memory::install_failure(&refuse_index), true);
+[[maybe_unused]] const bool installed = (cubby::detail::memory::install_failure(&refuse_index), true);
 
 } // namespace
 

@@ -17,7 +17,7 @@ static_assert(CUBBY_SYNC_HOOKS, "this header is for the binary that is built wit
 
 namespace cubby_test {
 
-using cubby::sync::step;
+using cubby::detail::sync::step;
 
 /// Sees the steps of the thread that made it, until it is destroyed.
 class watcher {
@@ -48,7 +48,7 @@ private:
   watcher* outer_;
 
   // Once, before any thread: the hook itself is not an atomic word.
-  static inline const bool installed_ = (cubby::sync::install_hook(&dispatch), true);
+  static inline const bool installed_ = (cubby::detail::sync::install_hook(&dispatch), true);
 };
 
 /// Pauses at random steps: mostly a short spin, sometimes a yield, so that threads meet in the middle of a verb.
@@ -61,7 +61,7 @@ public:
     if (dice == 0) {
       std::this_thread::yield();
     } else if (dice < 4) {
-      for (std::uint64_t spins = random_.below(200); spins > 0; --spins) cubby::cpu::relax();
+      for (std::uint64_t spins = random_.below(200); spins > 0; --spins) cubby::detail::cpu::relax();
     }
   }
 

@@ -52,7 +52,7 @@ bool register_tests(const char* suite, const char* test, const char* file, int l
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  if (std::getenv("CUBBY_TEST_NO_MEMBARRIER") != nullptr) cubby::barrier::disable_membarrier();
+  if (std::getenv("CUBBY_TEST_NO_MEMBARRIER") != nullptr) cubby::detail::barrier::disable_membarrier();
   std::printf("CUBBY_TEST_SEED=%" PRIu64 "\n", cubby_test::run_seed());
   std::fflush(stdout);
   return RUN_ALL_TESTS();

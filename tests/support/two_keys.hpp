@@ -30,7 +30,7 @@ public:
 
 private:
   static constexpr unsigned reader_backoff = 1024;
-  struct alignas(2 * cubby::cpu::cache_line) place {
+  struct alignas(2 * cubby::detail::cpu::cache_line) place {
     std::atomic<std::uint64_t> shown{0};
     std::uint64_t mine = 0;
   };
@@ -46,7 +46,7 @@ inline constexpr unsigned keys_of_a_side = 16;
 template <class One, class Two>
 bool both_miss(One& one, Two& two, std::uint64_t rounds, std::chrono::milliseconds limit) {
   loose_meeting door;
-  struct alignas(2 * cubby::cpu::cache_line) seen_by {
+  struct alignas(2 * cubby::detail::cpu::cache_line) seen_by {
     bool missed[keys_of_a_side] = {};
     bool waited = false;
   };

@@ -18,8 +18,9 @@ namespace {
 
 template <class Channel>
 class channels : public ::testing::Test {};
-using shapes = ::testing::Types<cubby::channel<1, 2>, cubby::channel<2, 4>, cubby::channel<4, 2>,
-                                cubby::channel<16, 16>, cubby::channel<64, 2>, cubby::channel<64, 8>>;
+using shapes =
+    ::testing::Types<cubby::detail::channel<1, 2>, cubby::detail::channel<2, 4>, cubby::detail::channel<4, 2>,
+                     cubby::detail::channel<16, 16>, cubby::detail::channel<64, 2>, cubby::detail::channel<64, 8>>;
 TYPED_TEST_SUITE(channels, shapes);
 
 constexpr std::uint64_t second_of(std::uint64_t n) { return splitmix(n); }
@@ -160,7 +161,7 @@ TYPED_TEST(channels, carry_everything_between_threads_at_uneven_rates) {
 
 /// What the receiver did with a message is seen by a sender that knows it consumed. Plain memory, which ThreadSanitizer watches.
 TEST(channel, an_answer_carries_what_the_receiver_did) {
-  using channel = cubby::channel<4, 2>;
+  using channel = cubby::detail::channel<4, 2>;
   channel ring;
   std::uint64_t done = 0; // written by the receiver alone
   constexpr std::uint64_t rounds = 2000;
@@ -191,7 +192,7 @@ TEST(channel, an_answer_carries_what_the_receiver_did) {
 
 /// Each sends to the other as fast as it can and serves its own inbox only while its own sending is held up.
 TEST(channel, two_full_queues_towards_each_other_do_not_block) {
-  using channel = cubby::channel<8, 2>;
+  using channel = cubby::detail::channel<8, 2>;
   std::array<channel, 2> rings;
   const std::uint64_t count = scaled(20000);
   std::array<std::atomic<std::uint64_t>, 2> held_up{};

@@ -27,16 +27,16 @@ struct far_word {
 
 template <> inline constexpr bool cubby::stored_as_bytes<cubby_test::far_text> = true;
 template <> inline constexpr bool cubby::bits_are_equality<cubby_test::far_word> = true;
-template <> inline constexpr unsigned cubby::near_address_bits<cubby_test::far_text> = 20;
-template <> inline constexpr unsigned cubby::near_address_bits<cubby::in_namespace<cubby_test::far_text>> = 20;
-template <> inline constexpr unsigned cubby::near_address_bits<cubby::in_namespace<cubby_test::far_word>> = 20;
+template <> inline constexpr unsigned cubby::detail::near_address_bits<cubby_test::far_text> = 20;
+template <> inline constexpr unsigned cubby::detail::near_address_bits<cubby::in_namespace<cubby_test::far_text>> = 20;
+template <> inline constexpr unsigned cubby::detail::near_address_bits<cubby::in_namespace<cubby_test::far_word>> = 20;
 
 namespace cubby_test {
 namespace {
 
 static_assert(cubby::mode_of<std::uint64_t, std::uint64_t> == cubby::storage_mode::words);
 static_assert(cubby::mode_of<std::uint8_t, double> == cubby::storage_mode::words);
-static_assert(cubby::mode_of<std::uint64_t, cubby::no_value> == cubby::storage_mode::keys_only);
+static_assert(cubby::mode_of<std::uint64_t, cubby::detail::no_value> == cubby::storage_mode::keys_only);
 static_assert(cubby::mode_of<std::string, int> == cubby::storage_mode::records);
 static_assert(cubby::mode_of<int, std::string> == cubby::storage_mode::records);
 static_assert(cubby::mode_of<cubby::in_namespace<int>, int> == cubby::storage_mode::records);

@@ -17,7 +17,7 @@
 namespace cubby_test::contract_tests {
 namespace {
 
-namespace contract = cubby::contract;
+namespace contract = cubby::detail::contract;
 using cubby::capability_set;
 
 template <class Engine, class V = std::uint64_t> using engine_of =

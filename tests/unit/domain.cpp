@@ -16,7 +16,7 @@
 namespace cubby_test {
 namespace {
 
-namespace sync = cubby::sync;
+namespace sync = cubby::detail::sync;
 
 std::size_t steps = 0;
 void count_step(sync::step, const void*) { ++steps; }
@@ -35,26 +35,26 @@ constexpr std::size_t most_steps_of_scan(std::size_t taken) { return 8 + 2 * tak
 using many_handles = std::vector<cubby::map<std::uint64_t, std::uint64_t>::handle_type>;
 
 TEST(domain, a_scan_costs_what_lives_now) {
-  const cubby::domain_ref own(new cubby::domain);
-  std::vector<cubby::thread_record*> all;
+  const cubby::detail::domain_ref own(new cubby::detail::domain);
+  std::vector<cubby::detail::thread_record*> all;
   std::set<std::size_t> ids;
   for (std::size_t n = 0; n < 30'000; ++n) {
-    all.push_back(cubby::registry::claim(*own));
+    all.push_back(cubby::detail::registry::claim(*own));
     ASSERT_NE(all.back(), nullptr);
     ASSERT_TRUE(ids.insert(all.back()->id()).second) << "given twice: " << all.back()->id();
   }
   EXPECT_EQ(*ids.rbegin(), all.size() - 1) << "numbers are small";
   EXPECT_LE(steps_of([&] { (void)own->oldest(); }), most_steps_of_scan(all.size()));
   // the newest of them stays: deep in the tree
-  for (std::size_t n = 0; n + 1 < all.size(); ++n) cubby::registry::release(all[n]);
+  for (std::size_t n = 0; n + 1 < all.size(); ++n) cubby::detail::registry::release(all[n]);
   EXPECT_LE(steps_of([&] { (void)own->oldest(); }), most_steps_of_scan(1));
   const std::uint64_t before = own->oldest();
   {
-    const cubby::thread_pin stay(*all.back());
+    const cubby::detail::thread_pin stay(*all.back());
     EXPECT_LE(own->oldest(), own->advance()) << "it is seen";
     EXPECT_NE(own->oldest(), before);
   }
-  cubby::registry::release(all.back());
+  cubby::detail::registry::release(all.back());
   EXPECT_LE(steps_of([&] { (void)own->oldest(); }), most_steps_of_scan(0));
 }
 
@@ -64,55 +64,55 @@ TEST(domain, nothing_is_left_of_handles_that_lived_once) {
     many_handles all;
     for (int n = 0; n < 30'000; ++n) all.push_back(m.handle());
   }
-  EXPECT_LE(steps_of([&] { (void)cubby::registry::own_domain()->oldest(); }), most_steps_of_scan(8));
+  EXPECT_LE(steps_of([&] { (void)cubby::detail::registry::own_domain()->oldest(); }), most_steps_of_scan(8));
   EXPECT_LE(m.handle().own_thread_record()->id(), 8u);
 }
 
 /// More than 4,096 of them fill a block of blocks, one after the other, in any order of release.
 TEST(domain, thread_records_come_back_in_any_order) {
   random_source random(1);
-  const cubby::domain_ref own(new cubby::domain);
-  std::vector<cubby::thread_record*> all;
+  const cubby::detail::domain_ref own(new cubby::detail::domain);
+  std::vector<cubby::detail::thread_record*> all;
   for (int round = 0; round < 4; ++round) {
-    while (all.size() < 9000) all.push_back(cubby::registry::claim(*own));
+    while (all.size() < 9000) all.push_back(cubby::detail::registry::claim(*own));
     std::set<std::size_t> ids;
     for (const auto* s : all) ids.insert(s->id());
     ASSERT_EQ(ids.size(), all.size());
     ASSERT_EQ(*ids.rbegin(), all.size() - 1);
     while (all.size() > 50) {
       std::swap(all[random.below(all.size())], all.back());
-      cubby::registry::release(all.back());
+      cubby::detail::registry::release(all.back());
       all.pop_back();
     }
     EXPECT_LE(steps_of([&] { (void)own->oldest(); }), 8 + 50 * 5);
   }
-  for (auto* s : all) cubby::registry::release(s);
+  for (auto* s : all) cubby::detail::registry::release(s);
 }
 
 /// Two threads that claim and give back beside scans; each pin is seen by a scan that follows it.
 TEST(domain, scans_beside_claims_miss_no_pin) {
-  const cubby::domain_ref own(new cubby::domain);
+  const cubby::detail::domain_ref own(new cubby::detail::domain);
   std::atomic<bool> done{false};
   std::atomic<std::size_t> missed{0};
-  std::vector<cubby::thread_record*> crowd; // so that the thread records below are in blocks which come and go
-  for (int n = 0; n < 64; ++n) crowd.push_back(cubby::registry::claim(*own));
+  std::vector<cubby::detail::thread_record*> crowd; // so that the thread records below are in blocks which come and go
+  for (int n = 0; n < 64; ++n) crowd.push_back(cubby::detail::registry::claim(*own));
   std::thread other([&] {
     while (!done.load()) {
-      for (int n = 0; n < 100; ++n) cubby::registry::release(cubby::registry::claim(*own));
+      for (int n = 0; n < 100; ++n) cubby::detail::registry::release(cubby::detail::registry::claim(*own));
     }
   });
   for (std::uint64_t n = 0; n < scaled(4000); ++n) {
-    cubby::thread_record* const mine = cubby::registry::claim(*own);
+    cubby::detail::thread_record* const mine = cubby::detail::registry::claim(*own);
     {
-      const cubby::thread_pin stay(*mine);
+      const cubby::detail::thread_pin stay(*mine);
       const std::uint64_t tag = own->advance();
       if (own->oldest() >= tag) ++missed;
     }
-    cubby::registry::release(mine);
+    cubby::detail::registry::release(mine);
   }
   done = true;
   other.join();
-  for (auto* s : crowd) cubby::registry::release(s);
+  for (auto* s : crowd) cubby::detail::registry::release(s);
   EXPECT_EQ(missed.load(), 0u);
 }
 
@@ -138,23 +138,23 @@ TEST(domain, thread_records_come_back_whatever_the_order_of_destructors) {
     }).join();
   }
   EXPECT_EQ(m.handle().own_thread_record()->id(), first);
-  EXPECT_LE(steps_of([&] { (void)cubby::registry::own_domain()->oldest(); }), 40u);
+  EXPECT_LE(steps_of([&] { (void)cubby::detail::registry::own_domain()->oldest(); }), 40u);
 }
 
 /// A scan that finds the thread record free may free what its last owner has read.
 TEST(domain, who_skips_a_thread_record_has_seen_what_its_owner_did) {
-  const cubby::domain_ref own(new cubby::domain);
+  const cubby::detail::domain_ref own(new cubby::detail::domain);
   for (std::uint64_t n = 0; n < scaled(200); ++n) {
     std::uint64_t freed = 0; // plain: ThreadSanitizer sees what is not ordered
     sync::word<std::uint32_t> inside;
     std::thread reader([&] {
-      cubby::thread_record* const mine = cubby::registry::claim(*own);
+      cubby::detail::thread_record* const mine = cubby::detail::registry::claim(*own);
       {
-        const cubby::thread_pin stay(*mine);
+        const cubby::detail::thread_pin stay(*mine);
         inside.store(1, sync::relaxed);
         ASSERT_EQ(freed, 0u);
       }
-      cubby::registry::release(mine);
+      cubby::detail::registry::release(mine);
     });
     while (inside.load(sync::relaxed) == 0) std::this_thread::yield();
     const std::uint64_t tag = own->advance();
@@ -167,11 +167,11 @@ TEST(domain, who_skips_a_thread_record_has_seen_what_its_owner_did) {
 /// A fork in the middle of a claim: the thread record is taken, and the claimer has done nothing else. Its last user was another
 /// thread, which has released it. A child that took it for that thread's would give back a hold of the domain that nobody has.
 TEST(domain, a_child_gives_back_no_hold_for_a_claim_that_the_fork_cut_short) {
-  const cubby::domain_ref own(new cubby::domain);
-  std::thread([&own] { (void)cubby::registry::local(*own); }).join();
+  const cubby::detail::domain_ref own(new cubby::detail::domain);
+  std::thread([&own] { (void)cubby::detail::registry::local(*own); }).join();
   const std::uint64_t before = own->holders.load(sync::relaxed);
-  cubby::spare_blocks spare;
-  cubby::thread_record* const cut_short = own->thread_records.claim(spare, 0);
+  cubby::detail::spare_blocks spare;
+  cubby::detail::thread_record* const cut_short = own->thread_records.claim(spare, 0);
   ASSERT_NE(cut_short, nullptr);
   own->forget_others();
   EXPECT_EQ(own->holders.load(sync::relaxed), before);
@@ -182,12 +182,12 @@ TEST(domain, a_thread_is_inside_by_its_handles_too) {
   cubby::map<std::uint64_t, std::string> m;
   m.insert(1, "a");
   auto h = m.handle();
-  EXPECT_FALSE(cubby::registry::inside());
+  EXPECT_FALSE(cubby::detail::registry::inside());
   (void)h.find_ref(1);
-  EXPECT_TRUE(cubby::registry::inside());
-  std::thread([] { EXPECT_FALSE(cubby::registry::inside()) << "another's handle"; }).join();
+  EXPECT_TRUE(cubby::detail::registry::inside());
+  std::thread([] { EXPECT_FALSE(cubby::detail::registry::inside()) << "another's handle"; }).join();
   h.unpin();
-  EXPECT_FALSE(cubby::registry::inside());
+  EXPECT_FALSE(cubby::detail::registry::inside());
 }
 
 } // namespace

@@ -24,7 +24,7 @@ constexpr std::uint64_t spread_keys = bins * 2;
 double crowding(const std::function<std::uint64_t(std::uint64_t)>& hash_of_nth) {
   std::vector<std::uint32_t> count(bins, 0);
   for (std::uint64_t n = 0; n < spread_keys; ++n) {
-    ++count[cubby::engines::dlht::map_hash<cubby::bin_mapping::fastrange>(hash_of_nth(n), bins)];
+    ++count[cubby::detail::engines::dlht::map_hash<cubby::bin_mapping::fastrange>(hash_of_nth(n), bins)];
   }
   const double mean = static_cast<double>(spread_keys) / static_cast<double>(bins);
   double sum = 0;

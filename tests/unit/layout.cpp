@@ -16,7 +16,7 @@
 namespace cubby_test::layout_tests {
 namespace {
 
-using namespace cubby::engines::dlht;
+using namespace cubby::detail::engines::dlht;
 
 TEST(layout, a_header_change_touches_one_field_and_the_version) {
   random_source random(3000);
@@ -88,7 +88,7 @@ TEST(layout, units_of_neighbouring_indexes_agree) {
 }
 
 TEST(layout, link_buckets_are_handed_out_once) {
-  using threads = cubby::sync::shared;
+  using threads = cubby::detail::sync::shared;
   auto* const at = make_index<threads>(8, 300);
   ASSERT_NE(at, nullptr);
   std::vector<std::vector<std::uint64_t>> taken(3);
@@ -104,7 +104,7 @@ TEST(layout, link_buckets_are_handed_out_once) {
   EXPECT_GE(all.size(), 299u);
   EXPECT_EQ(*all.begin(), 1u);
   EXPECT_LE(*all.rbegin(), 300u);
-  cubby::free_array(at);
+  cubby::detail::free_array(at);
 }
 
 } // namespace

@@ -9,7 +9,7 @@
 namespace cubby_test {
 namespace {
 
-using stock = cubby::place_stock<cubby::sync::shared>;
+using stock = cubby::detail::place_stock<cubby::detail::sync::shared>;
 constexpr std::uint64_t in_two_stripes = 128;
 
 TEST(places, are_as_many_as_there_are) {

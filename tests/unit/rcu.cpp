@@ -90,14 +90,14 @@ TEST(rcu, a_caller_inside_its_own_section_is_told) {
     EXPECT_EQ(synchronize(), waited::inside);
   }
   EXPECT_EQ(synchronize(), waited::elapsed) << "and may wait when it has left both";
-  cubby::thread_record* const mine = cubby::registry::claim();
+  cubby::detail::thread_record* const mine = cubby::detail::registry::claim();
   ASSERT_NE(mine, nullptr);
   {
-    const cubby::thread_pin pin(*mine);
+    const cubby::detail::thread_pin pin(*mine);
     EXPECT_EQ(synchronize(mine), waited::inside) << "a handle's record that is passed is looked at, too";
   }
   EXPECT_EQ(synchronize(mine), waited::elapsed);
-  cubby::registry::release(mine);
+  cubby::detail::registry::release(mine);
 }
 
 /// Plain memory behind a pointer that is exchanged, waited for and freed: a section that outlived its wait would read
@@ -107,12 +107,12 @@ TEST(rcu, what_was_unlinked_may_be_freed_after_the_wait) {
     std::uint64_t number = 0;
     ~cell() { number = 0; }
   };
-  cubby::sync::word<cell*> shown(new cell{1});
+  cubby::detail::sync::word<cell*> shown(new cell{1});
   std::atomic<bool> stop{false};
   run_threads(3, [&](unsigned t) {
     if (t == 0) {
       for (std::uint64_t i = 2; i < 400; ++i) {
-        cell* const old = shown.exchange(new cell{i}, cubby::sync::acq_rel);
+        cell* const old = shown.exchange(new cell{i}, cubby::detail::sync::acq_rel);
         EXPECT_EQ(synchronize(), waited::elapsed);
         delete old;
       }
@@ -122,7 +122,7 @@ TEST(rcu, what_was_unlinked_may_be_freed_after_the_wait) {
     std::uint64_t last = 0;
     while (!stop.load()) {
       const read_section inside;
-      const cell* const seen = shown.load(cubby::sync::acquire);
+      const cell* const seen = shown.load(cubby::detail::sync::acquire);
       const std::uint64_t number = seen->number;
       std::this_thread::yield();
       ASSERT_GE(number, last == 0 ? 1 : last);
@@ -130,7 +130,7 @@ TEST(rcu, what_was_unlinked_may_be_freed_after_the_wait) {
       last = number;
     }
   });
-  delete shown.load(cubby::sync::relaxed);
+  delete shown.load(cubby::detail::sync::relaxed);
 }
 
 TEST(rcu, threads_come_and_go_without_registering) {

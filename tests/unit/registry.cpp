@@ -20,57 +20,57 @@ namespace {
 TEST(registry, uses_membarrier_unless_told_otherwise) {
   // Whether the kernel has it or not: never when it was disabled.
   if (std::getenv("CUBBY_TEST_NO_MEMBARRIER") != nullptr) {
-    EXPECT_FALSE(cubby::barrier::is_asymmetric());
+    EXPECT_FALSE(cubby::detail::barrier::is_asymmetric());
   } else {
-    EXPECT_EQ(cubby::barrier::is_asymmetric(), cubby::barrier::detail::kernel_has_membarrier());
+    EXPECT_EQ(cubby::detail::barrier::is_asymmetric(), cubby::detail::barrier::detail::kernel_has_membarrier());
   }
 }
 
 TEST(registry, thread_records_are_reused_and_never_shared) {
-  cubby::thread_record* const first = cubby::registry::claim();
-  cubby::thread_record* const second = cubby::registry::claim();
+  cubby::detail::thread_record* const first = cubby::detail::registry::claim();
+  cubby::detail::thread_record* const second = cubby::detail::registry::claim();
   ASSERT_NE(first, nullptr);
   EXPECT_NE(first, second);
   EXPECT_NE(first->id(), second->id());
-  cubby::registry::release(first);
-  cubby::thread_record* const third = cubby::registry::claim();
+  cubby::detail::registry::release(first);
+  cubby::detail::thread_record* const third = cubby::detail::registry::claim();
   EXPECT_NE(third, second);
-  cubby::registry::release(second);
-  cubby::registry::release(third);
+  cubby::detail::registry::release(second);
+  cubby::detail::registry::release(third);
 }
 
 TEST(registry, a_thread_gives_its_thread_record_back_when_it_ends) {
-  cubby::thread_record* mine = nullptr;
+  cubby::detail::thread_record* mine = nullptr;
   std::thread([&] {
-    mine = cubby::registry::local();
-    EXPECT_EQ(mine, cubby::registry::local());
+    mine = cubby::detail::registry::local();
+    EXPECT_EQ(mine, cubby::detail::registry::local());
   }).join();
-  std::vector<cubby::thread_record*> claimed;
+  std::vector<cubby::detail::thread_record*> claimed;
   bool found = false;
   while (!found && claimed.size() < 1000) {
-    claimed.push_back(cubby::registry::claim());
+    claimed.push_back(cubby::detail::registry::claim());
     found = claimed.back() == mine;
   }
-  for (auto* const s : claimed) cubby::registry::release(s);
+  for (auto* const s : claimed) cubby::detail::registry::release(s);
   EXPECT_TRUE(found);
 }
 
 TEST(registry, a_pin_holds_back_the_epochs_after_it_and_nests) {
-  cubby::thread_record* const s = cubby::registry::claim();
-  const std::uint64_t before = cubby::registry::advance();
-  EXPECT_GE(cubby::registry::oldest(), before);
+  cubby::detail::thread_record* const s = cubby::detail::registry::claim();
+  const std::uint64_t before = cubby::detail::registry::advance();
+  EXPECT_GE(cubby::detail::registry::oldest(), before);
   {
-    const cubby::thread_pin outer(*s);
-    const std::uint64_t after = cubby::registry::advance();
-    EXPECT_LT(cubby::registry::oldest(), after);
-    EXPECT_GE(cubby::registry::oldest(), before);
+    const cubby::detail::thread_pin outer(*s);
+    const std::uint64_t after = cubby::detail::registry::advance();
+    EXPECT_LT(cubby::detail::registry::oldest(), after);
+    EXPECT_GE(cubby::detail::registry::oldest(), before);
     {
-      const cubby::thread_pin inner(*s);
+      const cubby::detail::thread_pin inner(*s);
     }
-    EXPECT_LT(cubby::registry::oldest(), after) << "the outer pin still holds";
+    EXPECT_LT(cubby::detail::registry::oldest(), after) << "the outer pin still holds";
   }
-  EXPECT_GE(cubby::registry::oldest(), cubby::registry::advance());
-  cubby::registry::release(s);
+  EXPECT_GE(cubby::detail::registry::oldest(), cubby::detail::registry::advance());
+  cubby::detail::registry::release(s);
 }
 
 /// Words that point to cells; a disposed cell says so.
@@ -88,13 +88,13 @@ struct cell_policy {
 TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
   std::vector<cell_policy::cell> cells(5000);
   const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
-  cubby::thread_record* const reader = cubby::registry::claim();
-  cubby::thread_record* const writer = cubby::registry::claim();
+  cubby::detail::thread_record* const reader = cubby::detail::registry::claim();
+  cubby::detail::thread_record* const writer = cubby::detail::registry::claim();
   const cell_policy policy;
   {
-    cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
+    cubby::detail::retire_bag<cell_policy, cubby::detail::sync::shared> bag(policy);
     {
-      const cubby::thread_pin pin(*reader);
+      const cubby::detail::thread_pin pin(*reader);
       for (std::size_t i = 0; i < 4000; ++i) bag.add(*writer, word(i));
       bag.collect();
       for (std::size_t i = 0; i < 4000; ++i) ASSERT_EQ(cells[i].disposed, 0) << "under a pin: " << i;
@@ -107,8 +107,8 @@ TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
     EXPECT_LT(bag.waiting(), 1000u) << "adding collects by itself";
   }
   for (const auto& c : cells) ASSERT_EQ(c.disposed, 1);
-  cubby::registry::release(reader);
-  cubby::registry::release(writer);
+  cubby::detail::registry::release(reader);
+  cubby::detail::registry::release(writer);
 }
 
 /// What a long pin has held back goes a slice at a time: each word once, and none is forgotten.
@@ -116,33 +116,33 @@ TEST(retire_bag, disposes_of_everything_in_slices) {
   constexpr std::size_t held_back = 10'000;
   std::vector<cell_policy::cell> cells(3 * held_back);
   const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
-  cubby::thread_record* const reader = cubby::registry::claim();
-  cubby::thread_record* const writer = cubby::registry::claim();
+  cubby::detail::thread_record* const reader = cubby::detail::registry::claim();
+  cubby::detail::thread_record* const writer = cubby::detail::registry::claim();
   const cell_policy policy;
   {
-    cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
+    cubby::detail::retire_bag<cell_policy, cubby::detail::sync::shared> bag(policy);
     {
-      const cubby::thread_pin pin(*reader);
+      const cubby::detail::thread_pin pin(*reader);
       for (std::size_t i = 0; i < held_back; ++i) bag.add(*writer, word(i));
     }
     for (std::size_t i = held_back; i < cells.size(); ++i) bag.add(*writer, word(i));
     EXPECT_LT(bag.waiting(), 2048u);
   }
   for (const auto& c : cells) ASSERT_EQ(c.disposed, 1) << &c - cells.data();
-  cubby::registry::release(reader);
-  cubby::registry::release(writer);
+  cubby::detail::registry::release(reader);
+  cubby::detail::registry::release(writer);
 }
 
 /// The grace period of a word begins when it comes, whatever the bag has waited for before.
 TEST(retire_bag, waits_anew_for_each_lot) {
   std::vector<cell_policy::cell> cells(20);
-  cubby::thread_record* const reader = cubby::registry::claim();
-  cubby::thread_record* const writer = cubby::registry::claim();
+  cubby::detail::thread_record* const reader = cubby::detail::registry::claim();
+  cubby::detail::thread_record* const writer = cubby::detail::registry::claim();
   const cell_policy policy;
   {
-    cubby::retire_bag<cell_policy, cubby::sync::shared> bag(policy);
+    cubby::detail::retire_bag<cell_policy, cubby::detail::sync::shared> bag(policy);
     for (auto& c : cells) {
-      const cubby::thread_pin pin(*reader);
+      const cubby::detail::thread_pin pin(*reader);
       bag.add(*writer, reinterpret_cast<std::uint64_t>(&c));
       bag.collect();
       bag.collect();
@@ -150,8 +150,8 @@ TEST(retire_bag, waits_anew_for_each_lot) {
     }
   }
   for (const auto& c : cells) ASSERT_EQ(c.disposed, 1);
-  cubby::registry::release(reader);
-  cubby::registry::release(writer);
+  cubby::detail::registry::release(reader);
+  cubby::detail::registry::release(writer);
 }
 
 } // namespace

@@ -12,7 +12,7 @@
 namespace cubby_test {
 namespace {
 
-namespace memory = cubby::memory;
+namespace memory = cubby::detail::memory;
 
 /// Counts those that live.
 struct counted_array {
@@ -33,26 +33,26 @@ protected:
   bool add(std::size_t pages) {
     auto* const made = new counted_array(pages * memory::small_page);
     const bool mapped = made->pages.address != nullptr;
-    const cubby::lock_scope hold(list.lock);
+    const cubby::detail::lock_scope hold(list.lock);
     list.add(*made);
     return mapped;
   }
   void release(std::size_t slice = ~std::size_t{0}) {
-    const cubby::lock_scope hold(list.lock);
+    const cubby::detail::lock_scope hold(list.lock);
     list.release(slice);
   }
   void TearDown() override {
     list.free_all();
     EXPECT_EQ(counted_array::living, 0);
-    cubby::registry::release(mine);
+    cubby::detail::registry::release(mine);
   }
-  cubby::thread_record* mine = cubby::registry::claim();
-  cubby::retired_arrays<counted_array, cubby::sync::shared> list{cubby::registry::own_domain()};
+  cubby::detail::thread_record* mine = cubby::detail::registry::claim();
+  cubby::detail::retired_arrays<counted_array, cubby::detail::sync::shared> list{cubby::detail::registry::own_domain()};
 };
 
 TEST_F(retired_list, keeps_an_array_for_an_older_pin_and_for_no_younger_one) {
   ASSERT_NE(mine, nullptr);
-  std::optional<cubby::thread_pin> stay;
+  std::optional<cubby::detail::thread_pin> stay;
   ASSERT_TRUE(add(1));
   stay.emplace(*mine);
   ASSERT_TRUE(add(2));

@@ -12,7 +12,7 @@
 namespace cubby_test::simd_tests {
 namespace {
 
-namespace simd = cubby::simd;
+namespace simd = cubby::detail::simd;
 
 struct alignas(64) line {
   std::uint64_t words[8];

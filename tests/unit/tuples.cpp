@@ -11,7 +11,7 @@
 
 namespace {
 
-namespace space = cubby::engines::dramhit;
+namespace space = cubby::detail::engines::dramhit;
 
 template <std::size_t N> struct bytes {
   std::array<unsigned char, N> at{};

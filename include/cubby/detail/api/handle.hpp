@@ -103,10 +103,6 @@ private:
   bool held_ = false;
 };
 
-} // namespace detail
-
-namespace detail {
-
 template <class T> concept complete_type = requires { sizeof(T); };
 
 template <class Engine> struct key_in {
@@ -121,17 +117,24 @@ struct key_in<Engine> {
 } // namespace detail
 
 struct pipeline_options;
+
+namespace detail {
+
 /// The sink of a pipeline that has none: each call says where its answers go.
 struct no_sink {};
+
+} // namespace detail
+
 /// Include <cubby/pipeline.hpp>.
-template <class Engine, class Sink = no_sink, class Key = typename detail::key_in<Engine>::type> class pipeline;
+template <class Engine, class Sink = detail::no_sink, class Key = typename detail::key_in<Engine>::type> class pipeline;
 
 /// Move-only; used by one thread at a time; must not outlive its table. Every verb of the table, and `find_ref`.
 /// A handle that lingers delays the freeing of memory only while it is pinned.
 template <template <class, class> class Api, class Engine> class handle : public Api<handle<Api, Engine>, Engine> {
   using base = Api<handle<Api, Engine>, Engine>;
   using codec_type = typename Engine::policy;
-  static_assert(contract::engine<Engine>, "this engine lacks something that each table needs: see contract::engine");
+  static_assert(detail::contract::engine<Engine>,
+                "this engine lacks something that each table needs: see contract::engine");
 
 public:
   using key_type = typename base::key_type;
@@ -151,7 +154,8 @@ public:
   /// meanwhile. The first call pins the handle: from then on nothing that this table retires is freed. Of maps in record
   /// mode (`mode`); with others it does not compile.
   [[nodiscard]] const typename codec_type::mapped_type* find_ref(const key_type& k) { return ref_of(k); }
-  template <lookup_key<codec_type> Q> [[nodiscard]] const typename codec_type::mapped_type* find_ref(const Q& k) {
+  template <detail::lookup_key<codec_type> Q> [[nodiscard]] const typename codec_type::mapped_type*
+  find_ref(const Q& k) {
     return ref_of(k);
   }
   /// Ends what `find_ref` began; its references are void. No effect when not pinned.
@@ -165,7 +169,8 @@ public:
   /// thread that uses the handle, outside all functions that calls through it run, and before the table ends.
   [[nodiscard]] auto guard() { return detail::table_guard<Engine>(thread_record_.engine(), thread_record_.at()); }
 
-  template <class Sink = no_sink, class Key = key_type> using pipeline_type = cubby::pipeline<Engine, Sink, Key>;
+  template <class Sink = detail::no_sink, class Key = key_type> using pipeline_type =
+      cubby::pipeline<Engine, Sink, Key>;
   /// Requests that are answered later, each with its caller's tag, by `sink(reply<V>&&)`: `p.find(k, tag)`, ..., `p.drain()`; or,
   /// without a sink, into the caller's space. Include <cubby/pipeline.hpp>. The pipeline uses this handle's record. Key: what its
   /// requests carry, `h.pipeline<std::string_view>(sink)`; the text then stays where it is until it is answered. Of engines that
@@ -180,23 +185,23 @@ public:
     return pipeline_to<Key>(sink, chosen);
   }
   template <class Key = key_type> [[nodiscard]] auto pipeline() {
-    no_sink none;
+    detail::no_sink none;
     return pipeline_to<Key>(none);
   }
   template <class Key = key_type> [[nodiscard]] auto pipeline(const pipeline_options& chosen) {
-    no_sink none;
+    detail::no_sink none;
     return pipeline_to<Key>(none, chosen);
   }
 
   [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> context() const {
     return {thread_record_.engine(), thread_record_.at()};
   }
-  [[nodiscard]] thread_record* own_thread_record() const noexcept { return thread_record_.own(); }
+  [[nodiscard]] detail::thread_record* own_thread_record() const noexcept { return thread_record_.own(); }
   static constexpr bool has_own_thread_record = true;
 
 private:
   template <class Key, class Sink, class... Chosen> auto pipeline_to(Sink& sink, const Chosen&... chosen) {
-    constexpr bool pipelined = contract::pipelined<Engine>;
+    constexpr bool pipelined = detail::contract::pipelined<Engine>;
     static_assert(pipelined, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");
     if constexpr (pipelined) {
       constexpr bool included = detail::complete_type<pipeline_type<Sink, Key>>;

@@ -13,7 +13,7 @@
 
 #include <cubby/detail/api/table_api.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 template <class Derived, class Engine> class map_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
@@ -303,4 +303,4 @@ private:
   }
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -54,7 +54,7 @@ template <class V> using requested = std::conditional_t<std::default_initializab
 /// One request of a batch or a pipeline. K: the table's key type, or what a lookup of the table takes (std::string_view for
 /// std::string keys); a key of the table's type is then made only where it is stored. `value` matters to all but find and erase.
 /// `tag`: the caller's, and part of the answer.
-template <class K, class V = no_value> struct request {
+template <class K, class V = detail::no_value> struct request {
   verb what = verb::find;
   K key{};
   requested<V> value{};
@@ -63,7 +63,7 @@ template <class K, class V = no_value> struct request {
 
 /// The answer to the request with this tag. `insert_or_assign` and `insert_or_add` are `done` whether the key was there or not.
 /// `value`: what a find found, or what left by an erase.
-template <class V = no_value> struct reply {
+template <class V = detail::no_value> struct reply {
   outcome result = outcome::not_executed;
   std::optional<V> value{};
   std::uint64_t tag = 0;
@@ -73,6 +73,7 @@ template <class V = no_value> struct reply {
 enum class batch_policy : std::uint8_t { run_all, stop_at_first_failure };
 
 namespace detail {
+
 /// Whether a request has its value; and the value, which is there.
 template <class V> constexpr bool has_value([[maybe_unused]] const requested<V>& value) noexcept {
   if constexpr (std::default_initializable<V>) return true;
@@ -82,6 +83,7 @@ template <class V, class Requested> constexpr auto& given_value(Requested& value
   if constexpr (std::default_initializable<V>) return value;
   else return *value;
 }
+
 } // namespace detail
 
 } // namespace cubby::inline v0

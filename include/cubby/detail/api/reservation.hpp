@@ -34,14 +34,14 @@ public:
   /// Makes the entry visible. No effect when empty.
   void commit() {
     if (engine_ == nullptr) return;
-    finish([](Engine& e, thread_record& s, const typename Engine::probe& p, std::uint64_t word) {
+    finish([](Engine& e, detail::thread_record& s, const typename Engine::probe& p, std::uint64_t word) {
       e.shadow_commit(s, p, word);
     });
   }
   /// Takes the entry out again; nobody ever saw it. No effect when empty.
   void abort() {
     if (engine_ == nullptr) return;
-    finish([](Engine& e, thread_record& s, const typename Engine::probe& p, std::uint64_t word) {
+    finish([](Engine& e, detail::thread_record& s, const typename Engine::probe& p, std::uint64_t word) {
       e.shadow_abort(s, p, word);
       // an insert of the same key may be comparing with the record right now
       if constexpr (Engine::policy::in_records) e.retire(s, word);
@@ -50,7 +50,8 @@ public:
 
   /// Made by `shadow_insert`, inside a pin. `own` is null for the calling thread's record of the moment.
   template <class Q, class... A>
-  reservation(detail::context<Engine> s, thread_record* own, const typename Engine::probe& p, const Q& key, A&&... args)
+  reservation(detail::context<Engine> s, detail::thread_record* own, const typename Engine::probe& p, const Q& key,
+              A&&... args)
       : thread_record_(own) {
     detail::fresh_word<Engine> next(s, p, key, std::forward<A>(args)...);
     how_ = next.ok() ? next.reserve(p) : outcome::no_memory;
@@ -58,18 +59,18 @@ public:
     engine_ = &s.engine;
     key_word_ = p.word;
     word_ = next.word();
-    if constexpr (fail::checks) detail::held_reservations::add(engine_, key_word_, word_);
+    if constexpr (detail::fail::checks) detail::held_reservations::add(engine_, key_word_, word_);
   }
 
 private:
   /// Which thread ends it is not known any more.
   void leave_thread() noexcept {
-    if constexpr (fail::checks) detail::held_reservations::drop(engine_, key_word_, word_);
+    if constexpr (detail::fail::checks) detail::held_reservations::drop(engine_, key_word_, word_);
   }
   template <class F> void finish(F f) {
     leave_thread();
     Engine& e = *std::exchange(engine_, nullptr);
-    thread_record& s = thread_record_ != nullptr ? *thread_record_ : detail::caller_thread_record(e);
+    detail::thread_record& s = thread_record_ != nullptr ? *thread_record_ : detail::caller_thread_record(e);
     [[maybe_unused]] const auto pin = e.pin(s);
     f(e, s, e.slots().probe_of_slot(key_word_, word_), word_);
   }
@@ -82,7 +83,7 @@ private:
   }
 
   Engine* engine_ = nullptr;
-  thread_record* thread_record_ = nullptr;
+  detail::thread_record* thread_record_ = nullptr;
   std::uint64_t key_word_ = 0;
   std::uint64_t word_ = 0;
   outcome how_ = outcome::exists;

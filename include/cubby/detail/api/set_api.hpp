@@ -8,7 +8,7 @@
 
 #include <cubby/detail/api/table_api.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 template <class Derived, class Engine> class set_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
@@ -65,4 +65,4 @@ private:
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -19,10 +19,11 @@
 
 namespace cubby::inline v0 {
 
+namespace detail {
+
 /// What a lookup may be asked with beside a `const K&`.
 template <class Q, class Codec> concept lookup_key = Codec::template accepts<Q>;
 
-namespace detail {
 /// What a contiguous range holds: an array, a std::vector, a std::span.
 template <class R>
 using element_of = std::remove_cv_t<typename decltype(std::span(std::declval<const R&>()))::element_type>;
@@ -32,14 +33,17 @@ using elements_of = std::span<const element_of<R>>;
 template <class T, class Codec> inline constexpr bool is_lookup_request = false;
 template <class Q, class Codec>
 inline constexpr bool is_lookup_request<request<Q, typename Codec::mapped_type>, Codec> = lookup_key<Q, Codec>;
-} // namespace detail
 
 /// Contiguous ranges of what a lookup may be asked with, and of requests with such keys.
 template <class R, class Codec> concept lookup_range = lookup_key<detail::element_of<R>, Codec>;
 template <class R, class Codec> concept request_range = detail::is_lookup_request<detail::element_of<R>, Codec>;
 
+} // namespace detail
+
 /// The awaitable of `async_find`; include <cubby/coro.hpp> to use it.
 template <class Api> class async_lookup;
+
+namespace detail {
 
 /// `Derived` gives `context() const` (engine and thread record) and `own_thread_record() const` (null: the calling thread's).
 template <class Derived, class Engine> class table_api {
@@ -308,5 +312,7 @@ private:
     }
   }
 };
+
+} // namespace detail
 
 } // namespace cubby::inline v0

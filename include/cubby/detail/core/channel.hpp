@@ -12,7 +12,7 @@
 #include <cubby/detail/platform/prefetch.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// Two words; what they mean is told by the kind (0 to 3) that a message is sent with.
 struct message {
@@ -174,4 +174,4 @@ private:
   section sections_[Sections];
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

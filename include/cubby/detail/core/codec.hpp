@@ -17,12 +17,13 @@ namespace cubby::inline v0 {
 /// The modes of a table.
 enum class storage_mode : std::uint8_t { words, keys_only, records, tuples };
 
+namespace detail {
+
 /// How many bits of a record's address the slot has space for; longer addresses are kept whole, and the key's size and
 /// namespace are then read from the record. Specialize it for a key type to have fewer: a test that wants every
 /// address to be too long does.
 template <class K> inline constexpr unsigned near_address_bits = 48;
 
-namespace detail {
 template <class K> concept slot_key = word_key<K> && !always_in_record<K> && !is_spaced<K>;
 
 template <class K, class V> constexpr storage_mode choose_mode() noexcept {
@@ -55,10 +56,13 @@ struct codec_for<storage_mode::records, K, V, Hash, Allocator> : checked_key<inn
                 "a table owns its keys: use std::string, and look up by std::string_view");
   using type = record_codec<K, V, Hash, Allocator, near_address_bits<K>>;
 };
+
 } // namespace detail
 
 /// Which mode a table of these types is in.
 template <class K, class V> inline constexpr storage_mode mode_of = detail::choose_mode<K, V>();
+
+namespace detail {
 
 /// How a table of these types turns them into words; a `slot_policy` for engines.
 template <class K, class V, class Hash, class Allocator>
@@ -71,7 +75,6 @@ template <class Engine> concept keeps_tuples = requires { requires Engine::keeps
 template <class Engine, class K, class V>
 inline constexpr storage_mode mode_in = keeps_tuples<Engine> ? storage_mode::tuples : mode_of<K, V>;
 
-namespace detail {
 template <class Engine, class K, class V, class Hash, class Allocator> struct codec_in_engine {
   using type = codec<K, V, Hash, Allocator>;
 };
@@ -79,9 +82,10 @@ template <keeps_tuples Engine, class K, class V, class Hash, class Allocator>
 struct codec_in_engine<Engine, K, V, Hash, Allocator> {
   using type = tuple_codec<K, V, Hash, Allocator>;
 };
-} // namespace detail
 
 template <class Engine, class K, class V, class Hash, class Allocator>
 using codec_in = typename detail::codec_in_engine<Engine, K, V, Hash, Allocator>::type;
+
+} // namespace detail
 
 } // namespace cubby::inline v0

@@ -9,7 +9,7 @@
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 template <class Threads> class striped_counter {
 public:
@@ -38,4 +38,4 @@ private:
   padded cells_[own_cells + 1];
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

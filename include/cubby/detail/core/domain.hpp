@@ -8,7 +8,7 @@
 #include <cubby/detail/core/thread_record_tree.hpp>
 #include <cubby/detail/platform/barrier.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 struct domain {
   /// Set in the clock, and so in every later epoch, once readers fence for themselves.
@@ -37,7 +37,7 @@ struct domain {
     thread_records.free_below(&first_high);
   }
 
-  // relaxed: who holds it hands it on
+  // relaxed: a thread that holds it hands it on
   void hold() noexcept { holders.fetch_add(1, sync::relaxed); }
   static void drop(domain* d) noexcept {
     // [drop-domain] acq_rel: pairs with [drop-domain]; the last one has seen what all others did
@@ -53,7 +53,7 @@ struct domain {
         const sync::one_step section(&d.lock);
         lock_scope alone(d.lock);
         got = d.thread_records.claim(spare, 0);
-        // relaxed: the lock orders it behind `fence_readers`; who sees the bit here sees it at every entry
+        // relaxed: the lock orders it behind `fence_readers`; a thread that sees the bit here sees it at every entry
         // [fenced] release: pairs with [trust]; the last owner has left
         if (got != nullptr) got->fenced_.store((d.clock.load(sync::relaxed) & fenced_bit) != 0, sync::release);
       }
@@ -117,7 +117,7 @@ struct domain {
   /// After it, who enters without being seen by `oldest_shown` sees what the caller has unlinked. A system call, which
   /// interrupts every running thread of the program, where the kernel has it.
   void pass_barrier() noexcept {
-    // relaxed: set once; who misses it asks the kernel
+    // relaxed: set once; a thread that misses it asks the kernel
     if ((clock.load(sync::relaxed) & fenced_bit) == 0) {
       if (barrier::all_threads()) return;
       fence_readers();
@@ -132,10 +132,10 @@ struct domain {
     if (least == 0 && barrier::all_threads()) return least_of(false);
     return least;
   }
-  /// The same without the barrier, for who has passed it since the unlinking that he asks about: a thread record that did not show
+  /// The same without the barrier, for a thread that has passed it since the unlinking that it asks about: a thread record that did not show
   /// then what its reader had entered with belongs to a reader that sees the unlinking. 0: nobody can tell yet.
   std::uint64_t oldest_shown() noexcept {
-    // relaxed: who has set the bit, or asked the kernel in vain, sees it; for others their barrier has worked
+    // relaxed: a thread that has set the bit, or asked the kernel in vain, sees it; for others their barrier has worked
     return least_of((clock.load(sync::relaxed) & fenced_bit) != 0);
   }
 
@@ -243,4 +243,4 @@ private:
   domain* at_ = nullptr;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

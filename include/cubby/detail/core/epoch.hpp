@@ -11,7 +11,7 @@
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/core/registry.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// Words that one call disposes of at most, unless it promises everything: twice what it takes a stripe to ask for, so
 /// that what a long pin has held back goes while words keep coming. At 50 ns each, 26 us.
@@ -262,4 +262,4 @@ private:
   std::size_t depth_ = 0;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

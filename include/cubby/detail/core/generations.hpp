@@ -13,7 +13,7 @@
 #include <cubby/detail/core/retired.hpp>
 #include <cubby/detail/platform/thread.hpp>
 
-namespace cubby::inline v0::generations {
+namespace cubby::inline v0::detail::generations {
 
 /// One generation of a table. `next` is set once, when the successor is complete. Workers take units by `cursor`, and count the
 /// parts that have moved in `done`. An engine may count finer parts than it takes, so that a writer can move its own slot.
@@ -219,4 +219,4 @@ template <class Figures, class Table, class Add> Figures figures_of(const Table&
   return out;
 }
 
-} // namespace cubby::inline v0::generations
+} // namespace cubby::inline v0::detail::generations

@@ -16,6 +16,7 @@
 namespace cubby::inline v0 {
 
 namespace detail {
+
 // The first 64 bits behind the point of the golden ratio, sqrt(2) and sqrt(3), made odd: numbers without a pattern.
 inline constexpr std::uint64_t mix_a = 0x9e3779b97f4a7c15ULL;
 inline constexpr std::uint64_t mix_b = 0x6a09e667f3bcc909ULL;
@@ -37,6 +38,7 @@ inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noe
   std::memcpy(&word, at, size);
   return word;
 }
+
 } // namespace detail
 
 /// Mixes a word: each input bit reaches each output bit with a probability near one half. Two multiplications.
@@ -59,6 +61,8 @@ inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noe
   return detail::fold(last ^ detail::mix_c, detail::mix_a ^ size);
 }
 
+namespace detail {
+
 /// Keys whose bits are their identity and fit in a word: equal keys have equal bytes.
 template <class K>
 concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K> &&
@@ -67,10 +71,10 @@ concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_rep
 /// The same without the bound: keys that are their bytes.
 template <class K> concept plain_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K>;
 
-namespace detail {
 template <class K> concept has_equality = requires(const K& a, const K& b) {
   { a == b } -> std::convertible_to<bool>;
 };
+
 } // namespace detail
 
 /// Whether two keys are equal exactly when their bits are. Of a class with an operator== the language does not tell: specialize
@@ -81,12 +85,16 @@ template <class K> inline constexpr bool bits_are_equality =
 template <class T, std::size_t Count>
 inline constexpr bool bits_are_equality<std::array<T, Count>> = bits_are_equality<T>;
 
+namespace detail {
+
 /// The bits of a word key, zero-extended.
 template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) noexcept {
   std::uint64_t word = 0;
   std::memcpy(&word, &key, sizeof key);
   return word;
 }
+
+} // namespace detail
 
 /// The default hash: plain keys and everything that converts to std::string_view. Stateless but for its seed.
 /// A hash of your own gives `operator()(key)`, says `is_avalanching` if its bits are already mixed (else it is mixed
@@ -100,14 +108,14 @@ template <class K> struct hash {
   }
 };
 
-template <word_key K> struct hash<K> {
+template <detail::word_key K> struct hash<K> {
   using is_avalanching = void;
   std::uint64_t seed = 0;
-  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return mix(word_of(key), seed); }
+  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return mix(detail::word_of(key), seed); }
 };
 
 template <class K>
-  requires(!word_key<K> && std::convertible_to<const K&, std::string_view>)
+  requires(!detail::word_key<K> && std::convertible_to<const K&, std::string_view>)
 struct hash<K> {
   using is_avalanching = void;
   using is_transparent = void;
@@ -117,8 +125,8 @@ struct hash<K> {
   }
 };
 
-template <plain_key K>
-  requires(!word_key<K> && !std::convertible_to<const K&, std::string_view>)
+template <detail::plain_key K>
+  requires(!detail::word_key<K> && !std::convertible_to<const K&, std::string_view>)
 struct hash<K> {
   using is_avalanching = void;
   std::uint64_t seed = 0;
@@ -127,9 +135,9 @@ struct hash<K> {
 
 /// The paper's default (DLHT section 3.4.3): the key itself, taken modulo the number of bins. One division instead of
 /// two multiplications; keys with a common stride share bins, so use it only for keys that are known to be spread.
-template <word_key K> struct modulo_hash {
+template <detail::word_key K> struct modulo_hash {
   using is_modulo = void;
-  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return word_of(key); }
+  [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return detail::word_of(key); }
 };
 
 } // namespace cubby::inline v0

@@ -41,12 +41,12 @@ template <class K> inline constexpr bool stored_as_bytes = false;
 template <class Allocator>
 inline constexpr bool stored_as_bytes<std::basic_string<char, std::char_traits<char>, Allocator>> = true;
 
+namespace detail {
+
 /// The value type of tables that have none.
 struct no_value {
   friend bool operator==(no_value, no_value) = default;
 };
-
-namespace detail {
 
 template <class K> struct name_split {
   using inner = K;

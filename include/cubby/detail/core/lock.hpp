@@ -7,7 +7,7 @@
 
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// What the end of a hold does, beside giving the lock to the next holder.
 enum class unlocking : std::uint8_t {
@@ -59,4 +59,4 @@ private:
   Lock& lock_;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

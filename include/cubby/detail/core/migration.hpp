@@ -7,7 +7,7 @@
 
 #include <cubby/detail/core/generations.hpp>
 
-namespace cubby::inline v0::generations {
+namespace cubby::inline v0::detail::generations {
 
 /// Units from `first` to before `last`.
 struct unit_range {
@@ -176,4 +176,4 @@ template <class Table> bool begin_with(Table& t, typename Table::generation_type
   return t.settings.growth != Table::growth::background || t.worker.start(background_work<Table>, &t, t.home->forks);
 }
 
-} // namespace cubby::inline v0::generations
+} // namespace cubby::inline v0::detail::generations

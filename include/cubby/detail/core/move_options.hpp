@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cubby::inline v0::arrays {
+namespace cubby::inline v0::detail::arrays {
 
 /// How an array is moved to the next one.
 struct move_options {
@@ -14,4 +14,4 @@ struct move_options {
   std::uint32_t growth_factor = 0; ///< 0 or 1: 8, 4 or 2 by size; else 2 to 64
 };
 
-} // namespace cubby::inline v0::arrays
+} // namespace cubby::inline v0::detail::arrays

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places of a table that is to hold no more than so many entries: an insert takes one, an erase gives one back. Places
-// lie in stripes, so that threads do not meet; who finds its own stripe empty takes from another. Exact: a refusal means
+// lie in stripes, so that threads do not meet; a thread that finds its own stripe empty takes from another. Exact: a refusal means
 // that at one moment every place was taken. Tables without a bound pay one comparison.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 template <class Threads> class place_stock {
 public:
@@ -92,4 +92,4 @@ private:
   std::uint64_t mask_ = 0;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -9,7 +9,7 @@
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0::prefetch_group {
+namespace cubby::inline v0::detail::prefetch_group {
 
 /// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
 inline constexpr std::size_t size = 32;
@@ -52,4 +52,4 @@ private:
   std::size_t requests_[size];
 };
 
-} // namespace cubby::inline v0::prefetch_group
+} // namespace cubby::inline v0::detail::prefetch_group

@@ -8,6 +8,8 @@
 
 namespace cubby::inline v0 {
 
+namespace detail {
+
 /// Where an engine is asked to look: `hash` chooses the bin, `word` is compared with the key words of slots.
 /// A policy's own probe adds the whole key, for when equal words do not prove equal keys. Without initial values: batches
 /// hold many of them on the stack.
@@ -15,6 +17,8 @@ struct word_probe {
   std::uint64_t hash;
   std::uint64_t word;
 };
+
+} // namespace detail
 
 /// How a hash becomes a bin: the high bits of a product (needs a mixed hash), or the remainder (DLHT section 3.4.3).
 enum class bin_mapping : std::uint8_t { fastrange, modulo };

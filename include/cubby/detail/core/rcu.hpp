@@ -17,20 +17,20 @@ namespace cubby::inline v0::rcu {
 /// The thread's first needs memory for a thread record: std::bad_alloc without (without exceptions it waits for some).
 class [[nodiscard]] read_section {
 public:
-  CUBBY_OF_IMAGE read_section() : pin_(own_thread_record([] { return registry::local(); })) {}
+  CUBBY_OF_IMAGE read_section() : pin_(own_thread_record([] { return detail::registry::local(); })) {}
   /// Of a structure that code of several images uses: its writer and all its readers name the same domain.
-  CUBBY_OF_IMAGE explicit read_section(const domain_ref& of)
-      : pin_(own_thread_record([&of] { return registry::local(*of); })) {}
+  CUBBY_OF_IMAGE explicit read_section(const detail::domain_ref& of)
+      : pin_(own_thread_record([&of] { return detail::registry::local(*of); })) {}
 
 private:
-  template <class Get> static thread_record& own_thread_record(Get get) {
-    for (sync::backoff wait;; wait.pause()) {
-      if (thread_record* const mine = get()) [[likely]]
+  template <class Get> static detail::thread_record& own_thread_record(Get get) {
+    for (detail::sync::backoff wait;; wait.pause()) {
+      if (detail::thread_record* const mine = get()) [[likely]]
         return *mine;
-      fail::with_no_memory();
+      detail::fail::with_no_memory();
     }
   }
-  thread_pin pin_;
+  detail::thread_pin pin_;
 };
 
 /// Waits for the sections that are open when it begins, and not for those that open later.
@@ -39,11 +39,11 @@ public:
   grace_period() noexcept = default; ///< has elapsed
   /// A system call, which interrupts every running thread of the program.
   [[nodiscard]] CUBBY_OF_IMAGE static grace_period begin() noexcept {
-    domain* const own = detail::domain_of_image();
+    detail::domain* const own = detail::domain_of_image();
     return own != nullptr ? begin(*own) : grace_period(); // without a domain there is no reader in it
   }
   /// The same of readers in `of`, which lives longer.
-  [[nodiscard]] static grace_period begin(domain& of) noexcept {
+  [[nodiscard]] static grace_period begin(detail::domain& of) noexcept {
     grace_period now;
     now.of_ = &of;
     now.tag_ = of.advance();
@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  domain* of_ = nullptr;
+  detail::domain* of_ = nullptr;
   std::uint64_t tag_ = 0; // 0: has elapsed
 };
 
@@ -72,7 +72,7 @@ public:
   void pause() noexcept {
     spin_.pause(); // before a sleep, too: where threads take turns on one core the reader needs one
     if (turns_++ < 128) return;
-    sleep_briefly(span_);
+    detail::sleep_briefly(span_);
     slept_ += span_;
     if (span_ < 1000) span_ *= 2;
   }
@@ -80,7 +80,7 @@ public:
   [[nodiscard]] std::uint64_t slept() const noexcept { return slept_; }
 
 private:
-  sync::backoff spin_;
+  detail::sync::backoff spin_;
   unsigned turns_ = 0;
   unsigned span_ = 20;
   std::uint64_t slept_ = 0;
@@ -98,22 +98,22 @@ inline constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 /// Blocks until every section in `of` that is open now has ended, or `limit` microseconds of sleeps: a first spin and
 /// late wake-ups come on top. Of the caller's own sections those are noticed that its thread's record or a handle is in, and
 /// those on `mine` if that is given: a thread record that the caller has claimed itself.
-[[nodiscard]] inline waited synchronize(domain& of, thread_record* mine = nullptr,
+[[nodiscard]] inline waited synchronize(detail::domain& of, detail::thread_record* mine = nullptr,
                                         std::uint64_t limit = for_ever) noexcept {
-  if (registry::inside(of) || (mine != nullptr && registry::inside(*mine))) return waited::inside;
+  if (detail::registry::inside(of) || (mine != nullptr && detail::registry::inside(*mine))) return waited::inside;
   grace_period readers = grace_period::begin(of);
   // Where readers have begun to fence for themselves, the caller's own records count when they have been entered once.
-  if (thread_record* const own = registry::local(of)) const thread_pin fenced(*own);
-  if (mine != nullptr) const thread_pin fenced(*mine);
+  if (detail::thread_record* const own = detail::registry::local(of)) const detail::thread_pin fenced(*own);
+  if (mine != nullptr) const detail::thread_pin fenced(*mine);
   for (reader_backoff wait; !readers.elapsed(); wait.pause()) {
     if (wait.slept() >= limit) return waited::too_long;
   }
   return waited::elapsed;
 }
 /// The same for the domain of the image.
-[[nodiscard]] CUBBY_OF_IMAGE inline waited synchronize(thread_record* mine = nullptr,
+[[nodiscard]] CUBBY_OF_IMAGE inline waited synchronize(detail::thread_record* mine = nullptr,
                                                        std::uint64_t limit = for_ever) noexcept {
-  domain* const own = detail::domain_of_image();
+  detail::domain* const own = detail::domain_of_image();
   return own != nullptr ? synchronize(*own, mine, limit) : waited::elapsed;
 }
 

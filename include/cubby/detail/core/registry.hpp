@@ -7,9 +7,7 @@
 
 #include <cubby/detail/core/domain.hpp>
 
-namespace cubby::inline v0 {
-
-namespace detail {
+namespace cubby::inline v0::detail {
 
 /// A domain that code of this image has taken a thread record in, so that it can be set right after a fork.
 struct known_domain {
@@ -151,8 +149,6 @@ CUBBY_OF_IMAGE inline void end_thread(void*) {
   }
 }
 
-} // namespace detail
-
 class registry {
 public:
   /// The domain in which a table of this image begins; empty: no memory.
@@ -279,4 +275,4 @@ private:
   thread_record& thread_record_;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -11,7 +11,7 @@
 #include <cubby/detail/core/registry.hpp>
 #include <cubby/detail/platform/memory.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// Frees an array that nobody looks at any more.
 template <class Array> void free_array(Array* gone) noexcept {
@@ -26,7 +26,7 @@ template <class Array, class Threads> class retired_arrays {
 public:
   /// Readers of the arrays are in `readers`.
   explicit retired_arrays(const domain_ref& readers) noexcept : readers_(readers) {}
-  /// The caller holds it around every call below. Arrays are freed under it alone: who holds it may look, without a pin,
+  /// The caller holds it around every call below. Arrays are freed under it alone: a thread that holds it may look, without a pin,
   /// into all that the root leads to.
   mutable small_lock<Threads> lock;
 
@@ -83,4 +83,4 @@ private:
   std::size_t bytes_ = 0; // that are still mapped
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -12,7 +12,7 @@
 #include <cubby/detail/core/raw_memory.hpp>
 #include <cubby/detail/platform/fail.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// At least `capacity` elements of T, whose destructor does not throw. Not `ok` without memory.
 template <class T> class ring {
@@ -72,4 +72,4 @@ private:
   std::size_t out_ = 0;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -13,7 +13,7 @@
 #include <cubby/detail/platform/image.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 struct domain;
 template <unsigned Height> struct thread_record_tree;
@@ -63,7 +63,7 @@ template <> struct thread_record_tree<0> {
   void release(std::size_t id) noexcept {
     const std::uint64_t bit = std::uint64_t{1} << id % thread_records_in_block;
     // relaxed: under the lock
-    // [give-record] release: pairs with [scan-records]; who skips the thread record has seen what its owner did inside
+    // [give-record] release: pairs with [scan-records]; a thread that skips the thread record has seen what its owner did inside
     taken.store(taken.load(sync::relaxed) & ~bit, sync::release);
   }
   [[nodiscard]] bool is_full() const noexcept { return ~taken.load(sync::relaxed) == 0; } // relaxed: under the lock
@@ -172,4 +172,4 @@ template <unsigned Height> thread_record* thread_record_tree<Height>::claim(spar
   return got;
 }
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -16,12 +16,10 @@
 #include <cubby/detail/core/word_codec.hpp>
 #include <cubby/detail/core/words.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// Bytes that key and value may take, each rounded up to words: with the header of a tuple, one cache line.
 inline constexpr std::size_t most_tuple_bytes = 56;
-
-namespace detail {
 
 template <class T> inline constexpr std::size_t words_of = (sizeof(T) + 7) / 8;
 
@@ -98,5 +96,4 @@ private:
   [[no_unique_address]] Allocator allocator_;
 };
 
-} // namespace detail
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -8,7 +8,7 @@
 
 #include <cubby/detail/platform/cpu.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// `Count` words, 0 for the value of a set. Equal when all words are.
 template <std::size_t Count> struct words {
@@ -23,4 +23,4 @@ template <class Key> struct tuple_probe {
   Key key;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace cubby::inline v0::barrier {
+namespace cubby::inline v0::detail::barrier {
 
 namespace detail {
 inline constexpr int register_private_expedited = 1 << 4;
@@ -59,4 +59,4 @@ inline void this_thread() noexcept {
 #endif
 }
 
-} // namespace cubby::inline v0::barrier
+} // namespace cubby::inline v0::detail::barrier

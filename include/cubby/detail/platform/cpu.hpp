@@ -23,7 +23,7 @@
 #error "cubby needs a little-endian processor: packed words are laid out for it"
 #endif
 
-namespace cubby::inline v0::cpu {
+namespace cubby::inline v0::detail::cpu {
 
 /// The unit of transfer between memory and cache, in bytes.
 inline constexpr std::size_t cache_line = 64;
@@ -88,4 +88,4 @@ struct product {
   return static_cast<std::uint64_t>(((static_cast<wide>(a) << 64) + b - 1) / b);
 }
 
-} // namespace cubby::inline v0::cpu
+} // namespace cubby::inline v0::detail::cpu

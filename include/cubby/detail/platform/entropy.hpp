@@ -13,7 +13,7 @@ namespace cubby::inline v0 {
 /// 64 random bits for `options.seed`. A system call; may block while the machine boots, never later.
 [[nodiscard]] inline std::uint64_t random_seed() noexcept {
   std::uint64_t seed = 0;
-  while (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) cpu::relax();
+  while (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) detail::cpu::relax();
   return seed;
 }
 

@@ -56,7 +56,7 @@ private:
 #endif
 #endif
 
-namespace cubby::inline v0::fail {
+namespace cubby::inline v0::detail::fail {
 
 inline constexpr bool checks = CUBBY_CHECKS != 0;
 
@@ -99,4 +99,4 @@ template <class F> [[nodiscard]] bool attempt(F&& f) {
 template <class F> void regardless(F&& f) noexcept { f(); }
 #endif
 
-} // namespace cubby::inline v0::fail
+} // namespace cubby::inline v0::detail::fail

@@ -16,7 +16,7 @@
 // What the compiler's own run-time library knows an image by.
 extern "C" CUBBY_OF_IMAGE void* __dso_handle; // NOLINT: the name is the platform's
 
-namespace cubby::inline v0::image {
+namespace cubby::inline v0::detail::image {
 
 /// A number of the calling thread that no other living thread has; the same in the child of a fork. Never 0.
 CUBBY_ALWAYS_INLINE std::uintptr_t this_thread() noexcept {
@@ -33,7 +33,7 @@ private:
   std::uintptr_t thread_ = 0;
 };
 
-/// How often the process has become another one by `fork`, as seen by who asks for it. Relaxed, and no step to a hook: only the
+/// How often the process has become another one by `fork`, as the caller sees it. Relaxed, and no step to a hook: only the
 /// child of a fork counts, where nobody else is.
 class fork_count {
 public:
@@ -58,4 +58,4 @@ CUBBY_OF_IMAGE inline bool at_image_end(void (*f)(void*)) noexcept {
 /// `f()` in the child of each fork, before `fork` returns there; until the image is closed. False: no memory.
 CUBBY_OF_IMAGE inline bool in_each_child(void (*f)()) noexcept { return pthread_atfork(nullptr, nullptr, f) == 0; }
 
-} // namespace cubby::inline v0::image
+} // namespace cubby::inline v0::detail::image

@@ -17,7 +17,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-namespace cubby::inline v0::memory {
+namespace cubby::inline v0::detail::memory {
 
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t small_page = 4096;
@@ -211,4 +211,4 @@ private:
   std::size_t bytes_ = 0;
 };
 
-} // namespace cubby::inline v0::memory
+} // namespace cubby::inline v0::detail::memory

@@ -7,7 +7,7 @@
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 #if CUBBY_SYNC_HOOKS
 using prefetch_hook_function = void (*)(const void* address);
@@ -43,4 +43,4 @@ inline void prefetch_hook(const void* address) noexcept {
 #endif
 }
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

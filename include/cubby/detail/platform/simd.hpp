@@ -15,7 +15,7 @@
 #include <arm_neon.h>
 #endif
 
-namespace cubby::inline v0::simd {
+namespace cubby::inline v0::detail::simd {
 
 /// Bit i of `equal`: the key word of slot i is the one that was asked for; of `zero`: it is 0.
 struct line_match {
@@ -98,4 +98,4 @@ inline match_function widest_matcher() noexcept {
   return found;
 }
 
-} // namespace cubby::inline v0::simd
+} // namespace cubby::inline v0::detail::simd

@@ -21,7 +21,7 @@
 #define CUBBY_SYNC_HOOKS 0
 #endif
 
-namespace cubby::inline v0::sync {
+namespace cubby::inline v0::detail::sync {
 
 inline constexpr int relaxed = __ATOMIC_RELAXED;
 inline constexpr int acquire = __ATOMIC_ACQUIRE;
@@ -169,4 +169,4 @@ private:
   unsigned pauses_ = 0;
 };
 
-} // namespace cubby::inline v0::sync
+} // namespace cubby::inline v0::detail::sync

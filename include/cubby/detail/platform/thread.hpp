@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <time.h>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 #if CUBBY_SYNC_HOOKS
 /// Who runs workers instead of the system, so that a scheduler chooses when.
@@ -167,4 +167,4 @@ private:
   bool ending_ = false;
 };
 
-} // namespace cubby::inline v0
+} // namespace cubby::inline v0::detail

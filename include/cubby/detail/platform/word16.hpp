@@ -12,7 +12,7 @@ extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
-namespace cubby::inline v0::sync {
+namespace cubby::inline v0::detail::sync {
 
 struct two_words {
   std::uint64_t first;
@@ -94,4 +94,4 @@ template <class Threads> struct alignas(16) word16 {
   }
 };
 
-} // namespace cubby::inline v0::sync
+} // namespace cubby::inline v0::detail::sync

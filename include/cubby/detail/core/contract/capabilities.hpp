@@ -27,6 +27,8 @@ struct capability_set {
   bool delegates = false; ///< writes are sent to who carries them out, and not answered: see delegated_map.hpp
 };
 
+namespace detail {
+
 namespace contract {
 
 /// What a table of engine `E` can do.
@@ -51,4 +53,7 @@ inline constexpr capability_set capabilities_of{
 };
 
 } // namespace contract
+
+} // namespace detail
+
 } // namespace cubby::inline v0

@@ -10,7 +10,7 @@
 
 #include <cubby/detail/core/probe.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// How an engine compares and rehashes slots that it cannot read itself.
 ///  - `unique_words`: no live value word ever comes back to a slot while an older pin lives (records: true; values: false)
@@ -119,4 +119,5 @@ concept codec = codec_types<C> && codec_traits<C> && (slot_policy<C> || tuple_po
                 };
 
 } // namespace contract
-} // namespace cubby::inline v0
+
+} // namespace cubby::inline v0::detail

@@ -18,7 +18,7 @@
 #include <cubby/detail/core/contract/results.hpp>
 #include <cubby/detail/core/registry.hpp>
 
-namespace cubby::inline v0 {
+namespace cubby::inline v0::detail {
 
 /// What an engine says of itself where no concept can see it. Drives the conformance suite and the README's table.
 struct engine_claims {
@@ -268,4 +268,5 @@ concept delegating =
 template <class E> concept counting_bins = lookup_engine<E> && requires(const E& e) { e.histogram(); };
 
 } // namespace contract
-} // namespace cubby::inline v0
+
+} // namespace cubby::inline v0::detail

@@ -38,6 +38,8 @@ struct options {
   std::uint64_t seed = 0; ///< of the mixer; `random_seed()` makes one that an attacker cannot know
 };
 
+namespace detail {
+
 namespace contract {
 
 /// What a table may be made with beside `options`: the options of its engine, or a type that converts to them. The options of
@@ -65,5 +67,7 @@ template <class E, class O> [[nodiscard]] constexpr typename E::options_type opt
 }
 
 } // namespace contract
+
+} // namespace detail
 
 } // namespace cubby::inline v0

@@ -19,6 +19,9 @@ enum class outcome : std::uint8_t {
   absent,    ///< find, assign, erase: no such key
   not_executed ///< the batch stopped before it, it has no value and needs one, or its values cannot be added
 };
+
+namespace detail {
+
 /// What an engine answers of an insert: one of the first five.
 using insert_outcome = outcome;
 
@@ -44,8 +47,13 @@ struct insert_answer {
   static constexpr bool shown = false;
 };
 
+} // namespace detail
+
 /// What a visitor of `mutate` wants done with the entry that it was shown.
 enum class action : std::uint8_t { keep, replace, erase };
+
+namespace detail {
+
 template <class Word> struct decision_as {
   action what = action::keep;
   Word word{}; ///< the new value word when `replace`
@@ -59,6 +67,8 @@ template <class Word> struct mutated_as {
   Word before{}; ///< the very value word that was replaced, erased or kept
 };
 using mutated = mutated_as<std::uint64_t>;
+
+} // namespace detail
 
 /// The figures that every table has; an engine may add its own (`stats_type`). Bytes count the index only; records belong to
 /// the allocator.

@@ -9,7 +9,7 @@
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/dlht/find.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// Asks for the record that a request will want, or for the chained bucket when the bin's first one does not show its
 /// key. Only a hint: nothing is verified.
@@ -108,4 +108,4 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
       });
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

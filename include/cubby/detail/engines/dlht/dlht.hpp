@@ -16,6 +16,8 @@
 
 namespace cubby::inline v0 {
 
+namespace detail {
+
 /// Words to words over a DLHT table. Every verb runs inside a pin; see contract.hpp for the contract.
 template <slot_policy Policy, class Threads, bool Histograms = false> class dlht_engine {
 public:
@@ -151,18 +153,20 @@ private:
   bool ok_ = false;
 };
 
+} // namespace detail
+
 /// Engine tags for cubby::map and cubby::set.
 struct dlht { ///< any number of threads
-  using options = engines::dlht::options;
-  template <class Policy> using engine = dlht_engine<Policy, sync::shared>;
+  using options = detail::engines::dlht::options;
+  template <class Policy> using engine = detail::dlht_engine<Policy, detail::sync::shared>;
 };
 struct dlht_single { ///< one thread at a time: plain loads and stores, no thread records (DLHT section 3.4.5)
-  using options = engines::dlht::options;
-  template <class Policy> using engine = dlht_engine<Policy, sync::single>;
+  using options = detail::engines::dlht::options;
+  template <class Policy> using engine = detail::dlht_engine<Policy, detail::sync::single>;
 };
 struct dlht_counted { ///< any number of threads, with `histogram()`
-  using options = engines::dlht::options;
-  template <class Policy> using engine = dlht_engine<Policy, sync::shared, true>;
+  using options = detail::engines::dlht::options;
+  template <class Policy> using engine = detail::dlht_engine<Policy, detail::sync::shared, true>;
 };
 
 } // namespace cubby::inline v0

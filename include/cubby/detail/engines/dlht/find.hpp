@@ -6,7 +6,7 @@
 #include <cubby/detail/engines/dlht/table.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// What a look into one bin gave: an answer, or a reason to look again (`moved`: pass on first).
 enum class look : std::uint8_t { answered, again, moved };
@@ -148,4 +148,4 @@ CUBBY_ALWAYS_INLINE found_word find(const table<Policy, Threads>& t, const Probe
   else return find_word(t, probe.hash, probe.word);
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -5,7 +5,7 @@
 
 #include <cubby/detail/engines/dlht/resize.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// A crowded bin makes a table no larger than so many times what its entries need, or the user has asked for.
 inline constexpr std::uint64_t most_times_for_crowds = 4;
@@ -294,4 +294,4 @@ CUBBY_ALWAYS_INLINE inserted_word insert_word(table<Policy, Threads>& t, thread_
   return insert_further(t, who, hash, word, value);
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

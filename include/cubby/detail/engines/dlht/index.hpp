@@ -8,7 +8,7 @@
 
 #include <cubby/detail/engines/dlht/layout.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// 64 TiB of bins: more than there is memory for, and products of sizes below it do not wrap.
 inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 40;
@@ -89,4 +89,4 @@ template <class Threads> std::uint64_t take_links(index<Threads>& at, std::uint6
   return used + 1;
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

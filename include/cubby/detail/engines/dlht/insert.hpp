@@ -6,7 +6,7 @@
 
 #include <cubby/detail/engines/dlht/find.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 enum class attempt : std::uint8_t { ended, again, wait, no_space, no_place };
 
@@ -281,4 +281,4 @@ CUBBY_ALWAYS_INLINE attempt insert_here(const Policy& policy, const Probe& probe
   return attempt::ended;
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -11,7 +11,7 @@
 #include <cubby/detail/platform/memory.hpp>
 #include <cubby/detail/platform/word16.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 // The bin header, 8 bytes:
 //
@@ -35,7 +35,7 @@ namespace cubby::inline v0::engines::dlht {
 //  0          | no_transfer   | in_transfer
 //  1          | in_transfer   | done_transfer; no_transfer, when the next index cannot be had
 //  2          | done_transfer | (final)
-//  3          | snapshot      | no_transfer, in_transfer: once the index is no longer frozen
+//  3          | snapshot      | no_transfer, in_transfer: once the index is not frozen any more
 //
 // Key words below `reserved_words` are marks, not keys; keys 0 to 3 live as 4 to 7 in a side bin of their own.
 //
@@ -198,4 +198,4 @@ CUBBY_ALWAYS_INLINE slot<Threads>* slot_at(const index<Threads>& at, bin<Threads
   return linked_slot(at, b.links.load(sync::acquire), number);
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

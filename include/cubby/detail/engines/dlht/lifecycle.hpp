@@ -5,7 +5,7 @@
 
 #include <cubby/detail/engines/dlht/grow.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// The stay of a single-threaded table's only thread.
 template <class Policy> class [[nodiscard]] single_pin {
@@ -53,4 +53,4 @@ template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
   });
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -6,7 +6,7 @@
 
 #include <cubby/detail/engines/dlht/find.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// Turns a valid slot whose key is cleared into an invalid one, unless somebody else already has.
 template <class Threads>
@@ -150,4 +150,4 @@ CUBBY_ALWAYS_INLINE mutated mutate(table<Policy, Threads>& t, const thread_recor
   }
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -7,7 +7,7 @@
 
 #include <cubby/detail/core/contract.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// How an index is laid out, and how it is moved to the next one.
 struct index_options {
@@ -24,4 +24,4 @@ struct table_stats : cubby::table_stats {
   std::size_t links_used = 0; ///< link buckets that are chained to a bin
 };
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growing, shrinking and rebuilding (section 3.2.5 and beyond): who creates the successor, who moves what, and when
+// Growing, shrinking and rebuilding (section 3.2.5 and beyond): a thread that creates the successor, who moves what, and when
 // the old index is let go. Each index knows its own successor, so a straggler in A finds its way over B to C however
 // late it is. Policies: cooperative (the paper), incremental (bounded work for each insert), background.
 #pragma once
 
 #include <cubby/detail/engines/dlht/transfer.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// A `fixed` table has at least a link bucket for so many bins: 1.5 entries a bin need one for 15, and a rebuild helps when
 /// they need no more than half.
@@ -191,4 +191,4 @@ generations::moved_parts move_range(table<Policy, Threads>& t, index<Threads>& a
   return out;
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

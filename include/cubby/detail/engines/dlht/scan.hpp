@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/dlht/table.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// One bin's entries as they were under one header.
 struct bin_copy {
@@ -116,4 +116,4 @@ template <class Policy, class Threads, class F> void for_each(const table<Policy
   show_copy(t.policy, copy, reserved_words, all, f);
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -6,7 +6,7 @@
 
 #include <cubby/detail/engines/dlht/grow.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// Our slot in a bin under header `h`: of the slots in `mask`, the one that shows `shown` (inline tables) or the
 /// probe's record.
@@ -78,4 +78,4 @@ void shadow_abort(table<Policy, Threads>& t, const thread_record& who, const wor
   if (t.places.is_bounded()) t.places.give(who.id());
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -6,7 +6,7 @@
 #include <cubby/detail/engines/dlht/grow.hpp>
 #include <cubby/detail/engines/dlht/scan.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 /// Replaces the first index by a frozen one of the same size; null: no memory.
 template <class Policy, class Threads> index<Threads>* freeze(table<Policy, Threads>& t) noexcept {
@@ -41,4 +41,4 @@ bool snapshot(table<Policy, Threads>& t, Begin& begin, Sink& sink) {
   return wanted;
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

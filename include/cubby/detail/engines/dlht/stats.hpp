@@ -12,6 +12,8 @@ struct chain_histogram {
   std::uint64_t chains[5] = {};
 };
 
+namespace detail {
+
 namespace engines::dlht {
 
 /// Needs no pin: indexes are only freed under the lock of the retired.
@@ -42,4 +44,7 @@ template <class Policy, class Threads> chain_histogram histogram(const table<Pol
 }
 
 } // namespace engines::dlht
+
+} // namespace detail
+
 } // namespace cubby::inline v0

@@ -12,7 +12,7 @@
 #include <cubby/detail/engines/dlht/index.hpp>
 #include <cubby/detail/engines/dlht/options.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 using generations::add_done, generations::advance_root, generations::count_done;
 using generations::maintenance, generations::finish_moves, generations::mark_missed, generations::move_rest;
@@ -97,4 +97,4 @@ CUBBY_ALWAYS_INLINE seen_slot<Threads> search(const index<Threads>& at, bin<Thre
   return {};
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -6,7 +6,7 @@
 
 #include <cubby/detail/engines/dlht/insert.hpp>
 
-namespace cubby::inline v0::engines::dlht {
+namespace cubby::inline v0::detail::engines::dlht {
 
 inline constexpr std::uint64_t most_sources = 8; // a shrinking unit takes at most this many bins
 
@@ -156,4 +156,4 @@ void place_unit(index<Threads>& to, unit_contents<Threads>& load, std::uint64_t 
   }
 }
 
-} // namespace cubby::inline v0::engines::dlht
+} // namespace cubby::inline v0::detail::engines::dlht

@@ -11,7 +11,7 @@
 #include <cubby/detail/core/counter.hpp>
 #include <cubby/detail/core/migration.hpp>
 
-namespace cubby::inline v0::arrays {
+namespace cubby::inline v0::detail::arrays {
 
 /// 2^46 bytes: more than there is memory for, and products of sizes below it do not wrap.
 inline constexpr std::uint64_t most_lines = std::uint64_t{1} << 40;
@@ -206,4 +206,4 @@ template <class Table> void after_erase(Table& t) noexcept {
   if (live_entries(t) < oldest->slot_count() / 8) (void)make_next(t, *oldest, oldest->lines / 2);
 }
 
-} // namespace cubby::inline v0::arrays
+} // namespace cubby::inline v0::detail::arrays

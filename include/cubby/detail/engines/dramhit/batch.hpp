@@ -7,7 +7,7 @@
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/dramhit/find.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 struct in_flight {
   const slot* line; // null: a key of the side region
@@ -97,4 +97,4 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
       });
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

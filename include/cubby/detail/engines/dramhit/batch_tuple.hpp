@@ -5,7 +5,7 @@
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/dramhit/find_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// `take(i, found)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order, others in
 /// none. `make` is pure and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a
@@ -42,4 +42,4 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
   prefetch_group::for_each(count, ask, answer);
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -16,6 +16,8 @@
 
 namespace cubby::inline v0 {
 
+namespace detail {
+
 /// Words to words over one flat array. The codec chooses the layout of its slots: words, or tuples (layout.hpp). Every verb runs inside a
 /// pin; see contract.hpp for the contract.
 template <class Policy>
@@ -152,10 +154,12 @@ private:
   bool ok_ = true;
 };
 
+} // namespace detail
+
 /// Engine tag: DRAMHiT, one array open to all threads. Slots of 16 bytes; what does not fit lives in records.
 struct dramhit {
-  using options = engines::dramhit::options;
-  template <class Policy> using engine = dramhit_engine<Policy>;
+  using options = detail::engines::dramhit::options;
+  template <class Policy> using engine = detail::dramhit_engine<Policy>;
 };
 
 /// Engine tag: the same with tuples, so that keys and values of up to 56 bytes together lie in the table, 32 or 64 bytes a tuple.

@@ -5,7 +5,7 @@
 
 #include <cubby/detail/engines/dramhit/search.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// What a look at one line gave.
 enum class lookup_step : std::uint8_t { hit, miss, further };
@@ -112,4 +112,4 @@ CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const Probe& p) noex
   return find_from(t.policy, a, home_line<Policy>(a, p.hash), p);
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

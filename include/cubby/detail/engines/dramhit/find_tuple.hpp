@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/dramhit/search_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// The value under the probe's key. No shared write. Waits while that value is being written, for nothing else.
 template <tuple_policy Policy, class Probe>
@@ -38,4 +38,4 @@ CUBBY_ALWAYS_INLINE line_hint look_at_tags(const tuple<Policy>* line, std::uint6
   return line_hint::further;
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

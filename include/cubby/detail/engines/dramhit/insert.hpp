@@ -6,7 +6,7 @@
 #include <cubby/detail/engines/dramhit/move.hpp>
 #include <cubby/detail/engines/dramhit/write_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 // The steps of an insert into slots of words.
 
@@ -134,4 +134,4 @@ insert_outcome insert(table<Policy>& t, const thread_record& who, const Probe& p
   return out;
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

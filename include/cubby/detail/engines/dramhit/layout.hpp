@@ -11,7 +11,7 @@
 #include <cubby/detail/engines/dramhit/word_layout.hpp>
 #include <cubby/detail/platform/memory.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 template <class Policy> struct layout_for {
   using type = word_layout;
@@ -76,4 +76,4 @@ template <class Layout> struct array {
 using word_array = array<word_layout>;
 template <class Policy> using tuple_array = array<tuple_layout<Policy>>;
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -5,7 +5,7 @@
 #include <cubby/detail/engines/dramhit/insert.hpp>
 #include <cubby/detail/engines/dramhit/scan.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// Makes a new table ready; false: no memory, or no thread for background growth.
 template <class Policy> bool open(table<Policy>& t) noexcept {
@@ -22,4 +22,4 @@ template <class Policy> void close(table<Policy>& t) {
   });
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -5,7 +5,7 @@
 
 #include <cubby/detail/engines/dramhit/resize.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// A live word into the first free slot of its chain, in `a` or further on. Nobody else can insert its key meanwhile:
 /// everybody finds it where it comes from.
@@ -85,4 +85,4 @@ generations::moved_parts move_range(table<Policy>& t, word_array& a, generations
   return {.count = units.last - units.first};
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -8,7 +8,7 @@
 #include <cubby/detail/engines/dramhit/side.hpp>
 #include <cubby/detail/engines/dramhit/write_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 // The steps of a change in slots of words.
 
@@ -77,8 +77,8 @@ CUBBY_ALWAYS_INLINE bool change(table<Policy>& t, const thread_record& who, word
 /// Takes the entry out. Linearization point of an erase.
 template <tuple_policy Policy>
 bool make_tombstone(table<Policy>& t, const thread_record& who, tuple<Policy>& s, std::uint64_t header) noexcept {
-  // [mark-dead-tuple] release: pairs with [look-at-tuple]; who misses the key sees what came before its erase
-  // relaxed: who is late looks again
+  // [mark-dead-tuple] release: pairs with [look-at-tuple]; a thread that misses the key sees what came before its erase
+  // relaxed: a thread that is late looks again
   if (!s.header.compare_exchange(header, in_state(header, state::dead), sync::release, sync::relaxed)) return false;
   count_erase(t, who.id());
   return true;
@@ -106,7 +106,7 @@ CUBBY_ALWAYS_INLINE bool change(table<Policy>& t, const thread_record& who, tupl
 
 /// J6, T6: for a thread that is about to change an entry of `a` that it has not met where its search began. Behind its look at an
 /// array an insert may still have taken the free slot that it had read before, and the entry may be on its way from there.
-/// Only the root is moved from: who has met the entry reads as the root the array that it came from, or a later one when that
+/// Only the root is moved from: a thread that has met the entry reads as the root the array that it came from, or a later one when that
 /// is done with. So it is enough to look there; of older arrays a pin may keep any number.
 template <class Policy, class Probe>
 CUBBY_NEVER_INLINE void wait_for_older_place(const table<Policy>& t, const array<layout_of<Policy>>& root,
@@ -146,4 +146,4 @@ mutated_as<value_in<Policy>> mutate(table<Policy>& t, const thread_record& who, 
   return {};
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -8,7 +8,7 @@
 #include <cubby/detail/core/contract.hpp>
 #include <cubby/detail/core/move_options.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// `cubby::dramhit::options{{.capacity = 1000}, {.move_bins = 16}}`.
 struct options : cubby::options, arrays::move_options {};
@@ -23,4 +23,4 @@ struct partition_tuning {
 /// writer of a partition then copies it to a larger array.
 struct partition_options : cubby::options, partition_tuning {};
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -9,7 +9,7 @@
 #include <cubby/detail/engines/dramhit/find_tuple.hpp>
 #include <cubby/detail/engines/dramhit/mutate.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// Where a pending request stands. Good inside the pin in which it was made.
 template <class Layout> struct course {
@@ -146,4 +146,4 @@ CUBBY_ALWAYS_INLINE turn mutate_along(table<Policy>& t, const thread_record& who
   return turn::ready;
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -6,7 +6,7 @@
 #include <cubby/detail/engines/dramhit/search.hpp>
 #include <cubby/detail/engines/dramhit/side.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// Side lines for keys with reserved words in record mode: one in so many; more when more such keys are there.
 inline constexpr std::uint64_t lines_a_side_line = 64;
@@ -97,4 +97,4 @@ std::uint64_t lines_after(const table<Policy>& t, const array<layout_of<Policy>>
   return load.dead >= load.slots / 16 + 1 ? a.lines : 0;
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

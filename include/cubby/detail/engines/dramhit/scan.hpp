@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/dramhit/search_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// `f(key word, value word)` for each entry of one array, those on their way out included.
 template <class F> void for_each_in(const word_array& a, F& f) {
@@ -52,4 +52,4 @@ template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
   generations::for_each_generation(t, [&f](const auto& a) { for_each_in(a, f); });
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/dramhit/table.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// The slots that a key may be in, in order: `count` of them from `start` on, round the end to `first`.
 struct chain {
@@ -83,4 +83,4 @@ CUBBY_NEVER_INLINE inline void wait_for_move(const slot& where) noexcept {
   while (where.first.load(sync::acquire) == moving) wait.pause();
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/dramhit/table.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 template <class Policy>
 CUBBY_ALWAYS_INLINE tuple<Policy>* behind(const tuple_array<Policy>& a, tuple<Policy>* s) noexcept {
@@ -85,7 +85,7 @@ seen_slot<tuple_layout<Policy>> search(const tuple_array<Policy>& a, const Probe
   return {stop::spent, nullptr, 0, count, passed};
 }
 
-/// Waits until the tuple is no longer in this state.
+/// Waits until the tuple is in another state.
 template <class Policy>
 CUBBY_NEVER_INLINE void wait_while(const tuple<Policy>& s, state what) noexcept {
   sync::backoff wait;
@@ -98,4 +98,4 @@ template <class Policy> CUBBY_ALWAYS_INLINE void wait_for_move(const tuple<Polic
   wait_while(where, state::moving);
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

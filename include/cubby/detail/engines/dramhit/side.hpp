@@ -6,7 +6,7 @@
 
 #include <cubby/detail/engines/dramhit/table.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// Whether the key of a probe lives among all others; tuples have no reserved words.
 CUBBY_ALWAYS_INLINE bool is_in_main_region(const word_probe& p) noexcept { return !is_reserved(p.word); }
@@ -58,4 +58,4 @@ template <class Policy> void open_side(word_array& a) noexcept {
   if constexpr (Policy::unique_words) (void)a.side_live.fetch_add(side_closed, sync::relaxed); // relaxed: flips the bit
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

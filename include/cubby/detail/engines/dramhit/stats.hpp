@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/dramhit/table.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
   const std::size_t words = t.bag.waiting();
@@ -13,4 +13,4 @@ template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
   return out;
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

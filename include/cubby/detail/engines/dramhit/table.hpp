@@ -10,7 +10,7 @@
 #include <cubby/detail/engines/dramhit/options.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 using arrays::growth_factor, arrays::next_array, generations::is_complete;
 
@@ -76,4 +76,4 @@ array<Layout>* beyond(const array<Layout>& a, const seen_slot<Layout>& seen) noe
   return seen.how == stop::end && !seen.passed_moved ? nullptr : next_array(a);
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

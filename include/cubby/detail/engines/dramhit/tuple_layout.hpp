@@ -12,7 +12,7 @@
 // T1  A tuple that has left `empty` is never empty again, and the key that it has got never changes, nor does its tag.
 // T2  A key is live in at most one tuple of all arrays, and where one search finds it every search comes by. Its tuple in an
 //     older array may be moving then, and shows the same value (T6).
-// T3  The value's words are written only between V and V+1; who reads them between two looks at one even header has
+// T3  The value's words are written only between V and V+1; a thread that reads them between two looks at one even header has
 //     read one value. In state moving nobody writes them: it can be read, and is the key's, until it is moved.
 // T4  A thread that goes on to the next array, to insert, has met a sealed tuple, has sealed the empty one that ends the chain, or
 //     has met no empty one at all: nobody can insert the key behind it.
@@ -28,7 +28,7 @@
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 enum class state : std::uint8_t { empty, filling, live, moving, moved, dead, sealed };
 
@@ -87,4 +87,4 @@ template <class Policy> struct tuple_layout {
   static constexpr std::uint64_t long_search = 8;
 };
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

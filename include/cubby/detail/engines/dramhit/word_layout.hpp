@@ -9,7 +9,7 @@
 // J1  A slot of the main region that has held a key is never empty again, so the chain of a key only gets longer.
 // J2  A key is live in at most one slot of all arrays, and where one search finds it every search comes by. Its slot in an older
 //     array may be moving then, and shows the same value (J6).
-// J3  Who has read k in a slot may read v afterwards: until it sees {2} or {3} go by, the value word is k's, and was
+// J3  A thread that has read k in a slot may read v afterwards: until it sees {2} or {3} go by, the value word is k's, and was
 //     current at some moment since k was read. An erased or moved slot keeps its value word for that reason.
 // J4  A thread that goes on to the next array, to insert, has met a sealed slot, has sealed the free one that ends the chain,
 //     or has met no empty slot at all: nobody can insert the key behind it.
@@ -25,7 +25,7 @@
 #include <cubby/detail/platform/sync.hpp>
 #include <cubby/detail/platform/word16.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// Key words that mean something else. A user's key with such a word lives in the side region, as word + 4.
 inline constexpr std::uint64_t empty = 0;  ///< never used; with value 1 it is sealed: never will be
@@ -65,4 +65,4 @@ struct word_layout {
   static constexpr std::uint64_t long_search = 3 * slots_in_line;
 };
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

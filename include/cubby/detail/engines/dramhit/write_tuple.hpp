@@ -6,7 +6,7 @@
 #include <cubby/detail/engines/dramhit/resize.hpp>
 #include <cubby/detail/engines/dramhit/search_tuple.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// Fills an empty tuple. False: somebody was faster, or a mover wants it (T5): then it is given up, and the key is in
 /// nobody's way. Linearization point of an insert: the second swap.
@@ -36,7 +36,7 @@ bool fill(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, const Prob
 template <tuple_policy Policy> bool seal(tuple<Policy>& s) noexcept {
   std::uint64_t expected = empty_header;
   // [seal-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
-  // relaxed: who is late looks again
+  // relaxed: a thread that is late looks again
   return s.header.compare_exchange(expected, header_of(0, state::sealed, 0), sync::release, sync::relaxed);
 }
 
@@ -86,9 +86,9 @@ bool overwrite(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::
   const std::uint64_t mine = stepped(header);
   std::uint64_t expected = header;
   // [take-tuple] acquire: pairs with [show-value]; the words of the last value were stored before ours
-  // relaxed: who is late looks again
+  // relaxed: a thread that is late looks again
   if (!s.header.compare_exchange(expected, mine, sync::acquire, sync::relaxed)) return false;
-  // [write-tuple] release: pairs with [tuple-word]; who reads a new word sees the version odd, or a later one
+  // [write-tuple] release: pairs with [tuple-word]; a thread that reads a new word sees the version odd, or a later one
   for (std::size_t i = 0; i < value.count; ++i) s.words[p.key.count + i].store(value.at[i], sync::release);
   expected = mine;
   // [show-value] release: pairs with [look-at-tuple], [take-tuple]
@@ -141,4 +141,4 @@ generations::moved_parts move_range(table<Policy>& t, tuple_array<Policy>& a, ge
   return out;
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -12,7 +12,7 @@
 #include <cubby/detail/engines/partitioned/partition_write.hpp>
 #include <cubby/detail/platform/thread.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// One handle's channel to one partition, and its receiving end.
 struct lane {
@@ -259,4 +259,4 @@ template <class Policy> void own_partitions(void* argument) noexcept {
   (void)serve_all();
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -7,7 +7,7 @@
 #include <cubby/detail/engines/partitioned/delegate.hpp>
 #include <cubby/detail/engines/partitioned/partition_scan.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
   const std::size_t wanted = d.set.settings.owners < d.set.count ? d.set.settings.owners : d.set.count;
@@ -72,4 +72,4 @@ template <class Policy> void close(delegation<Policy>& d) noexcept {
   d.outboxes.store(nullptr, sync::relaxed); // relaxed: as above
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -3,7 +3,7 @@
 // stores. The slots are those of layout.hpp; here they change in fewer ways:
 //   empty {0, 0} -> live {k, v}: the value first, then the key      live {k, v} -> {k, v'}: one store
 //   live {k, v} -> dead {1, v}: one store, final
-// P1  A slot that has held a key is never another key's: who has read k in a slot reads a value of k behind it, which was
+// P1  A slot that has held a key is never another key's: a thread that has read k in a slot reads a value of k behind it, which was
 //     current at some moment since. Slots of a chain fill in order, so the first empty one ends every search.
 // P2  Only the holder of `writing` stores here. An array that has been replaced is not written to any more.
 #pragma once
@@ -19,7 +19,7 @@
 #include <cubby/detail/engines/dramhit/resize.hpp>
 #include <cubby/detail/platform/simd.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 using open_slot = slot;
 
@@ -110,7 +110,7 @@ CUBBY_NEVER_INLINE inline found_word find_aside(const partition& p, std::uint64_
   // [side-key] seq_cst: pairs with [side-shown]; the first load of a lookup, as in array_of
   const std::uint64_t before = s.first.load(sync::seq_cst);
   if (before % 2 == 0) return {};
-  // [side-value] acquire: pairs with [side-filled]; who reads the value of a later coming sees the going before it
+  // [side-value] acquire: pairs with [side-filled]; a thread that reads the value of a later coming sees the going before it
   const std::uint64_t value = s.second.load(sync::acquire);
   // relaxed: it stays behind the acquire load above
   return s.first.load(sync::relaxed) == before ? found_word{true, value} : found_word{};
@@ -141,4 +141,4 @@ CUBBY_ALWAYS_INLINE found_word find_in(const partition_set<Policy>& set, const w
   return find_in_lines(a, home_line<Policy>(a, at.rest), p.word);
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

@@ -9,7 +9,7 @@
 
 #include <cubby/detail/engines/partitioned/partition.hpp>
 
-namespace cubby::inline v0::engines::dramhit {
+namespace cubby::inline v0::detail::engines::dramhit {
 
 /// What is sent to a writer: the kinds of the channel's messages.
 enum class write_kind : std::uint8_t { insert_or_assign, insert_or_add, erase };
@@ -210,4 +210,4 @@ CUBBY_ALWAYS_INLINE bool carry_out(partition_set<Policy>& set, partition& p, std
   return true;
 }
 
-} // namespace cubby::inline v0::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::dramhit

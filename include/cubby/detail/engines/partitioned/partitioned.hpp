@@ -12,6 +12,8 @@
 
 namespace cubby::inline v0 {
 
+namespace detail {
+
 /// Words to words. A find runs inside a pin; a write goes through a `sender`, which one thread at a time uses.
 template <slot_policy Policy> class partitioned_engine {
 public:
@@ -104,11 +106,13 @@ template <class Policy> struct partitioned_without_its_api {
       "cubby::partitioned is an engine of cubby::delegated_map alone (cubby/delegated_map.hpp); there is no set of it");
 };
 
+} // namespace detail
+
 /// Engine tag: DRAMHiT-P. Its API is delegated_map.hpp, because its writes have no answers; it is no engine for the others.
 struct partitioned {
-  using options = engines::dramhit::partition_options;
-  template <class Policy> using delegating_engine = partitioned_engine<Policy>;
-  template <class Policy> using engine = partitioned_without_its_api<Policy>;
+  using options = detail::engines::dramhit::partition_options;
+  template <class Policy> using delegating_engine = detail::partitioned_engine<Policy>;
+  template <class Policy> using engine = detail::partitioned_without_its_api<Policy>;
 };
 
 } // namespace cubby::inline v0

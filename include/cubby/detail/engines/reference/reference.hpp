@@ -19,6 +19,8 @@
 
 namespace cubby::inline v0 {
 
+namespace detail {
+
 namespace engines {
 
 template <slot_policy Policy> class reference {
@@ -247,10 +249,12 @@ private:
 
 } // namespace engines
 
+} // namespace detail
+
 /// Engine tag: one lock and `std::unordered_multimap`.
 struct reference {
   using options = cubby::options;
-  template <class Policy> using engine = engines::reference<Policy>;
+  template <class Policy> using engine = detail::engines::reference<Policy>;
 };
 
 } // namespace cubby::inline v0

@@ -6,7 +6,7 @@
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/relativistic/find.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// `take(i, found_word)` once for each i in [0, count), in order, of the probe that `make(i)` gives; `make` is pure and is
 /// called more than once.
@@ -33,4 +33,4 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
   prefetch_group::for_each(count, ask, answer);
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

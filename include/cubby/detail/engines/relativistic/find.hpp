@@ -6,7 +6,7 @@
 #include <cubby/detail/engines/relativistic/table.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// The first link of the chain of `hash`. One step aside for a chain that has moved: an array moves on only after
 /// waiting for readers, so a reader that began before cannot meet a second one.
@@ -104,4 +104,4 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, std::uint64_t lin
   }
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

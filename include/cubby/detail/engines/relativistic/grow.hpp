@@ -5,7 +5,7 @@
 
 #include <cubby/detail/engines/relativistic/resize.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// While readers are waited for, one writer in so many asks whether they have gone: that is a look at every thread record.
 inline constexpr std::uint64_t writers_a_look = 32;
@@ -181,4 +181,4 @@ template <class Policy> void background_work(void* argument) {
   }
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

@@ -7,7 +7,7 @@
 #include <cubby/detail/engines/relativistic/find.hpp>
 #include <cubby/detail/engines/relativistic/grow.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// More entries of one hash than this are refused: growth does not part them, and every lookup would pass them.
 inline constexpr unsigned most_of_one_hash = 64;
@@ -69,7 +69,7 @@ linking link_node(table<Policy>& t, stripe& s, std::uint64_t hash, node& made, s
   const std::uint64_t marks = made.next.load(sync::relaxed);
   made.next.store((before.load(sync::relaxed) & ~mark::all) | marks, sync::relaxed);
   put_link(before, link_to(made)); // Linearization point of an insert.
-  // [count-insert] release: pairs with [inserts]; who sees the number sees the node
+  // [count-insert] release: pairs with [inserts]; a thread that sees the number sees the node
   s.inserts.store(seen + 1, sync::release);
   live = count_live(s, (marks & mark::hidden) != 0 ? 0 : 1);
   return linking::linked;
@@ -100,4 +100,4 @@ inserted_word insert(table<Policy>& t, const Probe& probe, std::uint64_t value, 
   return out;
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

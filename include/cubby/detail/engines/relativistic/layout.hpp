@@ -25,7 +25,7 @@
 #include <cubby/detail/platform/memory.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// Locks of a table, and its least number of buckets: a hash has the same lock whatever the size of the table.
 inline constexpr std::uint64_t stripe_count = 64;
@@ -91,7 +91,7 @@ struct node_policy {
   public:
     explicit link_word(node& n) noexcept : node_(n) {}
     link_word& operator=(std::uint64_t chain) noexcept {
-      // [mark-dead-node] release: pairs with [read-value]; who reads this instead of a value then sees the node dead
+      // [mark-dead-node] release: pairs with [read-value]; a thread that reads this instead of a value then sees the node dead
       node_.value.store(chain, sync::release);
       return *this;
     }
@@ -186,4 +186,4 @@ inline bucket_array* make_array(std::uint64_t buckets, std::uint64_t families = 
   return made;
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/relativistic/grow.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// Makes a new table ready; false: no memory, or no thread for background growth.
 template <class Policy> bool open(table<Policy>& t) noexcept {
@@ -60,4 +60,4 @@ template <class Policy> void close(table<Policy>& t) {
   free_array(last);
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

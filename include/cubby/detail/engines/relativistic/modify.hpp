@@ -6,7 +6,7 @@
 
 #include <cubby/detail/engines/relativistic/mutate.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// An entry that nobody else changes while this lives.
 class entry_hold {
@@ -44,7 +44,7 @@ private:
     while (*at != &mine_) at = &(*at)->next;
     *at = mine_.next;
     node_ = nullptr;
-    // relaxed, both: written under the lock; who sees it takes the lock
+    // relaxed, both: written under the lock; a thread that sees it takes the lock
     stripe_.releases.store(stripe_.releases.load(sync::relaxed) + 1, sync::relaxed);
   }
   stripe& stripe_;
@@ -74,4 +74,4 @@ template <class Policy, class Probe, class F> mutated modify(table<Policy>& t, c
   return out;
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

@@ -7,7 +7,7 @@
 
 #include <cubby/detail/engines/relativistic/insert.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// Lets whatever leads to `gone` on the path of bucket `b` lead to `after` instead. A path has its bucket's nodes first (N4);
 /// links of the nodes behind them are met on the paths of their own buckets.
@@ -135,4 +135,4 @@ mutated mutate(table<Policy>& t, thread_record& who, const Probe& probe, F& f) {
   }
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

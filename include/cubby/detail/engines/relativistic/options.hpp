@@ -7,7 +7,7 @@
 
 #include <cubby/detail/core/contract.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// How buckets are zipped and unzipped.
 struct resize_options {
@@ -18,4 +18,4 @@ struct resize_options {
 /// `cubby::relativistic::options{{.capacity = 1000}, {.move_bins = 16}}`.
 struct options : cubby::options, resize_options {};
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

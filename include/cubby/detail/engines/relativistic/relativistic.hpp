@@ -15,6 +15,8 @@
 
 namespace cubby::inline v0 {
 
+namespace detail {
+
 /// Words to words over a relativistic table. Every verb runs inside a pin; see contract.hpp for the contract. Records are
 /// nodes: the codec keeps space for one in front of each.
 template <fronted_policy<sizeof(engines::relativistic::node)> Codec> class relativistic_engine {
@@ -138,13 +140,15 @@ private:
   bool ok_ = false;
 };
 
+} // namespace detail
+
 /// Engine tag for cubby::map and cubby::set: lookups that wait for nothing and try nothing again, also beside a resize; updates
 /// lock. A `fixed` table takes `options.capacity` entries, reservations included. The lowest bits of the hash choose the bucket,
 /// the lowest six the lock: a hash that is taken as it is (`is_avalanching`, or `is_modulo`) must differ there. If all keys agree
 /// in the lowest b bits, chains are 2^b times as long.
 struct relativistic {
-  using options = engines::relativistic::options;
-  template <class Codec> using engine = relativistic_engine<Codec>;
+  using options = detail::engines::relativistic::options;
+  template <class Codec> using engine = detail::relativistic_engine<Codec>;
 };
 
 } // namespace cubby::inline v0

@@ -8,7 +8,7 @@
 
 #include <cubby/detail/engines/relativistic/zip.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// Buckets for this many entries: at most one entry a bucket.
 constexpr std::uint64_t buckets_for(std::uint64_t entries) noexcept {
@@ -135,4 +135,4 @@ template <class Policy> progress work_on(table<Policy>& t, std::uint64_t familie
   return w.at == stage::idle ? progress::idle : progress::more;
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

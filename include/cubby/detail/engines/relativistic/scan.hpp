@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/relativistic/find.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// Shows the entries on a path whose hashes end in `low` under `mask`. `f` may change the table: what it is shown stays
 /// while the caller's pin lives.
@@ -42,4 +42,4 @@ template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
   }
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

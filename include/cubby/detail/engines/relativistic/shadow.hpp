@@ -5,7 +5,7 @@
 
 #include <cubby/detail/engines/relativistic/mutate.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// The hidden node of this reservation, under the lock of its stripe. Equal words name the key of inline entries, and a
 /// record's word is nobody else's, so no key is compared.
@@ -51,4 +51,4 @@ void shadow_abort(table<Policy>& t, [[maybe_unused]] thread_record& who, const w
   maintenance(t);
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/relativistic/scan.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// Every stripe's lock, in order.
 template <class Policy> class every_stripe {
@@ -31,4 +31,4 @@ template <class Policy, class Begin, class Sink> bool snapshot(table<Policy>& t,
   return true;
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

@@ -4,7 +4,7 @@
 
 #include <cubby/detail/engines/relativistic/table.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 template <class Policy> table_stats stats(table<Policy>& t) noexcept {
   table_stats out;
@@ -29,4 +29,4 @@ template <class Policy> table_stats stats(table<Policy>& t) noexcept {
   return out;
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

@@ -10,7 +10,7 @@
 #include <cubby/detail/engines/relativistic/layout.hpp>
 #include <cubby/detail/engines/relativistic/options.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// A call of `modify` that has the entry of a node to itself: on its caller's stack, in the list of its stripe.
 struct holding {
@@ -119,4 +119,4 @@ template <class Policy> std::uint64_t hash_of(const Policy& policy, const node& 
   return policy.hash_of(n.key, n.value.load(sync::relaxed));
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic

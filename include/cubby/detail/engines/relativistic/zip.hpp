@@ -6,7 +6,7 @@
 
 #include <cubby/detail/engines/relativistic/table.hpp>
 
-namespace cubby::inline v0::engines::relativistic {
+namespace cubby::inline v0::detail::engines::relativistic {
 
 /// Sets where a link leads, and leaves the marks of the node that it is in.
 inline void put_link(sync::word<std::uint64_t>& link, std::uint64_t to) noexcept {
@@ -70,4 +70,4 @@ template <class Policy> void cut_chains(const Policy& policy, bucket_array& at, 
   });
 }
 
-} // namespace cubby::inline v0::engines::relativistic
+} // namespace cubby::inline v0::detail::engines::relativistic
