@@ -12,7 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -156,24 +158,83 @@ private:
   std::uint64_t sum_ = 0;
 };
 
-template <class Engine, class Value = std::uint64_t> int run(std::string_view verb, std::uint64_t count) {
-  bench<Engine, Value> b;
+// Text keys of 12 to 40 bytes, made beforehand, so that a figure holds the table's own instructions and the allocator's.
+class text_bench {
+public:
+  text_bench() : map_(wanted()) {
+    for (std::uint64_t k = 0; k < 3 * keys; ++k) {
+      std::string text = "text key " + std::to_string(100'000'000 + key_of(k) + k / keys * keys);
+      texts_.push_back(text + std::string(k % 23, 'x'));
+    }
+    for (std::uint64_t k = 0; k < keys; ++k) map_.insert(texts_[k], k);
+  }
+  bool run(std::string_view verb, std::uint64_t count) {
+    if (verb == "find") find(0, count);
+    else if (verb == "miss") find(keys, count);
+    else if (verb == "insert") insert(count);
+    else if (verb == "upsert") upsert(count);
+    else if (verb == "erase") erase(count);
+    else if (verb == "find_batch") find_batch(0, count);
+    else if (verb == "miss_batch") find_batch(keys, count);
+    else return false;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t sum() const { return sum_; }
+
+private:
+  static cubby::options wanted() {
+    cubby::options o;
+    o.capacity = 4 * keys;
+    return o;
+  }
+  [[gnu::noinline]] void find(std::uint64_t from, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.find(texts_[from + i % keys]).value_or(0);
+  }
+  [[gnu::noinline]] void insert(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.insert(texts_[keys + i], i) ? 1u : 0u;
+  }
+  [[gnu::noinline]] void upsert(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.insert_or_assign(texts_[i % keys], i) ? 1u : 0u;
+  }
+  [[gnu::noinline]] void erase(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) sum_ += map_.erase(texts_[i]) ? 1u : 0u;
+  }
+  [[gnu::noinline]] void find_batch(std::uint64_t from, std::uint64_t count) {
+    std::array<std::uint64_t, batch> values{};
+    std::array<bool, batch> found{};
+    for (std::uint64_t i = 0; i < count; i += batch) {
+      sum_ += map_.find_batch(std::span<const std::string>(&texts_[from + i % keys], batch), values, found);
+    }
+  }
+
+  cubby::map<std::string, std::uint64_t> map_;
+  std::vector<std::string> texts_;
+  std::uint64_t sum_ = 0;
+};
+
+template <class Bench> int run_on(std::string_view verb, std::uint64_t count) {
+  Bench b;
   if (!b.run(verb, count)) return 2;
   std::printf("%llu\n", static_cast<unsigned long long>(b.sum())); // what is used is not optimised away
   return 0;
+}
+template <class Engine, class Value = std::uint64_t> int run(std::string_view verb, std::uint64_t count) {
+  return run_on<bench<Engine, Value>>(verb, count);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fputs("usage: bench_instructions dlht|dlht_single|dramhit|dramhit_tuples|relativistic VERB COUNT\n", stderr);
+    std::fputs("usage: bench_instructions dlht|dlht_single|dlht_text|dramhit|dramhit_tuples|relativistic VERB COUNT\n",
+               stderr);
     return 2;
   }
   const std::string_view engine = argv[1];
   const std::uint64_t count = std::strtoull(argv[3], nullptr, 10);
   if (engine == "dlht") return run<cubby::dlht>(argv[2], count);
   if (engine == "dlht_single") return run<cubby::dlht_single>(argv[2], count);
+  if (engine == "dlht_text") return run_on<text_bench>(argv[2], count);
   if (engine == "dramhit") return run<cubby::dramhit>(argv[2], count);
   if (engine == "dramhit_tuples") return run<cubby::dramhit_tuples, two_words>(argv[2], count);
   if (engine == "relativistic") return run<cubby::relativistic>(argv[2], count);

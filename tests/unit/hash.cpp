@@ -114,5 +114,51 @@ TEST(hash_quality, every_byte_and_the_length_count) {
   }
 }
 
+TEST(hash_quality, every_input_bit_of_a_text_moves_every_output_bit) {
+  constexpr unsigned samples = 1000;
+  for (const std::size_t size : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 33, 40}) {
+    for (std::size_t in = 0; in < 8 * size; ++in) {
+      unsigned moved[64] = {};
+      for (unsigned s = 0; s < samples; ++s) {
+        std::string text(size, '\0');
+        for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(splitmix(s * 64 + i) & 0xff);
+        const std::uint64_t seed = splitmix(s);
+        const std::uint64_t plain = cubby::hash_bytes(text.data(), size, seed);
+        text[in / 8] = static_cast<char>(text[in / 8] ^ (1 << (in % 8)));
+        const std::uint64_t change = plain ^ cubby::hash_bytes(text.data(), size, seed);
+        for (unsigned out = 0; out < 64; ++out) moved[out] += static_cast<unsigned>((change >> out) & 1);
+      }
+      for (unsigned out = 0; out < 64; ++out) {
+        ASSERT_NEAR(moved[out] / double{samples}, 0.5, 0.12) << "size " << size << " bit " << in << " to bit " << out;
+      }
+    }
+  }
+}
+
+// The hash as its definition says it: whole words, filled byte by byte with zeros behind the end.
+std::uint64_t hash_byte_by_byte(const std::string& text, std::uint64_t seed) {
+  using namespace cubby::detail;
+  const auto word_at = [&](std::size_t from) {
+    std::uint64_t word = 0;
+    for (std::size_t i = from; i < from + 8 && i < text.size(); ++i) {
+      word |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * (i - from));
+    }
+    return word;
+  };
+  std::uint64_t state = seed ^ mix_a;
+  std::size_t from = 0;
+  for (; text.size() - from > 16; from += 16) state = fold(word_at(from) ^ mix_b, word_at(from + 8) ^ state);
+  return fold(fold(word_at(from) ^ mix_b, word_at(from + 8) ^ state) ^ mix_c, mix_a ^ text.size());
+}
+
+TEST(hash_quality, a_text_of_any_size_has_the_hash_of_its_bytes_and_no_others) {
+  for (std::size_t size = 0; size < 70; ++size) {
+    std::string text(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(splitmix(size * 100 + i) & 0xff);
+    const std::string longer = "?" + text + "??????????????????";
+    ASSERT_EQ(hash_byte_by_byte(text, 7), cubby::hash_bytes(longer.data() + 1, size, 7)) << size;
+  }
+}
+
 } // namespace
 } // namespace cubby_test

@@ -13,6 +13,7 @@ SINGLE = ["find", "miss", "insert", "assign", "erase", "insert_erase"]
 VERBS = {
     "dlht": [way + verb for way in ("", "handle_", "guarded_") for verb in SINGLE] + ["find_batch"],
     "dlht_single": SINGLE + ["find_batch"],
+    "dlht_text": ["find", "miss", "insert", "upsert", "erase", "find_batch", "miss_batch"],
     "dramhit": ["find", "miss", "insert", "assign", "erase", "pipelined_find", "pipelined_add"],
     "dramhit_tuples": ["find", "insert", "assign"],
     "relativistic": ["find", "insert", "assign", "erase"],

@@ -33,10 +33,22 @@ constexpr std::uint64_t mix_seeded(std::uint64_t word, std::uint64_t seed, std::
   return fold(once ^ seed, mix_c ^ (word >> 32));
 }
 
-inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noexcept {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, size);
+template <class Word> [[nodiscard]] inline std::uint64_t read_as(const unsigned char* at) noexcept {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
   return word;
+}
+/// The bytes of [at, at + size) as a little-endian word. Reads of a fixed size that overlap, because a copy of `size`
+/// bytes is a call of the C library.
+[[nodiscard]] inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noexcept {
+  if (size >= 4) {
+    const std::uint64_t high = read_as<std::uint32_t>(at + size - 4);
+    return read_as<std::uint32_t>(at) | high << (8 * (size - 4));
+  }
+  if (size == 0) return 0;
+  const std::uint64_t middle = at[size / 2];
+  const std::uint64_t last = at[size - 1];
+  return at[0] | middle << (8 * (size / 2)) | last << (8 * (size - 1));
 }
 
 } // namespace detail
@@ -52,11 +64,17 @@ inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noe
   std::uint64_t state = seed ^ detail::mix_a;
   std::size_t left = size;
   for (; left > 16; left -= 16, at += 16) {
-    state = detail::fold(detail::read_up_to_8(at, 8) ^ detail::mix_b, detail::read_up_to_8(at + 8, 8) ^ state);
+    state = detail::fold(detail::read_as<std::uint64_t>(at) ^ detail::mix_b,
+                         detail::read_as<std::uint64_t>(at + 8) ^ state);
   }
-  const std::size_t low = left < 8 ? left : 8;
-  const std::uint64_t a = detail::read_up_to_8(at, low);
-  const std::uint64_t b = left > 8 ? detail::read_up_to_8(at + 8, left - 8) : 0;
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  if (left > 8) {
+    a = detail::read_as<std::uint64_t>(at);
+    b = detail::read_as<std::uint64_t>(at + left - 8) >> (8 * (16 - left)); // the bytes behind the first eight
+  } else {
+    a = detail::read_up_to_8(at, left);
+  }
   const std::uint64_t last = detail::fold(a ^ detail::mix_b, b ^ state);
   return detail::fold(last ^ detail::mix_c, detail::mix_a ^ size);
 }

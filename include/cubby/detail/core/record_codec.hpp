@@ -187,6 +187,11 @@ public:
     }
   }
   [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return packed::address(word); }
+  /// The size of a record whose key is the probe's.
+  [[nodiscard]] static constexpr std::size_t record_size(const probe& p) noexcept {
+    if constexpr (kind == key_kind::bytes) return sizeof(record_type) + bytes_behind(p.size);
+    return sizeof(record_type);
+  }
   /// `Front` bytes that end where the record begins, aligned to 8.
   [[nodiscard]] static void* front_of(std::uint64_t word) noexcept {
     static_assert(Front % 8 == 0);

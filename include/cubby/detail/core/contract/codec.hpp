@@ -17,6 +17,7 @@ namespace cubby::inline v0::detail {
 ///  - `matches(probe, value_word)`: whole-key compare; called only when the key words are equal
 ///  - `hash_of(key_word, value_word)`: the hash that the probe of this entry's key would carry
 ///  - `record_of(value_word)`: the address worth prefetching, or null
+///  - optional, `record_size(probe)`: how long what is there is, so that both lines of a record on two are asked for
 ///  - `retire_link(value_word)`: a word inside the record that nobody reads once it is retired: retiring never allocates
 ///  - `dispose(value_word)`: frees what the word owns; called once, after a grace period; a no-op for inline words
 /// `retire_link` is asked for only when `unique_words`.

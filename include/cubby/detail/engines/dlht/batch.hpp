@@ -4,6 +4,9 @@
 // answered. Requests go by groups: a group's bins are asked for before the last group is looked at.
 #pragma once
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <cubby/detail/core/prefetch_group.hpp>
@@ -11,16 +14,28 @@
 
 namespace cubby::inline v0::detail::engines::dlht {
 
+/// Asks for the first line of a record, and for the next one when the record of this probe's key goes on there.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE void prefetch_lines_of_record(const Policy& policy, const Probe& probe,
+                                                  std::uint64_t word) noexcept {
+  const auto* const first = static_cast<const std::byte*>(policy.record_of(word));
+  prefetch_line(first);
+  if constexpr (requires { policy.record_size(probe); }) {
+    const std::size_t in_line = std::bit_cast<std::uintptr_t>(first) % cpu::cache_line;
+    if (in_line + policy.record_size(probe) > cpu::cache_line) prefetch_line(first + cpu::cache_line);
+  }
+}
+
 /// Asks for the record that a request will want, or for the chained bucket when the bin's first one does not show its
 /// key. Only a hint: nothing is verified.
-template <class Policy, class Threads>
+template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE void prefetch_behind(const Policy& policy, const index<Threads>& at, const bin<Threads>& b,
-                                         std::uint64_t word) noexcept {
+                                         [[maybe_unused]] const Probe& probe, std::uint64_t word) noexcept {
   for (const auto& s : b.slots) {
     // relaxed: a stale word costs a useless prefetch
     if (s.first.load(sync::relaxed) != word) continue;
     if constexpr (Policy::unique_words) {
-      prefetch_line(policy.record_of(s.second.load(sync::relaxed))); // relaxed: as above
+      prefetch_lines_of_record(policy, probe, s.second.load(sync::relaxed)); // relaxed: as above
     }
     return;
   }
@@ -43,12 +58,34 @@ CUBBY_ALWAYS_INLINE bool look_early(const Policy& policy, const bin<Threads>& b,
   return b.head.load(sync::relaxed) == h;
 }
 
-/// A request between its steps. The probe is made again where it is needed: that is rare, and this is short.
+/// The second step in tables of records: true when the first bucket shows that the key is not there. A slot that shows
+/// the key's word is left to the third step, which has the record.
+template <class Threads>
+CUBBY_ALWAYS_INLINE bool miss_early(const bin<Threads>& b, std::uint64_t word) noexcept {
+  // [probe] acquire: pairs with [commit]
+  const std::uint64_t h = b.head.load(sync::acquire);
+  if ((h & header::state_mask) != 0 || (header::present(h) & header::beyond_primary) != 0) return false;
+  for (const auto& s : b.slots) {
+    // [key] acquire: pairs with [fill]
+    if (s.first.load(sync::acquire) == word) return false;
+  }
+  // Linearization point as in find.hpp, `look_into`. relaxed: the acquire loads above keep it behind them.
+  return b.head.load(sync::relaxed) == h;
+}
+
+/// The second step: true when the first bucket has the answer.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE bool answer_early(const Policy& policy, const bin<Threads>& b, std::uint64_t word,
+                                      found_word& out) noexcept {
+  if constexpr (Policy::unique_words) return miss_early(b, word);
+  else return look_early(policy, b, word, out);
+}
+
+/// A request between its steps. The probe is made again where more than the word is needed.
 template <class Threads> struct in_flight {
   bin<Threads>* b;
   std::uint64_t word;
 };
-
 template <class Threads> using flight = prefetch_group::ring<in_flight<Threads>>;
 
 /// The first step of the requests in [first, last).
@@ -56,7 +93,7 @@ template <class Policy, class Threads, class Make>
 CUBBY_ALWAYS_INLINE void ask_for_bins(const index<Threads>& at, flight<Threads>& requests, std::size_t first,
                                       std::size_t last, Make& make) {
   for (std::size_t i = first; i < last; ++i) {
-    const word_probe probe = make(i);
+    const auto probe = make(i);
     bin<Threads>* const b = &bin_of<Policy>(at, probe);
     prefetch_line(b);
     requests[i] = {b, stored_word(probe.word)};
@@ -73,16 +110,14 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, index<Threads>& at, 
   const index<Threads>* const next = next_index(at); // for prefetches alone
   for (std::size_t i = first; i < last; ++i) {
     const in_flight<Threads> r = requests[i];
-    if constexpr (!Policy::unique_words) {
-      found_word out;
-      const bool may_look = waiting_lines == 0 || (waiting_lines & prefetch_group::bit_of_line(r.b)) == 0;
-      if (may_look && look_early(policy, *r.b, r.word, out)) [[likely]] {
-        take(i, out);
-        continue;
-      }
-      waiting_lines |= prefetch_group::bit_of_line(r.b);
+    found_word out;
+    const bool may_look = waiting_lines == 0 || (waiting_lines & prefetch_group::bit_of_line(r.b)) == 0;
+    if (may_look && answer_early(policy, *r.b, r.word, out)) [[likely]] {
+      take(i, out);
+      continue;
     }
-    prefetch_behind(policy, at, *r.b, r.word);
+    waiting_lines |= prefetch_group::bit_of_line(r.b);
+    prefetch_behind(policy, at, *r.b, make(i), r.word);
     if (next != nullptr) [[unlikely]] // where it goes on if its bin has moved
       prefetch_line(&bin_of<Policy>(*next, make(i)));
     later.add(i);

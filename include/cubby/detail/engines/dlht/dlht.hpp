@@ -73,9 +73,9 @@ public:
     if (const auto* const next = engines::dlht::next_index(*here.at)) [[unlikely]] // where a moved bin is
       prefetch_line(&engines::dlht::bin_of<Policy>(*next, p));
   }
-  CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
+  template <class Probe> CUBBY_ALWAYS_INLINE void prefetch_record(const Probe& p) const noexcept {
     const auto here = engines::dlht::locate(table_, p);
-    engines::dlht::prefetch_behind(table_.policy, *here.at, *here.b, engines::dlht::stored_word(p.word));
+    engines::dlht::prefetch_behind(table_.policy, *here.at, *here.b, p, engines::dlht::stored_word(p.word));
   }
   CUBBY_ALWAYS_INLINE inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) {
     if constexpr (Policy::unique_words) return engines::dlht::insert(table_, s, p, word);
