@@ -73,7 +73,8 @@ TYPED_TEST(regression_dlht_shrink_beside_a_crowd, waits_until_the_load_has_halve
       this->churn(m, 200);
       return m.stats().bins <= 64;
     };
-    EXPECT_TRUE(eventually(shrinks)) << "the load has changed, and nothing crowds; bins " << m.stats().bins;
+    ASSERT_TRUE(eventually(shrinks, std::chrono::seconds(10)))
+        << "the load has changed, and nothing crowds; bins " << m.stats().bins;
   }
 }
 
