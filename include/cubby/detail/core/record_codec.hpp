@@ -96,7 +96,7 @@ public:
   [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
   [[nodiscard]] const Allocator& allocator() const noexcept { return allocator_; }
 
-  template <class Q> [[nodiscard]] probe probe_of(const Q& asked) const {
+  template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE probe probe_of(const Q& asked) const {
     return make_probe(name_split<Q>::key(asked), name_split<Q>::space(asked));
   }
   /// The probe of an entry; it may refer to the record, so use it inside the pin that showed the words.
@@ -301,7 +301,7 @@ private:
     }
   }
 
-  template <class Q> [[nodiscard]] probe make_probe(const Q& asked, std::uint16_t space) const {
+  template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE probe make_probe(const Q& asked, std::uint16_t space) const {
     const bool known = space < namespace_count;
     const std::uint64_t salt = salt_of(space);
     if constexpr (kind == key_kind::word) {
