@@ -116,7 +116,7 @@ TEST(hash_quality, every_byte_and_the_length_count) {
 
 TEST(hash_quality, every_input_bit_of_a_text_moves_every_output_bit) {
   constexpr unsigned samples = 1000;
-  for (const std::size_t size : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 33, 40}) {
+  for (const auto size : std::initializer_list<std::size_t>{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 33, 40}) {
     for (std::size_t in = 0; in < 8 * size; ++in) {
       unsigned moved[64] = {};
       for (unsigned s = 0; s < samples; ++s) {
