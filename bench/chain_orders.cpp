@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What sorted chains cost and what they save, and heads that grow in place (sections 4.2 and 4.3 of the relativistic paper), beside
-// the unsorted chains that the space had at first. Same nodes, same hash, turns in every round; medians.
+// unsorted chains. Same nodes, same hash, turns in every round; medians.
 //   bench_chain_orders [entries] [milliseconds] [rounds]
 #include "chain_orders.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three ways to resize the chains of the relativistic engine, for integers that are only looked up while one thread resizes:
-// unsorted chains with one wait for readers a cut (section 4 of its paper: what the space had at first), sorted ones (4.3:
-// the space as it is), and sorted ones under heads that grow and shrink in place (4.2).
+// unsorted chains with one wait for readers a cut (section 4 of its paper), sorted ones (4.3:
+// the engine as it is), and sorted ones under heads that grow and shrink in place (4.2).
 #pragma once
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ inline void wait_for(cubby::rcu::grace_period readers) {
   }
 }
 
-/// The space's table, resized by hand: its policy would not let chains be as long as those that are measured.
+/// The engine's table, resized by hand: its policy would not let chains be as long as those that are measured.
 class room_table {
 public:
   explicit room_table(std::uint64_t buckets) : table_(settings(buckets), integers({}, {}, 0)) {
@@ -51,7 +51,7 @@ protected:
     o.growth = cubby::growth_policy::fixed;
     return o;
   }
-  /// As the space inserts, but for the link that `place` gives.
+  /// As the engine inserts, except for the link that `place` gives.
   template <class Place> void insert_at(std::uint64_t key, Place place) {
     const auto p = probe(key);
     if (space::search(table_.policy, space::first_link(table_, p.hash), p).where != nullptr) return;

@@ -28,7 +28,7 @@ struct plan {
   std::chrono::microseconds pause{0};
 };
 
-/// The space's table, resized by hand: its policy would not let chains be as long as the paper's.
+/// The engine's table, resized by hand: its policy would not let chains be as long as the paper's.
 class relativistic_table {
 public:
   relativistic_table(std::uint64_t buckets, std::uint64_t entries) : table_(settings(buckets), codec({}, {}, 0)) {

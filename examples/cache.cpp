@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of shared objects: a thread that asks first creates the object, everybody gets the same one, and what nobody uses
-// any more is dropped. Creating runs under no lock; two threads may both create, but only one object enters the cache.
+// A cache of shared objects. The first thread that asks for an object creates it, and all threads get the same one. An object without
+// users is dropped. No lock is held while an object is created: two threads may both create one, but only one enters the cache.
 #include <cubby/map.hpp>
 
 #include <atomic>
@@ -22,7 +22,7 @@ shared_picture get_or_create(cache& c, const std::string& name) {
   if (auto there = c.find(name)) return *there;
   auto mine = std::make_shared<const picture>(picture{name});
   shared_picture result;
-  // the function may run again; it only chooses, so that does no harm
+  // the function may run again; it only chooses, so this is safe
   c.compute(name, [&](const shared_picture* there) -> cubby::computed<shared_picture> {
     result = there != nullptr ? *there : mine;
     if (there != nullptr) return cubby::action::keep;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read-copy-update with a structure of one's own: a configuration that every request reads and one thread replaces, by swapping a
-// pointer. Readers wait for nobody and write to nothing that they share. The writer retires the old one into a bag and
-// goes on, or waits until nobody reads it any more.
+// Read-copy-update with a user's own structure: a configuration that every request reads, and that one thread replaces by swapping a
+// pointer. Readers never wait and write to no shared memory. The writer retires the old configuration into a bag and
+// goes on, or waits until no thread reads it.
 #include <cubby/rcu.hpp>
 
 #include <atomic>

@@ -42,6 +42,6 @@ int main() {
   for (std::uint64_t start = 0; start < ends.size(); ++start) {
     if (ends[start] != (start + stride * steps) % nodes) return 1;
   }
-  std::printf("%zu scans of %d steps\n", ends.size(), steps);
+  std::printf("%zu chains of %d steps\n", ends.size(), steps);
   return 0;
 }

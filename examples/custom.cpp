@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key type of one's own with a hash of one's own, looked up by something that is not a key, and records from an
-// allocator of one's own. The allocator is called from every thread that uses the map, so it must bear that.
+// A user's own key type and hash, lookups by another type than the key, and records from a user's own allocator.
+// Every thread that uses the map calls the allocator, so the allocator must be thread-safe.
 #include <cubby/map.hpp>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads count the same few hot keys: each looks after its share of the map's partitions and sends what belongs to
-// others, so that no counter's cache line is fought over. Answers are not needed until all have flushed.
+// Many threads count the same few hot keys. Each thread owns a share of the map's partitions and sends the counts of other
+// partitions to their owners. So a counter's cache line stays in one core. Answers are not needed until all have flushed.
 #include <cubby/delegated_map.hpp>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ void count(counts& all, std::size_t me) {
     if (h.insert_or_add(event(n), 1) == cubby::outcome::full) return; // only of a `fixed` map
   }
   if (!h.flush()) std::puts("no memory for all of it");
-} // others go on: who waits for this thread's partitions serves them itself
+} // others go on: a thread that waits for this thread's partitions serves them itself
 
 } // namespace
 

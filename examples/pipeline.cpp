@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are answered later, in any order, each with its caller's tag: events are counted by the key that they are
-// about, and then every key is looked up, its place in a list being the tag. No call waits for memory.
+// Requests that are answered later, in any order, each with its caller's tag. Events are counted by their key. Then every key
+// is looked up; the tag is its index in a list. No call waits for memory.
 #include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A routing table that is read for every packet and changed now and then. Readers wait for nobody: not for the one writer, and not
-// while the table grows and shrinks under them. What a reader refers to stays as it was until it lets go.
+// A routing table that is read for every packet and rarely changed. Readers never wait, neither for the writer nor while the
+// table grows and shrinks. An entry that a reader refers to stays unchanged until the reader unpins it.
 #include <cubby/map.hpp>
 #include <cubby/relativistic.hpp>
 
@@ -49,11 +49,11 @@ void forward(routing_table& table, const std::atomic<bool>& ends, tally& mine) {
     const route* const r = find_route(h, home + n * 2654435761u % (1u << 24));
     ++mine.packets;
     if (r == nullptr || !is_whole(*r)) ++mine.lost;
-    h.unpin(); // after each packet: as long as a reader refers to anything, no resize ends
+    h.unpin(); // after each packet: no resize ends while a reader is pinned
   }
 }
 
-/// All networks get a route of their own, the one of all others changes, and all are withdrawn again.
+/// All networks get routes, the route of 10.0.0.0/8 changes, and all routes are removed again.
 void change(routing_table& table, std::uint32_t round) {
   for (std::uint32_t n = 0; n < networks; ++n) table.insert(prefix(home + (n << 8), 24), route_number(n));
   table.assign(prefix(home, 8), route_number(round));

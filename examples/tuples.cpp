@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of two words and values of three that live in the table itself, without a record: who sent how much to whom.
+// Keys of two words and values of three words that lie in the table itself, without a record: the traffic between senders and receivers.
 // Several threads count packets; each sees and changes whole values.
 #include <cubby/dramhit_tuples.hpp>
 #include <cubby/map.hpp>

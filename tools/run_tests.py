@@ -63,7 +63,7 @@ def run_over(names, memory):
 def main():
     parser = driver.options("Run the parts of the test command.", PARTS)
     parser.set_defaults(only=None)
-    parser.add_argument("--check", action="store_true", help="run every part, but those that have passed over this very tree")
+    parser.add_argument("--check", action="store_true", help="run every part that has not passed over the same tree")
     arguments = parser.parse_args()
     if arguments.list:
         driver.print_list({name: what for name, (_, what) in PARTS.items()})

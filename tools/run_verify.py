@@ -37,7 +37,7 @@ def run_all(names, memory):
 
 def main():
     parser = driver.options("Run the parts of the long command.", verify.names())
-    parser.add_argument("--fresh", action="store_true", help="run again what has passed over this very tree")
+    parser.add_argument("--fresh", action="store_true", help="also run parts that have passed over the same tree")
     arguments = parser.parse_args()
     if arguments.list:
         modules = {name: verify.load(name) for name in verify.names()}

@@ -39,7 +39,7 @@ void add_min_count(CLI::App& to, std::string& into) {
 }
 
 void add_limit(CLI::App& to, std::string& into) {
-  to.add_option("--count-limit", into, "counts stop here, and it is told how many; default 4294967295, the most");
+  to.add_option("--count-limit", into, "largest count; the summary says how many k-mers reached it; default 4294967295");
 }
 
 } // namespace

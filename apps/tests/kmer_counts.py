@@ -174,7 +174,7 @@ class Hostile(Compared):
 
 
 class Ways(Folder):
-    """However the bytes come, and whoever counts, the file is the same, byte for byte."""
+    """The file is the same, byte for byte, for every kind of input and every engine."""
 
     def setUp(self):
         super().setUp()

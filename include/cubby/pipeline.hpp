@@ -258,8 +258,8 @@ private:
     ++taken_in_pin_;
     if (pending_.end_number() - asked_ >= batch_) ask(s);
   }
-  /// Asks memory for the lines of all requests that came since the last time. Many at once: a prefetch that has to scan the
-  /// page tables holds up what comes behind it, so those that follow each other closely scan together.
+  /// Asks memory for the lines of all requests that came since the last time. Many at once: a prefetch that has to walk the
+  /// page tables delays what comes behind it, so prefetches that follow each other closely walk together.
   CUBBY_ALWAYS_INLINE void ask(detail::context<Engine> s) noexcept {
     for (; asked_ != pending_.end_number(); ++asked_) s.engine.ask(pending_.numbered(asked_).at);
   }

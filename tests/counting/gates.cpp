@@ -212,7 +212,7 @@ TEST(counting_gates, a_find_of_a_tuple_takes_the_lines_up_to_it_and_no_read_modi
 }
 
 // A tuple is taken and shown, and so is a new value: two swaps of the header, the second because it has to notice a mover (the
-// space's README, "What we changed", 3). An erase is one. Beside them the words are stored, and what is counted.
+// engine's README, "What we changed", 3). An erase is one. Beside them the words are stored, and what is counted.
 TEST(counting_gates, a_change_of_a_tuple_swaps_its_header_twice_and_an_erase_once) {
   for (const char* verb : {"insert", "insert_or_assign, absent"}) {
     SCOPED_TRACE(verb);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published protocol as a adapter: the control, in which the explorer must find the holes.
+// The published protocol as an adapter: the control, in which the explorer must find the holes.
 #include "dlht/paper_bin.hpp"
 #include "explore/driver.hpp"
 #include "explore/scenario.hpp"

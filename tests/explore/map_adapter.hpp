@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cubby::map as a adapter: performs calls through a handle for each lane and writes down what they did.
+// A cubby::map as an adapter: performs calls through a handle for each lane and writes down what they did.
 #pragma once
 
 #include <algorithm>

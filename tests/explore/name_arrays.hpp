@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names for the words of a table of arrays (engines/dramhit/arrays.hpp), so that a trace can be read: `table.root`, `A.cursor`. What
-// lies in an array is named by its space.
+// lies in an array is named by its engine.
 #pragma once
 
 #include "explore/name_words.hpp"
@@ -26,7 +26,7 @@ std::string name_of_state(const Table& t, const void* address) {
   if (address == &t.retired.lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
   if (address == &t.looks) return "table.looks";
-  if (address == &t.has_no_worker) return "table.without a worker";
+  if (address == &t.has_no_worker) return "table.has_no_worker";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   const auto word = reinterpret_cast<std::uintptr_t>(address);
   const auto claims = reinterpret_cast<std::uintptr_t>(&t.claims), erases = reinterpret_cast<std::uintptr_t>(&t.erases);

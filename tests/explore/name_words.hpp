@@ -64,7 +64,7 @@ std::string name_in_table(const Table& t, const void* address) {
   if (address == &t.retired.lock) return "table.retired_lock";
   if (address == &t.ticks) return "table.ticks";
   if (address == &t.looks) return "table.looks";
-  if (address == &t.has_no_worker) return "table.without a worker";
+  if (address == &t.has_no_worker) return "table.has_no_worker";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   const auto from = reinterpret_cast<std::uintptr_t>(&t.entries);
   const auto word = reinterpret_cast<std::uintptr_t>(address);

@@ -37,7 +37,7 @@ private:
   int first_ = 0;
 };
 
-/// `f(action)` in a child of this process; its status, or minus the signal that ended it. An alarm ends one that hangs.
+/// `f(told)` in a child of this process; its status, or minus the signal that ended it. An alarm ends one that hangs.
 template <class F> int status_of_child(F f) {
   std::fflush(nullptr);
   const pid_t child = fork();

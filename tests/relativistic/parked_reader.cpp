@@ -135,7 +135,7 @@ TYPED_TEST(parked_reader, misses_nothing_while_a_table_doubles) {
   }
 }
 
-/// It scans on over other buckets' nodes, which are taken out, replaced and cut off under it.
+/// It goes on over other buckets' nodes, which are removed, replaced and cut off while it stands on them.
 TYPED_TEST(parked_reader, finds_nothing_behind_its_bucket) {
   for (unsigned pattern = 0; pattern < 16; ++pattern) {
     scene s{.to = 256, .keys = zipped(pattern, 2, 4), .wanted = 256 * 9};

@@ -79,8 +79,8 @@ def chooser(parts):
 def options(description, parts):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--only", type=chooser(parts), default=list(parts), metavar="PART,...",
-                        help="run these parts alone")
-    parser.add_argument("--list", action="store_true", help="name the parts and leave")
+                        help="run only these parts")
+    parser.add_argument("--list", action="store_true", help="list the parts and exit")
     return parser
 
 

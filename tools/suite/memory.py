@@ -46,7 +46,7 @@ class Memory:
         return driver.Result("passed", kept["note"], kept["seconds"], earlier=True) if kept else None
 
     def keep(self, name, result):
-        """Only for the tree that the part has seen: whoever edits while it runs has to run it again."""
+        """Only for the tree that the part has seen: after an edit while it runs, run it again."""
         if result.outcome != "passed" or tree_state() != self.state:
             self.parts.pop(name, None)
         else:

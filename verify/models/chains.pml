@@ -8,7 +8,7 @@
  *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp place_of, link_node; mutate.hpp detach, detach_everywhere, remove_node, replace_node;
  *   find.hpp first_link, search, replacement.
  * Holds: what a lookup answers, the entry had at some moment of the lookup; nobody stands on a node that was unlinked
- * before he came, nor looks into an array that was given back; the path of a bucket that is not
+ * before it came, nor looks into an array that was given back; the path of a bucket that is not
  * listed has its own nodes alone; in the end the chain holds the entries in their order.
  * Left out: how inserts and changes search before they take the lock; scans, reservations, `modify`; how a wait learns
  * that readers have left (epoch.pml); stores that are seen late. Waiting blocks, so that a wait without end is a deadlock. */

@@ -191,8 +191,8 @@ private:
     barrier::publish_fenced(s.epoch_, now);
   }
 
-  /// The kernel refuses the barrier, which it once had: from now on readers fence for themselves. One who read the clock
-  /// before may be inside and not shown. It is known that he is not when his thread record has been entered again.
+  /// The kernel refuses the barrier, which it once had: from now on readers fence for themselves. One that read the clock
+  /// before may be inside and not shown. It is known not to be when its thread record has been entered again.
   CUBBY_NEVER_INLINE void fence_readers() noexcept {
     const sync::one_step section(&lock);
     lock_scope alone(lock);
