@@ -39,7 +39,8 @@ void add_min_count(CLI::App& to, std::string& into) {
 }
 
 void add_limit(CLI::App& to, std::string& into) {
-  to.add_option("--count-limit", into, "largest count; the summary says how many k-mers reached it; default 4294967295");
+  to.add_option("--count-limit", into,
+                "largest count; the summary says how many k-mers reached it; default 4294967295");
 }
 
 } // namespace
