@@ -9,7 +9,7 @@ REPORT := build/demo-report
 
 help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
-	@echo "make test    install what is missing, build, run the tests, and those of the conformance suite under AddressSanitizer"
+	@echo "make test    install what is missing, build, run the tests of the public API under AddressSanitizer"
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
 	@echo "make verify  make check, and what takes longer: sanitizers of g++, models, mutants, histories, ... (one to two hours)"
 	@echo "make clean   remove build/"
