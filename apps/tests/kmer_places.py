@@ -36,16 +36,25 @@ class WithoutFilesWithoutAName(Place):
         return self.own("sh", "-c", command, "sh", *map(str, arguments), **how)
 
     def start_and_wait(self, *arguments):
-        """Until its file is there, which it goes on writing until its standard input ends."""
+        """Until a file of its own is there, which it goes on writing until its standard input ends."""
+        before = self.left()
         running = self.start(*arguments, stdin=subprocess.PIPE)
-        self.addCleanup(running.communicate)
-        self.addCleanup(running.kill)
+        self.addCleanup(self.end, running)
         until = time.monotonic() + 30
-        while not any(name.endswith(".partial") for name in self.left()):
+        while not any(name.endswith(".partial") for name in set(self.left()).difference(before)):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.01)
         time.sleep(0.05)  # it locks what it has made
         return running
+
+    def end(self, running):
+        """Killed and gone. The process that started it dies first, and must, before its input ends: it would finish."""
+        running.kill()
+        running.wait()
+        running.communicate()
+        for name in self.left():
+            with (self.folder / name).open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)  # free when the last of it is gone
 
     def finish(self, running, data=None):
         _, said = running.communicate(data, timeout=60)
@@ -54,10 +63,8 @@ class WithoutFilesWithoutAName(Place):
     def test_what_a_killed_run_leaves_is_taken_away(self):
         """Its name once held its number, and a process of the same number (1, in a container) failed for ever."""
         for _ in range(2):
-            self.start_and_wait("count", "-k", 21, "-o", "o.kc", "-").kill()
-        until = time.monotonic() + 30
-        while len(self.left()) != 1 and time.monotonic() < until:
-            time.sleep(0.01)  # the first one's is the second one's to take
+            self.end(self.start_and_wait("count", "-k", 21, "-o", "o.kc", "-"))
+            self.assertEqual(len(self.left()), 1)  # the first one's is the second one's to take
         self.finish(self.start("count", "-k", 21, "-o", "o.kc", self.reads))
         self.assertEqual((self.folder / "o.kc").read_bytes(), self.whole)
         self.assertEqual(self.left(), ["o.kc"])
