@@ -51,6 +51,9 @@ template <class Map, class K, class V> std::size_t look(Map& m, const K& k, cons
   const std::vector<K> keys(3, k);
   std::vector<V> values(3, v);
   bool found[3] = {};
+  cubby::outcome how[3] = {};
+  count += m.insert_batch(keys, values, how);
+  count += m.insert_range(std::vector<std::pair<K, V>>{{k, v}});
   count += m.find_batch(keys, values, found);
   count += m.visit_batch(keys, [](std::size_t, const V*) {});
   if constexpr (Map::capabilities.snapshot) count += m.snapshot().size();

@@ -23,6 +23,14 @@ constexpr std::size_t least_of(std::size_t a, std::size_t b, std::size_t c) noex
   return least < c ? least : c;
 }
 
+/// Whether a request's first line leads to another that is worth asking for.
+template <class Engine>
+inline constexpr bool leads_further = Engine::policy::in_records || contract::prefetching_second<Engine>;
+template <class Engine> CUBBY_ALWAYS_INLINE void ask_further(context<Engine> s, const typename Engine::probe& p) {
+  if constexpr (Engine::policy::in_records) s.engine.prefetch_record(p);
+  else s.engine.prefetch_second(p);
+}
+
 /// `act(i, probe) -> bool` for i in [0, n), in order, until it answers false. The number of calls made.
 template <class Engine, class Make, class Act>
   requires(!contract::prefetching<Engine>)
@@ -44,15 +52,15 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
       s.engine.prefetch(p);
       at[i] = p;
     }
-    if constexpr (Engine::policy::in_records) {
+    if constexpr (leads_further<Engine>) {
       const std::size_t end = last < record_distance ? last : record_distance;
-      for (std::size_t i = first; i < end; ++i) s.engine.prefetch_record(at[i]);
+      for (std::size_t i = first; i < end; ++i) ask_further(s, at[i]);
     }
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) {
-      if constexpr (Engine::policy::in_records) {
-        if (i + record_distance < n) s.engine.prefetch_record(at[i + record_distance]);
+      if constexpr (leads_further<Engine>) {
+        if (i + record_distance < n) ask_further(s, at[i + record_distance]);
       }
       if (!act(i, at[i])) {
         called = i + 1;

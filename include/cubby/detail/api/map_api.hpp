@@ -6,14 +6,22 @@
 // What a user's function or constructor throws passes through and leaves the table as it was.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include <cubby/detail/api/insertion.hpp>
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
+
+/// A range of pairs, of what becomes a key or what a lookup takes, and of what becomes a value.
+template <class R, class K, class V, class Codec>
+concept pairs_for = range<R> && element_key<decltype((std::declval<reference_of<R>>().first)), K, Codec> &&
+                    std::convertible_to<decltype((std::declval<reference_of<R>>().second)), V>;
 
 template <class Derived, class Engine> class map_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
@@ -151,6 +159,27 @@ public:
     return pull(k);
   }
 
+  /// Inserts keys[i] with values[i] for each i, in this order, as `try_insert` does, while memory is asked ahead (DLHT section 3.3).
+  /// results[i] says how that ended; no lack of space throws. The number inserted. Takes as many as there are keys, values and
+  /// results. Each insert takes effect on its own. Keys as in `find_batch`.
+  template <class E = Engine>
+  std::size_t insert_batch(std::span<const K> keys, std::span<const V> values, std::span<outcome> results) {
+    return insert_each(keys, values, results);
+  }
+  template <lookup_range<codec_type> Keys>
+  std::size_t insert_batch(const Keys& keys, std::span<const V> values, std::span<outcome> results) {
+    return insert_each(detail::elements_of<Keys>(keys), values, results);
+  }
+  /// `insert` of each pair of a range, `first` with a copy of `second`, in the range's order, while memory is asked ahead. The number
+  /// inserted. Throws like `insert`, and without exceptions ends, at the first pair without space; those before it stay. A pair is
+  /// read twice. Memory is not asked ahead for a range that can be passed only once, nor in record mode for pairs that are made
+  /// when they are read, or whose keys must be converted.
+  template <class Pairs>
+    requires pairs_for<Pairs, K, V, codec_type>
+  std::size_t insert_range(Pairs&& pairs) {
+    return insert_pairs(pairs);
+  }
+
   /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
   /// keys, values and found. Equal keys are looked up in their order, others in none. Keys: a contiguous range of K, or of what a
   /// lookup takes, such as std::string_view.
@@ -195,6 +224,35 @@ public:
 
 private:
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+
+  template <class Q>
+  std::size_t insert_each(std::span<const Q> keys, std::span<const V> values, std::span<outcome> results) {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const std::size_t n = detail::least_of(keys.size(), values.size(), results.size());
+    std::fill_n(results.begin(), n, outcome::not_executed); // however the call ends
+    std::size_t count = 0;
+    detail::in_order(
+        s, n, [&](std::size_t i) { return s.codec().probe_of(keys[i]); },
+        [&](std::size_t i, const auto& p) CUBBY_INLINED {
+          results[i] = detail::place_legal(s, p, keys[i], values[i]);
+          count += results[i] == outcome::done ? 1 : 0;
+          return true;
+        });
+    return count;
+  }
+  template <class Pairs> std::size_t insert_pairs(Pairs& pairs) {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto key_of = [](const auto& pair) -> decltype(auto) { return detail::asked_key<codec_type>(pair.first); };
+    const auto insert = [key_of](const auto& to, const auto& p, const auto& pair)
+                            CUBBY_INLINED { return detail::place_legal(to, p, key_of(pair), pair.second); };
+    const auto all = detail::insert_elements(s, std::begin(pairs), std::end(pairs), key_of, insert);
+    if (all.end != outcome::done) detail::report(all.end);
+    return all.count;
+  }
 
   template <class Q> std::size_t find_each(std::span<const Q> keys, std::span<V> values, std::span<bool> found) const {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");

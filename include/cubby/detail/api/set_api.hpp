@@ -3,12 +3,18 @@
 // HashSet mode); inserting a key locks it for a lock manager, erasing unlocks it (section 5.3.3).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <span>
 
+#include <cubby/detail/api/insertion.hpp>
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
+
+/// A range of what becomes a key, or of what a lookup takes.
+template <class R, class K, class Codec> concept keys_for = range<R> && element_key<reference_of<R>, K, Codec>;
 
 template <class Derived, class Engine> class set_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
@@ -22,6 +28,24 @@ public:
   /// The same, telling how it ended; a lack of space does not throw.
   outcome try_insert(const K& k) { return this->add(k); }
   template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }
+
+  /// Inserts keys[i] for each i, in this order, as `try_insert` does, while memory is asked ahead (DLHT section 3.3). results[i] says
+  /// how that ended; no lack of space throws. The number inserted. Takes as many as there are keys and results. Each insert takes
+  /// effect on its own. Keys as in `contains_batch`.
+  template <class E = Engine> std::size_t insert_batch(std::span<const K> keys, std::span<outcome> results) {
+    return insert_each(keys, results);
+  }
+  template <lookup_range<codec_type> Keys> std::size_t insert_batch(const Keys& keys, std::span<outcome> results) {
+    return insert_each(detail::elements_of<Keys>(keys), results);
+  }
+  /// `insert` of each key of a range, in its order, while memory is asked ahead. The number inserted. Throws like `insert`, and
+  /// without exceptions ends, at the first key without space; those before it stay. A key is read twice. Memory is not asked ahead
+  /// for a range that can be passed only once, nor in record mode for keys that are made when they are read, or must be converted.
+  template <class Keys>
+    requires keys_for<Keys, K, codec_type>
+  std::size_t insert_range(Keys&& keys) {
+    return insert_keys(keys);
+  }
 
   /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
   /// Equal keys are looked up in their order, others in none. Keys: a contiguous range of K, or of what a lookup takes, such as
@@ -50,6 +74,33 @@ public:
   }
 
 private:
+  template <class Q> std::size_t insert_each(std::span<const Q> keys, std::span<outcome> results) {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const std::size_t n = keys.size() < results.size() ? keys.size() : results.size();
+    std::fill_n(results.begin(), n, outcome::not_executed); // however the call ends
+    std::size_t count = 0;
+    detail::in_order(
+        s, n, [&](std::size_t i) { return s.codec().probe_of(keys[i]); },
+        [&](std::size_t i, const auto& p) CUBBY_INLINED {
+          results[i] = detail::place_legal(s, p, keys[i]);
+          count += results[i] == outcome::done ? 1 : 0;
+          return true;
+        });
+    return count;
+  }
+  template <class Keys> std::size_t insert_keys(Keys& keys) {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    const auto key_of = [](const auto& key) -> decltype(auto) { return detail::asked_key<codec_type>(key); };
+    const auto insert = [key_of](const auto& to, const auto& p, const auto& key)
+                            CUBBY_INLINED { return detail::place_legal(to, p, key_of(key)); };
+    const auto all = detail::insert_elements(s, std::begin(keys), std::end(keys), key_of, insert);
+    if (all.end != outcome::done) detail::report(all.end);
+    return all.count;
+  }
   template <class Q> std::size_t find_each(std::span<const Q> keys, std::span<bool> found) const {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();

@@ -153,6 +153,7 @@ template <class E> concept batched = engine<E> && many_finding<E>;
 ///  - `prefetch(probe)`: asks memory for the line where a lookup begins, and waits for nothing
 ///  - `prefetch_record(probe)`, of records, when that line has had time to come: asks for the record of the entry that the
 ///    line shows. Reads the line.
+///  - `prefetch_second(probe)`, of words, if the engine has it: then as well, asks for a second line that the first one leads to
 template <class E>
 concept prefetching = lookup_engine<E> && requires(E& e, const typename E::probe& probe) {
   { e.prefetch(probe) } noexcept;
@@ -160,6 +161,12 @@ concept prefetching = lookup_engine<E> && requires(E& e, const typename E::probe
     { e.prefetch_record(probe) } noexcept;
   };
 };
+
+template <class E>
+concept prefetching_second =
+    prefetching<E> && !E::policy::in_records && requires(E& e, const typename E::probe& probe) {
+      { e.prefetch_second(probe) } noexcept;
+    };
 
 /// `reserve(thread_record, entries)`, outside a guard or inside one, on which it never waits: makes the table large enough for so many entries. False: no memory, or the
 /// bound of a `fixed` table is smaller; the table works on as it was.

@@ -77,6 +77,10 @@ public:
     const auto here = engines::dlht::locate(table_, p);
     engines::dlht::prefetch_behind(table_.policy, *here.at, *here.b, p, engines::dlht::stored_word(p.word));
   }
+  CUBBY_ALWAYS_INLINE void prefetch_second(const word_probe& p) const noexcept {
+    const auto here = engines::dlht::locate(table_, p);
+    engines::dlht::prefetch_link(*here.at, *here.b);
+  }
   CUBBY_ALWAYS_INLINE inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) {
     if constexpr (Policy::unique_words) return engines::dlht::insert(table_, s, p, word);
     else return engines::dlht::insert_word(table_, s, p.hash, p.word, word);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// says: pairs_for
+#include <cubby/map.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using table = cubby::map<int, int>;
+
+std::size_t put(table& all, const std::vector<std::pair<std::string, int>>& pairs) { return all.insert_range(pairs); }
