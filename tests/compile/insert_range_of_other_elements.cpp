@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says: pairs_for
+// says: insert_range takes a range of pairs, each of a key of this map and its value
 #include <cubby/map.hpp>
 
 #include <string>

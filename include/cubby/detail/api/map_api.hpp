@@ -174,10 +174,11 @@ public:
   /// inserted. Throws like `insert`, and without exceptions ends, at the first pair without space; those before it stay. A pair is
   /// read twice. Memory is not asked ahead for a range that can be passed only once, nor in record mode for pairs that are made
   /// when they are read, or whose keys must be converted.
-  template <class Pairs>
-    requires pairs_for<Pairs, K, V, codec_type>
-  std::size_t insert_range(Pairs&& pairs) {
-    return insert_pairs(pairs);
+  template <class Pairs> std::size_t insert_range(Pairs&& pairs) {
+    constexpr bool fits = pairs_for<Pairs, K, V, codec_type>;
+    static_assert(fits, "insert_range takes a range of pairs, each of a key of this map and its value");
+    if constexpr (fits) return insert_pairs(pairs);
+    else return 0;
   }
 
   /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are

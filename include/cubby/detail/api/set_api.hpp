@@ -41,10 +41,11 @@ public:
   /// `insert` of each key of a range, in its order, while memory is asked ahead. The number inserted. Throws like `insert`, and
   /// without exceptions ends, at the first key without space; those before it stay. A key is read twice. Memory is not asked ahead
   /// for a range that can be passed only once, nor in record mode for keys that are made when they are read, or must be converted.
-  template <class Keys>
-    requires keys_for<Keys, K, codec_type>
-  std::size_t insert_range(Keys&& keys) {
-    return insert_keys(keys);
+  template <class Keys> std::size_t insert_range(Keys&& keys) {
+    constexpr bool fits = keys_for<Keys, K, codec_type>;
+    static_assert(fits, "insert_range takes a range of keys of this set");
+    if constexpr (fits) return insert_keys(keys);
+    else return 0;
   }
 
   /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
