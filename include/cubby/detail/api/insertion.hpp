@@ -55,11 +55,20 @@ struct insertions {
   }
 };
 
-template <class It, class End> std::size_t length_of(It first, End last) {
-  if constexpr (std::sized_sentinel_for<End, It>) return static_cast<std::size_t>(last - first);
-  std::size_t n = 0;
-  for (; first != last; ++first) ++n;
-  return n;
+/// Elements that are inserted inside one pin. What a table retires meanwhile is freed later: a range of millions inside one pin kept
+/// every index that the table had grown out of (bench_populations: 4.1 million inserts a second instead of 10).
+inline constexpr std::size_t elements_in_pin = 1024;
+
+/// Elements from `first` to `last`, but not more than `most`.
+template <class It, class End> std::size_t count_of(It first, End last, std::size_t most) {
+  if constexpr (std::sized_sentinel_for<End, It>) {
+    const auto all = static_cast<std::size_t>(last - first);
+    return all < most ? all : most;
+  } else {
+    std::size_t n = 0;
+    for (; n < most && first != last; ++first) ++n;
+    return n;
+  }
 }
 
 /// Whether memory can be asked ahead for elements: they can be read again, and what a probe may point to stays where it is.
@@ -69,15 +78,15 @@ inline constexpr bool can_ask_ahead =
                                   (std::is_lvalue_reference_v<std::iter_reference_t<It>> &&
                                    std::is_lvalue_reference_v<std::invoke_result_t<KeyOf, std::iter_reference_t<It>>>));
 
-/// Inserts the elements from `first` to `last`: `insert(context, probe, element)` with the probe of `key_of(element)`. Ends at the
-/// first one that the table has no space for. Reads an element twice if it asks memory ahead, else once.
-template <class Engine, std::input_iterator It, std::sentinel_for<It> End, class KeyOf, class Insert>
-insertions insert_elements(context<Engine> s, It first, End last, KeyOf key_of, Insert insert) {
+/// Inserts `n` elements from `first` on, inside one pin: `insert(context, probe, element)` with the probe of `key_of(element)`. Reads
+/// an element twice if it asks memory ahead, else once. False: the table has no space for one, where it ended.
+template <class Engine, class It, class KeyOf, class Insert>
+bool insert_some(context<Engine> s, It& first, std::size_t n, const KeyOf& key_of, const Insert& insert,
+                 insertions& all) {
   const auto& codec = s.codec();
-  insertions all;
+  [[maybe_unused]] const auto pin = s.engine.pin(s.at);
   if constexpr (can_ask_ahead<Engine, It, KeyOf>) {
     prefetch_group::ring<It> at;
-    const std::size_t n = length_of(first, last);
     const auto make = [&](std::size_t i) { // once for each i, in order
       at[i] = first;
       decltype(auto) element = *first;
@@ -87,12 +96,25 @@ insertions insert_elements(context<Engine> s, It first, End last, KeyOf key_of, 
     const auto act = [&](std::size_t i, const typename Engine::probe& p)
                          CUBBY_INLINED { return all.take(insert(s, p, *at[i])); };
     in_order(s, n, make, act);
+    return all.end == outcome::done;
   } else {
-    for (; first != last; ++first) {
+    for (; n != 0; --n, ++first) {
       decltype(auto) element = *first;
       decltype(auto) key = key_of(element);
-      if (!all.take(insert(s, codec.probe_of(key), element))) break;
+      if (!all.take(insert(s, codec.probe_of(key), element))) return false;
     }
+    return true;
+  }
+}
+
+/// Inserts the elements from `first` to `last`, as `insert_some` does. Ends at the first one that the table has no space for.
+template <class Engine, std::input_iterator It, std::sentinel_for<It> End, class KeyOf, class Insert>
+insertions insert_elements(context<Engine> s, It first, End last, const KeyOf& key_of, const Insert& insert) {
+  insertions all;
+  while (first != last) {
+    std::size_t n = 1; // of a range that can be passed once: nobody knows whether there is another
+    if constexpr (std::forward_iterator<It>) n = count_of(first, last, elements_in_pin);
+    if (!insert_some(s, first, n, key_of, insert, all)) break;
   }
   return all;
 }

@@ -246,7 +246,6 @@ private:
   template <class Pairs> std::size_t insert_pairs(Pairs& pairs) {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto key_of = [](const auto& pair) -> decltype(auto) { return detail::asked_key<codec_type>(pair.first); };
     const auto insert = [key_of](const auto& to, const auto& p, const auto& pair)
                             CUBBY_INLINED { return detail::place_legal(to, p, key_of(pair), pair.second); };

@@ -94,7 +94,6 @@ private:
   template <class Keys> std::size_t insert_keys(Keys& keys) {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto key_of = [](const auto& key) -> decltype(auto) { return detail::asked_key<codec_type>(key); };
     const auto insert = [key_of](const auto& to, const auto& p, const auto& key)
                             CUBBY_INLINED { return detail::place_legal(to, p, key_of(key)); };
