@@ -97,7 +97,7 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_option("--key-size", raw.key_size, "LIST: bytes of a key; default 8");
   app.add_option("--seconds", raw.seconds, "length of a round; default 1");
   app.add_option("--rounds", raw.rounds, "rounds, engines taking turns; the median counts; default 3");
-  app.add_option("--room", raw.room, "space that a table is made with, percent of the keys; default 100");
+  app.add_option("--space", raw.space, "space that a table is made with, percent of the keys; default 100");
   app.add_flag("--latency", raw.latency, "also time each operation by itself");
   app.add_option("--seed", raw.seed, "seed of keys, operations and hashes; default 1");
   app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");

@@ -110,7 +110,7 @@ inline bool wants_order(const workload& w) {
 }
 // False: the headers of this rival were not there when the program was built.
 bool is_built_in(engine_id e);
-// Engines that give room back without being asked.
+// Engines that give space back without being asked.
 bool shrinks(engine_id e);
 // Workloads that start from an empty table of their own.
 inline bool wants_fresh_table(const workload& w) { return w.what == kind::populate || updates_beside_finds(w); }

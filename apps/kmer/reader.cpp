@@ -70,12 +70,12 @@ void kmer_file::read_end() {
   if (footer_.magic != end_magic) refuse("is truncated: it has no end");
   if (footer_.sum != checksum(0, &footer_, offsetof(file_footer, sum)))
     refuse("is damaged: the sum of its end does not fit");
-  const std::uint64_t room = size_ - sizeof footer_;
-  if (footer_.index_offset > room || footer_.blocks > size_ / sizeof(block_entry) ||
+  const std::uint64_t space = size_ - sizeof footer_;
+  if (footer_.index_offset > space || footer_.blocks > size_ / sizeof(block_entry) ||
       footer_.histogram_entries > size_ / sizeof(histogram_entry) ||
       footer_.index_offset + footer_.blocks * sizeof(block_entry) +
               footer_.histogram_entries * sizeof(histogram_entry) !=
-          room)
+          space)
     refuse("is damaged: its end does not fit its size");
   blocks_.resize(footer_.blocks);
   counts_.resize(footer_.histogram_entries);

@@ -36,16 +36,16 @@ public:
     const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
     const std::uint8_t* const end = at + bytes.size();
     auto word = static_cast<Word>(first_of(b));
-    auto room = static_cast<Word>(last_of(number) - word); // how far it is to the last k-mer that may stand here
+    auto space = static_cast<Word>(last_of(number) - word); // how far it is to the last k-mer that may stand here
     const std::uint32_t least = header_.min_count;
     const std::uint32_t counts = header_.count_limit - least; // a smaller one wraps, and is above that as well
     for (std::uint32_t i = 0; i < b.kmers; ++i) {
       Word distance = 0;
       std::uint32_t count = 0;
       if (!get_varint(at, end, distance) || !get_varint(at, end, count)) refuse_block(number);
-      if (distance > room || (distance == 0) != (i == 0) || count - least > counts) refuse_block(number);
+      if (distance > space || (distance == 0) != (i == 0) || count - least > counts) refuse_block(number);
       word += distance;
-      room -= distance;
+      space -= distance;
       into.push_back({word, count});
     }
     if (at != end) refuse_block(number);

@@ -35,7 +35,7 @@ public:
     }
   }
 
-  // Calls `place(partition, bytes)` for room, and writes the record there; the number of k-mers in it.
+  // Calls `place(partition, bytes)` for space, and writes the record there; the number of k-mers in it.
   template <class Place> void split(std::span<const std::uint8_t> run, Place&& place) {
     const std::size_t kmers = run.size() - shape_.k + 1;
     find_partitions(run);

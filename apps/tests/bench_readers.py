@@ -112,7 +112,7 @@ class ReadSections(Folder):
         self.assertIn(command, again.stdout)
 
     def test_refusals(self):
-        for flag in (("--keys", "5M"), ("--batch", "1"), ("--value-size", "16"), ("--key-size", "16"), ("--room", "200"), ("--seed", "2"),
+        for flag in (("--keys", "5M"), ("--batch", "1"), ("--value-size", "16"), ("--key-size", "16"), ("--space", "200"), ("--seed", "2"),
                      ("--latency",), ("--keys-from", __file__)):
             with self.subTest(flag=flag):
                 self.refused("bench", "--workload", "read-section", *flag, says=f"{flag[0]}: says nothing about read-section")
