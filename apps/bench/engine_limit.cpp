@@ -15,7 +15,7 @@ namespace {
 struct alignas(64) line {
   cubby::detail::sync::word16<cubby::detail::sync::shared> pair;
   std::uint64_t rest[6];
-  // relaxed, here and below: no other memory hangs on what these words say
+  // relaxed, here and below: no other memory depends on these words
   std::uint64_t word() const { return pair.first.load(cubby::detail::sync::relaxed); }
   std::uint64_t swap() {
     const std::uint64_t second = pair.second.load(cubby::detail::sync::relaxed);

@@ -159,7 +159,7 @@ std::string read_all(int from) {
 std::string run_gnuplot(const std::string& script) {
   const std::unique_ptr<std::FILE, file_closer> input(std::tmpfile());
   std::array<int, 2> out{};
-  if (!input || ::pipe(out.data()) != 0) throw std::runtime_error("gnuplot: no temporary file or pipe to be had");
+  if (!input || ::pipe(out.data()) != 0) throw std::runtime_error("gnuplot: no temporary file or pipe can be made");
   std::fwrite(script.data(), 1, script.size(), input.get());
   std::rewind(input.get());
   posix_spawn_file_actions_t actions;

@@ -156,7 +156,7 @@ void check_chains(const run_spec& run) {
           fmt::format("--engine {}: holds 8-byte keys and values alone; leave it out of this run", name_of(e)));
 }
 
-// What says something about tables, in a run without any.
+// The flags about tables that a run without tables was given.
 void check_table_flags(const raw_options& raw, const run_spec& run) {
   if (!tables_of(run).workloads.empty()) return;
   const std::pair<const char*, bool> given[] = {
@@ -167,12 +167,12 @@ void check_table_flags(const raw_options& raw, const run_spec& run) {
   for (const auto& [flag, is_given] : given)
     if (is_given)
       throw bad_request(
-          fmt::format("{}: says nothing about read-section, which has no table and is not timed one by one; "
+          fmt::format("{}: does not apply to read-section, which has no table and is not timed one by one; "
                       "leave it out, or add a workload such as get",
                       flag));
 }
 
-// All tables but those that are asked for by name; or the read sections, where that is all there is to measure.
+// All tables except those that run only by name; or the read sections, if the run measures nothing else.
 std::string default_engines(const run_spec& run) {
   const bool tables = !tables_of(run).workloads.empty();
   const bool sections =
@@ -203,7 +203,7 @@ void check_together(const run_spec& run) {
     throw bad_request(fmt::format("--updaters {}: at most 512 threads in all, and {} find", run.updaters, most));
   if (run.updaters != 0 && std::none_of(run.workloads.begin(), run.workloads.end(), updates_beside_finds))
     throw bad_request(
-        "--updaters: says nothing about a workload of this run; leave it out, or add grow-shrink or resize");
+        "--updaters: applies to no workload of this run; leave it out, or add grow-shrink or resize");
   if (run.rounds > 1000) throw bad_request(fmt::format("--rounds {}: at most 1000", run.rounds));
   const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
   if (largest > 65536) throw bad_request(fmt::format("--batch {}: at most 65536", largest));

@@ -52,7 +52,7 @@ struct raw_options {
 // Checks names, numbers and paths, and fills in defaults; throws bad_request.
 bench_options parse(const raw_options& raw);
 
-// What of a run is about tables; without workloads where nothing is.
+// The part of a run that is about tables; without workloads if there is none.
 run_spec tables_of(const run_spec& run);
 
 // How many threads a workload keeps busy, and where some of them update while the others find, how many of each.

@@ -148,7 +148,7 @@ private:
   // The updates of a small table would be over before the last of the finders has woken up.
   static void await_finds(const std::vector<progress_count>& counts, std::size_t updaters,
                           const std::atomic<bool>& failed) {
-    // relaxed: nothing is read that hangs on it
+    // relaxed: no other memory depends on it
     const auto finds = [](const progress_count& c) { return c.done.load(std::memory_order_relaxed) != 0; };
     const auto finders = counts.begin() + static_cast<std::ptrdiff_t>(updaters);
     while (!failed.load() && !std::all_of(finders, counts.end(), finds)) std::this_thread::yield();

@@ -110,7 +110,7 @@ void kff_reader::skip_index() {
   for (std::uint64_t left = 9 * sections + 8; left != 0; --left) read_number(1);
 }
 
-// What packs it has an end, too, and sums that are compared there.
+// The compressed file around it has an end, too, and sums that are compared there.
 void kff_reader::expect_end() {
   if (buffer_at_ != buffer_end_ || bytes_->read(buffer_) != 0) refuse("is damaged: something follows its end");
 }

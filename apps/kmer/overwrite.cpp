@@ -33,7 +33,7 @@ public:
     return ::fstat(fd_, &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
   }
   int cut(std::uint64_t size) const { return ::ftruncate(fd_, static_cast<off_t>(size)) == 0 ? 0 : errno; }
-  // Space that is promised and not there is found here at the latest.
+  // A disk that has less space than it promised is found here at the latest.
   int settle() const { return ::fsync(fd_) == 0 || errno == EINVAL ? 0 : errno; }
   int read(std::uint64_t offset, char* into, std::uint64_t count) const {
     while (count != 0) {
@@ -80,7 +80,7 @@ int replace_head(const open_file& target, const open_file& source, std::uint64_t
   return target.cut(source.size()); // last: what is cut off could not be put back for certain
 }
 
-// Only what was written over is put back: there is space for that, since it lies where it lay.
+// Only what was written over is put back: there is space for that, because it is still the file's.
 int put_back(const open_file& target, const open_file& old, std::uint64_t reached) {
   std::uint64_t at = 0;
   if (const int error = copy(old, target, at, reached); error != 0) return error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name is free to be taken away when its lock is: so who makes one locks it first and then looks whether it is still there.
+// A file may be removed when its lock is free. So its maker locks it first, and then checks that it is still there.
 #include "partial_file.hpp"
 
 #include <algorithm>

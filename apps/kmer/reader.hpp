@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a k-mer file: front to back in its order, or one block for one k-mer. Whatever is not such a file, or has been
-// damaged, is refused with a bad_input that says so. The sums find damage; somebody who makes a file on purpose makes its
-// sums too, so what a reader relies on is checked beside them.
+// Reads a k-mer file: front to back in its order, or one block for one k-mer. A file of another kind, or a damaged
+// one, is refused with a bad_input that says so. The sums find damage. A hostile file has right sums, too, so everything on
+// which a reader relies is checked as well.
 #pragma once
 
 #include <algorithm>
