@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the machine can do: for each operation one 8-byte load from a random 64-byte line, chosen by the same hash of
 // the same key, over as many bytes as the table under test has, prefetched a batch at a time. No key is compared; nothing
-// is written, whatever the workload, by `limit`, and each line by one 16-byte compare-and-swap for each update by
+// is written by `limit`, under any workload, and each line by one 16-byte compare-and-swap for each update by
 // `limit-swap`.
 #include <cubby/map.hpp>
 

@@ -151,12 +151,12 @@ private:
     pause_.alone(prepare, move, [&] { cubby::detail::memory::release(old_pages); });
   }
   static bool is_entry(const cell& c) {
-    const std::uint64_t key = c.first.load(cubby::detail::sync::relaxed); // nobody else works
+    const std::uint64_t key = c.first.load(cubby::detail::sync::relaxed); // no other call runs
     return key != empty && key != dead;
   }
   bool is_full() const {
     for (std::uint64_t i = 0; i <= mask_; ++i)
-      if (cells_[i].first.load(cubby::detail::sync::relaxed) == empty) return false; // nobody else works
+      if (cells_[i].first.load(cubby::detail::sync::relaxed) == empty) return false; // no other call runs
     return true;
   }
 

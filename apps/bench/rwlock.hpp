@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// Spins, as a kernel's does, and is fair, as Linux's is today (qrwlock): a thread that does not get the lock at once waits in line.
+/// Spins, as a kernel's does, and is fair, as Linux's is (qrwlock): a thread that does not get the lock at once waits in line.
 /// Without that, a writer without pause would keep readers out for ever, or readers a writer.
 class fair_rwlock {
 public:

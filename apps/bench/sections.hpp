@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workload `read-section`: a thread enters, loads one word and leaves, over and over. Nobody writes meanwhile. A flavour names
+// The workload `read-section`: a thread enters, loads one word and leaves, over and over. No thread writes. A flavour names
 // what a thread holds, `section`, which lives from entering to leaving, and where it can tell, `inside`.
 #pragma once
 

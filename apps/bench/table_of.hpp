@@ -113,7 +113,7 @@ private:
     std::vector<tally> tallies(j.threads);
     std::atomic<std::size_t> busy{updaters};
     std::atomic<bool> stop{false};
-    std::atomic<bool> failed{false}; // a worker has thrown: nobody waits for it
+    std::atomic<bool> failed{false}; // a worker has thrown: no thread waits for it
     outcome all;
     const update_plan plan = plan_of(j, streams, updaters);
     std::thread sampler([&] { all.timeline = sample_until(stop, counts, plan); });

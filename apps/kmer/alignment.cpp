@@ -91,7 +91,7 @@ private:
   int in_ = -1;
   int out_ = -1;
   last_bytes last_;
-  bool left_ = false; // bytes that nobody took
+  bool left_ = false; // bytes that were not taken
   std::mutex lock_;
   std::exception_ptr why_;
   std::thread worker_;

@@ -10,7 +10,7 @@ namespace kmer {
 
 struct command_inputs {
   std::vector<std::string> streams; // sequences and KFF: - is standard input
-  std::vector<std::string> files;   // opened by their names, whatever these are
+  std::vector<std::string> files;   // opened by their names, of any kind
 };
 
 enum class output_kind { result, summary };

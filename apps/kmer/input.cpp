@@ -143,7 +143,7 @@ opened_input open_input(const std::string& path) {
     refuse_other_formats(head, shown_name(path));
     return {input_kind::text, std::move(source), false, end_mark::none, {}};
   }
-  // BAM is gzip, too; its own mark is inside the first member. 64 KiB hold that, whatever the compression.
+  // BAM is gzip, too; its own mark is inside the first member. 64 KiB hold that, for any compression.
   const std::string more = look(source, std::size_t{1} << 16);
   class kept : public byte_source {
   public:

@@ -13,7 +13,7 @@ namespace kmer {
 
 struct input_figures {
   std::uint64_t records = 0;
-  std::uint64_t bases = 0; // letters of sequences, whatever they are
+  std::uint64_t bases = 0; // letters of sequences, of any kind
 };
 
 // One input. Not for two threads at once.

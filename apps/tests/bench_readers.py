@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests of `cubby bench` about those who only read: read sections without a table, and lookups by the number of readers.
+# Tests of `cubby bench` about readers: read sections without a table, and lookups by the number of readers.
 import json
 import os
 import re
