@@ -202,8 +202,7 @@ void check_together(const run_spec& run) {
   if (run.updaters > 512 - most)
     throw bad_request(fmt::format("--updaters {}: at most 512 threads in all, and {} find", run.updaters, most));
   if (run.updaters != 0 && std::none_of(run.workloads.begin(), run.workloads.end(), updates_beside_finds))
-    throw bad_request(
-        "--updaters: applies to no workload of this run; leave it out, or add grow-shrink or resize");
+    throw bad_request("--updaters: applies to no workload of this run; leave it out, or add grow-shrink or resize");
   if (run.rounds > 1000) throw bad_request(fmt::format("--rounds {}: at most 1000", run.rounds));
   const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
   if (largest > 65536) throw bad_request(fmt::format("--batch {}: at most 65536", largest));

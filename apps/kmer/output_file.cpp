@@ -133,8 +133,8 @@ void output_file::write_over() const {
   const overwritten done = overwrite(place_.path, temporary_);
   if (done.error == 0) return;
   if (done.kept.empty()) refuse(done.error);
-  throw bad_input(
-      fmt::format("{}: cannot be written: {}; its old contents are in {}", name_, std::strerror(done.error), done.kept));
+  throw bad_input(fmt::format("{}: cannot be written: {}; its old contents are in {}", name_, std::strerror(done.error),
+                              done.kept));
 }
 
 } // namespace kmer
