@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program says, and the results that it prints.
+// Messages and results of the program.
 #pragma once
 
 #include <cerrno>
@@ -19,7 +19,7 @@ struct results_lost : std::runtime_error {
       : std::runtime_error(fmt::format("standard output: cannot be written: {}", std::strerror(error))) {}
 };
 
-// To standard error. Where that cannot be written it is lost, and the work goes on.
+// To standard error. If that cannot be written, the message is lost, and the work goes on.
 template <class... T> void say(fmt::format_string<T...> text, T&&... what) {
   fmt::memory_buffer line; // of usual lines on the stack: it may be memory that is wanting
   fmt::format_to(std::back_inserter(line), text, std::forward<T>(what)...);

@@ -14,16 +14,16 @@
 
 namespace {
 
-// A file that is opened must not come to be standard error, and be told what the program has to say.
+// No file that is opened may get the descriptor of standard error, and with it the program's messages.
 void keep_standard_files() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    // What is said is lost; nothing can be read, and results cannot be written.
+    // Messages are lost; nothing can be read, and results cannot be written.
     if (::fcntl(fd, F_GETFD) == -1) (void)::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
-  // A file that may not grow is told like a full disk.
+  // A file that may not grow is reported like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-// The first word that stands where a command of `app` has to, and is none; null: there is no such word.
+// The first word in the place of a command of `app` that is no command; null: there is none.
 const char* unknown_command(const CLI::App& app, int argc, char** argv, int at) {
   if (at >= argc || argv[at][0] == '-') return nullptr;
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });

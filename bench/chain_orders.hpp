@@ -74,7 +74,7 @@ protected:
     wait_for(table_.work.readers);
     ++costs_.waits;
   }
-  /// Frees the old array, which nobody reads any more.
+  /// Frees the old array, which no thread reads any more.
   void leave_old() {
     while (!space::release_old(table_)) {
     }
@@ -137,7 +137,7 @@ public:
   }
 
 private:
-  static constexpr std::uint64_t finished = 2; // in an old head, which nobody else reads any more
+  static constexpr std::uint64_t finished = 2; // in an old head, which no other thread reads any more
 
   /// The first link on a bucket's path that leads to another bucket's node.
   struct seam {
@@ -148,7 +148,7 @@ private:
   [[nodiscard]] seam find_seam(space::bucket_array& at, std::uint64_t bucket) const {
     seam found;
     cubby::detail::sync::word<std::uint64_t>* from = &at.heads[bucket];
-    // relaxed, all: nobody else changes links
+    // relaxed, all: no other thread changes links
     for (space::node* n = space::node_at(from->load(cubby::detail::sync::relaxed)); n != nullptr;) {
       const bool own = (space::hash_of(table_.policy, *n) & at.mask) == bucket;
       if (found.where == nullptr && !own) found.where = from;
@@ -187,7 +187,7 @@ private:
 };
 
 /// Heads in address space that was reserved for the most that there will ever be. The paper waits for readers once more
-/// before it shows another size; here the size is shown by a release store, after which nobody can miss what was written before.
+/// before it shows another size; here the size is shown by a release store, after which no thread can miss what was written before.
 class in_place_table {
 public:
   explicit in_place_table(std::uint64_t buckets) {
@@ -201,7 +201,7 @@ public:
   in_place_table& operator=(const in_place_table&) = delete;
   ~in_place_table() {
     for (std::uint64_t b = 0; b <= at_.mask; ++b) {
-      // relaxed, both: nobody else is here
+      // relaxed, both: no other thread is here
       for (space::node* n = space::node_at(at_.heads[b].load(cubby::detail::sync::relaxed)); n != nullptr;) {
         space::node* const next = space::node_at(n->next.load(cubby::detail::sync::relaxed)); // relaxed: as above
         space::free_node(n);
@@ -216,7 +216,7 @@ public:
     const std::uint64_t mask = mask_.load(cubby::detail::sync::acquire);
     return space::search(policy_, at_.heads[p.hash & mask].load(cubby::detail::sync::acquire), p).where != nullptr;
   }
-  /// While nobody resizes.
+  /// While no thread resizes.
   void insert(std::uint64_t key) {
     const auto p = policy_.probe_of(key);
     space::node* const made = space::make_node<integers>(p.word, key, 0);
@@ -247,7 +247,7 @@ private:
   void grow(std::uint64_t buckets) {
     const std::uint64_t now = at_.mask + 1;
     for (std::uint64_t b = 0; b < now; ++b) {
-      // relaxed, all: nobody else changes links
+      // relaxed, all: no other thread changes links
       for (const space::node* n = space::node_at(at_.heads[b].load(cubby::detail::sync::relaxed)); n != nullptr;) {
         const std::uint64_t own = space::hash_of(policy_, *n) & (buckets - 1);
         auto& head = at_.heads[own];
@@ -268,7 +268,7 @@ private:
       cubby::detail::sync::word<std::uint64_t>* tail = &at_.heads[number];
       std::uint64_t b = number;
       do {
-        // relaxed, all: nobody else changes links
+        // relaxed, all: no other thread changes links
         const std::uint64_t chain = at_.heads[b].load(cubby::detail::sync::relaxed);
         if (b != number && chain != 0) space::put_link(*tail, chain);
         space::node* n = space::node_at(chain);
@@ -281,7 +281,7 @@ private:
     at_.mask = buckets - 1;
     give_back(buckets, before);
   }
-  /// Heads that nobody uses any more read as zero when the table grows again.
+  /// Heads that are not used any more read as zero when the table grows again.
   void give_back(std::uint64_t from, std::uint64_t to) {
     constexpr std::uint64_t page = cubby::detail::memory::small_page / sizeof(*at_.heads);
     for (; from < to && from % page != 0; ++from)

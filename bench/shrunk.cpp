@@ -45,7 +45,7 @@ template <class Engine> footprint measure(std::uint64_t entries, survivors which
     if (!stays(i, entries, which)) handle.erase(i);
   }
   if (!map.shrink_to_fit()) std::abort();
-  // What is retired goes when somebody looks: nobody reads.
+  // Retired memory is freed at the next look, because no thread reads.
   for (int i = 0; i < 1000 && (map.stats().retired != 0 || map.stats().migrating); ++i) {
     handle.insert(entries, 0);
     handle.erase(entries);

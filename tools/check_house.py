@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Reads the tree and names each place where a rule of the house is broken; exits 1 when there is one.
+# Reads the tree and names each line that breaks a rule of the house; exits with 1 when there is one.
 # The rules: layers, public names, the platform seam, sizes, memory orders, licence lines, names, words, links,
 # versions, the engines that pages name, the files of tests that their README names.
 import argparse

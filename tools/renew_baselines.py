@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Renews a stored baseline after a change that is meant to cost or to spare something: look at the difference, and commit
-# it with the change. tools/renew_baselines.py counting|instructions
+# Renews a stored baseline after a change that is meant to change costs. Look at the difference, and commit it with the
+# change. Usage: tools/renew_baselines.py counting|instructions
 import sys
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The test command and, with --check, the check command: runs parts, goes on after a failure, and ends with a table and the
-# counts. Exit status 0 only when no part failed. Each part can be run alone: tools/run_tests.py --only house,format
+# The test command and, with --check, the check command. It runs parts, goes on after a failure, and ends with a table and
+# the counts. Exit status 0 only when no part failed. Each part can be run alone: tools/run_tests.py --only house,format
 # --check runs every part but those that have passed over the same tree.
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from suite import consumers, driver, fuzz, instructions, source, tests  # noqa: E402
 from suite.memory import Memory, tree_state  # noqa: E402
 
-# The cheap parts come first: what they find is known within seconds.
+# The cheap parts come first: their findings are known within seconds.
 PARTS = {
     "house": (source.house, "rules of the house, and that each rule catches what it should"),
     "format": (source.format, "clang-format"),
@@ -34,12 +34,12 @@ PARTS = {
 # What `make test` runs: the rules of the source, the examples, and the tests of the public API, built once, with AddressSanitizer.
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
-# Those that take long, side by side, the longest first; parts in one chain share a build folder.
+# The parts that take long run side by side, the longest first; parts in one chain share a build folder.
 CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]
 
 
 def run(names):
-    """Each part alone if few are asked for; else the quick ones first, then the chains."""
+    """Each part alone if few are wanted; else the quick parts first, then the chains."""
     parts = {name: PARTS[name][0] for name in names}
     chains = [[name for name in chain if name in parts] for chain in CHAINS]
     chains = [chain for chain in chains if chain]
@@ -52,7 +52,7 @@ def run(names):
 
 
 def run_over(names, memory):
-    """Runs those that memory does not know, and keeps what passed."""
+    """Runs the parts that have not passed over this tree, and remembers those that pass."""
     known = {name: memory.recall(name) for name in names}
     fresh = run([name for name in names if known[name] is None])
     for name, result in fresh.items():
@@ -69,7 +69,7 @@ def main():
         driver.print_list({name: what for name, (_, what) in PARTS.items()})
         return 0
     names = arguments.only or (list(PARTS) if arguments.check else SHORT)
-    # The test command runs all that it is asked for; what it found serves --check.
+    # The test command runs every part that it is given; --check uses its results.
     memory = Memory("tests", tree_state(), forget=() if arguments.check else names)
     return 1 if driver.print_table(run_over(names, memory)) else 0
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # The long command: runs the parts in tools/verify one after another and ends with a table and the counts. A part that
-# has passed over the same tree with the same settings is not run again, so a run that was cut short goes on where it
-# was. Exit status 0 only when no part failed. Each part can be run alone: tools/run_verify.py --only mutants
+# has passed over the same tree with the same settings is not run again, so an interrupted run goes on where it
+# stopped. Exit status 0 only when no part failed. Each part can be run alone: tools/run_verify.py --only mutants
 import sys
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The parts that compare with something stored: a figure that has moved fails, another compiler and a missing tool are
-# skipped and never passed, and a fuzzer that has tried nothing new fails.
+# The parts that compare with a stored baseline: a figure that has changed fails. Another compiler or a missing tool is
+# skipped and never passed. A fuzzer that has tried nothing new fails.
 import json
 import sys
 import tempfile

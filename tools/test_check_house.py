@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Each rule of the house is shown a small tree that breaks it, and must say so; and a good tree, where it must be silent.
+# Each rule of the house reads a small tree that breaks it, and must report that; over a good tree it must report nothing.
 import sys
 import tempfile
 import unittest

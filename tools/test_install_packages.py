@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The installer against stand-ins for apt-get, dpkg-query, id and sudo: what it calls, what it says, how it ends.
+# The installer with fake versions of apt-get, dpkg-query, id and sudo: what it calls, what it prints, how it ends.
 import os
 import subprocess
 import tempfile

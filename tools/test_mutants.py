@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The runner of the mutants: only a check that passes on the unchanged tree and fails on the changed one has caught
-# anything. What is alive, does not apply, does not build, hangs, or meets a check without a test, is a failure.
+# The runner of the mutants. A check catches a mutant only if it passes on the unchanged tree and fails on the changed one.
+# A mutant that survives, does not apply, does not build, hangs, or whose check has no test, is a failure.
 import contextlib
 import io
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The driver of the tests: a failed part, a fault of the driver and a hidden failure all show in the last line and the
-# exit status; a skipped part is never counted as passed.
+# The driver of the tests. A failed part, an error of the driver and a hidden failure all show in the last line and the
+# exit status. A skipped part is never counted as passed.
 import contextlib
 import io
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The driver of the long command: what has passed is remembered for the very same tree and settings and for no other,
-# what failed or was skipped never is, and a part that is named but missing is a failure.
+# The driver of the long command. It remembers what has passed, for the same tree and settings only. It does not remember
+# what failed or was skipped. A part that is named but missing is a failure.
 import contextlib
 import io
 import os
@@ -20,7 +20,7 @@ from verify import tests as tests_part  # noqa: E402
 
 
 class Counted:
-    """A part that counts its runs, and does what it is told."""
+    """A part that counts its runs, and ends as the test wants it."""
 
     TITLE = "a part"
 

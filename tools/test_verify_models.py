@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The runner of the models against small models of its own: an error, a deadlock, a switch that breaks nothing, a search
-# that was cut short and a slip of the model each fail; a good model passes. Needs spin and gcc.
+# The runner of the models, over small models. An error, a deadlock, a switch that breaks nothing, an incomplete search
+# and a mistake in the model each fail; a good model passes. Needs spin and gcc.
 import contextlib
 import io
 import sys

@@ -61,7 +61,7 @@ void add_missing_timelines(std::vector<std::string>& all, const std::vector<resu
 
 std::string_view why_absent(engine_id e, const workload& w, bool latency) {
   if (is_section(w) && !has_sections(e)) return "has no read section that could be entered by itself";
-  if (is_section(w) && latency) return "takes less time than a look at the clock";
+  if (is_section(w) && latency) return "takes less time than reading the clock";
   if (!is_section(w) && is_flavour(e)) return "has read sections alone, and holds no keys";
   if (!keeps_order(e) && wants_order(w)) return "may carry out requests on one key in another order than they came";
   if (!keeps_order(e) && latency)

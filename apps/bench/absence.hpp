@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which engine has no figure for which workload, or no timeline, and why: said beside the figures, and a reason to refuse a
+// Which engine has no figure for which workload, or no timeline, and why: printed beside the figures, and a reason to refuse a
 // run that would come to none.
 #pragma once
 

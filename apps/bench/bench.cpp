@@ -25,7 +25,7 @@ std::vector<chapter> chapters_of(const bench_options& options) {
   return {{"Results", "Every combination that was asked for.", options.run, {}}};
 }
 
-// Results do not take the place of the keys that they are of.
+// Results must not overwrite the file of the keys.
 void keep_keys(const run_spec& run, const bench_options& options) {
   if (run.keys_from.empty()) return;
   const auto check = [&](const char* flag, const std::string& output) {
@@ -97,13 +97,13 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_option("--key-size", raw.key_size, "LIST: bytes of a key; default 8");
   app.add_option("--seconds", raw.seconds, "length of a round; default 1");
   app.add_option("--rounds", raw.rounds, "rounds, engines taking turns; the median counts; default 3");
-  app.add_option("--room", raw.room, "space that a table is made with, percent of the keys; default 100");
+  app.add_option("--space", raw.space, "space that a table is made with, percent of the keys; default 100");
   app.add_flag("--latency", raw.latency, "also time each operation by itself");
   app.add_option("--seed", raw.seed, "seed of keys, operations and hashes; default 1");
   app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");
   app.add_option("--json", raw.json, "FILE for the results");
   app.add_option("--report", raw.report, "DIR for one HTML page with plots");
-  // An empty value is a script's empty variable, not a wish for the default.
+  // An empty value is an empty variable of a script. It does not mean the default.
   const auto not_empty = [](const std::string& given) {
     return std::string(given.empty() ? "the value is empty" : "");
   };

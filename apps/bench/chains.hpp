@@ -49,7 +49,7 @@ public:
     n.next.store(first.load(std::memory_order_relaxed), std::memory_order_release); // one thread changes chains
     first.store(&n, std::memory_order_release);
   }
-  /// Takes the node of `key` off its chain; null without one. A thread that stands on it can still go on from there.
+  /// Takes the node of `key` off its chain; null without one. A thread that is reading it can still go on from there.
   plain_node* unlink(std::uint64_t key) {
     head* from = &head_of(key);
     plain_node* n = from->load(std::memory_order_relaxed); // one thread changes chains
@@ -67,7 +67,7 @@ public:
     const plain_node* const n = first(b);
     heads_[b].store(n->next.load(std::memory_order_relaxed), std::memory_order_release); // one thread changes chains
   }
-  /// Only when nobody else is here.
+  /// Only while no other thread uses the table.
   void free_nodes() {
     for (std::uint64_t b = 0; b < count(); ++b) {
       while (plain_node* const n = first(b)) {

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// Nodes off the chains, until no reader can stand on them any more. One thread at a time.
+/// Nodes that were taken off the chains, until no reader can be on them. One thread at a time.
 class retired_nodes {
 public:
   retired_nodes() = default;

@@ -68,7 +68,7 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
   // Without cuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
   run_spec populate = run_of(seed, with_boost({dlht, dramhit, reference, tbb, lfht}), {"populate"});
   all.push_back({"Population of a small table",
-                 "All keys are inserted into a table that starts with room for 1024 and grows on demand (paper, "
+                 "All keys are inserted into a table that starts with space for 1024 and grows on demand (paper, "
                  "figure 7).",
                  populate,
                  {}});
@@ -123,7 +123,7 @@ void add_features(std::vector<chapter>& all, std::uint64_t seed) {
   features.rounds = 2;
   all.push_back(
       {"Features",
-       "What each feature costs with 32-byte values, alone and on top of those before it: room to grow, hashing, "
+       "What each feature costs with 32-byte values, alone and on top of those before it: space to grow, hashing, "
        "values of any size, keys of any size, namespaces, records from malloc (paper, figure 14).",
        features,
        {}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chapters of the default run about those who only read: while a table grows and shrinks, and without any table.
+// The chapters of the default run about readers: while a table grows and shrinks, and without any table.
 #include <algorithm>
 
 #include "demonstration.hpp"
@@ -10,7 +10,7 @@ namespace bench {
 chapter resizes_both_ways(std::uint64_t seed) {
   run_spec run =
       run_of(seed, {engine_id::relativistic, engine_id::dlht, engine_id::ddds, engine_id::rwlock}, {"grow-shrink"});
-  // Small enough that the slowest of them comes round in the time of a round.
+  // Small enough that the slowest table grows and shrinks once within a round.
   run.keys = {300'000};
   run.threads = {2};
   run.batch = {1};

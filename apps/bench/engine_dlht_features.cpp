@@ -39,7 +39,7 @@ namespace bench {
 
 namespace {
 
-// The key modulo the number of bins, whatever form it has.
+// The key modulo the number of bins, for each form of key.
 struct modulo_of_bytes {
   using is_modulo = void;
   using is_transparent = void;

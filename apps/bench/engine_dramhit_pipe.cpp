@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DRAMHiT's pipeline: requests go in one after another, with a window as large as the batch of other engines, and are
-// answered in whatever order they are ready. A slice of the stream is drained before the next begins.
+// answered in the order in which they are ready. A slice of the stream is drained before the next begins.
 #include <memory>
 
 #include <cubby/pipeline.hpp>

@@ -49,7 +49,7 @@ public:
   lfht_adapter& operator=(const lfht_adapter&) = delete;
 
   // cds_lfht_destroy demands an empty table, and removing millions of keys one by one takes longer than the measurement.
-  // Nobody uses the table any more: its buckets go back as a whole, its nodes with the arena. A few KB of its head stay.
+  // No thread uses the table any more: its buckets go back as a whole, its nodes with the arena. A few KB of its head stay.
   ~lfht_adapter() {
     stop_ = true;
     grower_.join();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the machine can do: for each operation one 8-byte load from a random 64-byte line, chosen by the same hash of
 // the same key, over as many bytes as the table under test has, prefetched a batch at a time. No key is compared; nothing
-// is written, whatever the workload, by `limit`, and each line by one 16-byte compare-and-swap for each update by
+// is written by `limit`, under any workload, and each line by one 16-byte compare-and-swap for each update by
 // `limit-swap`.
 #include <cubby/map.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 struct alignas(64) line {
   cubby::detail::sync::word16<cubby::detail::sync::shared> pair;
   std::uint64_t rest[6];
-  // relaxed, here and below: no other memory hangs on what these words say
+  // relaxed, here and below: no other memory depends on these words
   std::uint64_t word() const { return pair.first.load(cubby::detail::sync::relaxed); }
   std::uint64_t swap() {
     const std::uint64_t second = pair.second.load(cubby::detail::sync::relaxed);

@@ -24,7 +24,7 @@ public:
   using map = phmap::parallel_flat_hash_map<K, V, key_hash<K>, std::equal_to<K>,
                                             arena_allocator<std::pair<const K, V>, arena_index>, 6, std::shared_mutex>;
 
-  // Its constructor would give so much room to each of the parts.
+  // Its constructor would give so much space to each of the parts.
   explicit phmap_adapter(const table_spec& spec) : map_(0, key_hash<K>{spec.seed}) { map_.reserve(spec.capacity); }
   std::size_t own_bytes() const { return 0; }
 

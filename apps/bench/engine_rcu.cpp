@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read sections of the library: of the thread's own record, as cubby/rcu.hpp has them, and of a thread record that the thread holds in its
-// hand, as a table's handle does. And none, which is the limit.
+// Read sections of the library: of the thread's own record, as cubby/rcu.hpp has them, and of a thread record that the thread
+// holds itself, as a table's handle does. And none, which is the limit.
 #include <cubby/rcu.hpp>
 
 #include "sections.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// std::unordered_map on one thread: what a program without concurrency uses today.
+// std::unordered_map on one thread: what a program without concurrency uses.
 #include <unordered_map>
 
 #include "arena.hpp"

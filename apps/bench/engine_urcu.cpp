@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read sections of liburcu: memb, bp (whose threads need not register), and qsbr, which has none: a thread says now and then that
-// it holds nothing, here after each load, which is as often as the others leave. Built so that its calls are inlined as ours are.
+// Read sections of liburcu: memb, bp (whose threads need not register), and qsbr, which has none: a thread reports a
+// quiescent state now and then; here after each load, as often as the others leave. Built so that its calls are inlined as ours are.
 #include <urcu/urcu-bp.h>
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>

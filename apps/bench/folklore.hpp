@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folklore table, re-stated from the text of "Concurrent Hash Tables: Fast and General(?)!" (Maier, Sanders, Dementiev):
-// linear probing over cells of 16 bytes, one swap an insert, an erased cell stays dead, growth stops everybody. Key words 0 and ~0
+// linear probing over cells of 16 bytes, one swap an insert, an erased cell stays dead, growth stops all threads. Key words 0 and ~0
 // are the table's own; an insert of one is refused.
 #pragma once
 
@@ -25,7 +25,7 @@ public:
   folklore_table& operator=(const folklore_table&) = delete;
   ~folklore_table() { cubby::detail::memory::release(pages_); }
 
-  // What one thread needs: its pause word, and inserts that it has not told the others of yet.
+  // What one thread needs: its pause word, and inserts that are not in the shared count yet.
   class thread_record {
   public:
     explicit thread_record(folklore_table& t) : table_(t), at_(t.pause_) {}
@@ -125,8 +125,8 @@ private:
     return taken::no_room;
   }
 
-  // Twice the cells where the living need them, as many where most are dead. relaxed, all: nobody works meanwhile, and `pause_`
-  // orders those who move.
+  // Twice the cells if the live entries need them, as many if most are dead. relaxed, all: no other call runs meanwhile, and
+  // `pause_` orders the threads that move.
   void grow() {
     cubby::detail::memory::region old_pages;
     const cell* old = nullptr;
@@ -151,12 +151,12 @@ private:
     pause_.alone(prepare, move, [&] { cubby::detail::memory::release(old_pages); });
   }
   static bool is_entry(const cell& c) {
-    const std::uint64_t key = c.first.load(cubby::detail::sync::relaxed); // nobody else works
+    const std::uint64_t key = c.first.load(cubby::detail::sync::relaxed); // no other call runs
     return key != empty && key != dead;
   }
   bool is_full() const {
     for (std::uint64_t i = 0; i <= mask_; ++i)
-      if (cells_[i].first.load(cubby::detail::sync::relaxed) == empty) return false; // nobody else works
+      if (cells_[i].first.load(cubby::detail::sync::relaxed) == empty) return false; // no other call runs
     return true;
   }
 

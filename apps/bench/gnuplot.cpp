@@ -78,7 +78,7 @@ std::vector<double> measured_x(const plot& p) {
   return values;
 }
 
-// A tick at each x that was measured, rather than at round numbers between, and little room beside them.
+// A tick at each x that was measured, rather than at round numbers between, and little space beside them.
 std::string measured_axis(const plot& p) {
   const std::vector<double> values = measured_x(p);
   std::string list;
@@ -95,7 +95,7 @@ std::string measured_axis(const plot& p) {
                      p.log_x ? high * beside : high + beside);
 }
 
-// As large as the legend wants beside a plot of the usual size: gnuplot sets it in two columns where it finds no room for one, and
+// As large as the legend wants beside a plot of the usual size: gnuplot sets it in two columns where it finds no space for one, and
 // squeezes the plot. And as wide as the names along x want.
 std::string canvas_of(const plot& p) {
   std::size_t longest = 0;
@@ -159,7 +159,7 @@ std::string read_all(int from) {
 std::string run_gnuplot(const std::string& script) {
   const std::unique_ptr<std::FILE, file_closer> input(std::tmpfile());
   std::array<int, 2> out{};
-  if (!input || ::pipe(out.data()) != 0) throw std::runtime_error("gnuplot: no temporary file or pipe to be had");
+  if (!input || ::pipe(out.data()) != 0) throw std::runtime_error("gnuplot: no temporary file or pipe can be made");
   std::fwrite(script.data(), 1, script.size(), input.get());
   std::rewind(input.get());
   posix_spawn_file_actions_t actions;

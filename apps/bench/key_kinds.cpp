@@ -55,7 +55,7 @@ void check_file(const std::string& path) {
   throw bad_request(fmt::format("--keys-from '{}': has no line that could be a key; give a file of lines", path));
 }
 
-// With fewer, a small table may have room for all of them.
+// With fewer, a small table may have space for all of them.
 constexpr std::size_t fewest_resized_keys = 1024;
 
 // Fewer than `enough` only if the run has no more anywhere.
@@ -119,7 +119,7 @@ std::unique_ptr<op_streams> make_ops(const key_source& keys, bool text, std::siz
 }
 
 double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, std::size_t value_size, bool grows) {
-  // For 8-byte keys and values, with the room left that a table filled to a power of two can have. Read sections have none.
+  // For 8-byte keys and values, with the space left that a table filled to a power of two can have. Read sections have none.
   constexpr double words[named_engine_count] = {64, 48, 48, 48, 48, 72, 72, 42, 66, 56, 64, 56, 56, 56, 64};
   const double records = static_cast<double>(key_size + value_size - 16);
   const double extra = is_limit(engine) || records == 0 ? 0 : records * 1.25 + 16;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buckets of one cache line with a lock each, re-stated from the text of "Asynchronized Concurrency: The Secret to Scaling
 // Concurrent Search Data Structures" (David, Guerraoui, Trigonakis): three entries a line. Lookups take no lock: they read the
-// value, the key and the value again. Updates take the line's lock. Lines are chained behind a full one, and growth stops everybody.
+// value, the key and the value again. Updates take the line's lock. Lines are chained behind a full one, and growth stops all threads.
 // Key word 0 is the table's own; an insert of it is refused.
 #pragma once
 
@@ -146,7 +146,7 @@ private:
   }
   static line* new_line() { return ::new (arena::of(arena_index).allocate(sizeof(line), alignof(line))) line(); }
   static void free_chain(line& first) {
-    for (line* l = first.next.load(cubby::detail::sync::relaxed); l != nullptr;) { // nobody else is there
+    for (line* l = first.next.load(cubby::detail::sync::relaxed); l != nullptr;) { // no other call runs
       line* const after = l->next.load(cubby::detail::sync::relaxed);
       arena::of(arena_index).deallocate(l, sizeof(line), alignof(line));
       l = after;

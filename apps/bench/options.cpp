@@ -156,23 +156,23 @@ void check_chains(const run_spec& run) {
           fmt::format("--engine {}: holds 8-byte keys and values alone; leave it out of this run", name_of(e)));
 }
 
-// What says something about tables, in a run without any.
+// The flags about tables that a run without tables was given.
 void check_table_flags(const raw_options& raw, const run_spec& run) {
   if (!tables_of(run).workloads.empty()) return;
   const std::pair<const char*, bool> given[] = {
       {"--keys", !raw.keys.empty()},         {"--keys-from", !raw.keys_from.empty()},
       {"--batch", !raw.batch.empty()},       {"--value-size", !raw.value_size.empty()},
-      {"--key-size", !raw.key_size.empty()}, {"--room", !raw.room.empty()},
+      {"--key-size", !raw.key_size.empty()}, {"--space", !raw.space.empty()},
       {"--seed", !raw.seed.empty()},         {"--latency", raw.latency}};
   for (const auto& [flag, is_given] : given)
     if (is_given)
       throw bad_request(
-          fmt::format("{}: says nothing about read-section, which has no table and is not timed one by one; "
+          fmt::format("{}: does not apply to read-section, which has no table and is not timed one by one; "
                       "leave it out, or add a workload such as get",
                       flag));
 }
 
-// All tables but those that are asked for by name; or the read sections, where that is all there is to measure.
+// All tables except those that run only by name; or the read sections, if the run measures nothing else.
 std::string default_engines(const run_spec& run) {
   const bool tables = !tables_of(run).workloads.empty();
   const bool sections =
@@ -202,8 +202,7 @@ void check_together(const run_spec& run) {
   if (run.updaters > 512 - most)
     throw bad_request(fmt::format("--updaters {}: at most 512 threads in all, and {} find", run.updaters, most));
   if (run.updaters != 0 && std::none_of(run.workloads.begin(), run.workloads.end(), updates_beside_finds))
-    throw bad_request(
-        "--updaters: says nothing about a workload of this run; leave it out, or add grow-shrink or resize");
+    throw bad_request("--updaters: applies to no workload of this run; leave it out, or add grow-shrink or resize");
   if (run.rounds > 1000) throw bad_request(fmt::format("--rounds {}: at most 1000", run.rounds));
   const std::size_t largest = *std::max_element(run.batch.begin(), run.batch.end());
   if (largest > 65536) throw bad_request(fmt::format("--batch {}: at most 65536", largest));
@@ -218,7 +217,7 @@ void check_together(const run_spec& run) {
 bool says_nothing_of_a_run(const raw_options& raw) {
   return raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
          raw.updaters.empty() && raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() &&
-         raw.seconds.empty() && raw.rounds.empty() && raw.room.empty() && !raw.latency && raw.keys_from.empty();
+         raw.seconds.empty() && raw.rounds.empty() && raw.space.empty() && !raw.latency && raw.keys_from.empty();
 }
 
 } // namespace
@@ -248,9 +247,9 @@ bench_options parse(const raw_options& raw) {
   check_sizes("--key-size", run.key_sizes, key_sizes);
   run.seconds = seconds_in(or_else(raw.seconds, "1"));
   run.rounds = one_in("--rounds", or_else(raw.rounds, "3"), "give the number of rounds, 1 or more");
-  run.room = one_in("--room", or_else(raw.room, "100"), "give the room as percent of the keys, 10 to 1000");
-  if (run.room < 10 || run.room > 1000)
-    throw bad_request(fmt::format("--room {}: give the room as percent of the keys, 10 to 1000", run.room));
+  run.space = one_in("--space", or_else(raw.space, "100"), "give the space as percent of the keys, 10 to 1000");
+  if (run.space < 10 || run.space > 1000)
+    throw bad_request(fmt::format("--space {}: give the space as percent of the keys, 10 to 1000", run.space));
   run.seed = count_in("--seed", or_else(raw.seed, "1"));
   run.latency = raw.latency;
   run.keys_from = raw.keys_from;
@@ -287,7 +286,7 @@ std::string table_flags(const run_spec& run) {
   if (run.key_sizes != std::vector<std::size_t>{8})
     text += fmt::format(" --key-size {}", fmt::join(run.key_sizes, ","));
   text += fmt::format(" --seed {}", run.seed);
-  if (run.room != 100) text += fmt::format(" --room {}", run.room);
+  if (run.space != 100) text += fmt::format(" --space {}", run.space);
   if (run.updaters != 0) text += fmt::format(" --updaters {}", run.updaters);
   return run.latency ? text + " --latency" : text;
 }

@@ -24,7 +24,7 @@ struct run_spec {
   std::vector<std::size_t> key_sizes;
   double seconds = 1;
   std::size_t rounds = 3;
-  std::size_t room = 100; // percent of the keys that a table is made for
+  std::size_t space = 100; // percent of the keys that a table is made for
   bool latency = false;
   std::uint64_t seed = 1;
   std::string keys_from;
@@ -44,7 +44,7 @@ struct bad_request : std::runtime_error {
 
 // The flags as they were typed; empty where a flag was not given.
 struct raw_options {
-  std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, room, seed, updaters;
+  std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, space, seed, updaters;
   bool latency = false;
   std::string keys_from, json, report;
 };
@@ -52,7 +52,7 @@ struct raw_options {
 // Checks names, numbers and paths, and fills in defaults; throws bad_request.
 bench_options parse(const raw_options& raw);
 
-// What of a run is about tables; without workloads where nothing is.
+// The part of a run that is about tables; without workloads if there is none.
 run_spec tables_of(const run_spec& run);
 
 // How many threads a workload keeps busy, and where some of them update while the others find, how many of each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stop-the-world growth for the tables that are re-stated here from their papers. A thread that works shows it in a word of its
-// own. The thread that grows the table raises a flag, makes every thread pass a fence, and waits until nobody works. Threads that
+// own. The thread that grows the table raises a flag, makes every thread pass a fence, and waits until no thread works. Threads that
 // come meanwhile help to move the entries. The price for each call is two plain stores and a load.
 #pragma once
 
@@ -65,8 +65,8 @@ public:
     worker& at_;
   };
 
-  // While nobody works: `prepare()` says how many shares there are, or 0 for nothing to do; each `share(i)` is carried out once, by
-  // the caller and by those who wait; then `finish()`. The caller is not inside.
+  // While no thread works: `prepare()` returns the number of shares, or 0 for nothing to do. Each `share(i)` is carried out once, by
+  // the caller and by the threads that wait; then `finish()`. The caller is not inside.
   template <class Prepare, class Share, class Finish> void alone(Prepare prepare, Share share, Finish finish) {
     const std::lock_guard hold(mutex_);
     stopped_.store(true); // sequentially consistent, for those that fence

@@ -28,7 +28,7 @@ struct plot {
   std::vector<series> all;
 };
 
-// The plots that a chapter deserves: one for each list that varies, timelines, percentiles, and bars of what none of them
+// The plots of a chapter: one for each list that varies, timelines, percentiles, and bars of what none of them
 // shows. Each engine has a line for each combination of what differs and is not the x axis.
 std::vector<plot> plots_of(const chapter& c);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a person what is going on, on stderr: one line that is rewritten on a terminal, a line for each stage
+// Prints on stderr what the run is doing: one line that is rewritten on a terminal, a line for each stage
 // elsewhere.
 #pragma once
 

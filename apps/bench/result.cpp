@@ -37,7 +37,7 @@ bool same_point(const result& a, const result& b) {
 bool differs(const std::vector<result>& among, size_field size) {
   const result* first = nullptr;
   for (const result& r : among) {
-    if (size == &result::threads && r.engine == engine_id::std_map) continue; // has one, whatever was asked for
+    if (size == &result::threads && r.engine == engine_id::std_map) continue; // has one for any number that was given
     if (r.*size == 0) continue;
     if (first == nullptr) first = &r;
     if (r.*size != first->*size) return true;

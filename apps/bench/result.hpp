@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run found out: one result for each engine, workload and combination of sizes.
+// The results of a run: one result for each engine, workload and combination of sizes.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ struct chapter {
   std::vector<result> results;
 };
 
-// Whether two results are of the same workload at the same sizes, of whatever engine.
+// Whether two results are of the same workload at the same sizes, of any engine.
 bool same_point(const result& a, const result& b);
 
 // Two points are the least that make a line.

@@ -11,8 +11,8 @@
 
 namespace bench {
 
-/// Spins, as a kernel's does, and is fair, as Linux's is today (qrwlock): a thread that does not get in at once waits in line. Else
-/// a writer without pause would keep readers out for ever, or readers a writer.
+/// Spins, as a kernel's does, and is fair, as Linux's is (qrwlock): a thread that does not get the lock at once waits in line.
+/// Without that, a writer without pause would keep readers out for ever, or readers a writer.
 class fair_rwlock {
 public:
   void lock_shared() {

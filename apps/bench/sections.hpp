@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workload `read-section`: a thread enters, loads one word and leaves, over and over. Nobody writes meanwhile. A flavour names
+// The workload `read-section`: a thread enters, loads one word and leaves, over and over. No thread writes. A flavour names
 // what a thread holds, `section`, which lives from entering to leaving, and where it can tell, `inside`.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace bench {
 // What all sections load, so that none is optimised to nothing.
 inline const volatile std::uint64_t looked_at = 1;
 
-// Whether the thread is inside while a section lives, and outside when it has ended. Inlined, or a thread record in hand would be a
-// thread record in memory, because its place is known to a function.
+// Whether the thread is inside while a section lives, and outside when it has ended. Inlined: otherwise the thread record's
+// address would be passed to a function, and the record would be read from memory.
 template <class Flavour> [[gnu::always_inline]] inline bool holds(Flavour& mine) {
   if constexpr (requires { mine.inside(); }) {
     bool seen = false;

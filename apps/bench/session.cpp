@@ -94,8 +94,8 @@ private:
   }
 
   std::unique_ptr<table> fresh(engine_id engine, std::size_t capacity, bool shrinks = false) const {
-    const std::size_t room = capacity / 100 * spec_.room + capacity % 100 * spec_.room / 100;
-    return make_table({engine, text(), key_size_, value_size_, room, shrinks, limit_bytes_, spec_.seed});
+    const std::size_t space = capacity / 100 * spec_.space + capacity % 100 * spec_.space / 100;
+    return make_table({engine, text(), key_size_, value_size_, space, shrinks, limit_bytes_, spec_.seed});
   }
 
   // Makes a table and fills it with the first `count` keys; `memory` is what the process grew by.

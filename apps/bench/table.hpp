@@ -20,7 +20,7 @@ struct table_spec {
   bool text = false; // keys are lines of a file
   std::size_t key_size = 8;
   std::size_t value_size = 8;
-  std::size_t capacity = 0;    // entries to make room for at the start
+  std::size_t capacity = 0;    // entries to make space for at the start
   bool shrinks = false;        // when erases have left it nearly empty
   std::size_t limit_bytes = 0; // what `limit` scans over
   std::uint64_t seed = 0;
@@ -68,7 +68,7 @@ public:
   virtual std::size_t most_threads() const = 0;
 };
 
-// Entries that a table of a growing workload makes room for at the start.
+// Entries that a table of a growing workload makes space for at the start.
 inline constexpr std::size_t small_capacity = 1024;
 
 std::unique_ptr<table> make_dlht(const table_spec& spec);

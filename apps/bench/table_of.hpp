@@ -113,7 +113,7 @@ private:
     std::vector<tally> tallies(j.threads);
     std::atomic<std::size_t> busy{updaters};
     std::atomic<bool> stop{false};
-    std::atomic<bool> failed{false}; // a worker has thrown: nobody waits for it
+    std::atomic<bool> failed{false}; // a worker has thrown: no thread waits for it
     outcome all;
     const update_plan plan = plan_of(j, streams, updaters);
     std::thread sampler([&] { all.timeline = sample_until(stop, counts, plan); });
@@ -148,7 +148,7 @@ private:
   // The updates of a small table would be over before the last of the finders has woken up.
   static void await_finds(const std::vector<progress_count>& counts, std::size_t updaters,
                           const std::atomic<bool>& failed) {
-    // relaxed: nothing is read that hangs on it
+    // relaxed: no other memory depends on it
     const auto finds = [](const progress_count& c) { return c.done.load(std::memory_order_relaxed) != 0; };
     const auto finders = counts.begin() + static_cast<std::ptrdiff_t>(updaters);
     while (!failed.load() && !std::all_of(finders, counts.end(), finds)) std::this_thread::yield();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands a task to the workers and collects them again.
+// Gives a task to the workers and waits for them.
 #include "worker_threads.hpp"
 
 #include "machine.hpp"

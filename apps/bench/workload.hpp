@@ -99,7 +99,7 @@ inline bool is_rival(engine_id e) {
          e == engine_id::phmap || is_design(e) || e == engine_id::urcu_memb || e == engine_id::urcu_bp ||
          e == engine_id::urcu_qsbr;
 }
-// The workload that knows no keys, and who takes part in it.
+// The workload without keys, and the engines that take part in it.
 inline bool is_section(const workload& w) { return w.what == kind::read_section; }
 inline bool has_sections(engine_id e) { return is_flavour(e) || e == engine_id::limit; }
 // Not engines whose requests on one key may take effect in another order than they came, or later than a find that follows:
@@ -110,7 +110,7 @@ inline bool wants_order(const workload& w) {
 }
 // False: the headers of this rival were not there when the program was built.
 bool is_built_in(engine_id e);
-// Engines that give room back without being asked.
+// Engines that give space back without being asked.
 bool shrinks(engine_id e);
 // Workloads that start from an empty table of their own.
 inline bool wants_fresh_table(const workload& w) { return w.what == kind::populate || updates_beside_finds(w); }

@@ -79,7 +79,7 @@ inline std::uint64_t fnv1a(std::uint64_t word) noexcept {
   return hash;
 }
 
-// YCSB draws from ten billion items whatever the table holds, and folds the hash of the rank onto the keys.
+// YCSB draws from ten billion items for every size of table, and folds the hash of the rank onto the keys.
 class scrambled_zipf {
 public:
   explicit scrambled_zipf(std::size_t keys) : ranks_(10'000'000'000ULL), keys_(keys) {}

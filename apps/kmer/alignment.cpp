@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files are opened by htslib itself; what comes through a pipe is pumped on to it through a pipe of our own, since its
-// first bytes have been looked at.
+// Files are opened by htslib itself; a stream is passed on to it through a pipe of our own, because its
+// first bytes have been read already.
 #include "alignment.hpp"
 
 #include <array>
@@ -27,7 +27,7 @@ class pump {
 public:
   explicit pump(std::unique_ptr<byte_source> from) : from_(std::move(from)) {
     std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) throw bad_input("standard input: no pipe to be had");
+    if (::pipe(ends.data()) != 0) throw bad_input("standard input: no pipe can be made");
     out_ = ends[0];
     in_ = ends[1];
     worker_ = std::thread([this] { run(); });
@@ -39,12 +39,12 @@ public:
   pump& operator=(const pump&) = delete;
   int reading_end() const { return out_; }
 
-  // Throws what could not be read, if that has ended the stream.
+  // Throws the error that has ended the stream, if there was one.
   void rethrow() {
     const std::lock_guard hold(lock_);
     if (why_) std::rethrow_exception(why_);
   }
-  // For a stream that was read to its end, when the reading end is closed. What it ended with; false: something was left.
+  // Call this for a stream that was read to its end, after the reading end was closed. What it ended with; false: something was left.
   bool finish(std::string& tail) {
     worker_.join();
     rethrow();
@@ -54,7 +54,7 @@ public:
 
 private:
   void run() {
-    // Who reads may stop early: then a write fails, and no signal ends the program.
+    // The reader may stop early: then a write fails, and no signal ends the program.
     sigset_t broken_pipe;
     ::sigemptyset(&broken_pipe);
     ::sigaddset(&broken_pipe, SIGPIPE);
@@ -66,7 +66,7 @@ private:
     }
     ::close(in_);
   }
-  // What cannot be read ends the stream.
+  // A read error ends the stream.
   std::size_t read(std::span<char> into) {
     try {
       return from_->read(into);
@@ -91,7 +91,7 @@ private:
   int in_ = -1;
   int out_ = -1;
   last_bytes last_;
-  bool left_ = false; // bytes that nobody took
+  bool left_ = false; // bytes that were not taken
   std::mutex lock_;
   std::exception_ptr why_;
   std::thread worker_;
@@ -154,7 +154,7 @@ private:
     throw bad_input(fmt::format("{}: {}", name_, why));
   }
 
-  // htslib is content with an end between two records; of a stream, it is seen here what it ends with.
+  // htslib accepts an end between two records. Here it is checked what a stream ends with.
   void finish() {
     file_.reset();
     if (!pump_) return;

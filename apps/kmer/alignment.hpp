@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BAM and CRAM through htslib. Each read counts once, as it came from the machine: secondary and supplementary lines are
-// left out, and a read that was aligned to the other strand is turned back. What lacks the end-of-file mark of its format is
-// refused, in the end at the latest.
+// left out, and a read that was aligned to the other strand is turned back. A file without the end-of-file mark of its format is
+// refused, at its end at the latest.
 #pragma once
 
 #include <memory>

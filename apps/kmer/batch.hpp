@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What parsing hands to counting: letters of many records, '\n' between them. A record that goes on in the next batch
+// The output of parsing and input of counting: letters of many records, '\n' between them. A record that goes on in the next batch
 // repeats its last k - 1 letters there, so that each k-mer is seen once and batches are counted by themselves.
 #pragma once
 

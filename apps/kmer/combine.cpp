@@ -73,7 +73,7 @@ void combine_all(set_operation what, count_rule rule, const std::vector<std::uni
   writer.append(encode.take());
 }
 
-// In the words of the flags that make such a file.
+// Names the flags that make such a file.
 std::string kind_of(const shape& s) {
   return fmt::format("k {} {} --no-canonical", s.k, s.canonical ? "without" : "with");
 }

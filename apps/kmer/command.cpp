@@ -13,7 +13,7 @@ namespace kmer {
 namespace {
 
 void check_not_empty(CLI::App& app) {
-  // An empty value is a script's empty variable, not a wish for the default.
+  // An empty value is an empty variable of a script. It does not mean the default.
   const auto not_empty = [](const std::string& given) {
     return std::string(given.empty() ? "the value is empty" : "");
   };

@@ -16,9 +16,9 @@ public:
   commands& operator=(const commands&) = delete;
 
   bool chosen() const;
-  // What prints the help for what was typed, as far as it was understood.
+  // The object that prints the help for what was typed, as far as it was understood.
   std::string help() const;
-  // The exit status: 2 for what the user gave, 1 for what failed otherwise, each with one line.
+  // The exit status: 2 for bad input of the user, 1 for other failures, each with one line.
   int run() const;
 
   struct flags;

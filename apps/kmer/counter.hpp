@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam to the table that counts: add a batch of k-mers, take all that was counted, say how much memory it holds.
-// A counter is one thread's; which engine is behind it, nobody else knows.
+// The interface to the table that counts: add a batch of k-mers, take all entries, report the memory.
+// A counter belongs to one thread. No other file knows which engine is behind it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of all 4^k k-mers in one array: for k so small that it fits a cache. One thread's; added up in the end.
+// Counts of all 4^k k-mers in one array: for k so small that it fits a cache. Each thread has one; they are added up in the end.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kmer {
 class dense_counts {
 public:
   explicit dense_counts(const shape& s) : shape_(s), counts_(count_of(s)) {}
-  // What one of them holds.
+  // The memory of one of them.
   static std::size_t bytes(const shape& s) { return count_of(s) * sizeof(std::uint32_t); }
 
   void add(std::span<const std::uint8_t> run) {

@@ -14,12 +14,12 @@ inline constexpr std::size_t longest_end_mark = 38;
 // A block of bgzf is no longer than that.
 inline constexpr std::size_t longest_bgzf_block = std::size_t{1} << 16;
 
-// Of a CRAM file that begins so.
+// The mark of a CRAM file with this beginning.
 end_mark mark_of_cram(std::string_view head);
-// Whether what ends with `tail` ends with the mark.
+// Whether a file that ends with `tail` ends with the mark.
 bool is_marked(end_mark mark, std::string_view tail);
-// Whether what ends with `tail` ends with a block of bgzf that is not the mark. For a look before the work begins: `tail`
-// holds that block, and one with a header of more than 1024 bytes is not recognised.
+// Whether a file that ends with `tail` ends with a block of bgzf that is not the mark. For a check before the work begins:
+// `tail` holds that block. A block with a header of more than 1024 bytes is not recognised.
 bool ends_unmarked(std::string_view tail);
 
 // The last bytes of a stream, as many as a mark has.

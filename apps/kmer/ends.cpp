@@ -17,7 +17,7 @@ namespace kmer {
 namespace {
 
 void keep_input(const std::string& shown, const file_status& input, const std::string& output, output_kind kind) {
-  // Both ends of a conversation through a socket are one thing, and neither is lost.
+  // Input and output may be the same socket: neither is lost.
   if (input && S_ISSOCK(input->st_mode)) return;
   if (!is_one_thing(input, status_of(place_of(output)))) return;
   if (kind == output_kind::summary)
@@ -27,7 +27,7 @@ void keep_input(const std::string& shown, const file_status& input, const std::s
                       : fmt::format("{}: it is the input and the output; give -o another name", shown));
 }
 
-// Only files are opened: who opens a pipe a second time has lost what the first time had begun to read.
+// Only files are opened: a second open of a pipe would lose what was read at the first one.
 void check_whole(const std::string& name) {
   if (const file_status about = status_of(name); about && S_ISREG(about->st_mode)) check_end(name, open_input(name));
 }

@@ -22,7 +22,7 @@ template <class Word> struct entry {
 };
 
 // Sorts by word: one scatter into about as many buckets as entries by the leading bits, then each bucket by itself.
-// `scratch` is room that the caller keeps.
+// `scratch` is space that the caller keeps.
 template <class Word> void sort_entries(std::vector<entry<Word>>& all, std::vector<entry<Word>>& scratch) {
   const auto by_word = [](const entry<Word>& a, const entry<Word>& b) { return a.word < b.word; };
   if (all.size() < 256) return std::sort(all.begin(), all.end(), by_word);

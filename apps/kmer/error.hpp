@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user did or gave that cannot be worked with: one line, and exit status 2.
+// An error of the user, in the command or in its input: one line, and exit status 2.
 #pragma once
 
 #include <stdexcept>

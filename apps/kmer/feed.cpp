@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who comes for a batch reads first when few are ready and nobody else reads.
+// A thread that wants a batch reads first if few batches are ready and no other thread reads.
 #include "feed.hpp"
 
 namespace kmer {

@@ -17,7 +17,7 @@ class feed {
 public:
   feed(batch_sources& source, std::size_t threads) : source_(source), wanted_(2 * threads) {}
 
-  // The next batch for this thread; false when there is none any more or somebody has failed.
+  // The next batch for this thread; false when there is none any more or a thread has failed.
   bool next(batch& mine);
   // Ends the work of all threads; the first reason is kept.
   void fail(std::exception_ptr why);

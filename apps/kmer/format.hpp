@@ -95,7 +95,7 @@ template <class Word> bool get_varint(const std::uint8_t*& at, const std::uint8_
     value |= static_cast<Word>(byte & 0x7f) << shift;
     if (byte < 0x80) return byte != 0;
   }
-  // The last byte there can be has room for a few bits.
+  // The last byte there can be has space for a few bits.
   if (at == end || *at == 0 || (*at >> (sizeof(Word) * 8 - shift)) != 0) return false;
   value |= static_cast<Word>(*at++) << shift;
   return true;

@@ -24,17 +24,17 @@ public:
   }
 
   std::size_t read(std::span<char> into) override {
-    const auto room = static_cast<std::uint32_t>(std::min<std::size_t>(into.size(), 1u << 30));
+    const auto space = static_cast<std::uint32_t>(std::min<std::size_t>(into.size(), 1u << 30));
     state_.next_out = reinterpret_cast<std::uint8_t*>(into.data());
-    state_.avail_out = room;
-    while (state_.avail_out == room) {
+    state_.avail_out = space;
+    while (state_.avail_out == space) {
       if (!in_member_ && !begin_member()) return end();
       if (state_.avail_in == 0 && !refill()) refuse(truncated);
       const int result = ::isal_inflate(&state_);
       if (result != ISAL_DECOMP_OK) refuse(reason(result));
       if (state_.block_state == ISAL_BLOCK_FINISH) end_member();
     }
-    return room - state_.avail_out;
+    return space - state_.avail_out;
   }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a gzip member as RFC 1952 has it: fields of any length, taken byte by byte, so that it may be cut anywhere.
+// The header of a gzip member as RFC 1952 has it: fields of any length, taken byte by byte, so that it may be split at any byte.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an input is, its first bytes say, and never its name. They are looked at and given back.
+// The first bytes of an input say what it is; its name never does. They are read, and then given again.
 #include "input.hpp"
 
 #include <array>
@@ -70,7 +70,7 @@ private:
   int fd_ = -1;
 };
 
-// Gives bytes that were looked at before the rest.
+// Gives the bytes that were read before, then the rest.
 class begun_source : public byte_source {
 public:
   begun_source(std::string head, std::unique_ptr<byte_source> rest) : head_(std::move(head)), rest_(std::move(rest)) {}
@@ -143,7 +143,7 @@ opened_input open_input(const std::string& path) {
     refuse_other_formats(head, shown_name(path));
     return {input_kind::text, std::move(source), false, end_mark::none, {}};
   }
-  // BAM is gzip too, and says what it is inside the first member. 64 KiB hold that, whatever the compression.
+  // BAM is gzip, too; its own mark is inside the first member. 64 KiB hold that, for any compression.
   const std::string more = look(source, std::size_t{1} << 16);
   class kept : public byte_source {
   public:

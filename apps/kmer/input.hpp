@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of an input, decompressed: a file, or standard input as "-". Each byte is read once, so pipes will do.
+// Bytes of an input, decompressed: a file, or standard input as "-". Each byte is read once, so pipes work.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ std::string shown_name(const std::string& path);
 
 opened_input open_input(const std::string& path);
 
-// Why it is refused that an input lacks its mark, and what keeps one that never had it: the command that it is given through.
+// The reason for refusing an input without its mark, and the command that lets an input through which never had one.
 std::string unmarked(const std::string& name, const char* through);
 // Throws bad_input where a file that is opened by its name lacks the mark of its format. Bgzf inside other gzip is found only
 // when it is read.

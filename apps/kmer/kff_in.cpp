@@ -13,8 +13,8 @@
 
 namespace kmer {
 
-kff_reader::kff_reader(const std::string& path, std::size_t block_room)
-    : name_(shown_name(path)), buffer_(std::size_t{1} << 16), block_room_(block_room) {
+kff_reader::kff_reader(const std::string& path, std::size_t block_space)
+    : name_(shown_name(path)), buffer_(std::size_t{1} << 16), block_space_(block_space) {
   opened_input input = open_input(path);
   bytes_ = std::move(input.bytes);
   std::array<char, 3> magic{};
@@ -110,7 +110,7 @@ void kff_reader::skip_index() {
   for (std::uint64_t left = 9 * sections + 8; left != 0; --left) read_number(1);
 }
 
-// What packs it has an end, too, and sums that are compared there.
+// The compressed file around it has an end, too, and sums that are compared there.
 void kff_reader::expect_end() {
   if (buffer_at_ != buffer_end_ || bytes_->read(buffer_) != 0) refuse("is damaged: something follows its end");
 }
@@ -142,8 +142,8 @@ void kff_reader::read_block() {
   };
   const std::uint64_t kmers = most_ == 1 ? 1 : read_number(std::max(1u, number_bytes(most_)));
   if (kmers == 0 || kmers > most_) refuse("is damaged: a block of more k-mers than it may have");
-  if (kmers > block_room_)
-    refuse(fmt::format("has a block of {} k-mers, and --memory has room for {}; give more", kmers, block_room_));
+  if (kmers > block_space_)
+    refuse(fmt::format("has a block of {} k-mers, and --memory has space for {}; give more", kmers, block_space_));
   if (with_minimiser_) {
     const std::uint64_t at = read_number(std::max(1u, number_bytes(k_ + most_ - 1)));
     read_codes(kmers + k_ - 1 - m_, codes_);
@@ -164,7 +164,7 @@ constexpr std::size_t fixed_bytes = 24 * mebibyte;
 constexpr std::size_t least_room = 8 * mebibyte;
 
 // What is left for k-mers, of which a block may take a quarter before it is sorted.
-std::size_t room_in(std::uint64_t memory) {
+std::size_t space_in(std::uint64_t memory) {
   if (memory < fixed_bytes + least_room)
     throw bad_input(fmt::format("--memory {}M: from-kff needs at least {}M", memory / mebibyte,
                                 (fixed_bytes + least_room) / mebibyte));
@@ -175,7 +175,7 @@ std::size_t room_in(std::uint64_t memory) {
 constexpr std::size_t block_bytes_of_kmer = sizeof(std::uint64_t) + 2;
 
 template <class Word>
-file_figures convert(kff_reader& in, const std::string& output, const count_bounds& bounds, std::size_t room) {
+file_figures convert(kff_reader& in, const std::string& output, const count_bounds& bounds, std::size_t space) {
   const shape s = in.of();
   file_writer writer(output, s, bounds);
   block_encoder<Word> encode(bounds);
@@ -185,7 +185,7 @@ file_figures convert(kff_reader& in, const std::string& output, const count_boun
   };
   sorted_runs<Word> runs(folder_beside(output), "-o in another folder");
   std::vector<placed<Word>> all;
-  all.reserve(room / 4 * 3 / sizeof(placed<Word>));
+  all.reserve(space / 4 * 3 / sizeof(placed<Word>));
   const auto take = [&](const kff_reader::item& item) {
     strands<Word> both(s.k);
     for (unsigned i = 0; i < s.k; ++i) both.push(item.codes[i]);
@@ -199,8 +199,8 @@ file_figures convert(kff_reader& in, const std::string& output, const count_boun
     sort_run(all, write);
   } else {
     if (!all.empty()) runs.add(all);
-    all = {}; // its room is for buffers now
-    runs.merge(room / run_buffer_bytes, write);
+    all = {}; // its space is for buffers now
+    runs.merge(space / run_buffer_bytes, write);
   }
   writer.append(encode.take());
   writer.finish();
@@ -211,9 +211,9 @@ file_figures convert(kff_reader& in, const std::string& output, const count_boun
 
 file_figures from_kff(const std::string& kff, const std::string& output, const count_bounds& bounds,
                       std::uint64_t memory) {
-  const std::size_t room = room_in(memory);
-  kff_reader in(kff, room / 4 / block_bytes_of_kmer);
-  return with_word(in.of().k, [&](auto word) { return convert<decltype(word)>(in, output, bounds, room); });
+  const std::size_t space = space_in(memory);
+  kff_reader in(kff, space / 4 / block_bytes_of_kmer);
+  return with_word(in.of().k, [&](auto word) { return convert<decltype(word)>(in, output, bounds, space); });
 }
 
 } // namespace kmer

@@ -16,8 +16,8 @@ namespace kmer {
 
 class kff_reader {
 public:
-  // `block_room`: k-mers of a block that there is memory for.
-  kff_reader(const std::string& path, std::size_t block_room);
+  // `block_space`: k-mers of a block that there is memory for.
+  kff_reader(const std::string& path, std::size_t block_space);
 
   shape of() const { return shape_; }
   // One k-mer as the codes of its bases, with its count.
@@ -51,7 +51,7 @@ private:
   std::unique_ptr<byte_source> bytes_;
   std::string name_;
   std::vector<char> buffer_;
-  std::size_t block_room_;
+  std::size_t block_space_;
   std::size_t buffer_at_ = 0;
   std::size_t buffer_end_ = 0;
   shape shape_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with k-mer files. Each of these throws bad_input for what cannot be worked with.
+// Operations on k-mer files. Each of these throws bad_input for input that it cannot use.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ void dump(const std::string& file, const std::string& output, const count_range&
 // Figures of a file; every block is read and its sum checked.
 void print_stats(const std::string& file, const std::string& json);
 // The counts of k-mers that are given as text, or of all k-mers of the sequences in files, in their order. Returns
-// what is to be said of sequences that may be cut short.
+// the warnings about sequences that may be truncated.
 std::vector<std::string> query(const std::string& file, const std::vector<std::string>& kmers,
                                const std::vector<std::string>& sequences, const std::string& output);
 

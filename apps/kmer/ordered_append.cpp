@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread whose turn it is appends its own blocks and whatever waits behind them.
+// The thread whose turn it is appends its own blocks and all blocks that wait behind them.
 #include "ordered_append.hpp"
 
 namespace kmer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions are done in any order and appended in theirs. Who is ahead leaves its blocks here, as long as not too much
-// waits; whose turn it is never waits, so somebody always goes on.
+// Partitions are counted in any order and appended in their own. A thread that is ahead leaves its blocks here, unless too
+// much waits. The thread whose turn it is never waits, so one thread always goes on.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@ class ordered_append {
 public:
   ordered_append(file_writer& to, std::size_t most_waiting) : to_(to), most_waiting_(most_waiting) {}
 
-  // A partition may come in several parts, from one thread, in order. False: give up, somebody has failed.
+  // A partition may come in several parts, from one thread, in order. False: give up, a thread has failed.
   bool part(std::uint32_t partition, encoded_blocks&& blocks);
   bool last_part(std::uint32_t partition, encoded_blocks&& blocks);
   void stop();

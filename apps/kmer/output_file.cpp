@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// O_TMPFILE first: what has no name cannot be left behind, however the program ends.
+// O_TMPFILE first: a file without a name is never left behind, however the program ends.
 #include "output_file.hpp"
 
 #include <cerrno>
@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
-// What has no name gets one by its link, and where /proc is not mounted there is none.
+// A file without a name gets one by its link in /proc. Where /proc is not mounted there is no link.
 bool can_be_named(int fd) { return ::access(link_to(fd).c_str(), F_OK) == 0; }
 
-// What takes a file's place is for the same people. Giving it to its owner is a privilege, so that may fail; 0 or an error.
+// The new file gets the permissions of the old one. To give it to the old owner needs a privilege, so that may fail; 0 or an error.
 int take_rights(int fd, const struct stat& replaced) {
   struct stat own{};
   if (::fstat(fd, &own) != 0) return errno;
@@ -41,7 +41,7 @@ int take_rights(int fd, const struct stat& replaced) {
 output_file::output_file(const std::string& name, const output_place& place)
     : name_(name == "-" ? "standard output" : name), place_(place), direct_(is_written_directly(place)) {}
 
-// The constructor that this one begins with has ended: whatever is thrown here, the destructor tidies up.
+// The delegated constructor has ended: if this one throws, the destructor cleans up.
 output_file::output_file(const std::string& name) : output_file(name, place_of(name)) {
   waiting_.reserve(buffer_bytes);
   if (direct_) open_directly();
@@ -118,7 +118,7 @@ void output_file::give_name() {
 void output_file::commit() {
   flush();
   if (!direct_) give_name();
-  // The lock stays when the descriptor is closed, which may be what says that something could not be written.
+  // The lock stays when the descriptor is closed. The close may be the call that reports a failed write.
   if (!direct_) lock_ = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
   if (!direct_ && lock_ < 0) refuse(errno);
   if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
@@ -133,8 +133,8 @@ void output_file::write_over() const {
   const overwritten done = overwrite(place_.path, temporary_);
   if (done.error == 0) return;
   if (done.kept.empty()) refuse(done.error);
-  throw bad_input(
-      fmt::format("{}: cannot be written: {}; what it held is in {}", name_, std::strerror(done.error), done.kept));
+  throw bad_input(fmt::format("{}: cannot be written: {}; its old contents are in {}", name_, std::strerror(done.error),
+                              done.kept));
 }
 
 } // namespace kmer

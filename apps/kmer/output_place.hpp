@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the name of an output stands for.
+// What the name of an output leads to.
 #pragma once
 
 #include <optional>

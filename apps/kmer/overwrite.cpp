@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies behind the old end is written first: where there is no room for it, the old contents have not been touched.
+// What lies behind the old end is written first: where there is no space for it, the old contents have not been touched.
 #include "overwrite.hpp"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ public:
     return ::fstat(fd_, &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
   }
   int cut(std::uint64_t size) const { return ::ftruncate(fd_, static_cast<off_t>(size)) == 0 ? 0 : errno; }
-  // Room that is promised and not there is found here at the latest.
-  int settle() const { return ::fsync(fd_) == 0 || errno == EINVAL ? 0 : errno; }
+  // A disk that has less space than it promised is found here at the latest.
+  int force_to_disk() const { return ::fsync(fd_) == 0 || errno == EINVAL ? 0 : errno; }
   int read(std::uint64_t offset, char* into, std::uint64_t count) const {
     while (count != 0) {
       const ssize_t got = ::pread(fd_, into, count, static_cast<off_t>(offset));
@@ -76,16 +76,16 @@ int copy(const open_file& from, const open_file& to, std::uint64_t& at, std::uin
 
 int replace_head(const open_file& target, const open_file& source, std::uint64_t head, std::uint64_t& reached) {
   if (const int error = copy(source, target, reached, head); error != 0) return error;
-  if (const int error = target.settle(); error != 0) return error;
+  if (const int error = target.force_to_disk(); error != 0) return error;
   return target.cut(source.size()); // last: what is cut off could not be put back for certain
 }
 
-// Only what was written over is put back: there is room for that, since it lies where it lay.
+// Only what was written over is put back: there is space for that, because it is still the file's.
 int put_back(const open_file& target, const open_file& old, std::uint64_t reached) {
   std::uint64_t at = 0;
   if (const int error = copy(old, target, at, reached); error != 0) return error;
   if (const int error = target.cut(old.size()); error != 0) return error;
-  return target.settle();
+  return target.force_to_disk();
 }
 
 // The old contents lie in `old` as well.
@@ -93,7 +93,7 @@ overwritten replace(const open_file& target, const open_file& source, const open
   const std::uint64_t before = target.size();
   std::uint64_t behind = before;
   int error = copy(source, target, behind, source.size());
-  if (error == 0) error = target.settle();
+  if (error == 0) error = target.force_to_disk();
   std::uint64_t reached = 0;
   if (error == 0) error = replace_head(target, source, std::min(before, source.size()), reached);
   if (error == 0) return {};
@@ -112,7 +112,7 @@ overwritten overwrite(const std::string& path, const std::string& with) {
   if (!old.is_open()) return {errno, {}};
   std::uint64_t at = 0;
   overwritten done{copy(target, old, at, target.size()), {}};
-  if (done.error == 0) done.error = old.settle();
+  if (done.error == 0) done.error = old.force_to_disk();
   if (done.error == 0) done = replace(target, source, old, kept);
   if (done.kept.empty()) ::unlink(kept.c_str());
   return done;

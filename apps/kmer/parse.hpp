@@ -13,7 +13,7 @@ namespace kmer {
 
 struct input_figures {
   std::uint64_t records = 0;
-  std::uint64_t bases = 0; // letters of sequences, whatever they are
+  std::uint64_t bases = 0; // letters of sequences, of any kind
 };
 
 // One input. Not for two threads at once.
@@ -23,7 +23,7 @@ public:
   // Fills `out`; false when the input has ended and nothing was filled. Throws bad_input.
   virtual bool next(batch& out) = 0;
   virtual input_figures figures() const = 0;
-  // Once it has ended: why nobody can tell whether it is whole; empty when it has said so itself.
+  // Once it has ended: why it cannot be known whether it is whole; empty if it is known.
   virtual std::string doubt() const = 0;
 };
 
@@ -33,7 +33,7 @@ public:
   batch_sources(std::vector<std::string> paths, unsigned k, std::string reference);
   bool next(batch& out);
   input_figures figures() const;
-  // A line for each input that has ended and may be cut short for all that can be known.
+  // A line for each input that has ended and that may be truncated.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name is free to be taken away when its lock is: so who makes one locks it first and then looks whether it is still there.
+// A file may be removed when its lock is free. So its maker locks it first, and then checks that it is still there.
 #include "partial_file.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ partial_file make_partial(const std::string& path) {
 }
 
 std::string name_partial(int fd, const std::string& path) {
-  static_cast<void>(is_locked_by_another(fd)); // nobody else has it: the lock is there before the name
+  static_cast<void>(is_locked_by_another(fd)); // no other program has it: the lock is there before the name
   for (int i = 0; i < most_attempts; ++i) {
     const std::string name = name_beside(path, partial_ending);
     if (::linkat(AT_FDCWD, link_to(fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;

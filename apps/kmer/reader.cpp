@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing in the file is believed before its sum was checked, and nothing that its other parts contradict.
+// Nothing in the file is used before its sum was checked, and nothing that its other parts contradict.
 #include "reader.hpp"
 
 #include <cerrno>
@@ -61,7 +61,7 @@ void kmer_file::check_header() const {
   const file_header made = header_for(of(), header_.min_count, header_.count_limit);
   if (std::memcmp(&made, &header_, sizeof made) != 0 || header_.min_count == 0 ||
       header_.min_count > header_.count_limit)
-    refuse("is damaged: its header is none that goes with its k");
+    refuse("is damaged: its header does not fit its k");
 }
 
 void kmer_file::read_end() {
@@ -70,12 +70,12 @@ void kmer_file::read_end() {
   if (footer_.magic != end_magic) refuse("is truncated: it has no end");
   if (footer_.sum != checksum(0, &footer_, offsetof(file_footer, sum)))
     refuse("is damaged: the sum of its end does not fit");
-  const std::uint64_t room = size_ - sizeof footer_;
-  if (footer_.index_offset > room || footer_.blocks > size_ / sizeof(block_entry) ||
+  const std::uint64_t space = size_ - sizeof footer_;
+  if (footer_.index_offset > space || footer_.blocks > size_ / sizeof(block_entry) ||
       footer_.histogram_entries > size_ / sizeof(histogram_entry) ||
       footer_.index_offset + footer_.blocks * sizeof(block_entry) +
               footer_.histogram_entries * sizeof(histogram_entry) !=
-          room)
+          space)
     refuse("is damaged: its end does not fit its size");
   blocks_.resize(footer_.blocks);
   counts_.resize(footer_.histogram_entries);
@@ -94,7 +94,7 @@ void kmer_file::check_blocks() const {
     if (b.offset != offset || b.kmers == 0 || b.kmers > block_kmers || b.bytes > b.kmers * longest_entry)
       refuse("is damaged: its index has a gap");
     if (first_of(b) > mask_of<wide_word>(header_.k) || (b.partition >> header_.partition_bits) != 0)
-      refuse("is damaged: its index has a k-mer that is none");
+      refuse("is damaged: its index has a number that is no k-mer");
     if (before != nullptr && std::pair(b.partition, first_of(b)) <= std::pair(before->partition, first_of(*before)))
       refuse("is damaged: its index is out of order");
     if (before != nullptr && b.partition == before->partition && before->kmers != block_kmers)

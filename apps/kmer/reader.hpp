@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a k-mer file: front to back in its order, or one block for one k-mer. Whatever is not such a file, or has been
-// damaged, is refused with a bad_input that says so. The sums find damage; somebody who makes a file on purpose makes its
-// sums too, so what a reader relies on is checked beside them.
+// Reads a k-mer file: front to back in its order, or one block for one k-mer. A file of another kind, or a damaged
+// one, is refused with a bad_input that says so. The sums find damage. A hostile file has right sums, too, so everything on
+// which a reader relies is checked as well.
 #pragma once
 
 #include <algorithm>
@@ -36,16 +36,16 @@ public:
     const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
     const std::uint8_t* const end = at + bytes.size();
     auto word = static_cast<Word>(first_of(b));
-    auto room = static_cast<Word>(last_of(number) - word); // how far it is to the last k-mer that may stand here
+    auto space = static_cast<Word>(last_of(number) - word); // how far it is to the last k-mer that may stand here
     const std::uint32_t least = header_.min_count;
     const std::uint32_t counts = header_.count_limit - least; // a smaller one wraps, and is above that as well
     for (std::uint32_t i = 0; i < b.kmers; ++i) {
       Word distance = 0;
       std::uint32_t count = 0;
       if (!get_varint(at, end, distance) || !get_varint(at, end, count)) refuse_block(number);
-      if (distance > room || (distance == 0) != (i == 0) || count - least > counts) refuse_block(number);
+      if (distance > space || (distance == 0) != (i == 0) || count - least > counts) refuse_block(number);
       word += distance;
-      room -= distance;
+      space -= distance;
       into.push_back({word, count});
     }
     if (at != end) refuse_block(number);

@@ -55,7 +55,7 @@ std::uint64_t memory_of(const flags& f) {
   return std::max<std::uint64_t>(bench::memory_available() / 2, 256 * mebibyte);
 }
 
-// Where output goes that is not asked to go elsewhere.
+// The default place of output.
 std::string output_of(const flags& f) { return f.output.empty() ? "-" : f.output; }
 
 void check_count_ends(const flags& f) {
@@ -70,7 +70,7 @@ void check_count_ends(const flags& f) {
   keep_apart(f.output, f.json);
 }
 
-// Asked for or not: what was counted may not be everything.
+// With --quiet, too: what was counted may not be everything.
 void warn(const char* command, const std::vector<std::string>& warnings) {
   for (const std::string& one : warnings) console::say("cubby kmer {}: warning: {}\n", command, one);
 }

@@ -46,7 +46,7 @@ public:
     std::uint32_t partitions = 0;
     Word distance = 0;
     if (!get_varint(from, end, partitions) || !get_varint(from, end, distance) || !get_varint(from, end, at_.e.count))
-      throw bad_input("the spill file is damaged: it does not hold what was written; look after its disk");
+      throw bad_input("the spill file is damaged: it does not hold what was written; check its disk");
     at_.partition += partitions;
     at_.e.word = partitions == 0 ? at_.e.word + distance : distance;
     used_ = static_cast<std::size_t>(from - buffer_.data());

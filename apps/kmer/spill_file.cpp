@@ -54,7 +54,7 @@ void spill_file::read(std::uint64_t offset, std::span<std::uint8_t> into) const 
 }
 
 void spill_file::clear() {
-  // Where this fails the old contents only take room until they are written over.
+  // Where this fails the old contents only take space until they are written over.
   if (fd_ >= 0) (void)!::ftruncate(fd_, 0);
   size_ = 0;
 }

@@ -23,7 +23,7 @@ public:
   void write(std::span<const std::uint8_t> bytes);
   void read(std::uint64_t offset, std::span<std::uint8_t> into) const;
   std::uint64_t size() const { return size_; }
-  // Gives the room of what was written back, for new contents.
+  // Gives the space of what was written back, for new contents.
   void clear();
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks are taken many at a time, so that the lock is rarely asked for. Who finds the pool empty writes every full
-// chunk out, partition by partition, while the others wait for room.
+// Chunks are taken many at a time, so that the lock is rarely taken. A thread that finds the pool empty writes every full
+// chunk out, partition by partition, while the others wait for space.
 #include "store.hpp"
 
 #include <new>
@@ -104,11 +104,11 @@ void store::writer::renew(std::uint32_t partition) {
   chunk_end& end = open_[partition];
   end = {};
   if (fresh_.empty()) store_.refill(fresh_);
-  if (fresh_.empty()) throw bad_input("--memory: too little to go on with; give more");
+  if (fresh_.empty()) throw bad_input("--memory: too little to continue; give more");
   end.chunk = fresh_.back();
   fresh_.pop_back();
   end.at = store_.chunk(end.chunk).records;
-  end.room = sizeof(chunk_layout::records) - record_slack;
+  end.space = sizeof(chunk_layout::records) - record_slack;
 }
 
 void store::writer::finish() {

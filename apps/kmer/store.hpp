@@ -47,10 +47,10 @@ public:
     std::uint8_t* place(std::uint32_t partition, std::size_t bytes, std::size_t kmers) {
       chunk_end& end = open_[partition];
       kmers_[partition] += kmers;
-      if (end.room < bytes) renew(partition);
+      if (end.space < bytes) renew(partition);
       std::uint8_t* const at = end.at;
       end.at += bytes;
-      end.room -= static_cast<std::uint32_t>(bytes);
+      end.space -= static_cast<std::uint32_t>(bytes);
       return at;
     }
     // Hands over what is open; nothing may be placed afterwards.
@@ -59,7 +59,7 @@ public:
   private:
     struct chunk_end {
       std::uint8_t* at = nullptr;
-      std::uint32_t room = 0;
+      std::uint32_t space = 0;
       std::uint32_t chunk = 0;
     };
     void renew(std::uint32_t partition);

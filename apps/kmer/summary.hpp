@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a count has done: two lines for people, JSON for programs.
+// The summary of a count: two lines for people, JSON for programs.
 #pragma once
 
 #include "count.hpp"

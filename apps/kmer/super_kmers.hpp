@@ -35,7 +35,7 @@ public:
     }
   }
 
-  // Calls `place(partition, bytes)` for room, and writes the record there; the number of k-mers in it.
+  // Calls `place(partition, bytes)` for space, and writes the record there; the number of k-mers in it.
   template <class Place> void split(std::span<const std::uint8_t> run, Place&& place) {
     const std::size_t kmers = run.size() - shape_.k + 1;
     find_partitions(run);
@@ -60,7 +60,7 @@ private:
     *at++ = static_cast<std::uint8_t>(kmers - 1);
     const std::size_t bases = kmers + shape_.k - 1;
     for (std::size_t done = 0; done < bases; done += 28) {
-      // 28 bases are 7 bytes: whatever the shift, they lie in the 8 bytes that are read.
+      // 28 bases are 7 bytes: for any shift, they lie in the 8 bytes that are read.
       const std::size_t base = first + done;
       std::uint64_t word = 0;
       std::memcpy(&word, packed_.data() + base / 4, sizeof word);

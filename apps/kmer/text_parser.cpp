@@ -39,7 +39,7 @@ bool text_parser::refill() {
   return end_ != 0;
 }
 
-// FASTQ says how long a record is, and FASTA nothing: the last line end is the only sign.
+// In FASTQ the length of a record is known, in FASTA it is not: the last line end is the only sign.
 std::string text_parser::doubt() const {
   if (is_empty_) return "is empty";
   return format_ == '>' && !line_begins_ ? "ends without a line end" : "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FASTA and FASTQ, line by line, in pieces of whatever length the reads have: a record need not fit into memory.
+// FASTA and FASTQ, line by line, in pieces of the length of each read: a record need not fit into memory.
 // Sequences may take several lines in both; line ends are '\n' or "\r\n".
 #pragma once
 

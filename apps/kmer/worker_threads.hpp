@@ -22,7 +22,7 @@ inline std::exception_ptr not_started(std::size_t number, std::size_t threads, c
   return std::current_exception(); // there is no memory for words either
 }
 
-// Starts `one(thread number)` on threads that are appended to `all`. Where the system has no room for one more, `failed`
+// Starts `one(thread number)` on threads that are appended to `all`. Where the system has no space for one more, `failed`
 // is told and the rest is not started: an exception would end the program while those before it run.
 template <class One, class Failed>
 void start_together(std::vector<std::thread>& all, std::size_t threads, const One& one, Failed&& failed) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests of `cubby bench` about those who only read: read sections without a table, and lookups by the number of readers.
+# Tests of `cubby bench` about readers: read sections without a table, and lookups by the number of readers.
 import json
 import os
 import re
@@ -54,7 +54,7 @@ class Readers(Folder):
         self.assertEqual("(sharing" in self.figures["get by threads"], shared)
 
     def test_refusals(self):
-        self.refused("bench", "--workload", "get", "--updaters", "1", says="--updaters: says nothing about a workload of this run")
+        self.refused("bench", "--workload", "get", "--updaters", "1", says="--updaters: applies to no workload of this run")
         self.refused("bench", "--workload", "read-section", "--updaters", "1", says="--updaters")
         for value, says in (("0", "1 or more"), ("1,2", "takes no list"), ("511", "at most 512 threads in all"), ("x", "not a count")):
             self.refused("bench", "--workload", "resize", "--threads", "2", "--updaters", value, says=says)
@@ -112,9 +112,9 @@ class ReadSections(Folder):
         self.assertIn(command, again.stdout)
 
     def test_refusals(self):
-        for flag in (("--keys", "5M"), ("--batch", "1"), ("--value-size", "16"), ("--key-size", "16"), ("--room", "200"), ("--seed", "2"),
+        for flag in (("--keys", "5M"), ("--batch", "1"), ("--value-size", "16"), ("--key-size", "16"), ("--space", "200"), ("--seed", "2"),
                      ("--latency",), ("--keys-from", __file__)):
             with self.subTest(flag=flag):
-                self.refused("bench", "--workload", "read-section", *flag, says=f"{flag[0]}: says nothing about read-section")
+                self.refused("bench", "--workload", "read-section", *flag, says=f"{flag[0]}: does not apply to read-section")
         self.refused("bench", "--engine", "dlht", "--workload", "read-section", says="add one that does, such as rcu")
         self.refused("bench", "--engine", "urcu-bp", "--workload", "get,read-section", says="--workload get: no engine")

@@ -49,7 +49,7 @@ class Folder(unittest.TestCase):
         page = self.folder / "page"
         done = cubby("bench", *arguments, "--rounds", "1", "--report", str(page))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("too small", done.stderr, "gnuplot has room for the plot beside its legend")
+        self.assertNotIn("too small", done.stderr, "gnuplot has space for the plot beside its legend")
         figures = re.findall(r'<figure role="img" aria-label="([^"]*)">(.*?)</figure>', (page / "index.html").read_text(), re.DOTALL)
         self.assertEqual(len({title for title, _ in figures}), len(figures))
         self.figures = dict(figures)

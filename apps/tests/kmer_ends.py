@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a command reads and what it writes must not be one thing, whatever names and descriptors lead to it.
+# What a command reads and what it writes must not be one file, by any names and descriptors.
 import os
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Outputs in places that lack something: files without a name, room, or a file that could be replaced.
+# Outputs in places that lack something: files without a name, space, or a file that could be replaced.
 import fcntl
 import os
 import subprocess
@@ -131,7 +131,7 @@ class MountedByItself(Place):
             (self.folder / "disk").rmdir()
 
     def test_a_full_disk_takes_nothing_away(self):
-        """The file was once emptied before there was room for its new contents."""
+        """The file was once emptied before there was space for its new contents."""
         self.assertGreater(len(self.whole), 100_000)
         for old in (b"what was there", b"", os.urandom(50_000), os.urandom(90_000)):
             status, said, kept = self.write_over(self.FILL, old)

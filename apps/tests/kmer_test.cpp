@@ -265,7 +265,7 @@ TEST(kmer_exhibit, draws_the_histogram_of_real_reads) {
   EXPECT_NE(svg.find("how often 21-mers"), std::string::npos);
 }
 
-// Some make files and others take away what they find free: whatever was made stays until its maker is done with it.
+// Some threads make files, others remove the files that they find free. A file stays until its maker has finished with it.
 TEST(kmer_partial_file, stays_while_it_is_in_use) {
   const std::string folder = new_path();
   std::filesystem::create_directory(folder);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Evidence that can be found: the pages name each engine of the one list, and tests/README.md names each file of tests/.
-# What the two pages name exists: check_links sees to that for links, this file for the names in its table.
+# check_links proves that their links lead to files that exist; this file does it for the names in its table.
 import re
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def check_matrix(tree):
 
 
 def is_named(path, named):
-    """By itself, or by its folder where that is named as a whole."""
+    """Whether the file is named, or its whole folder."""
     return path in named or any(f"{parent}/" in named for parent in Path(path).parents)
 
 

@@ -44,7 +44,7 @@ def includes(source):
 
 
 def library_target(tree, source, name, quoted):
-    """The path in the tree of an included library header, or None for a header of somebody else."""
+    """The path in the tree of an included library header, or None for a header of another project."""
     if name.startswith("cubby/"):
         return "include/" + name
     if quoted:
@@ -57,7 +57,7 @@ def library_target(tree, source, name, quoted):
 LAYERS = ["platform", "core", "engines", "api"]  # folders of detail/, the lowest first; public headers stand above them
 LAYER_NAMES = [*LAYERS, "a public header"]
 ENGINES = LAYERS.index("engines")
-# A variant of a paper's engine, with the one that it is built on.
+# A variant of a paper's engine, and the engine on which it is built.
 BUILT_ON = {"partitioned": "dramhit"}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory orders outside platform/: each that is stronger than relaxed stands under a named tag, each relaxed one under a
-# comment. A tag reads `[publish] release: pairs with [probe]`; the partner exists and can synchronise with it. The second
+# Memory orders outside platform/: each that is stronger than relaxed has a named tag above it, each relaxed one a comment. A tag
+# reads `[publish] release: pairs with [probe]`; the partner exists and can synchronise with it. The second
 # order of a compare-and-swap stands under its tag as `acquire on failure: ... pairs with [publish]`. The page that argues
 # the pairs names each tag of the code, and no other.
 import re

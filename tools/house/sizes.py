@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A file has at most 400 lines, a function at most 40 from its opening brace (Python: from its `def`) to its end. An engine has
 # at most 1,500 lines of headers, or its README says why under `## Size`; and one of several headers has `lifecycle.hpp`.
-# C++ functions are found by their braces: a block that stands in no other function and is no type, namespace or list.
+# C++ functions are found by their braces: a block that is in no other function and is no type, namespace or list.
 import ast
 import re
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The ways into a user's build, each proved by a small project of its own: an installed package, a subdirectory,
-# pkg-config, and a linker that optimises. They start from nothing each time, so that a stale install cannot answer for a broken one.
+# The ways to use the library in a build, each tested by a small project: an installed package, a subdirectory,
+# pkg-config, and a linker that optimises. Each starts from an empty folder, so that an old install cannot hide a broken one.
 import os
 import shutil
 

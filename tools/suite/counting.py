@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Renews the counts of lines, read-modify-writes, fences and allocations that tests/counting holds each verb to.
+# Renews the counts of lines, read-modify-writes, fences and allocations with which tests/counting compares each verb.
 from .shell import BUILD, ROOT
 
 EXPECTED = ROOT / "tests" / "counting" / "expected.json"

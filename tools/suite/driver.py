@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the two commands share: a part is run, its failure does not stop the rest, one table at the end says what came of
-# each, what was skipped and why, and the last line counts. A part that could not run is never counted as passed.
+# What the two commands share. A part is run; its failure does not stop the others. One table at the end has the outcome of
+# each part, what was skipped and why. The last line has the counts. A part that could not run is never counted as passed.
 import argparse
 import time
 import traceback
@@ -46,7 +46,7 @@ def run_lanes(parts, chains):
         try:
             found = dict(pair for one in running for pair in one.result())
         except KeyboardInterrupt:
-            stop_all()  # they are in sessions of their own and have not heard of it
+            stop_all()  # they run in their own sessions and did not get the signal
             raise
     return {name: found[name] for name in parts}
 

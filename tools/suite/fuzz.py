@@ -15,7 +15,7 @@ SECONDS = 30
 SEED = 3
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"}
 LIMITS = ["-max_len=600", "-len_control=0", "-timeout=60", "-rss_limit_mb=3000"]
-# What a reader asks for at once, whatever a file of 600 bytes claims.
+# The most memory that a reader may allocate at once, for any claim of a file of 600 bytes.
 MORE_LIMITS = {"kmers": ["-malloc_limit_mb=512"]}
 
 

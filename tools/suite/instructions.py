@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Instructions of one call, counted by cachegrind: exact where time is not, so a change of a few per cent shows. They are
-# held to a stored baseline, which holds for one compiler; under another one the part is skipped and says so.
+# compared with a stored baseline for one compiler; with another compiler the part is skipped and says so.
 # The baseline is renewed by tools/renew_baselines.py instructions.
 import json
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Remembers which parts of a command have passed over one state of the tree, so that a run that was cut short goes on where it
-# was. For the same reason `make check` does not repeat what `make test` has just done.
+# Remembers which parts of a command have passed over one state of the tree, so that an interrupted run goes on where it
+# stopped. For the same reason `make check` does not repeat what `make test` has just done.
 import hashlib
 import json
 import os

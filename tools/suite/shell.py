@@ -20,7 +20,7 @@ STOPPED = threading.Event()  # set when the driver was interrupted: nothing more
 
 
 class Failure(Exception):
-    """A part has failed; the text says at what."""
+    """A part has failed; the text names the step."""
 
 
 class Skip(Exception):
@@ -115,7 +115,7 @@ def in_parallel(shell, step, items, one):
 
 
 def end_session(process):
-    """Asks first: a driver among the commands then ends what it started in sessions of its own."""
+    """Sends SIGTERM first: a driver among the commands then ends what it started in sessions of its own."""
     for sign in (signal.SIGINT, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)
@@ -132,7 +132,7 @@ def stop_all():
 
 
 def seconds_of_part(default):
-    """How long a part of the long command may take: CUBBY_VERIFY_SECONDS, or what the part takes unless told."""
+    """How long a part of the long command may take: CUBBY_VERIFY_SECONDS, or the default of the part."""
     given = os.environ.get("CUBBY_VERIFY_SECONDS", str(default))
     if not given.isdecimal() or int(given) == 0:
         raise Failure(f"CUBBY_VERIFY_SECONDS is {given!r}; give a whole number of seconds, at least 1")

@@ -10,7 +10,7 @@ from .shell import BUILD, Failure, ROOT, in_parallel, need
 
 COMPILERS = ["g++", "clang++-19"]
 FLAGS = ["-std=c++20", "-Iinclude", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-# What users' builds may ask for beside, and take for errors.
+# More warnings that users' builds may enable, and treat as errors.
 STRICT = {
     "g++": ["-O1", "-Wpedantic", "-Wsign-conversion", "-Wuseless-cast", "-Wold-style-cast", "-Wnull-dereference", "-Wlogical-op",
             "-Wduplicated-cond", "-Wcast-qual", "-Wcast-align", "-Wextra-semi", "-Wdouble-promotion", "-Wnon-virtual-dtor"],
@@ -83,8 +83,8 @@ def alone(shell):
 
 
 def messages(shell):
-    """What does not compile says what to write instead: the first error of both compilers is the one that the file names; the
-    only one if it says so alone. It may name flags that it is compiled with."""
+    """What does not compile says what to write instead: the first error of both compilers is the one that the file names, and
+    the only one where the file asks for that. A file may name flags for its own compilation."""
     need(*COMPILERS)
 
     def one(job):

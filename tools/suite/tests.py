@@ -39,7 +39,7 @@ def release(shell):
 
 
 def gates(shell):
-    """What guards the costs and the checks themselves, and is built with -O2: for who changes an engine."""
+    """What guards the costs and the checks themselves, and is built with -O2: for changes of an engine."""
     shell.configure("release")
     shell.build("release", "tests/all")
     return ctest(shell, "release", "-R", "^cubby_(counting|explore)")
@@ -82,7 +82,7 @@ def tsan(shell):
 
 
 def programs(shell):
-    """Everything that the parts before leave out, in clang's hands: built without a warning, and the programs' tests run.
+    """Everything that the parts before leave out, with clang: built without a warning, and the programs' tests run.
     Not optimised: that costs g++ three minutes, and is in `make verify`, as are the tests file by file with clang."""
     need("clang++-19")
     shell.configure("programs")
@@ -91,7 +91,7 @@ def programs(shell):
 
 
 def aarch64(shell):
-    """What the processor matters to: the 16-byte swap, the order of loads, the layout. The rest in `make verify`."""
+    """Tests for which the processor matters: the 16-byte swap, the order of loads, the layout. The rest in `make verify`."""
     return cross(shell, "cubby_tests_core")
 
 

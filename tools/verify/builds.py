@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the builds of the test command leave out: the tests file by file (those builds join some of them into one unit, where a
 # missing #include or a shadowed name can hide), the programs with g++ and without precompiled headers, as users build them, the
-# tests optimised with clang, and all of them for AArch64. The latter three are run.
+# tests optimised with clang, and all of them for AArch64. The last three are run.
 from suite import source, tests
 from suite.shell import need
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Histories of every engine, recorded by a program of ours and judged by two checkers that share no code: ours, and
 # Porcupine. Both have to accept each file, and both have to refuse each file into which an error was planted.
-# Repeats with new seeds until CUBBY_VERIFY_SECONDS are over (120 where it is not set), once at least.
+# It repeats with new seeds for CUBBY_VERIFY_SECONDS (120 by default), at least once.
 import os
 import secrets
 import shutil

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Has SPIN search every state of the protocol models in verify/models, which must hold plainly and in each mode
-# (`#ifdef MODE_x`); then each once broken (`#ifdef BREAK_x`), where SPIN must find the error. A search that was not
-# exhaustive proves nothing, so it is a failure. Alone: tools/verify/models.py
+# (`#ifdef MODE_x`). Then each model is broken once by each switch (`#ifdef BREAK_x`), and SPIN must find the error. A search
+# that was not exhaustive proves nothing, so it is a failure. Alone: tools/verify/models.py
 import re
 import shutil
 import sys
@@ -19,10 +19,10 @@ LEAST_SWITCHES = 2
 MEGABYTES = 3500
 DEPTH = 100_000
 LIMIT_SECONDS = 300
-# Words of `pan` that mean that it has not looked at everything.
+# Messages of `pan` which mean that the search was not complete.
 CUT_SHORT = ("max search depth too small", "Search not completed", "out of memory", "reached -DMEMLIM", "VECTORSZ",
              "Bit statespace", "hash-compact", "truncated")
-# A slip of the model itself, which must not pass for the error that a switch makes.
+# Mistakes in the model itself, which must not count as the error that a switch makes.
 SLIPS = ("invalid array index", "division by zero", "block in d_step", "transition failed", "never claim moved")
 
 

@@ -2,7 +2,7 @@
 # Small planted errors: each verify/mutants/*.patch is applied to a scratch copy of the tree, the small program that its
 # head names is built and run there, and has to fail. One that passes, does not apply or does not build is a failure of
 # this part. So is a check that fails on the unchanged tree, or runs no test: it would prove nothing.
-# CUBBY_VERIFY_MUTANTS=name,... takes these alone.
+# CUBBY_VERIFY_MUTANTS=name,... runs only these.
 import os
 import queue
 import re

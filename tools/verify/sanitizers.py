@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests under g++'s sanitizers, optimised, in every mode, with no combination left out for the sake of time under
-# AddressSanitizer. What clang's have to say the test command has heard, over those of the tests whose threads run freely.
+# AddressSanitizer. The check command runs clang's sanitizers, over the tests whose threads run freely.
 # Programs of one thread, as the explorer with its fibers is, have nothing to show to ThreadSanitizer.
 from suite import tests
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One family of chains of the relativistic engine grows by a factor of four and shrinks again, with one wait for readers each,
- * while a writer inserts, erases and assigns, and a lookup comes at any moment. One lookup is enough: they write nothing,
- * and differ for each other only in how long the resizer waits.
- * MODE_WIDE: the growth is so wide that it lists the buckets that get a chain, and removals and cuts look at these alone (N6).
- * MODE_SHORT: the list has space for one of them, so that they look at all if there are more.
+/* One family of chains of the relativistic engine grows by a factor of four and shrinks again. Each of the two waits once for
+ * readers. A writer inserts, erases and assigns meanwhile, and a lookup starts at any moment. One lookup is enough: lookups write
+ * nothing, and affect each other only by how long the resizer waits.
+ * MODE_WIDE: the growth is so wide that it lists the buckets that get a chain; removals and cuts look at these only (N6).
+ * MODE_SHORT: the list has space for one of them; if there are more, removals and cuts look at all buckets.
  * Line for line: layout.hpp add, for_each_sibling; resize.hpp do_family, end_pass, begin_cuts, end_resize;
  *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp place_of, link_node; mutate.hpp detach, detach_everywhere, remove_node, replace_node;
  *   find.hpp first_link, search, replacement.
- * Holds: what a lookup answers, the entry had at some moment of the lookup; nobody stands on a node that was unlinked
- * before it came, nor looks into an array that was given back; the path of a bucket that is not
- * listed has its own nodes alone; in the end the chain holds the entries in their order.
- * Left out: how inserts and changes search before they take the lock; scans, reservations, `modify`; how a wait learns
- * that readers have left (epoch.pml); stores that are seen late. Waiting blocks, so that a wait without end is a deadlock. */
+ * Holds: the answer of a lookup was true at some moment of the lookup. No lookup reads a node that was unlinked before the lookup
+ * began, or an array that was freed. The path of a bucket that is not listed has only its own nodes. At the end the chain holds the
+ * entries in their order.
+ * Left out: searches of inserts and changes before they take the lock; scans, reservations, `modify`; how a wait learns
+ * that readers have left (epoch.pml); stores that are seen late. Waiting blocks, so a wait without end is a deadlock. */
 #define UPDATES 2
 /* Keys 0 to 3 are in the order of chains. Each has two nodes, one after the other: 1 to 4, and 5 to 8. Of the larger array's
  * buckets, in their order, the second has two keys and the third none. */
@@ -77,7 +77,7 @@ proctype writer() {
 
 inline give_back(old) { awaited = inside; atomic { !awaited -> freed[old] = 1 } }
 
-inline list(bucket) { /* chain: how many have come */
+inline list(bucket) { /* chain: the number of nodes so far */
   if
 #ifdef BREAK_LISTED
   :: chain != 0 -> skip

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread records, epochs and the bag of retired words, with store buffers: a plain store is seen by others some time later, and
- * the loads behind it run ahead of it. A reader that comes twice, at any time; two writers that unlink what is there and
- * retire it, inside pins of their own, free what is due, and collect. MODE_READERS: two readers, writers do not collect.
+/* Thread records, epochs and the bag of retired words, with store buffers: other threads see a plain store some time later, and
+ * the loads behind it run ahead of it. One reader enters twice, at any time. Two writers unlink a word and retire it, inside pins of
+ * their own; they free what is due, and collect. MODE_READERS: two readers, and writers that do not collect.
  * Line for line:
  *   domain.hpp claim, enter, leave, advance, oldest; barrier.hpp publish, all_threads;
  *   epoch.hpp add, turn, collect, dispose: one stripe for all, a batch of one word.
  * MODE_FALLBACK: a kernel without membarrier, where a thread that enters fences for itself.
- * Holds: nobody looks at a word that has been freed; none is freed twice or while it is linked; once nobody is inside,
- * one `collect` frees all that wait.
- * Left out: nested pins (a counter of the owner's), claims and releases of thread records and the tree that they lie in (thread_records.pml), a
+ * Holds: no thread reads a word that has been freed. No word is freed twice, or while it is linked. When no thread is inside,
+ * one `collect` frees all words that wait.
+ * Left out: nested pins (a counter of the owner), claims and releases of thread records and their tree (thread_records.pml), a
  * barrier that the kernel begins to refuse (refusal.pml), loads out of order (acquire forbids it). Compare-and-swaps are seen
- * at once. Waiting blocks, so that a wait without end is a deadlock. */
+ * at once. Waiting blocks, so a wait without end is a deadlock. */
 #define THREADS 4
 #define NEW(me) (me + me) /* words are the bits of a set: 1 is linked at first, 2 and 4 come from the writers 1 and 2 */
 chan buffer[THREADS] = [4] of { byte }; /* stores to one's own thread record that others do not see yet */
@@ -18,7 +18,7 @@ byte epoch[THREADS], listed;                     /* what they see: 0 outside; wh
 byte clock = 1, linked = 1;
 byte open, sealed, tag, lock; /* the stripe */
 byte freed;                   /* ghost */
-#ifdef BREAK_PUBLISH /* a plain store on entering, though nobody else fences for it */
+#ifdef BREAK_PUBLISH /* a plain store on entering, though no other thread fences for it */
 #define MODE_FALLBACK
 #endif
 

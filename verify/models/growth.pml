@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growth in a chain, A to B to C, and the collection of what was left: two threads whose inserts find no space, move the
- * bin that they need, sweep, and free; a straggler that looks up keys, however late. Two units an index, one key each.
+/* Growth in a chain, A to B to C, and the collection of old indexes. Two threads, whose inserts find no space, move the bin
+ * that they need, sweep, and free. A slow reader looks up keys at any later time. Each index has two units with one key each.
  * Line for line: generations.hpp create_next, count_done, is_complete, advance_root, release_retired; migration.hpp take_units,
  *   move_units, move_rest; dlht's resize.hpp move_unit, grow.hpp make_space, table.hpp pass_on; retired.hpp add, release;
  *   registry.hpp enter, leave, advance, oldest.
- * Holds: nobody touches an index that has been freed; a key that is there throughout is found by every look, at any
- * time; when all have left, one more collection frees every index before the root, and nothing else.
+ * Holds: no thread touches an index that has been freed. A key that is there throughout is found by every look, at any
+ * time. When all threads have left, one more collection frees every index before the root, and nothing else.
  * Left out: slots (transfer.pml), plain stores that are seen late (epoch.pml), shrinking; memory fails once at most.
- * Waiting blocks, so that a wait without end is a deadlock. */
+ * Waiting blocks, so a wait without end is a deadlock. */
 #define UNITS 2
 #define LAST 2 /* A, B and C are 0, 1 and 2; C has space for all */
 #define NO_TRANSFER 0 /* states of a bin, as in layout.hpp */
@@ -23,7 +23,7 @@ byte clock = 1, epoch[3]; /* of thread records: 0 outside */
 inline advance_root() {
   do
   :: atomic { old = root; TOUCH(old); if :: !successor[old] || done[old] < UNITS -> old = 0; break :: else fi };
-#ifdef BREAK_TAG /* the tag is taken before the index is unlinked: who enters between the two still sees it */
+#ifdef BREAK_TAG /* the tag is taken before the index is unlinked: a thread that enters between the two still sees it */
     atomic { clock++; tag[old] = clock };
 #endif
     if
@@ -39,7 +39,7 @@ inline advance_root() {
 
 inline collect() { /* release_retired */
   atomic { !retired_lock -> retired_lock = 1; least = 255; p = 0 };
-#ifndef BREAK_SEATS /* frees what is unlinked without a look at who may be in it */
+#ifndef BREAK_PINS /* frees what is unlinked without a look at the pins */
   do
   :: atomic { p < 3 -> if :: epoch[p] != 0 && epoch[p] < least -> least = epoch[p] :: else fi; p++ }
   :: atomic { p == 3 -> break }
@@ -59,7 +59,7 @@ pass: atomic { TOUCH(at);
   successor[at] = 1;
 move: atomic { TOUCH(at);
     if :: STATE(at, u) != NO_TRANSFER ->
-#ifdef BREAK_COUNT /* a unit that somebody else is moving counts as moved */
+#ifdef BREAK_COUNT /* a unit that another thread is moving counts as moved */
           goto count
 #else
           goto sweep

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One chain of a DRAMHiT table whose arrays move on, A to B to C, one thread moving slots. Two threads insert, change, erase
- * or look up one key, the second one looks it up once more behind that; another key lies before it.
+/* One chain of a DRAMHiT table whose arrays move, A to B to C; one thread moves slots. Two threads insert, change, erase
+ * or look up one key; the second thread looks it up once more after that. Another key lies before it in the chain.
  * Line for line: search.hpp search, words_of, is_carried, wait_for_move; table.hpp beyond; insert.hpp insert; mutate.hpp mutate, wait_for_older_place;
  *   find.hpp find_while_moving, find_slowly; move.hpp move_slot, place; migration.hpp: only the oldest array is moved from.
- * Holds: each answer was true at some moment of its call; what an insert adds was not there, and a change or an erase meets
- * the newest entry; in the end the entry is in one slot, or in none.
- * Left out: space that is kept for moves (whether an insert may stay is a toss), side regions, more than one unit (growth.pml),
+ * Holds: each answer was true at some moment of its call. An insert adds only a key that was absent; a change or an erase meets
+ * the newest entry. At the end the entry is in one slot, or in none.
+ * Left out: space that is kept for moves (whether an insert may stay is chosen at random), side regions, more than one unit (growth.pml),
  * freeing (epoch.pml), tuples (tuples.pml); the first look of calls at the home line (find_from, mutate_at_home), batches, pipelines. */
 #define SLOTS(a) (a == 2 -> 3 : 2)
 #define EMPTY 0 /* key words; an empty slot with value 1 is sealed */
@@ -40,7 +40,7 @@ value: atomic { v = val[AT];
        :: else -> goto slot fi };
   atomic { x = key[AT]; if :: x == EMPTY -> how = CLOSED; goto searched :: else -> goto value fi };
 carried: atomic { if :: a < 2 && cell[a] == WORD && matches -> skip :: else -> i++; goto slot fi };
-#ifndef BREAK_CELL /* the cell may tell of a later slot by now */
+#ifndef BREAK_CELL /* the cell may describe a later slot already */
   atomic { if :: key[AT] == MOVING -> skip :: else -> i++; goto slot fi };
 #endif
   how = CARRIED; searched: skip }
@@ -56,7 +56,7 @@ look: search(true);
   :: atomic { met == 255 && how == HIT && verb >= ASSIGN -> met = AT; was = v; to = a; x = 0; v = 0; how = 0; i = 0; passed = 0;
        goto older }
   :: atomic { met == 255 && how == CARRIED && verb >= ASSIGN &&
-#ifndef BREAK_CARRIED /* changes do not wait for the entry to arrive */
+#ifndef BREAK_CARRIED /* changes do not wait until the entry has been moved */
        key[AT] != MOVING &&
 #endif
        true -> goto beyond }

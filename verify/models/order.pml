@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order across keys, with store buffers: a plain store waits in its thread's buffer, in order, until others see it; the loads
- * behind it run ahead. Each of two threads changes its own key and then looks up the other's, several times.
+/* Order across keys, with store buffers: a plain store waits in its thread's buffer, in order, until other threads see it; the
+ * loads behind it run ahead. Each of two threads changes its own key and then looks up the other thread's key, several times.
  * Line for line:
  *   relativistic/insert.hpp link_node, mutate.hpp apply, modify.hpp publish, shadow.hpp shadow_commit: the lock of a stripe, the
  *   plain store that is the linearization point, the end of the lock; find.hpp first_link, search: the root, then the key;
  *   lock.hpp lock, unlock.
- * MODE_PARTITIONS: delegate.hpp send, flush, serve, drain_lane and partition.hpp find_in: a change is sent, and carried out by
- * a thread that takes the partition's lock, its sender or somebody else; the flush ends when the sender sees it consumed.
- * MODE_ARM: the end of the lock is a release store like others; a verb's first load waits until they are seen (`ldar`).
- * Holds: the changes and lookups of both threads have one order, which keeps that of each thread.
+ * MODE_PARTITIONS: delegate.hpp send, flush, serve, drain_lane and partition.hpp find_in. A change is sent. A thread that takes
+ * the partition's lock, the sender or another one, carries it out. The flush ends when the sender sees it consumed.
+ * MODE_ARM: the end of the lock is a release store like others; a verb's first load waits until such stores are seen (`ldar`).
+ * Holds: the changes and lookups of both threads have one order, which keeps the order of each thread.
  * Left out: searches, resizes, several keys of a lock; loads out of order among themselves (acquire forbids it). A locked
  * instruction waits for an empty buffer and is seen at once. */
 #define ROUNDS 3

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The places of a `fixed` table: three threads, each of which is to have one place at most, and three places in two stripes.
+/* The places of a `fixed` table: three threads, each of which has at most one place, and three places in two stripes.
  * An insert takes a place of its own stripe or of the other one; an erase gives it to its own stripe, and so moves it.
  * Line for line: places.hpp take, take_from, sum_of_given, give.
- * Holds: nobody is refused, because there is a place for each at every moment; in the end each place is there, once.
- * Left out: plain stores that are seen late (each word here is changed by a locked instruction alone). */
+ * Holds: no thread is refused, because at every moment there is a place for each. At the end each place is there, once.
+ * Left out: plain stores that are seen late (each word here is changed by locked instructions only). */
 #define PLACES 3
 #define ROUNDS 3
 byte given[2], taken[2];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two handles send writes to one partition, each through a queue of two sections of two messages, and flush when they like; a
- * thread that looks after the partition comes when it likes, and may never come. A thread that waits serves.
+/* Two handles send writes to one partition, each through a queue of two sections of two messages, and flush at any time. The
+ * worker of the partition comes at any time, and may never come. A thread that waits serves the partition.
  * Line for line: channel.hpp try_send, next_section, publish, flush, is_consumed, peek, release; delegate.hpp serve, drain_lane,
- *   send_when_there_is_space, wait_a_turn, flush, give_outbox. Counts go round: modulo 8 here, modulo 2^32 there.
- * Holds: each message is carried out once, as the kind that it was sent with, and in the order of its sender; a flush ends when all
- * that its handle has sent is carried out; nobody waits for ever, whether or not the thread comes.
+ *   send_when_there_is_space, wait_a_turn, flush, give_outbox. Counts wrap: modulo 8 here, modulo 2^32 there.
+ * Holds: each message is carried out once, as the kind with which it was sent, and in the order of its sender. A flush ends when all
+ * that its handle has sent is carried out. No thread waits for ever, with or without the worker.
  * Left out: several partitions, the flag of a full one, what is done with a message, the turns of a wait (a turn of waiting is any turn in
  * which there is something to serve), outboxes that another handle takes, the sleep of the table's thread. */
 #define HANDLES 2
@@ -41,7 +41,7 @@ inline serve() {
     :: else fi; l++
   :: else -> break od;
   atomic { locked = 0; l = 0; n = 0; i = 0; bits = 0 } }
-#ifdef BREAK_LOCK /* serves though somebody else is at it */
+#ifdef BREAK_LOCK /* serves while another thread does */
 #define TAKE SOMETHING
 #else
 #define TAKE MAY_SERVE -> locked = 1

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel that begins to refuse the membarrier, at any moment, to one reclaimer alone or to all threads, with store buffers. A
- * reader claims a thread record, comes twice, and keeps it or not; another comes once and gives its thread record back. A reclaimer unlinks a word; it asks
- * for the oldest epoch, as a bag does, or begins a grace period and asks whether it has elapsed, once. Others, whose own words do not matter, ask the kernel at any moment, too, and tell the readers what they hear.
+/* A kernel that begins to refuse the membarrier, at any moment, to one reclaimer or to all threads, with store buffers. One
+ * reader claims a thread record, enters twice, and keeps the record or not; another reader enters once and gives its record back. A
+ * reclaimer unlinks a word. It asks once for the oldest epoch, as a bag does, or it begins a grace period and asks once whether that has
+ * elapsed. Other threads, whose own words do not matter, ask the kernel at any moment, too, and mark the thread records by its answer.
  * MODE_FALLBACK: a kernel that never had the barrier. MODE_WORKS: one that always grants it.
  * Line for line: domain.hpp claim, release, enter, enter_fenced, leave, advance, pass_barrier, fence_readers, oldest, oldest_shown,
  *   least_of; rcu.hpp begin, elapsed; barrier.hpp publish, publish_fenced, all_threads.
- * Holds: nobody looks at a word that has been freed; readers fence only after a refusal; with all outside, `oldest`
- * holds up nothing unless it is refused to the asker and a thread record has been neither entered since nor given back.
- * Left out: a second question of the same reclaimer, nested pins, pins of reclaimers (they hold up like a reader's), the tree of thread records (thread_records.pml), bags (epoch.pml), loads
- * out of order. Compare-and-swaps, and what adds to the clock, are seen at once. Waiting blocks. */
+ * Holds: no thread reads a word that has been freed. Readers fence only after a refusal. When all are outside, `oldest` holds up
+ * nothing, unless the barrier is refused to the caller and a thread record has been neither entered since nor given back.
+ * Left out: a second question of the same reclaimer, nested pins, pins of reclaimers (they hold up like those of readers), the tree of
+ * thread records (thread_records.pml), bags (epoch.pml), loads out of order. Compare-and-swaps, and what adds to the clock, are seen at once. Waiting blocks. */
 #define READERS 2
 #define NONE 255
 #define BIT 128 /* of the clock, and so of epochs: readers fence for themselves */
-#define ALL 3   /* to whom the barrier is refused: bits of the reclaimer (which is `init` in the end), and of others */
+#define ALL 3   /* threads to which the barrier is refused: bits of the reclaimer (which is `init` in the end), and of others */
 /* Words that stores wait for: the thread records' epochs, whether their owners fence, which thread records are taken, the lock. */
 #define EPOCH(s) (s)
 #define FENCED(s) (2 + (s))

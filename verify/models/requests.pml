@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What transfer.pml runs beside its movers: a thread that makes requests, each of any verb, all on key K.
- * A compare-and-swap loop that retries until it succeeds is one step here; everything else is step by step. */
+/* Included by transfer.pml, which runs it beside its movers: a thread that makes requests of any verb, all on key K.
+ * A compare-and-swap loop that retries until it succeeds is one step here. Every other access is a step of its own. */
 mtype = { find, insert, assign, erase };
 #define AT(n) (b * SLOTS + (n))
 #define WAS(v) ((seen[me] >> (v)) & 1)
 #define BECOMES(v) now = v; seen[0] = seen[0] | (1 << v); seen[1] = seen[1] | (1 << v)
 #define LOAD h = head[b]; watched[me] = b; changed[me] = 0
-#ifdef BREAK_VERSION /* a header that went there and back looks unchanged */
+#ifdef BREAK_VERSION /* a header that was changed and changed back looks unchanged */
 #define SAME (head[b] == h)
 #else
 #define SAME (changed[me] == 0)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of bitmaps in which thread records are claimed and given back while a reclaimer scans it without a lock, with store buffers. Three
- * readers claim a thread record, enter, look, leave and give it back; one of them comes again. A block has two thread records, the root two blocks; the
- * second block is hung in when the first one is full. The reclaimer unlinks a word, and scans until it may free it.
- * MODE_FALLBACK: a kernel without membarrier, where readers fence for themselves.
+/* The tree of bitmaps in which thread records are claimed and given back, while a reclaimer scans it without a lock, with store
+ * buffers. Three readers claim a thread record, enter, look, leave and give it back; one of them does so twice. A block has two thread
+ * records, the root two blocks. The second block is linked in when the first one is full. The reclaimer unlinks a word, and scans
+ * until it may free it. MODE_FALLBACK: a kernel without membarrier, where readers fence for themselves.
  * Line for line: thread_record_tree.hpp claim, release, for_each_taken; domain.hpp claim, release, enter, leave, advance, oldest, least_of.
- * Holds: nobody looks at a word that has been freed, so each scan that could free it has met the pin of a reader that may see it; a
- * thread record has one owner; a claim finds the lowest thread record that is free; a scan meets no block that is not there; the tree ends empty.
- * Left out: more levels (each is as the root), want of memory, the count of holders (its locked instruction would empty the store
- * buffer of a reader that has claimed), bags (epoch.pml), a barrier that is refused (refusal.pml), forks. What is done under the lock
- * is one step but for its stores, which are seen one after the other. Waiting blocks, so that a wait without end is a deadlock. */
+ * Holds: no thread reads a word that has been freed: each scan that could free it has met the pin of a reader that may see it. A
+ * thread record has one owner. A claim finds the lowest free thread record. A scan meets no block that is not there. The tree ends empty.
+ * Left out: more levels (each is like the root), want of memory, the count of holders (its locked instruction would empty the store
+ * buffer of a reader that has claimed), bags (epoch.pml), a refused barrier (refusal.pml), forks. What is done under the lock is one
+ * step, but its stores are seen one after the other. Waiting blocks, so a wait without end is a deadlock. */
 #define READERS 3
 #define RECORDS 4
 #define NONE 255
@@ -36,7 +36,7 @@ inline claim() { /* is: the block's bits, or those of the root */
        :: n == 1 && !word[WAY] && !spare -> buffer[me] ! LOCK, 0; spare = 1 /* made without the lock */
        :: n == NONE -> buffer[me] ! LOCK, 0; mine = NONE; break
        :: else ->
-#ifndef BREAK_HANG /* shows the block before it is hung in */
+#ifndef BREAK_HANG /* shows the block before it is linked in */
             if :: n == 1 && !word[WAY] -> buffer[me] ! WAY, 1 :: else fi;
 #endif
             is = word[BLOCK(n)]; mine = 2 * n + (is & 1); is = is | (1 << (mine & 1));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One unit moves from index A to index B while requests run on it: two movers, of which one may find no memory and give
- * the bin back; a thread with one request and one with two (requests.pml), of any verb, all on one key K, present or
- * absent at first. MODE_SIDE_BIN: K is one of the keys that live escaped in the side bin.
+/* One unit moves from index A to index B while requests run on it. There are two movers, of which one may find no memory and
+ * give the bin back. One thread has one request, another has two (requests.pml), of any verb, all on one key K, present or
+ * absent at first. MODE_SIDE_BIN: K is one of the keys that are escaped and lie in the side bin.
  * Line for line, one step for each access to shared memory:
  *   transfer.hpp claim_bin, list_unit, secure_space, capture, place_unit, finish_bins; resize.hpp move_unit;
  *   find.hpp look_into; mutate.hpp mutate_here; table.hpp pass_on; insert.hpp search_present, put_entry, fill,
  *   commit_contended, withdraw, show, show_moved.
- * Holds: every request takes effect at the swap or read that the code names, and tells the truth about K there; at rest
- * K is there once or not, in the bin of its hash, with its last value, and nothing is half done.
+ * Holds: every request takes effect at the swap or read that the code names, and its answer about K is true there. At rest
+ * K is there once or not, in the bin of its hash, with its last value, and no operation is half done.
  * Left out: link buckets, shadow and snapshot, record tables (no value returns to their slots), units of several bins,
- * weak memory (docs/memory-order.md). The version never wraps: a loaded header is the same until somebody changes it.
- * Waiting blocks, so that a wait without end is a deadlock. */
+ * weak memory (docs/memory-order.md). The version never wraps: a loaded header is the same until a thread changes it.
+ * Waiting blocks, so a wait without end is a deadlock. */
 #define Cleared 0
 #define PENDING 1
 #define WORD 4 /* how K is stored: user key 4 in an ordinary bin, or user key 0 in the side bin */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One chain of a table of DRAMHiT's tuples whose arrays move on, A to B to C, one thread moving tuples, and writers those that it has
- * found in their hands. Two threads insert, change, erase or look up one key, the second one looks it up once more behind that;
- * another key lies before it. A value is two words, which are written and read one after the other.
+/* One chain of a table of DRAMHiT's tuples whose arrays move, A to B to C. One thread moves tuples; a writer moves a tuple that a
+ * mover has left to it. Two threads insert, change, erase or look up one key; the second thread looks it up once more after that.
+ * Another key lies before it. A value is two words, which are written and read one after the other.
  * Line for line: search_tuple.hpp search, look_at, wait_while; table.hpp beyond; find_tuple.hpp find; insert.hpp insert; mutate.hpp mutate, make_tombstone,
  *   wait_for_older_place; write_tuple.hpp fill, seal, place, carry, overwrite, move_slot; migration.hpp: only the oldest array is moved from.
- * Holds: each answer was true at some moment of its call, and whole; what an insert adds was not there, and a change or an erase
- * meets the newest value; nobody waits for ever; in the end the entry is in one tuple, or in none.
- * Left out: space that is kept for moves (whether an insert may stay is a toss), keys with the same tag, versions that wrap, more
+ * Holds: each answer was true at some moment of its call, and whole. An insert adds only a key that was absent; a change or an erase
+ * meets the newest value. No thread waits for ever. At the end the entry is in one tuple, or in none.
+ * Left out: space that is kept for moves (whether an insert may stay is chosen at random), keys with the same tag, versions that wrap, more
  * than one unit (growth.pml), freeing (epoch.pml), batches, pipelines. */
 #define SLOTS(a) (a == 2 -> 3 : 2)
 #define EMPTY 0 /* states of a tuple */
