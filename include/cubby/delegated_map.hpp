@@ -240,7 +240,7 @@ private:
   mutable engine_type engine_;
 };
 
-/// Not the usual map with another engine: says so.
+/// There is no map of this engine: its use ends in one readable error.
 template <class K, class V, class Hash, class Allocator> class map<K, V, partitioned, Hash, Allocator> {
   static_assert(!std::same_as<K, K>,
                 "cubby::partitioned is no engine of cubby::map, because its writes are not answered: write "
@@ -248,6 +248,19 @@ template <class K, class V, class Hash, class Allocator> class map<K, V, partiti
 
 public:
   template <class... A> explicit map(A&&...) {}
+};
+
+template <class K, class Engine, class Hash, class Allocator> class set;
+
+/// There is no set of this engine: its use ends in one readable error.
+template <class K, class Hash, class Allocator> class set<K, partitioned, Hash, Allocator> {
+  static_assert(
+      !std::same_as<K, K>,
+      "cubby::partitioned is no engine of cubby::set, because its writes are not answered: it is the engine of "
+      "cubby::delegated_map<K, V> alone");
+
+public:
+  template <class... A> explicit set(A&&...) {}
 };
 
 } // namespace cubby::inline v0

@@ -12,7 +12,7 @@
 #include <cubby/detail/engines/partitioned/partition_write.hpp>
 #include <cubby/detail/platform/thread.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
 /// One handle's channel to one partition, and its receiving end.
 struct lane {
@@ -72,7 +72,7 @@ template <class Policy> struct owner {
 
 /// The partitions, who sends to them, and who serves them.
 template <class Policy> struct delegation {
-  delegation(const partition_options& chosen, Policy slots) : set(chosen, std::move(slots)) {}
+  delegation(const options& chosen, Policy slots) : set(chosen, std::move(slots)) {}
   partition_set<Policy> set;
   sync::word<outbox*> outboxes; ///< newest first; none is freed before the table
   small_lock<sync::shared> adding;
@@ -259,4 +259,4 @@ template <class Policy> void own_partitions(void* argument) noexcept {
   (void)serve_all();
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

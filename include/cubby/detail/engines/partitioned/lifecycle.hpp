@@ -7,7 +7,7 @@
 #include <cubby/detail/engines/partitioned/delegate.hpp>
 #include <cubby/detail/engines/partitioned/partition_scan.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
 template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
   const std::size_t wanted = d.set.settings.owners < d.set.count ? d.set.settings.owners : d.set.count;
@@ -32,7 +32,7 @@ template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
 /// Makes a new table ready; false: no memory, or no thread for an owner. Then `close` it.
 template <class Policy> bool open(delegation<Policy>& d) noexcept {
   constexpr std::size_t usual_partitions = 16;
-  const partition_options& o = d.set.settings;
+  const options& o = d.set.settings;
   std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
   if (wanted > most_partitions) wanted = most_partitions;
   if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;
@@ -72,4 +72,4 @@ template <class Policy> void close(delegation<Policy>& d) noexcept {
   d.outboxes.store(nullptr, sync::relaxed); // relaxed: as above
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

@@ -15,13 +15,16 @@
 #include <cubby/detail/core/registry.hpp>
 #include <cubby/detail/core/word_codec.hpp>
 #include <cubby/detail/engines/dramhit/find.hpp>
-#include <cubby/detail/engines/dramhit/options.hpp>
 #include <cubby/detail/engines/dramhit/resize.hpp>
+#include <cubby/detail/engines/partitioned/options.hpp>
 #include <cubby/detail/platform/simd.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
-using open_slot = slot;
+using open_slot = dramhit::slot;
+using dramhit::dead, dramhit::empty, dramhit::reserved_words, dramhit::slots_in_line;
+using dramhit::is_reserved, dramhit::lines_for, dramhit::map_hash, dramhit::word_layout;
+using dramhit::look_at_words, dramhit::lookup_step;
 
 /// The head of an array, in the line before its slots. Constant once it is published.
 struct alignas(cpu::cache_line) partition_array {
@@ -60,10 +63,10 @@ struct alignas(cpu::cache_line) partition {
 
 /// All partitions of a table, and what their writers go by.
 template <class Policy> struct partition_set {
-  partition_set(const partition_options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
+  partition_set(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
   const domain_ref home = domain_of_table<sync::shared>(); ///< whose thread records keep alive what the table shows
   Policy policy;
-  partition_options settings;
+  options settings;
   std::size_t count = 0;
   partition* all = nullptr;
   std::uint64_t least_lines = 1; ///< of each partition: what `settings.capacity` asked for
@@ -141,4 +144,4 @@ CUBBY_ALWAYS_INLINE found_word find_in(const partition_set<Policy>& set, const w
   return find_in_lines(a, home_line<Policy>(a, at.rest), p.word);
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

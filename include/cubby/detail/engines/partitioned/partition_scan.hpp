@@ -5,7 +5,7 @@
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/partitioned/delegate.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
 inline constexpr std::size_t most_partitions = 4096;
 
@@ -143,4 +143,4 @@ template <class Policy> bool shrink_to_fit(partition_set<Policy>& set) noexcept 
   });
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

@@ -9,7 +9,7 @@
 
 #include <cubby/detail/engines/partitioned/partition.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
 /// What is sent to a writer: the kinds of the channel's messages.
 enum class write_kind : std::uint8_t { insert_or_assign, insert_or_add, erase };
@@ -129,7 +129,7 @@ std::uint64_t lines_to_follow(const partition_set<Policy>& set, const partition&
     return p.used < a.slot_count() ? 0 : a.lines * 2;
   }
   const bool grows = (p.used - p.dead_slots) * 5 >= a.slot_count() * 2;
-  return grows ? a.lines * growth_factor(a.lines, set.settings) : a.lines;
+  return grows ? a.lines * arrays::growth_factor(a.lines, set.settings) : a.lines;
 }
 
 /// Sees to it that there is an empty slot. Live and dead slots fill an array to four fifths; without memory, to the last one.
@@ -210,4 +210,4 @@ CUBBY_ALWAYS_INLINE bool carry_out(partition_set<Policy>& set, partition& p, std
   return true;
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned
