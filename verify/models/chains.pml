@@ -5,7 +5,7 @@
  * MODE_WIDE: the growth is so wide that it lists the buckets that get a chain, and removals and cuts look at these alone (N6).
  * MODE_SHORT: the list has space for one of them, so that they look at all if there are more.
  * Line for line: layout.hpp add, for_each_sibling; resize.hpp do_family, end_pass, begin_cuts, end_resize;
- *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp place_of, link_node; mutate.hpp detach, detach_everywhere, remove_node, replace_node;
+ *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp place_of, link_node; erase.hpp detach, detach_everywhere, remove_node; mutate.hpp replace_node;
  *   find.hpp first_link, search, replacement.
  * Holds: what a lookup answers, the entry had at some moment of the lookup; nobody stands on a node that was unlinked
  * before it came, nor looks into an array that was given back; the path of a bucket that is not

@@ -5,50 +5,10 @@
 // be several while a larger array is being unzipped.
 #pragma once
 
+#include <cubby/detail/engines/relativistic/erase.hpp>
 #include <cubby/detail/engines/relativistic/insert.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
-
-/// Lets whatever leads to `gone` on the path of bucket `b` lead to `after` instead. A path has its bucket's nodes first (N4);
-/// links of the nodes behind them are met on the paths of their own buckets.
-template <class Policy>
-void detach(const Policy& policy, bucket_array& at, std::uint64_t b, const node& gone, std::uint64_t after) noexcept {
-  sync::word<std::uint64_t>* from = &at.heads[b];
-  // relaxed: under the stripe's lock
-  for (node* n = node_at(from->load(sync::relaxed)); n != nullptr; n = node_at(from->load(sync::relaxed))) {
-    if (n == &gone) {
-      put_link(*from, after);
-      return;
-    }
-    if ((hash_of(policy, *n) & at.mask) != b) return;
-    from = &n->next;
-  }
-}
-
-/// The same on every path of the family of `hash`. The path of its own bucket is looked at in any case: it need not be listed.
-template <class Policy>
-void detach_everywhere(table<Policy>& t, std::uint64_t hash, const node& gone, std::uint64_t after) noexcept {
-  bucket_array& at = array_of(t, hash);
-  const std::uint64_t family = at.family_mask.load(sync::relaxed); // relaxed: see end_resize
-  const std::uint64_t own = hash & at.mask;
-  detach(t.policy, at, own, gone, after);
-  if (family == at.mask) [[likely]]
-    return;
-  for_each_sibling(at, hash & family, family + 1, [&](std::uint64_t b) {
-    if (b != own) detach(t.policy, at, b, gone, after);
-  });
-}
-
-/// Removes a node, under the lock of its stripe. What leads to it then leads to where it led, be that another bucket's
-/// node: to skip those as well would be a cut for which nobody has waited (README.md, hole 2).
-template <class Policy> void remove_node(table<Policy>& t, std::uint64_t hash, node& gone) noexcept {
-  // relaxed: under the stripe's lock
-  const std::uint64_t after = gone.next.load(sync::relaxed);
-  // Linearization point of an erase. [mark-dead] release: pairs with [follow]
-  gone.next.store(after | mark::dead, sync::release);
-  detach_everywhere(t, hash, gone, after & ~mark::all);
-  give_place(t);
-}
 
 /// Puts the node of a record in the place of another, under the lock of their stripe. The old one leads to it, and so do then
 /// all paths that have led to the old one; from its link on every reader sees the new record, whichever path it is on.

@@ -3,7 +3,7 @@
 // it or takes it out.
 #pragma once
 
-#include <cubby/detail/engines/relativistic/mutate.hpp>
+#include <cubby/detail/engines/relativistic/erase.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
