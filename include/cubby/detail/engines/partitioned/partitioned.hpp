@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DRAMHiT-P (sections 3.2 to 3.4): partitions that every thread reads and one thread at a time writes to; writes are sent
-// and not answered. README.md beside this file has the drawing, what we changed and why, and what is not proved.
+// Binds DRAMHiT-P (sections 3.2 to 3.4) to the contract: all threads read a partition, one thread at a time writes to it. Writes are
+// sent and not answered. README.md beside this file has a drawing, what we changed and why, and what is not proved.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// Words to words. A find runs inside a pin; a write goes through a `sender`, which one thread at a time uses.
+/// Maps words to words. A find runs inside a pin. A write goes through a `sender`, which one thread at a time uses.
 template <slot_policy Policy> class partitioned_engine {
 public:
   using policy = Policy;
@@ -23,7 +23,7 @@ public:
   using stats_type = table_stats;
   static constexpr engine_claims claims{.lock_free_find = true};
 
-  /// Throws std::bad_alloc when the first arrays or the threads cannot be had (without exceptions: `ok`).
+  /// Throws std::bad_alloc if there is no memory for the first arrays, or no thread for an owner; without exceptions `ok` is then false.
   partitioned_engine(const options_type& chosen, Policy slots) : all_(chosen, std::move(slots)) {
     ok_ = engines::partitioned::open(all_);
     if (ok_) return;
@@ -38,9 +38,9 @@ public:
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] const Policy& slots() const noexcept { return all_.set.policy; }
-  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  /// Keeps alive what the table shows, until the returned object ends. Nests. It costs one store at each end.
   static thread_pin pin(thread_record& s) noexcept { return thread_pin(s); }
-  /// The calling thread's record; null when there is no memory for one.
+  /// The calling thread's record; null if there is no memory for one.
   [[nodiscard]] thread_record* local_thread_record() noexcept { return registry::local(*all_.set.home); }
   /// A thread record for a handle; null: no memory.
   [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*all_.set.home); }
@@ -48,7 +48,7 @@ public:
   CUBBY_ALWAYS_INLINE found_word find(thread_record&, const probe& p) const noexcept {
     return engines::partitioned::find_in(all_.set, p);
   }
-  /// Inside a pin: it looks where the partition's array is.
+  /// Inside a pin, because it reads the address of the partition's array.
   CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {
     const auto at = engines::partitioned::whereabouts_of(all_.set, p.hash);
     const auto& a = engines::partitioned::array_of(all_.set.all[at.partition]);
@@ -75,7 +75,7 @@ public:
   CUBBY_ALWAYS_INLINE void erase(sender& from, const probe& p) noexcept {
     (void)engines::partitioned::send(all_, from, p, 0, engines::partitioned::write_kind::erase);
   }
-  /// False: some of what was sent since the last call wanted memory that there was not, and was dropped.
+  /// False: some messages since the last call were dropped for want of memory.
   bool flush(sender& from) noexcept { return engines::partitioned::flush(all_, from); }
 
   [[nodiscard]] std::size_t partitions() const noexcept { return all_.set.count; }
