@@ -103,8 +103,7 @@ outcome run_set_request(context<Engine> s, const typename Engine::probe& p, cons
   const auto look = [&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; };
   if (asked.what == verb::assign) return outcome_of(look());
   if (asked.what == verb::insert_or_add) return outcome::not_executed;
-  return outcome_of(
-      change_or_insert(s, p, look, [&] { return place(s, p, asked.key); })); // waits for the end of a reservation
+  return outcome_of(change_or_insert(s, p, look, [&] { return place(s, p, asked.key); })); // waits for reservations
 }
 
 /// Carries out a request that writes a value. The request has its value.
