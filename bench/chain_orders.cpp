@@ -15,7 +15,7 @@
 
 namespace {
 
-namespace space = bench::space;
+namespace relativistic = bench::relativistic;
 
 using clock_type = std::chrono::steady_clock;
 
@@ -184,7 +184,7 @@ int main(int count, char** words) {
   p.entries = number(count, words, 1, p.entries);
   p.milliseconds = static_cast<unsigned>(number(count, words, 2, p.milliseconds));
   p.rounds = static_cast<unsigned>(number(count, words, 3, p.rounds));
-  if (p.entries < space::stripe_count * space::most_siblings || p.rounds == 0) return 2;
+  if (p.entries < relativistic::stripe_count * relativistic::most_siblings || p.rounds == 0) return 2;
   report_rest(p);
   report_resizing(p);
 }

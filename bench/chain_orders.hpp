@@ -13,7 +13,7 @@
 
 namespace bench {
 
-namespace space = cubby::detail::engines::relativistic;
+namespace relativistic = cubby::detail::engines::relativistic;
 using integers =
     cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
 
@@ -30,18 +30,18 @@ inline void wait_for(cubby::rcu::grace_period readers) {
 }
 
 /// The engine's table, resized by hand: its policy would not let chains be as long as those that are measured.
-class room_table {
+class table_by_hand {
 public:
-  explicit room_table(std::uint64_t buckets) : table_(settings(buckets), integers({}, {}, 0)) {
-    if (!space::open(table_)) std::abort();
+  explicit table_by_hand(std::uint64_t buckets) : table_(settings(buckets), integers({}, {}, 0)) {
+    if (!relativistic::open(table_)) std::abort();
     table_.bound = ~std::uint64_t{0};
   }
-  room_table(const room_table&) = delete;
-  room_table& operator=(const room_table&) = delete;
-  ~room_table() { space::close(table_); }
+  table_by_hand(const table_by_hand&) = delete;
+  table_by_hand& operator=(const table_by_hand&) = delete;
+  ~table_by_hand() { relativistic::close(table_); }
 
   [[nodiscard]] auto probe(std::uint64_t key) const { return table_.policy.probe_of(key); }
-  [[nodiscard]] bool find(std::uint64_t key) const { return space::find(table_, probe(key)).found; }
+  [[nodiscard]] bool find(std::uint64_t key) const { return relativistic::find(table_, probe(key)).found; }
   [[nodiscard]] const resize_costs& costs() const { return costs_; }
 
 protected:
@@ -54,59 +54,59 @@ protected:
   /// As the engine inserts, except for the link that `place` gives.
   template <class Place> void insert_at(std::uint64_t key, Place place) {
     const auto p = probe(key);
-    if (space::search(table_.policy, space::first_link(table_, p.hash), p).where != nullptr) return;
-    space::node* const made = space::make_node<integers>(p.word, key, 0);
+    if (relativistic::search(table_.policy, relativistic::first_link(table_, p.hash), p).where != nullptr) return;
+    relativistic::node* const made = relativistic::make_node<integers>(p.word, key, 0);
     if (made == nullptr) std::abort();
-    const cubby::detail::lock_scope hold(space::stripe_of(table_, p.hash).lock);
-    auto& before = place(space::array_of(table_, p.hash), p.hash);
+    const cubby::detail::lock_scope hold(relativistic::stripe_of(table_, p.hash).lock);
+    auto& before = place(relativistic::array_of(table_, p.hash), p.hash);
     made->next.store(before.load(cubby::detail::sync::relaxed),
                      cubby::detail::sync::relaxed); // relaxed: not yet shared
-    space::put_link(before, space::link_to(*made));
+    relativistic::put_link(before, relativistic::link_to(*made));
   }
   /// Until the new array is shown; then waits for the readers of the old one.
   void move_chains(std::uint64_t buckets) {
-    if (!space::begin_resize(table_, buckets)) std::abort();
+    if (!relativistic::begin_resize(table_, buckets)) std::abort();
     ++costs_.resizes;
     // relaxed: a figure
     const std::uint64_t bytes = table_.array_bytes.load(cubby::detail::sync::relaxed);
     if (bytes > costs_.peak_bytes) costs_.peak_bytes = bytes;
-    while (!table_.work.waiting) (void)space::work_on(table_, ~std::uint64_t{0});
+    while (!table_.work.waiting) (void)relativistic::work_on(table_, ~std::uint64_t{0});
     wait_for(table_.work.readers);
     ++costs_.waits;
   }
   /// Frees the old array, which no thread reads any more.
   void leave_old() {
-    while (!space::release_old(table_)) {
+    while (!relativistic::release_old(table_)) {
     }
-    space::begin_cuts(table_);
+    relativistic::begin_cuts(table_);
   }
 
-  space::table<integers> table_;
+  relativistic::table<integers> table_;
   resize_costs costs_;
 };
 
-class sorted_table : public room_table {
+class sorted_table : public table_by_hand {
 public:
-  using room_table::room_table;
+  using table_by_hand::table_by_hand;
   void insert(std::uint64_t key) {
-    insert_at(key, [this](space::bucket_array& at, std::uint64_t hash) -> auto& {
-      return space::place_of(table_.policy, at, hash);
+    insert_at(key, [this](relativistic::bucket_array& at, std::uint64_t hash) -> auto& {
+      return relativistic::place_of(table_.policy, at, hash);
     });
   }
   void resize(std::uint64_t buckets) {
     move_chains(buckets);
-    while (space::work_on(table_, ~std::uint64_t{0}) != space::progress::idle) {
+    while (relativistic::work_on(table_, ~std::uint64_t{0}) != relativistic::progress::idle) {
     }
   }
   /// A lookup that ends where the key would be: it hashes the key of every node that it passes.
   [[nodiscard]] bool find_or_end_early(std::uint64_t key) const {
     const auto p = probe(key);
-    std::uint64_t link = space::first_link(table_, p.hash);
-    for (const space::node* n = space::node_at(link); n != nullptr; n = space::node_at(link)) {
+    std::uint64_t link = relativistic::first_link(table_, p.hash);
+    for (const relativistic::node* n = relativistic::node_at(link); n != nullptr; n = relativistic::node_at(link)) {
       link = n->next.load(cubby::detail::sync::acquire);
       if (n->key == p.word) {
-        if ((link & space::mark::dead) == 0) return true;
-      } else if (space::comes_before(p.hash, table_.policy.hash_of(n->key, 0))) {
+        if ((link & relativistic::mark::dead) == 0) return true;
+      } else if (relativistic::comes_before(p.hash, table_.policy.hash_of(n->key, 0))) {
         return false;
       }
     }
@@ -115,15 +115,16 @@ public:
 };
 
 /// Nodes come in front of their chain, and the nodes of a family's buckets lie mixed.
-class unsorted_table : public room_table {
+class unsorted_table : public table_by_hand {
 public:
-  using room_table::room_table;
+  using table_by_hand::table_by_hand;
   void insert(std::uint64_t key) {
-    insert_at(key, [](space::bucket_array& at, std::uint64_t hash) -> auto& { return at.heads[hash & at.mask]; });
+    insert_at(key,
+              [](relativistic::bucket_array& at, std::uint64_t hash) -> auto& { return at.heads[hash & at.mask]; });
   }
   void resize(std::uint64_t buckets) {
     move_chains(buckets);
-    space::resize_work& w = table_.work;
+    relativistic::resize_work& w = table_.work;
     if (w.to->mask < w.from->mask) {
       leave_old(); // which ends a shrink
       return;
@@ -133,7 +134,7 @@ public:
       ++costs_.waits;
     }
     leave_old();
-    space::end_resize(table_);
+    relativistic::end_resize(table_);
   }
 
 private:
@@ -145,36 +146,36 @@ private:
     std::uint64_t behind = 0; // nodes on the path behind that link
     std::uint64_t own = 0;    // where it should lead: the bucket's next node, or nowhere
   };
-  [[nodiscard]] seam find_seam(space::bucket_array& at, std::uint64_t bucket) const {
+  [[nodiscard]] seam find_seam(relativistic::bucket_array& at, std::uint64_t bucket) const {
     seam found;
     cubby::detail::sync::word<std::uint64_t>* from = &at.heads[bucket];
     // relaxed, all: no other thread changes links
-    for (space::node* n = space::node_at(from->load(cubby::detail::sync::relaxed)); n != nullptr;) {
-      const bool own = (space::hash_of(table_.policy, *n) & at.mask) == bucket;
+    for (relativistic::node* n = relativistic::node_at(from->load(cubby::detail::sync::relaxed)); n != nullptr;) {
+      const bool own = (relativistic::hash_of(table_.policy, *n) & at.mask) == bucket;
       if (found.where == nullptr && !own) found.where = from;
       if (found.where != nullptr) {
         ++found.behind;
-        if (own && found.own == 0) found.own = space::link_to(*n);
+        if (own && found.own == 0) found.own = relativistic::link_to(*n);
       }
       from = &n->next;
-      n = space::node_at(from->load(cubby::detail::sync::relaxed)); // relaxed: as above
+      n = relativistic::node_at(from->load(cubby::detail::sync::relaxed)); // relaxed: as above
     }
     return found;
   }
   /// Of the seams of a family cuts the one with the most nodes behind it, which no other bucket's reader can be at: the path that
   /// led there would have a seam before it. False: there is none.
-  bool cut_seam(space::bucket_array& at, std::uint64_t number, std::uint64_t step) {
+  bool cut_seam(relativistic::bucket_array& at, std::uint64_t number, std::uint64_t step) {
     seam first;
     for (std::uint64_t b = number; b <= at.mask; b += step) {
       const seam s = find_seam(at, b);
       if (s.behind > first.behind) first = s;
     }
     if (first.where == nullptr) return false;
-    space::put_link(*first.where, first.own);
+    relativistic::put_link(*first.where, first.own);
     return true;
   }
   /// One cut in each family that needs one; false: none did.
-  bool cut_once(space::bucket_array& from, space::bucket_array& to) {
+  bool cut_once(relativistic::bucket_array& from, relativistic::bucket_array& to) {
     bool any = false;
     for (std::uint64_t number = 0; number <= from.mask; ++number) {
       auto& head = from.heads[number];
@@ -202,9 +203,11 @@ public:
   ~in_place_table() {
     for (std::uint64_t b = 0; b <= at_.mask; ++b) {
       // relaxed, both: no other thread is here
-      for (space::node* n = space::node_at(at_.heads[b].load(cubby::detail::sync::relaxed)); n != nullptr;) {
-        space::node* const next = space::node_at(n->next.load(cubby::detail::sync::relaxed)); // relaxed: as above
-        space::free_node(n);
+      for (relativistic::node* n = relativistic::node_at(at_.heads[b].load(cubby::detail::sync::relaxed));
+           n != nullptr;) {
+        relativistic::node* const next =
+            relativistic::node_at(n->next.load(cubby::detail::sync::relaxed)); // relaxed: as above
+        relativistic::free_node(n);
         n = next;
       }
     }
@@ -214,17 +217,18 @@ public:
   [[nodiscard]] bool find(std::uint64_t key) const {
     const auto p = policy_.probe_of(key);
     const std::uint64_t mask = mask_.load(cubby::detail::sync::acquire);
-    return space::search(policy_, at_.heads[p.hash & mask].load(cubby::detail::sync::acquire), p).where != nullptr;
+    return relativistic::search(policy_, at_.heads[p.hash & mask].load(cubby::detail::sync::acquire), p).where !=
+           nullptr;
   }
   /// While no thread resizes.
   void insert(std::uint64_t key) {
     const auto p = policy_.probe_of(key);
-    space::node* const made = space::make_node<integers>(p.word, key, 0);
+    relativistic::node* const made = relativistic::make_node<integers>(p.word, key, 0);
     if (made == nullptr) std::abort();
-    auto& before = space::place_of(policy_, at_, p.hash);
+    auto& before = relativistic::place_of(policy_, at_, p.hash);
     made->next.store(before.load(cubby::detail::sync::relaxed),
                      cubby::detail::sync::relaxed); // relaxed: not yet shared
-    space::put_link(before, space::link_to(*made));
+    relativistic::put_link(before, relativistic::link_to(*made));
   }
   void resize(std::uint64_t buckets) {
     ++costs_.resizes;
@@ -248,19 +252,20 @@ private:
     const std::uint64_t now = at_.mask + 1;
     for (std::uint64_t b = 0; b < now; ++b) {
       // relaxed, all: no other thread changes links
-      for (const space::node* n = space::node_at(at_.heads[b].load(cubby::detail::sync::relaxed)); n != nullptr;) {
-        const std::uint64_t own = space::hash_of(policy_, *n) & (buckets - 1);
+      for (const relativistic::node* n = relativistic::node_at(at_.heads[b].load(cubby::detail::sync::relaxed));
+           n != nullptr;) {
+        const std::uint64_t own = relativistic::hash_of(policy_, *n) & (buckets - 1);
         auto& head = at_.heads[own];
         // relaxed, all: as above
         if (own >= now && head.load(cubby::detail::sync::relaxed) == 0)
-          head.store(space::link_to(*n), cubby::detail::sync::relaxed);
-        n = space::node_at(n->next.load(cubby::detail::sync::relaxed)); // relaxed: as above
+          head.store(relativistic::link_to(*n), cubby::detail::sync::relaxed);
+        n = relativistic::node_at(n->next.load(cubby::detail::sync::relaxed)); // relaxed: as above
       }
     }
     show(buckets - 1);
     at_.mask = buckets - 1;
     at_.family_mask.store(now - 1, cubby::detail::sync::relaxed); // relaxed: only this thread uses it
-    for (std::uint64_t b = 0; b < now; ++b) space::cut_chains(policy_, at_, b);
+    for (std::uint64_t b = 0; b < now; ++b) relativistic::cut_chains(policy_, at_, b);
   }
   void shrink(std::uint64_t buckets) {
     const std::uint64_t ways = at_.mask ^ (buckets - 1);
@@ -270,10 +275,10 @@ private:
       do {
         // relaxed, all: no other thread changes links
         const std::uint64_t chain = at_.heads[b].load(cubby::detail::sync::relaxed);
-        if (b != number && chain != 0) space::put_link(*tail, chain);
-        space::node* n = space::node_at(chain);
-        for (; n != nullptr; n = space::node_at(tail->load(cubby::detail::sync::relaxed))) tail = &n->next;
-        b = space::next_sibling(b, ways);
+        if (b != number && chain != 0) relativistic::put_link(*tail, chain);
+        relativistic::node* n = relativistic::node_at(chain);
+        for (; n != nullptr; n = relativistic::node_at(tail->load(cubby::detail::sync::relaxed))) tail = &n->next;
+        b = relativistic::next_sibling(b, ways);
       } while (b != number);
     }
     const std::uint64_t before = at_.mask + 1;
@@ -291,7 +296,7 @@ private:
 
   integers policy_{{}, {}, 0};
   cubby::detail::sync::word<std::uint64_t> mask_; // what readers go by; `at_` is the writer's
-  space::bucket_array at_;
+  relativistic::bucket_array at_;
   cubby::detail::memory::region pages_;
   resize_costs costs_;
 };

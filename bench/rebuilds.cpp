@@ -18,9 +18,9 @@
 
 namespace {
 
-namespace space = cubby::detail::engines::dramhit;
+namespace dramhit = cubby::detail::engines::dramhit;
 using codec = cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>;
-using table = space::table<codec>;
+using table = dramhit::table<codec>;
 using cubby::detail::arrays::first_array, cubby::detail::arrays::next_array;
 
 struct plan {
@@ -108,8 +108,8 @@ private:
   times write_some() {
     const cubby::detail::thread_pin inside(thread_record_);
     for (std::uint64_t i = next_; i < next_ + pairs_at_a_time; ++i) {
-      space::prefetch_home(table_, probe_of(i));
-      space::prefetch_home(table_, probe_of(i - live_));
+      dramhit::prefetch_home(table_, probe_of(i));
+      dramhit::prefetch_home(table_, probe_of(i - live_));
     }
     times out{};
     for (std::uint64_t i = 0; i < pairs_at_a_time; ++i, ++next_) {
@@ -123,12 +123,12 @@ private:
     return out;
   }
   [[nodiscard]] cubby::detail::word_probe probe_of(std::uint64_t i) const {
-    return table_.policy.probe_of(i * step_ + first_ + space::reserved_words);
+    return table_.policy.probe_of(i * step_ + first_ + dramhit::reserved_words);
   }
-  void insert() { must(space::insert(table_, thread_record_, probe_of(next_), next_) == cubby::outcome::inserted); }
+  void insert() { must(dramhit::insert(table_, thread_record_, probe_of(next_), next_) == cubby::outcome::inserted); }
   void erase() {
     const auto always = [](std::uint64_t) { return cubby::detail::decision{cubby::action::erase, 0}; };
-    must(space::mutate(table_, thread_record_, probe_of(next_ - live_), always).found);
+    must(dramhit::mutate(table_, thread_record_, probe_of(next_ - live_), always).found);
   }
 
   table& table_;
@@ -143,7 +143,7 @@ private:
 outcome turn(const plan& p, cubby::dramhit::options chosen) {
   chosen.capacity = p.entries;
   table t(chosen, codec({}, {}, 0));
-  must(space::open(t));
+  must(dramhit::open(t));
   std::vector<std::unique_ptr<outcome>> all(p.threads);
   std::uint64_t before = 0;
   (void)bench::beside(
@@ -164,7 +164,7 @@ outcome turn(const plan& p, cubby::dramhit::options chosen) {
     sum.moving.merge(all[i]->moving);
   }
   sum.rebuilds = rebuilds_of(t) - before;
-  space::close(t);
+  dramhit::close(t);
   return sum;
 }
 

@@ -16,7 +16,7 @@
 
 namespace {
 
-namespace space = cubby::detail::engines::relativistic;
+namespace relativistic = cubby::detail::engines::relativistic;
 using clock_type = std::chrono::steady_clock;
 
 struct plan {
@@ -32,42 +32,42 @@ struct plan {
 class relativistic_table {
 public:
   relativistic_table(std::uint64_t buckets, std::uint64_t entries) : table_(settings(buckets), codec({}, {}, 0)) {
-    if (!space::open(table_)) std::abort();
+    if (!relativistic::open(table_)) std::abort();
     table_.bound = ~std::uint64_t{0};
     cubby::detail::thread_record& mine = *cubby::detail::registry::local();
     const cubby::detail::thread_pin inside(mine);
     for (std::uint64_t i = 0; i < entries; ++i) {
-      if (space::insert(table_, table_.policy.probe_of(i), i).outcome != cubby::outcome::inserted) std::abort();
+      if (relativistic::insert(table_, table_.policy.probe_of(i), i).outcome != cubby::outcome::inserted) std::abort();
     }
   }
   relativistic_table(const relativistic_table&) = delete;
   relativistic_table& operator=(const relativistic_table&) = delete;
-  ~relativistic_table() { space::close(table_); }
+  ~relativistic_table() { relativistic::close(table_); }
 
   class reader {
   public:
     explicit reader(relativistic_table& t) : table_(t.table_), thread_record_(*cubby::detail::registry::local()) {}
     bool find(std::uint64_t key, std::uint64_t& value) {
       const cubby::detail::thread_pin inside(thread_record_);
-      const cubby::detail::found_word got = space::find(table_, table_.policy.probe_of(key));
+      const cubby::detail::found_word got = relativistic::find(table_, table_.policy.probe_of(key));
       value = got.word;
       return got.found;
     }
 
   private:
-    using table = space::table<
+    using table = relativistic::table<
         cubby::detail::codec<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, std::allocator<std::byte>>>;
     table& table_;
     cubby::detail::thread_record& thread_record_;
   };
 
   void resize(std::uint64_t buckets) {
-    if (!space::begin_resize(table_, buckets)) std::abort();
+    if (!relativistic::begin_resize(table_, buckets)) std::abort();
     cubby::rcu::reader_backoff wait;
     for (;;) {
-      const space::progress how = space::work_on(table_, ~std::uint64_t{0});
-      if (how == space::progress::idle) return;
-      if (how == space::progress::more) wait = cubby::rcu::reader_backoff();
+      const relativistic::progress how = relativistic::work_on(table_, ~std::uint64_t{0});
+      if (how == relativistic::progress::idle) return;
+      if (how == relativistic::progress::more) wait = cubby::rcu::reader_backoff();
       else wait.pause();
     }
   }
@@ -81,7 +81,7 @@ private:
     o.growth = cubby::growth_policy::fixed;
     return o;
   }
-  space::table<codec> table_;
+  relativistic::table<codec> table_;
 };
 
 struct figure {
@@ -167,7 +167,7 @@ int main(int count, char** words) {
   p.entries = number(count, words, 4, p.entries);
   p.buckets = std::bit_ceil(number(count, words, 5, p.buckets));
   p.pause = std::chrono::microseconds(number(count, words, 6, 0));
-  if (p.readers == 0 || p.rounds == 0 || p.entries == 0 || p.buckets < space::stripe_count) return 2;
+  if (p.readers == 0 || p.rounds == 0 || p.entries == 0 || p.buckets < relativistic::stripe_count) return 2;
   results all[] = {{"relativistic", measure<relativistic_table>, {}, {}, {}},
                    {"ddds", measure<bench::filled<bench::ddds_table>>, {}, {}, {}},
                    {"rwlock", measure<bench::filled<bench::rwlock_table>>, {}, {}, {}}};

@@ -193,7 +193,7 @@ template <class R> void clear_and_release(R& r) {
   r.model.clear();
 }
 
-template <class R> void reserve_room(R& r) {
+template <class R> void reserve_space(R& r) {
   const std::size_t wanted = r.in.two_bytes() % 4096u;
   const bool had = r.api([&](auto& f) { return f.reserve(wanted); });
   require(had || r.chosen.options.growth == cubby::growth_policy::fixed, "reserve");

@@ -32,7 +32,7 @@ template <class R> inline constexpr verb_entry<R> shared_verbs[] = {
     {"erase_if of all", &erase_chosen<R>},
     {"clear", &clear<R>},
     {"clear_and_release", &clear_and_release<R>},
-    {"reserve", &reserve_room<R>},
+    {"reserve", &reserve_space<R>},
     {"reserve of too much", &reserve_too_much<R>},
     {"shrink_to_fit", &shrink<R>},
     {"stats", &figures<R>},

@@ -68,6 +68,7 @@ class Layers(House):
             "include/cubby/detail/core/contract.hpp": header("#include <cubby/detail/core/hash.hpp>"),
             "include/cubby/detail/engines/dlht/lifecycle.hpp": header("#include <cubby/detail/core/contract.hpp>"),
             "include/cubby/detail/engines/dlht/dlht.hpp": header('#include "lifecycle.hpp"'),
+            "include/cubby/detail/engines/dlht/README.md": MD_SPDX + "# DLHT\n",
             "include/cubby/map.hpp": header("#include <cubby/detail/engines/dlht/dlht.hpp>"),
             "apps/main.cpp": SPDX + "#include <cubby/map.hpp>\n#include <fmt/core.h>\n",
             "tests/t.cpp": SPDX + "#include <cubby/detail/engines/dlht/lifecycle.hpp>\n",
@@ -146,16 +147,17 @@ class Sizes(House):
         half = header() + "// x\n" * 390
         folder = "include/cubby/detail/engines/dlht/"
         files = {folder + name: half for name in ("a.hpp", "b.hpp", "lifecycle.hpp")}
-        self.passes(files)
+        self.passes({**files, folder + "README.md": MD_SPDX + "# DLHT\n"})
         files[folder + "d.hpp"] = half
         self.catches("size", {**files, folder + "README.md": MD_SPDX + "# DLHT\nNot a word about its size.\n"})
         self.passes({**files, folder + "README.md": MD_SPDX + "# DLHT\n\n## Size\nIt does much.\n"})
 
-    def test_engine_of_several_headers_has_a_lifecycle(self):
+    def test_engine_of_several_headers_has_a_lifecycle_and_a_readme(self):
         folder = "include/cubby/detail/engines/dlht/"
         self.passes({folder + "dlht.hpp": header()})
-        files = {folder + "dlht.hpp": header(), folder + "find.hpp": header()}
+        files = {folder + "dlht.hpp": header(), folder + "find.hpp": header(), folder + "README.md": MD_SPDX + "# DLHT\n"}
         self.catches("lifecycle", files)
+        self.catches("readme", {folder + "dlht.hpp": header(), folder + "lifecycle.hpp": header()})
         self.passes({**files, folder + "lifecycle.hpp": header()})
 
     def test_long_file(self):

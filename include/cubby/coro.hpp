@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups as coroutines, for callers who cannot batch (DLHT section 3.3): a lookup asks memory for its bin, lets other
-// tasks of its runner go on, in record mode asks for the record and waits one more turn, and only then looks.
-// Everything runs in the thread that calls `run`; no queue is allocated beside the coroutines' own frames.
+// Lookups as coroutines, for callers that cannot batch (DLHT section 3.3). A lookup prefetches its bin and lets other tasks of
+// its runner go on. In record mode it then prefetches the record and waits one more turn. Then it reads the entry.
+// All tasks run in the thread that calls `run`. Beside the coroutines' frames nothing is allocated.
 #pragma once
 
 #include <cubby/detail/platform/cpu.hpp> // first: it says which C++ is needed
@@ -20,15 +20,15 @@ class round_robin;
 
 namespace detail {
 
-/// What a suspended task does at its next turn: true when it is ready to go on.
+/// The step of a suspended task at its next turn. It answers true if the task can go on.
 struct turn {
   bool (*step)(turn&) = nullptr;
 };
 
 } // namespace detail
 
-/// A coroutine that returns nothing: give it to a runner. Never started, it only frees its frame. What its parameters
-/// and captures refer to must live until the runner is through.
+/// A coroutine without a result, to be given to a runner. A task that is never started only frees its frame. The objects to which
+/// its parameters and captures refer must live until `run` has returned.
 class task {
 public:
   struct promise_type {
@@ -59,7 +59,7 @@ private:
   std::coroutine_handle<promise_type> own_;
 };
 
-/// Runs tasks in turn, at most `width` of them at the same time: as many as memory can serve at once, 8 to 32.
+/// Runs tasks in turn, at most `width` of them at a time. A good width is the number of memory reads in flight, 8 to 32.
 class round_robin {
 public:
   explicit round_robin(std::size_t width = 16) noexcept : width_(width == 0 ? 1 : width) {}
@@ -69,15 +69,15 @@ public:
     while (promise* const p = waiting_.pop()) destroy(p);
   }
 
-  /// Takes a task over; it starts in `run`, after those that came before. A running task may spawn others.
+  /// Takes a task. It starts in `run`, after the tasks that were spawned before it. A running task may spawn others.
   void spawn(task t) noexcept {
     promise& p = std::exchange(t.own_, nullptr).promise();
     p.runner = this;
     waiting_.push(&p);
   }
 
-  /// Until every task has ended. The first exception that left a task is thrown when all have. Not to be called by a
-  /// task of this runner.
+  /// Runs until every task has ended. Then it throws the first exception that left a task, if there was one. A task of this
+  /// runner must not call it.
   void run() {
     std::exception_ptr first;
     for (std::size_t active = 0;;) {
@@ -99,7 +99,7 @@ private:
   using promise = task::promise_type;
   using handle_type = std::coroutine_handle<promise>;
 
-  /// First in, first out, through the promises.
+  /// A queue, linked through the promises.
   class line {
   public:
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -131,10 +131,10 @@ private:
 
   std::size_t width_;
   line waiting_; // not yet started
-  line ready_;   // started; each has its turn
+  line ready_;   // started
 };
 
-/// `co_await` it, in a task, at once; that answers like `find`, or for a set like `contains`. Not to be moved.
+/// To be awaited at once, inside a task. The result is that of `find`, or of `contains` for a set. It cannot be moved.
 template <class Api> class async_lookup : detail::turn {
   using codec_type = typename Api::engine_type::policy;
   using probe = typename Api::engine_type::probe;
@@ -168,7 +168,7 @@ public:
   }
 
 private:
-  /// The bin has had a turn's time to come. True: nothing else to wait for.
+  /// Runs one turn after the prefetch of the bin. True: there is nothing else to wait for.
   bool advance() {
     if constexpr (codec_type::in_records) {
       if (asked_) return true;

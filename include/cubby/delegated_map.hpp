@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::delegated_map<K, V>: a map that any thread reads and whose writes are carried out by one thread for each part of it
-// (DRAMHiT-P). A write goes through a handle, is answered by nothing but `done` or `full`, and is seen by everybody, its
-// sender included, at the latest when its handle's `flush` has returned. What tells how it ended (insert, assign, update,
-// extract, ...) is not there: it would need a message back. Experimental: its gain on many cores has not been measured.
+// cubby::delegated_map<K, V>: any thread reads the map; one thread at a time writes to each partition (DRAMHiT-P, sections 3.2 to
+// 3.4). A write is a message that a handle sends. It answers `done` (sent) or `full`. All threads, the sender included, see its
+// effect at the latest when `flush` of that handle has returned. Verbs that report the old entry (insert, assign, update,
+// extract, ...) do not exist here, because they would need an answer. Experimental: nobody has measured it on many cores.
 #pragma once
 
 #include <concepts>
@@ -21,16 +21,16 @@
 
 namespace cubby::inline v0 {
 
-/// Whether values of this type may be added up by `insert_or_add` of a `delegated_map`. A thread that carries the addition out has the
-/// partition to itself meanwhile, so a `+` that comes back to the map would wait for itself for ever. That of numbers does not; a
-/// type of one's own says by `template <> inline constexpr bool cubby::adds_in_place<T> = true;` that its `operator+` is
-/// short, uses no map and waits for nobody. Say so before the first use of the map.
+/// Whether `insert_or_add` of a `delegated_map` may add values of this type. The addition runs while its thread holds the
+/// partition's lock, so an `operator+` that calls the map would wait for itself for ever. Numbers may be added. For your own type,
+/// write `template <> inline constexpr bool cubby::adds_in_place<T> = true;` before the first use of the map, if its `operator+` is
+/// short, uses no map and never waits.
 template <class V> inline constexpr bool adds_in_place = std::is_arithmetic_v<V>;
 
 namespace detail {
 
-/// What can be asked, of the map itself (the calling thread's record) and of a handle. Every call is linearizable per key, takes
-/// no lock, and waits for nobody but where it says so.
+/// The read verbs, for the map itself (with the calling thread's record) and for a handle. Each call is linearizable per key. It
+/// takes no lock and never waits, unless its comment says so.
 template <class Derived, contract::delegating Engine> class delegated_reads {
 public:
   using codec_type = typename Engine::policy;
@@ -50,8 +50,8 @@ public:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     return s.engine.find(s.at, s.codec().probe_of(k)).found;
   }
-  /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
-  /// keys, values and found. Equal keys are looked up in their order.
+  /// Looks up all keys, and returns the number found. Sets found[i] for each i, and values[i] where found[i] is true. It looks up
+  /// as many keys as the shortest of the three spans has. Equal keys are looked up in their order.
   std::size_t find_batch(std::span<const key_type> keys, std::span<mapped_type> values, std::span<bool> found) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
@@ -64,8 +64,8 @@ public:
     detail::find_keys(s, keys.first(detail::least_of(keys.size(), values.size(), found.size())), take);
     return count;
   }
-  /// `f(const K&, const V&)` for each entry. Weak: an entry that is there all the time is seen once, one that comes or goes
-  /// meanwhile may be seen or not, and twice if it comes back. `f` may use the map.
+  /// Calls `f(const K&, const V&)` for each entry. O(capacity). Weak: an entry that is present throughout is seen once. An entry that
+  /// is inserted or erased meanwhile may be seen or not; one that is erased and inserted again may be seen twice. `f` may use the map.
   template <class F> void visit_all(F f) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
@@ -75,34 +75,35 @@ public:
       f(k, v);
     });
   }
-  /// Asks memory for the key's line and goes on. A hint.
+  /// Prefetches the key's cache line and returns at once. A hint without effect on results.
   void prefetch(const key_type& k) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     s.engine.prefetch(s.codec().probe_of(k));
   }
-  /// `co_await` finds the key while other tasks of the same runner go on; include <cubby/coro.hpp>.
+  /// The awaitable of a find: other tasks of the same runner go on meanwhile. Include <cubby/coro.hpp>.
   [[nodiscard]] auto async_find(const key_type& k) const {
     return async_lookup<Derived>(static_cast<const Derived&>(*this), k);
   }
 
-  /// Entries that have been carried out; exact when nothing is on its way.
+  /// The number of entries. Exact while no write is pending. O(partitions).
   [[nodiscard]] std::size_t size() const { return here().engine.size(); }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// Slots; a partition grows before all of its own are used. Like `stats`, waits for the writer of each partition in turn.
+  /// The number of slots. A partition grows before all of its slots are used. Blocks, as `stats` does, for the writer of each partition
+  /// in turn.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
   [[nodiscard]] typename Engine::stats_type stats() const { return here().engine.stats(); }
-  /// Makes space for this many entries; waits for the writers. False: no memory, or the table is `fixed`.
+  /// Makes space for this many entries. Blocks for the writers. False: no memory, or the table is `fixed` and smaller.
   bool reserve(std::size_t entries) {
     const auto s = here();
     return s.engine.reserve(s.at, entries);
   }
-  /// Gives space back that the entries do not need; waits for the writers. False: no memory for a smaller array.
+  /// Gives back space that the entries do not need. Blocks for the writers. False: no memory for a smaller array.
   bool shrink_to_fit() {
     const auto s = here();
     return s.engine.shrink_to_fit(s.at);
   }
-  /// How many partitions there are, and which one a key is in.
+  /// The number of partitions, and the number of a key's partition.
   [[nodiscard]] std::size_t partitions() const noexcept { return here().engine.partitions(); }
   [[nodiscard]] std::size_t partition_of(const key_type& k) const {
     const auto s = here();
@@ -119,8 +120,8 @@ protected:
 
 } // namespace detail
 
-/// A thread record and a channel to each partition. Move-only; used by one thread at a time; must not outlive its map. What it
-/// sends about one key is carried out in the order in which it was sent. Its end flushes.
+/// A thread record, and a channel to each partition. Move-only; one thread at a time uses it; it must not outlive its map. Its
+/// writes of one key are carried out in the order in which it sent them. The destructor flushes.
 template <detail::contract::delegating Engine> class delegated_handle
     : public detail::delegated_reads<delegated_handle<Engine>, Engine> {
   using base = detail::delegated_reads<delegated_handle<Engine>, Engine>;
@@ -142,18 +143,22 @@ public:
   ~delegated_handle() {
     if (from_ != nullptr) thread_record_.engine().close_sender(*from_);
   }
-  /// False when there was no memory for the channels, in builds without exceptions; then only destroy it.
+  /// False if there was no memory for the channels, in builds without exceptions. Such a handle may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return from_ != nullptr; }
 
-  /// Gives the key this value, there or not.
+  /// Sends a write that gives the key this value, whether the key is there or not. While the partition's queue is full it carries
+  /// out writes itself or waits for the thread that does. `full`: a `fixed` table is at its bound and has not this key.
   outcome insert_or_assign(const key_type& k, const mapped_type& v) {
     const auto s = context();
     return s.engine.insert_or_assign(*from_, s.codec().probe_of(k), detail::bits_of_value(v));
   }
-  /// Adds `n` to the value, or inserts `n`. Of numbers, and of types that say so: `adds_in_place`.
+  /// Sends a write that adds `n` to the value, or inserts `n`. For numbers and types with `adds_in_place`. It answers and waits as
+  /// `insert_or_assign` does.
   outcome insert_or_add(const key_type& k, const mapped_type& n)
     requires requires(const mapped_type& v) {
-      { static_cast<mapped_type>(v + v) } noexcept; // it is made where nobody could be told
+      {
+        static_cast<mapped_type>(v + v)
+      } noexcept; // the addition runs in another thread, which could not report an exception
     }
   {
     static_assert(adds_in_place<mapped_type>,
@@ -162,21 +167,21 @@ public:
     const auto s = context();
     return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));
   }
-  /// Takes the key out if it is there; of a full map, too.
+  /// Sends an erase. A full table takes erases, too. It waits as `insert_or_assign` does.
   void erase(const key_type& k) {
     const auto s = context();
     s.engine.erase(*from_, s.codec().probe_of(k));
   }
-  /// Returns when everything that this handle sent before has been carried out; carries out itself what nobody else does. False:
-  /// some of what was sent since the last call was dropped, because there was no memory for a larger array.
+  /// Returns when all writes that this handle has sent are carried out. Blocks; it carries out writes itself if no other thread
+  /// does. False: some writes since the last call were dropped, because there was no memory for a larger array.
   bool flush() { return thread_record_.engine().flush(*from_); }
 
-  /// From now on this handle looks after a partition: whenever it has filled a section for anybody, waits, or is told to
-  /// `serve`, it carries out what has come there. Several may look after one. There are `partitions()`; another number means none.
+  /// Makes this handle an owner of the partition: it carries out writes of the partition whenever it has filled a section, waits, or
+  /// is told to `serve`. A partition may have several owners. A number of `partitions()` or more has no effect.
   void own(std::size_t partition) { thread_record_.engine().look_after(*from_, partition, true); }
   void disown(std::size_t partition) { thread_record_.engine().look_after(*from_, partition, false); }
-  /// Carries out what has come for the partitions that this handle looks after, a section from each sender; the number of
-  /// writes. 0: there was none, or somebody else was at it.
+  /// Carries out pending writes of the partitions that this handle owns, at most one section of each sender, and returns their
+  /// number. 0: there were none, or other threads were writing to those partitions. Never blocks.
   std::size_t serve() { return thread_record_.engine().serve(*from_); }
 
   [[nodiscard]] detail::context<Engine> context() const { return {thread_record_.engine(), thread_record_.at()}; }
@@ -186,11 +191,11 @@ private:
   typename Engine::sender* from_;
 };
 
-/// The map. `partitions` and `owners` of its `options_type` say how many parts it has and how many threads of its own serve
-/// them; with no owners, handles do: those that `own`, and any that would have to wait. What is on its way when the bound
-/// of a `fixed` one is met still comes in: up to 512 entries a handle in each part. The hash is called for each write while
-/// its partition is held: it must be short and use no map, nor may the `+` of values (`adds_in_place`). Neither copied nor
-/// moved; it must outlive its handles and the calls of other threads.
+/// The map. Its `options_type` has `partitions`, and `owners`, the number of threads that the table starts to carry out writes. Without
+/// owners the handles do so: those that `own` a partition, and any that would have to wait. Writes that are pending when a `fixed`
+/// table reaches its bound are still carried out: at most 512 more entries for each handle and partition. The hash of each write
+/// runs while the partition's lock is held: it must be short and use no map. So must the `+` of values (`adds_in_place`). The map
+/// cannot be copied or moved. It must outlive its handles and the calls of other threads.
 template <class K, class V, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class delegated_map : public detail::delegated_reads<delegated_map<K, V, Hash, Allocator>,
                                                      detail::partitioned_engine<detail::codec<K, V, Hash, Allocator>>> {
@@ -202,24 +207,25 @@ class delegated_map : public detail::delegated_reads<delegated_map<K, V, Hash, A
 public:
   using engine_type = detail::partitioned_engine<detail::codec<K, V, Hash, Allocator>>;
   using handle_type = delegated_handle<engine_type>;
-  /// `cubby::options` and those that only this engine reads.
+  /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
   static constexpr storage_mode mode = mode_of<K, V>;
 
-  /// Throws std::bad_alloc when there is no memory for the first arrays, or no thread for an owner (without exceptions: see `ok`).
+  /// An empty map. Throws std::bad_alloc if there is no memory for the first arrays or no thread for an owner; without exceptions,
+  /// `ok` then answers false.
   explicit delegated_map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : delegated_map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// The same with the options of the engine: `delegated_map(cubby::partitioned::options{{.capacity = 1000}, {.owners = 2}})`.
+  /// The same, with the engine's own options: `delegated_map(cubby::partitioned::options{{.capacity = 1000}, {.owners = 2}})`.
   template <detail::contract::options_of<engine_type> O>
   explicit delegated_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : delegated_map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   delegated_map(const delegated_map&) = delete;
   delegated_map& operator=(const delegated_map&) = delete;
 
-  /// False when the map could not be made, in builds without exceptions; then only destroy it.
+  /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
-  /// What writes go through; costs channels to all partitions, which a later handle uses again. Throws std::bad_alloc without
-  /// memory.
+  /// A handle, through which writes go. It allocates a channel to each partition; a later handle uses the channels again. Throws
+  /// std::bad_alloc if there is no memory for them.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
   [[nodiscard]] detail::context<engine_type> context() const {
     return {engine_, detail::caller_thread_record(engine_)};
@@ -240,7 +246,7 @@ private:
   mutable engine_type engine_;
 };
 
-/// Not the usual map with another engine: says so.
+/// There is no map of this engine: its use ends in one readable error.
 template <class K, class V, class Hash, class Allocator> class map<K, V, partitioned, Hash, Allocator> {
   static_assert(!std::same_as<K, K>,
                 "cubby::partitioned is no engine of cubby::map, because its writes are not answered: write "
@@ -248,6 +254,19 @@ template <class K, class V, class Hash, class Allocator> class map<K, V, partiti
 
 public:
   template <class... A> explicit map(A&&...) {}
+};
+
+template <class K, class Engine, class Hash, class Allocator> class set;
+
+/// There is no set of this engine: its use ends in one readable error.
+template <class K, class Hash, class Allocator> class set<K, partitioned, Hash, Allocator> {
+  static_assert(
+      !std::same_as<K, K>,
+      "cubby::partitioned is no engine of cubby::set, because its writes are not answered: it is the engine of "
+      "cubby::delegated_map<K, V> alone");
+
+public:
+  template <class... A> explicit set(A&&...) {}
 };
 
 } // namespace cubby::inline v0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::dlht, the default engine, and cubby::dlht_single, the same for one thread; cubby::dlht_counted has a histogram. DLHT, HPDC 2024.
+// cubby::dlht, the default engine; cubby::dlht_single, the same for one thread; cubby::dlht_counted, with a histogram.
+// The paper: DLHT, HPDC 2024.
 #pragma once
 
 #include <cubby/detail/engines/dlht/dlht.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash alone: `cubby::hash<K>` and the mixer behind it, for hashes of one's own and without a table.
+// The hash without a table: `cubby::hash<K>`, and the mixer behind it for your own hashes.
 #pragma once
 
 #include <cubby/detail/core/hash.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time; nobody registers.
-// The verbs are in map_api.hpp and table_api.hpp. The types choose the mode: keys and values of at most 8 bytes live in the
-// table itself, everything else in records that the allocator gives (see `storage_mode`). In an engine of tuples
-// (cubby::dramhit_tuples) plain keys and values of up to 56 bytes together live in the table. docs/processes.md says what
-// holds between shared libraries, and what the child of a fork may do.
+// cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time. No thread registers.
+// The verbs are in map_api.hpp and table_api.hpp. The types choose the storage mode: keys and values of at most 8 bytes lie in
+// the table, all others in records, whose memory comes from the allocator (see `storage_mode`). The engine cubby::dramhit_tuples
+// stores plain keys and values of at most 56 bytes together in the table. docs/processes.md describes use across shared
+// libraries and in the child of a fork.
 #pragma once
 
 #include <cubby/detail/api/ending.hpp>
@@ -14,44 +14,45 @@
 
 namespace cubby::inline v0 {
 
-/// K: any type with a hash and operator==, owned by the map. Equal by its bits or its bytes where it says so, else by its own
-/// operator== (docs/guarantees/keys.md; `bits_are_equality`, `stored_as_bytes`, `always_in_record`).
-/// V: any type that can be destroyed without throwing.
-/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: of records; it is called from every thread.
-/// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
+/// K: any type with a hash and operator==. The map owns its keys. It compares them by their bits or bytes if their type says so,
+/// else by their operator== (docs/guarantees/keys.md; `bits_are_equality`, `stored_as_bytes`, `always_in_record`).
+/// V: any type whose destructor does not throw.
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it.
+/// A map cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class map : public detail::map_api<map<K, V, Engine, Hash, Allocator>,
                                    typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>> {
 public:
   using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>;
   using handle_type = cubby::handle<detail::map_api, engine_type>;
-  /// `cubby::options` and those that only this engine reads.
+  /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
-  /// How entries are stored; known when the types are.
+  /// How entries are stored. It follows from the types.
   static constexpr storage_mode mode = detail::mode_in<Engine, K, V>;
 
-  /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
+  /// An empty map. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// The same with the options of the engine: `map(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
+  /// The same, with the engine's own options: `map(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
   template <detail::contract::options_of<engine_type> O>
   explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// Nobody else may use the map any more. Destructors of its keys and values that run now may call every verb of it; what they
-  /// insert goes as well, so one that always inserts keeps this from ending.
+  /// Destroys all entries. No other thread may use the map any more. The destructors of keys and values may still call every verb
+  /// of this map. Entries that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~map() {
     if (ok()) detail::empty_at_end(engine_);
   }
   map(const map&) = delete;
   map& operator=(const map&) = delete;
 
-  /// False when the map could not be made, in builds without exceptions; then only destroy it.
+  /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
 
-  /// A thread record of one's own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc without memory.
+  /// A handle with a thread record of its own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc if there is no
+  /// memory for the record.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
 
-  /// `handle::guard` for the calling thread's calls without a handle. End it in the same thread.
+  /// The same as `handle::guard`, for calls of this thread without a handle. It must end in the same thread.
   [[nodiscard]] auto guard() const {
     return detail::table_guard<engine_type>(engine_, detail::caller_thread_record(engine_));
   }

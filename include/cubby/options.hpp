@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::options, which every table takes, its policies of growth and shrinking, and random_seed.
+// cubby::options, which every table takes; the policies of growth and shrinking; and random_seed.
 #pragma once
 
 #include <cubby/detail/core/contract/options.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are answered later, in any order, each with the tag that its caller gave it (DRAMHiT section 3.1): a ring
-// of pending requests, whose memory is asked for when they come in and read when they have waited for a window of
-// others. More throughput for more latency; `execute` keeps the order, and `find` answers at once.
+// Pipelines (DRAMHiT section 3.1): requests that are answered later, in any order, each with the tag of its caller. A ring holds
+// the pending requests. The line of a request is prefetched when the request comes in, and read when a window of other requests
+// has come behind it. That gives more throughput and more latency. `execute` keeps the order; `find` answers at once.
 #pragma once
 
 #include <concepts>
@@ -17,14 +17,14 @@
 
 namespace cubby::inline v0 {
 
-/// Requests that wait while memory works for them.
+/// The sizes of a pipeline, in requests.
 struct pipeline_options {
   std::size_t window = 64; ///< requests that may be pending; docs/performance.md has the figures for other sizes
-  /// Requests whose memory is asked for together, at most the window; 0: half of the window, but no more than 32.
+  /// Requests whose lines are prefetched together, at most the window; 0: half of the window, but no more than 32.
   std::size_t batch = 0;
 };
 
-/// Of what is no engine with pipelines, a map for example: says who makes one.
+/// For types that are no engine with pipelines, a map for example: the error says what makes a pipeline.
 template <class Engine, class Sink, class Key> class pipeline {
   static constexpr bool made_by_a_handle = detail::contract::pipelined<Engine>;
   static_assert(made_by_a_handle, "a pipeline is made by a handle: auto p = handle.pipeline(sink)");
@@ -34,19 +34,19 @@ public:
 };
 template <class Table, class... A> pipeline(Table&, const A&...) -> pipeline<Table>;
 
-/// One thread's pipeline into a table of an engine that claims `pipelined`: `auto p = handle.pipeline(sink)`, or without a sink
-/// `handle.pipeline()`, where each call says where its answers go. It uses the thread record of its handle, in the handle's thread,
-/// and keeps the record claimed: it may outlive the handle, not the table. While requests are pending, nothing that the table
-/// retires is freed. Every request that was taken is answered exactly once, at the latest by `drain`, inside any later call, in any
-/// order; what the destructor finds pending is carried out without an answer. Not movable. A sink may use the table, not this
-/// pipeline.
+/// One thread's pipeline into a table whose engine claims `pipelined`: `auto p = handle.pipeline(sink)`. Without a sink,
+/// `handle.pipeline()`, each call says where its answers go. The pipeline uses the thread record of its handle, in the handle's
+/// thread, and keeps that record claimed. It may outlive the handle, but not the table. While requests are pending, the table
+/// frees nothing that it retires. Each request that was taken is answered exactly once, in any order, by any later call, at the
+/// latest by `drain`. The destructor carries out pending requests without an answer. A pipeline cannot be moved. A sink may use
+/// the table, but not this pipeline.
 ///
-/// Requests on the same key may overtake each other: wait for the answer of the first where the order matters. A `Key` that
-/// refers to the caller's text, such as std::string_view, keeps referring to it until its request is answered.
+/// Requests of one key may overtake each other. Where their order matters, wait for the answer of the first. A `Key` that refers
+/// to the caller's text, such as std::string_view, refers to it until its request is answered.
 ///
-/// What a user's code throws (a hash, a constructor, a sum, a sink) passes through the call in which it happens, and that
-/// call has not taken the request which it would have taken next. A pending request that throws is dropped without an
-/// answer, in the state in which its verb alone leaves the table (G.5); the others stay pending.
+/// An exception of the user's code (a hash, a constructor, a sum, a sink) leaves the call in which it happens. That call has then
+/// not taken its next request. A pending request that throws is dropped without an answer, and leaves the table as its verb
+/// alone would (G.5). The other requests stay pending.
 template <detail::contract::pipelined Engine, class Sink, class Key> class pipeline<Engine, Sink, Key> {
   using codec_type = typename Engine::policy;
   static constexpr bool has_sink = !std::same_as<Sink, detail::no_sink>;
@@ -66,7 +66,7 @@ public:
     std::size_t answered = 0;
   };
 
-  /// What `handle::pipeline` calls. Throws std::bad_alloc without memory for the ring (without exceptions: `ok`).
+  /// `handle::pipeline` calls this. Throws std::bad_alloc if there is no memory for the ring; without exceptions, `ok` answers false.
   pipeline(detail::context<Engine> s, Sink sink, pipeline_options chosen = {})
       : engine_(s.engine), record_(s.at), sink_(std::move(sink)), window_(chosen.window < 1 ? 1 : chosen.window),
         batch_(batch_of(chosen.batch, window_)), pending_(window_) {}
@@ -78,14 +78,14 @@ public:
   }
 
   [[nodiscard]] bool ok() const noexcept { return pending_.ok(); }
-  /// Requests that were taken and are not answered.
+  /// The number of requests that are taken and not answered.
   [[nodiscard]] std::size_t pending() const noexcept { return pending_.size(); }
 
-  /// What the latest call with space for replies came to; also when it has thrown.
+  /// The progress of the latest call that had space for replies, also if that call has thrown.
   [[nodiscard]] progress latest() const noexcept { return latest_; }
 
-  /// Each takes one request, and hands answers to the pipeline's sink while the window is full: one line of memory a request at
-  /// rest. None waits but as its verb alone does (docs/guarantees.md, P).
+  /// Each of these takes one request. While the window is full it hands answers to the pipeline's sink. At rest a request reads one
+  /// cache line. Each waits only as its verb alone does (docs/guarantees.md, P).
   void submit(const request_type& r)
     requires has_sink
   {
@@ -133,14 +133,14 @@ public:
     drain(sink_);
   }
 
-  /// Takes one request and hands what is ready to `sink(reply_type&&)`, which may be called for any pending request, or not
-  /// at all.
+  /// Takes one request, and hands ready answers to `sink(reply_type&&)`. It may call the sink for any pending request, several
+  /// times, or not at all.
   template <class To> CUBBY_ALWAYS_INLINE void submit(const request_type& r, To&& sink) {
     while (pending_.size() >= window_) turn_oldest(sink);
     take(r);
   }
-  /// Takes requests in order, and writes answers as long as there is space for them; without space it takes no more than
-  /// the window holds. Answers may be to earlier requests.
+  /// Takes requests in order, and writes answers while there is space for them. Without space it takes no more requests than the
+  /// window holds. The answers may belong to earlier requests.
   progress submit(std::span<const request_type> requests, std::span<reply_type> replies) {
     progress so_far;
     const report at_end{so_far, latest_};
@@ -152,7 +152,7 @@ public:
     }
     return so_far;
   }
-  /// Gives each pending request one turn and writes the answers of those that were ready, as many as fit; their number.
+  /// Gives each pending request one turn, writes the answers that are ready, as many as fit, and returns their number.
   std::size_t poll(std::span<reply_type> replies) {
     progress so_far;
     const report at_end{so_far, latest_};
@@ -161,7 +161,7 @@ public:
       turn_oldest(write);
     return so_far.answered;
   }
-  /// Carries out pending requests and writes their answers, as many as fit; their number. The paper's flush().
+  /// Carries out pending requests, writes their answers, as many as fit, and returns their number. The paper's flush().
   std::size_t drain(std::span<reply_type> replies) {
     progress so_far;
     const report at_end{so_far, latest_};
@@ -169,7 +169,7 @@ public:
     while (!pending_.empty() && so_far.answered < replies.size()) turn_oldest(write);
     return so_far.answered;
   }
-  /// All of them, to `sink`.
+  /// Carries out all pending requests and hands their answers to `sink`.
   template <class To> void drain(To&& sink)
     requires std::invocable<To&, reply_type>
   {
@@ -187,14 +187,15 @@ private:
     request_type asked;
   };
 
-  /// Made once, so that each key is hashed once. That of a key in a record may refer to the key, which moves with its request.
+  /// The request's hashed key. It is made once, so that each key is hashed once. With records it may refer to the key, which moves
+  /// with its request.
   static const probe& probe_of(waiting& w) {
     [[maybe_unused]] const auto& key = detail::name_split<Key>::key(w.asked.key);
     if constexpr (requires { w.where.data; }) w.where.data = static_cast<std::string_view>(key).data();
     else if constexpr (requires { w.where.asked; }) w.where.asked = std::addressof(key);
     return w.where;
   }
-  /// Answers go to the caller's space; one that cannot be moved there is not counted.
+  /// Writes answers into the caller's space. An answer whose move throws is not counted.
   static auto writer_to(std::span<reply_type> replies, progress& so_far) {
     return [replies, &so_far](reply_type&& r) {
       replies[so_far.answered] = std::move(r);
@@ -206,7 +207,7 @@ private:
     progress& to;
     ~report() { to = from; }
   };
-  /// What comes after a turn, however it ends: its request leaves, unless it wants another one.
+  /// The end of a turn, also by an exception: the request leaves the ring, unless it needs another turn.
   struct departure {
     pipeline& from;
     bool stays = false;
@@ -217,7 +218,7 @@ private:
       else if (from.taken_in_pin_ >= most_in_a_pin) from.renew_pin();
     }
   };
-  /// A pin is held while something is pending, and no longer.
+  /// Drops the pin if no request is pending.
   struct idle_end {
     pipeline& of;
     ~idle_end() {
@@ -243,7 +244,7 @@ private:
     if (window < 2) return 1;
     return window / 2 < most_unless_told ? window / 2 : most_unless_told;
   }
-  /// Requests between two ends of the pin: with the pin held for good, nothing retired would ever be freed.
+  /// The most requests that one pin covers. A pin that never ended would keep everything that is retired.
   static constexpr std::uint32_t most_in_a_pin = 4096;
 
   CUBBY_ALWAYS_INLINE void take(const request_type& r) {
@@ -258,8 +259,8 @@ private:
     ++taken_in_pin_;
     if (pending_.end_number() - asked_ >= batch_) ask(s);
   }
-  /// Asks memory for the lines of all requests that came since the last time. Many at once: a prefetch that has to walk the
-  /// page tables delays what comes behind it, so prefetches that follow each other closely walk together.
+  /// Prefetches the lines of all requests since the last call, many at once: a prefetch that misses the TLB delays the accesses
+  /// behind it, so the page walks of prefetches that follow each other closely overlap.
   CUBBY_ALWAYS_INLINE void ask(detail::context<Engine> s) noexcept {
     for (; asked_ != pending_.end_number(); ++asked_) s.engine.ask(pending_.numbered(asked_).at);
   }
@@ -279,14 +280,14 @@ private:
           pending_.requeue();
           return;
         }
-      } else { // one that may not survive a move to the end of the queue is not moved there
+      } else { // a move to the end of the queue might throw, so the request stays where it is
         while (!try_to_answer(s, w, answer)) continue;
       }
     }
     sink(std::move(answer));
   }
 
-  /// False: it wants another turn.
+  /// False: the request needs another turn.
   CUBBY_ALWAYS_INLINE bool try_to_answer(detail::context<Engine> s, waiting& w, reply_type& answer) {
     const probe& p = probe_of(w);
     if (w.aimed_in != pin_number_) [[unlikely]] {
@@ -312,11 +313,11 @@ private:
     return true;
   }
 
-  /// The engine changes entries that are their own words on the way to them, without a second search.
+  /// Whether the engine changes an entry of words as soon as the search meets it, without a second search.
   static constexpr bool changes_along = detail::contract::mutating_along<Engine>;
   static constexpr bool adds = codec_type::has_values && detail::addable<mapped_type>;
 
-  /// What the request does to an entry that is there.
+  /// The decision of the request about an entry that is present.
   static detail::decision change_of(detail::context<Engine> s, const probe& p, const request_type& asked,
                                     std::uint64_t word) {
     if (asked.what == verb::erase) return {action::erase};
@@ -328,7 +329,7 @@ private:
     }
     return {action::replace, s.codec().make(p, asked.key, value_in(asked)).word};
   }
-  /// False: it wants another turn. What needs an entry that is not there goes on as any other.
+  /// False: the request needs another turn. If the key is absent, an insert_or_assign or insert_or_add runs as its verb alone.
   CUBBY_ALWAYS_INLINE bool change_along(detail::context<Engine> s, waiting& w, const probe& p, reply_type& answer) {
     if constexpr (!adds) {
       if (w.asked.what == verb::insert_or_add) return true; // not_executed
@@ -349,7 +350,7 @@ private:
     return true;
   }
 
-  /// Lets go and begins again: what is pending is aimed anew, each at its next turn.
+  /// Ends the pin and begins another one. Each pending request begins its search again at its next turn.
   void renew_pin() noexcept {
     const auto s = context();
     pin_.drop();

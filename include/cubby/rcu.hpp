@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read-copy-update alone, for structures of one's own: read sections, `synchronize`, grace periods, and the bag
-// into which a writer retires what it has unlinked.
+// Read-copy-update without a table, for your own data structures: read sections, `synchronize`, grace periods, and a bag into
+// which a writer retires the objects that it has unlinked.
 #pragma once
 
 #include <cubby/detail/core/epoch.hpp>
@@ -13,7 +13,7 @@ using detail::registry;
 using detail::thread_pin;
 using detail::thread_record;
 
-/// What has been retired of one structure that many threads use, until no reader can see it.
+/// The retired objects of one structure that many threads use. It frees each when no reader can see it any more.
 template <class Policy> using retire_bag = detail::retire_bag<Policy, detail::sync::shared>;
 
 } // namespace cubby::inline v0::rcu

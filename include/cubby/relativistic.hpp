@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::relativistic: an engine whose lookups wait for nobody, also while the table grows or shrinks. Triplett, ATC 2011.
+// cubby::relativistic: an engine whose lookups never wait, also while the table grows or shrinks.
+// The paper: Triplett, McKenney and Walpole, USENIX ATC 2011.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/relativistic.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operations end: outcome, change, computed, request and reply, table_stats, and what is thrown.
+// The results of operations: outcome, change, computed, request and reply, table_stats, and the exceptions.
 #pragma once
 
 #include <cubby/detail/api/outcome.hpp>

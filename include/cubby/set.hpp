@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::set<K>: a concurrent set. Any number of threads may call any verb at the same time; nobody registers.
-// The verbs are in set_api.hpp and table_api.hpp. The types choose the mode: keys of at most 8 bytes live in the
-// table itself, everything else in records that the allocator gives (see `storage_mode`).
+// cubby::set<K>: a concurrent set. Any number of threads may call any verb at the same time. No thread registers.
+// The verbs are in set_api.hpp and table_api.hpp. The key type chooses the storage mode: keys of at most 8 bytes lie in the
+// table, all others in records, whose memory comes from the allocator (see `storage_mode`).
 #pragma once
 
 #include <cubby/detail/api/ending.hpp>
@@ -12,9 +12,9 @@
 
 namespace cubby::inline v0 {
 
-/// K: any type with a hash and operator==, owned by the set.
-/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: of records; it is called from every thread.
-/// Neither copied nor moved; it must outlive its handles and reservations, and the calls of other threads.
+/// K: any type with a hash and operator==. The set owns its keys (docs/guarantees/keys.md says which keys are equal).
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it.
+/// A set cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
 template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class set : public detail::set_api<
                 set<K, Engine, Hash, Allocator>,
@@ -22,33 +22,34 @@ class set : public detail::set_api<
 public:
   using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator>>;
   using handle_type = cubby::handle<detail::set_api, engine_type>;
-  /// `cubby::options` and those that only this engine reads.
+  /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
-  /// How entries are stored; known when the types are.
+  /// How entries are stored. It follows from the type.
   static constexpr storage_mode mode = detail::mode_in<Engine, K, detail::no_value>;
 
-  /// Throws std::bad_alloc when there is no memory for the first index (without exceptions: see `ok`).
+  /// An empty set. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
   explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// The same with the options of the engine: `set(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
+  /// The same, with the engine's own options: `set(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
   template <detail::contract::options_of<engine_type> O>
   explicit set(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// Nobody else may use the set any more. Destructors of its keys that run now may call every verb of it; what they insert goes
-  /// as well, so one that always inserts keeps this from ending.
+  /// Destroys all keys. No other thread may use the set any more. The destructors of keys may still call every verb of this set.
+  /// Keys that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~set() {
     if (ok()) detail::empty_at_end(engine_);
   }
   set(const set&) = delete;
   set& operator=(const set&) = delete;
 
-  /// False when the set could not be made, in builds without exceptions; then only destroy it.
+  /// False if the set could not be made, in builds without exceptions. Such a set may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
 
-  /// A thread record of one's own: the same verbs, a little faster. Throws std::bad_alloc without memory.
+  /// A handle with a thread record of its own: the same verbs, a little faster. Throws std::bad_alloc if there is no memory for the
+  /// record.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
 
-  /// `handle::guard` for the calling thread's calls without a handle. End it in the same thread.
+  /// The same as `handle::guard`, for calls of this thread without a handle. It must end in the same thread.
   [[nodiscard]] auto guard() const {
     return detail::table_guard<engine_type>(engine_, detail::caller_thread_record(engine_));
   }

@@ -57,7 +57,7 @@ private:
   std::vector<typename pipe<Mode>::reply_type> out_;
 };
 
-TYPED_TEST(e_every_tag_once, at_any_window_batch_and_room) {
+TYPED_TEST(e_every_tag_once, at_any_window_batch_and_capacity) {
   const std::vector<cubby::pipeline_options> all_options = {{1}, {2}, {7}, {32}, {200}, {7, 1}, {7, 7}, {32, 1000}};
   for (const auto& options : all_options) {
     for (const std::size_t space : {1u, 3u, 64u, 1000u}) {

@@ -101,7 +101,7 @@ TYPED_TEST(f_grow_and_shrink, reserve_ends_a_rebuild_of_a_fixed_table) {
   expect_exactly<TypeParam>(m, 0, 0);
 }
 
-TYPED_TEST(f_grow_and_shrink, shrink_gives_room_back_and_keeps_every_entry) {
+TYPED_TEST(f_grow_and_shrink, shrink_gives_space_back_and_keeps_every_entry) {
   typename TypeParam::map m(tiny_options());
   for (std::uint64_t n = 0; n < 4000; ++n) ASSERT_TRUE(m.insert(TypeParam::key(n), TypeParam::value(n)));
   m.reserve(4000); // ends a growth that may still be under way

@@ -143,7 +143,7 @@ template <class One> transfers count(const traffic& t, One one) {
   return {static_cast<double>(model->all()) / n, static_cast<double>(model->busiest()) / n};
 }
 
-template <class Map> typename Map::options_type room_for(const traffic& t) {
+template <class Map> typename Map::options_type options_for(const traffic& t) {
   typename Map::options_type o;
   o.capacity = t.keys;
   if constexpr (Map::capabilities.delegates) o.partitions = t.cores;
@@ -158,7 +158,7 @@ template <class Map> void fill(Map& m, const traffic& t) {
 
 transfers of_shared_table(const traffic& t) {
   using map = cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>;
-  map m(room_for<map>(t));
+  map m(options_for<map>(t));
   fill(m, t);
   std::vector<map::handle_type> cores;
   for (std::size_t i = 0; i < t.cores; ++i) cores.push_back(m.handle());
@@ -167,7 +167,7 @@ transfers of_shared_table(const traffic& t) {
 
 transfers of_partitioned_table(const traffic& t) {
   using map = cubby::delegated_map<std::uint64_t, std::uint64_t>;
-  map m(room_for<map>(t));
+  map m(options_for<map>(t));
   fill(m, t);
   std::vector<map::handle_type> cores;
   for (std::size_t i = 0; i < t.cores; ++i) {

@@ -7,10 +7,10 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::detail::engines::dramhit;
+namespace dramhit = cubby::detail::engines::dramhit;
 template <class Engine>
-using dramhit_table = space::table<typename Engine::policy>;
-using array_type = space::word_array;
+using dramhit_table = dramhit::table<typename Engine::policy>;
+using array_type = dramhit::word_array;
 
 std::string name_in_array(const array_type& at, const void* address) {
   if (address == &at.side_taken) return "side_taken";
@@ -24,7 +24,7 @@ std::string name_in_array(const array_type& at, const void* address) {
 
 /// For a coding: names by way of the door of `Key`.
 template <class Key>
-struct with_room_names {
+struct with_array_names {
   template <class Map>
   static std::string name(const Map& m, const void* address) {
     return name_in_arrays(cubby::detail::engine_access::of(m).*table_member(Key{}), address, name_in_array);
@@ -39,14 +39,14 @@ struct dramhit_words_coding : explored_words<cubby::dramhit> {
   static constexpr bool scans_may_repeat = true;
   template <class Map>
   static std::string name(const Map& m, const void* address) {
-    return with_room_names<dramhit_words_key>::name(m, address);
+    return with_array_names<dramhit_words_key>::name(m, address);
   }
 };
 struct dramhit_records_coding : explored_records<cubby::dramhit> {
   static constexpr bool scans_may_repeat = true;
   template <class Map>
   static std::string name(const Map& m, const void* address) {
-    return with_room_names<dramhit_records_key>::name(m, address);
+    return with_array_names<dramhit_records_key>::name(m, address);
   }
 };
 using words_engine = explored_map<dramhit_words_coding>::engine_type;

@@ -13,10 +13,10 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::detail::engines::dramhit;
+namespace partitioned = cubby::detail::engines::partitioned;
 using delegated = cubby::delegated_map<std::uint64_t, std::uint64_t, placed_hash>;
 using writing_handle = delegated::handle_type;
-using delegation = space::delegation<delegated::engine_type::policy>;
+using delegation = partitioned::delegation<delegated::engine_type::policy>;
 
 /// Handles that scripts open take their thread records from those that were made once, in every run of a schedule alike.
 void make_thread_records() {
@@ -247,7 +247,7 @@ template struct open_door<partitioned_key, &delegated::engine_type::all_>;
 
 namespace {
 
-std::string name_in_partition(const space::partition& p, const void* address) {
+std::string name_in_partition(const partitioned::partition& p, const void* address) {
   if (address == &p.current) return "current";
   if (address == &p.owners) return "owners";
   if (address == &p.writing) return "writing";
@@ -255,20 +255,20 @@ std::string name_in_partition(const space::partition& p, const void* address) {
   const auto word = reinterpret_cast<std::uintptr_t>(address);
   const auto side = reinterpret_cast<std::uintptr_t>(&p.side);
   if (word >= side && word < side + sizeof p.side) return "side_" + slot_name(word - side);
-  const space::partition_array& a = *p.current.load(cubby::detail::sync::relaxed);
+  const partitioned::partition_array& a = *p.current.load(cubby::detail::sync::relaxed);
   const auto from = reinterpret_cast<std::uintptr_t>(a.slots());
   if (word >= from && word < from + a.slot_count() * 16) return slot_name(word - from);
   return {};
 }
 
 /// `of`: the number of the handle, the newest first.
-std::string name_in_outbox(const space::outbox& o, std::size_t of, const void* address) {
+std::string name_in_outbox(const partitioned::outbox& o, std::size_t of, const void* address) {
   const std::string handle = "handle -" + std::to_string(of) + ".";
   if (address == &o.taken) return handle + "taken";
   for (std::size_t i = 0; i < o.count; ++i) {
     const auto from = reinterpret_cast<std::uintptr_t>(&o.lanes[i]);
     const auto word = reinterpret_cast<std::uintptr_t>(address);
-    if (word < from || word >= from + sizeof(space::lane)) continue;
+    if (word < from || word >= from + sizeof(partitioned::lane)) continue;
     return handle + "queue[" + std::to_string(i) + "] + " + std::to_string(word - from);
   }
   return {};
@@ -288,7 +288,7 @@ std::string delegated_adapter::name_of(const void* address) {
     if (!name.empty()) return "partition[" + std::to_string(i) + "]." + name;
   }
   std::size_t of = 0;
-  for (const space::outbox* o = d.outboxes.load(cubby::detail::sync::relaxed); o != nullptr; o = o->next, ++of) {
+  for (const partitioned::outbox* o = d.outboxes.load(cubby::detail::sync::relaxed); o != nullptr; o = o->next, ++of) {
     const std::string name = name_in_outbox(*o, of, address);
     if (!name.empty()) return name;
   }

@@ -9,22 +9,22 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::detail::engines::relativistic;
+namespace relativistic = cubby::detail::engines::relativistic;
 template <class Engine>
-using relativistic_table = space::table<typename Engine::policy>;
+using relativistic_table = relativistic::table<typename Engine::policy>;
 
 /// Of a node that a path leads to, by its key; others have left.
 std::string name_on_a_path(std::uint64_t link, const void* address) {
-  for (const space::node* n = space::node_at(link); n != nullptr;) {
+  for (const relativistic::node* n = relativistic::node_at(link); n != nullptr;) {
     const std::string key = "node " + std::to_string(n->key >> 16) + " at " + std::to_string(n->key & 0xffff);
     if (address == &n->next) return key + ".next";
     if (address == &n->value) return key + ".value";
-    n = space::node_at(n->next.load(cubby::detail::sync::relaxed));
+    n = relativistic::node_at(n->next.load(cubby::detail::sync::relaxed));
   }
   return {};
 }
 
-std::string name_in_buckets(const space::bucket_array& at, const void* address) {
+std::string name_in_buckets(const relativistic::bucket_array& at, const void* address) {
   if (address == &at.next) return "next";
   if (address == &at.family_mask) return "family_mask";
   for (std::uint64_t b = 0; b <= at.mask; ++b) {
@@ -32,10 +32,10 @@ std::string name_in_buckets(const space::bucket_array& at, const void* address) 
   }
   return {};
 }
-std::string name_in_chains(const space::bucket_array& at, const void* address) {
+std::string name_in_chains(const relativistic::bucket_array& at, const void* address) {
   for (std::uint64_t b = 0; b <= at.mask; ++b) {
     const std::uint64_t head = at.heads[b].load(cubby::detail::sync::relaxed);
-    if ((head & space::head_mark::moved) != 0) continue;
+    if ((head & relativistic::head_mark::moved) != 0) continue;
     if (std::string name = name_on_a_path(head, address); !name.empty()) return name;
   }
   return {};
@@ -46,8 +46,8 @@ std::string name_of_stripe(const Table& t, const void* address) {
   const auto from = reinterpret_cast<std::uintptr_t>(&t.stripes);
   const auto word = reinterpret_cast<std::uintptr_t>(address);
   if (word < from || word >= from + sizeof t.stripes) return {};
-  const std::size_t i = (word - from) / sizeof(space::stripe);
-  const space::stripe& s = t.stripes[i];
+  const std::size_t i = (word - from) / sizeof(relativistic::stripe);
+  const relativistic::stripe& s = t.stripes[i];
   return "stripe[" + std::to_string(i) + "]." +
          (address == &s.inserts ? "inserts"
           : address == &s.live  ? "live"
@@ -63,8 +63,8 @@ std::string name_in_relativistic(const Table& t, const void* address) {
   if (address == &t.ticks) return "table.ticks";
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   if (std::string name = name_of_stripe(t, address); !name.empty()) return name;
-  const bool resizes = t.work.at != space::stage::idle;
-  const space::bucket_array* const first = resizes ? t.work.from : t.root.load(cubby::detail::sync::relaxed);
+  const bool resizes = t.work.at != relativistic::stage::idle;
+  const relativistic::bucket_array* const first = resizes ? t.work.from : t.root.load(cubby::detail::sync::relaxed);
   const std::uint64_t begun =
       t.growths.load(cubby::detail::sync::relaxed) + t.shrinks.load(cubby::detail::sync::relaxed);
   const auto letter = static_cast<char>('A' + (begun - (resizes ? 1 : 0)) % 26);
@@ -82,13 +82,13 @@ std::string name_in_relativistic(const Table& t, const void* address) {
 /// step, but for the last family of a pass, which ends it. False: somebody is in the stripe.
 template <class Table>
 bool next_piece(Table& t) {
-  const space::resize_work& w = t.work;
-  const std::uint64_t stop =
-      std::min(w.families - 1, w.cursor / space::stripe_count * space::stripe_count + space::stripe_count);
-  auto how = space::progress::more;
-  if (w.waiting || w.cursor % space::stripe_count == 0 || w.cursor >= stop) how = space::work_on(t, 1);
-  else driver::instance().unseen([&] { how = space::work_on(t, stop - w.cursor); });
-  return how != space::progress::shut_out;
+  const relativistic::resize_work& w = t.work;
+  const std::uint64_t stop = std::min(
+      w.families - 1, w.cursor / relativistic::stripe_count * relativistic::stripe_count + relativistic::stripe_count);
+  auto how = relativistic::progress::more;
+  if (w.waiting || w.cursor % relativistic::stripe_count == 0 || w.cursor >= stop) how = relativistic::work_on(t, 1);
+  else driver::instance().unseen([&] { how = relativistic::work_on(t, stop - w.cursor); });
+  return how != relativistic::progress::shut_out;
 }
 
 /// For a coding: names, and resizes by hand, by way of the door of `Key`.
@@ -104,7 +104,7 @@ struct with_a_door {
     auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
     cubby::detail::lock_scope hold(t.resize_lock);
     const std::uint64_t now = t.root.load(cubby::detail::sync::relaxed)->mask + 1;
-    return t.work.at != space::stage::idle || now == buckets || space::begin_resize(t, buckets);
+    return t.work.at != relativistic::stage::idle || now == buckets || relativistic::begin_resize(t, buckets);
   }
   /// Waits for readers if it has to, and does a pass. False: there is none to do.
   template <class Map>
@@ -112,9 +112,9 @@ struct with_a_door {
     auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
     for (cubby::detail::sync::backoff wait;; wait.pause()) {
       cubby::detail::lock_scope hold(t.resize_lock);
-      if (t.work.at == space::stage::idle) return false;
-      if (t.work.waiting && space::work_on(t, 0) == space::progress::blocked) continue;
-      while (t.work.at != space::stage::idle && !t.work.waiting) {
+      if (t.work.at == relativistic::stage::idle) return false;
+      if (t.work.waiting && relativistic::work_on(t, 0) == relativistic::progress::blocked) continue;
+      while (t.work.at != relativistic::stage::idle && !t.work.waiting) {
         if (!next_piece(t)) wait.pause();
       }
       return true;

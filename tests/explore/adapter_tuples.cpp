@@ -8,12 +8,12 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::detail::engines::dramhit;
+namespace dramhit = cubby::detail::engines::dramhit;
 template <class Engine>
-using tuple_table = space::table<typename Engine::policy>;
+using tuple_table = dramhit::table<typename Engine::policy>;
 
 template <class Policy>
-std::string name_in_tuples(const space::tuple_array<Policy>& at, const void* address) {
+std::string name_in_tuples(const dramhit::tuple_array<Policy>& at, const void* address) {
   constexpr std::size_t size = sizeof(*at.slots);
   const auto from = reinterpret_cast<std::uintptr_t>(at.slots);
   const auto word = reinterpret_cast<std::uintptr_t>(address);
@@ -41,7 +41,7 @@ struct placed_and_told_apart {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key << 48 | key >> 16; }
 };
-constexpr std::uint64_t tag_of_key(std::uint64_t key) { return space::tag_of_hash(key << 48 | key >> 16); }
+constexpr std::uint64_t tag_of_key(std::uint64_t key) { return dramhit::tag_of_hash(key << 48 | key >> 16); }
 static_assert(tag_of_key(key_at(0, 1)) != tag_of_key(key_at(0, 2)) && tag_of_key(key_at(0, 1)) != tag_of_key(1));
 
 /// With an 8-byte key and the header, a line. Every word comes from one number, so that half of another value is seen.
@@ -73,7 +73,7 @@ struct tuple_lines_coding : explored_words<cubby::dramhit_tuples>, of_tuples<tup
 };
 using words_engine = explored_map<tuple_words_coding>::engine_type;
 using lines_engine = explored_map<tuple_lines_coding>::engine_type;
-static_assert(space::tuple_words<lines_engine::policy> + 1 == cubby::detail::cpu::cache_line / 8);
+static_assert(dramhit::tuple_words<lines_engine::policy> + 1 == cubby::detail::cpu::cache_line / 8);
 struct tuple_words_key {
   friend constexpr tuple_table<words_engine> words_engine::* table_member(tuple_words_key);
 };

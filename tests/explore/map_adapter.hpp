@@ -169,7 +169,7 @@ private:
     done(at, e, what, got.has_value());
   }
   void insert(unsigned at, event& e, cubby::outcome how) {
-    if (!found_no_room(how)) return done(at, e, verb::insert, how == cubby::outcome::inserted);
+    if (!found_no_space(how)) return done(at, e, verb::insert, how == cubby::outcome::inserted);
     if (!may_refuse_) complain("an insert found no space");
   }
   void update(unsigned at, const call& c, event& e) {
@@ -283,7 +283,7 @@ private:
     }
   }
   void answered(unsigned at, const call& one, const reply& answer, event e, std::size_t i, std::uint64_t returned) {
-    if (found_no_room(answer.result)) {
+    if (found_no_space(answer.result)) {
       if (!may_refuse_) complain("a request of a batch found no space");
       return;
     }

@@ -17,7 +17,7 @@ namespace cubby_test {
 
 /// Whether an insert was refused for want of space: how it ended, or how a request did.
 template <class Outcome>
-bool found_no_room(Outcome how) {
+bool found_no_space(Outcome how) {
   return how == Outcome::full || how == Outcome::crowded || how == Outcome::no_memory;
 }
 
@@ -61,7 +61,7 @@ public:
     std::string wrong;
     const auto sink = [&](typename pipe::reply_type&& r) {
       ++answers[r.tag];
-      if (found_no_room(r.result)) {
+      if (found_no_space(r.result)) {
         wrong = "a piped request found no space";
         return;
       }

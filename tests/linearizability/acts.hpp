@@ -86,7 +86,7 @@ public:
     case act::find_ref: return client_.find_ref(key);
     case act::try_emplace: return client_.try_emplace(key, number);
     case act::try_insert: return client_.try_insert(key, number);
-    case act::compute: return client_.compute(key, number, draw_verdict(), draw_verdict());
+    case act::compute: return client_.compute(key, number, draw_action(), draw_action());
     case act::erase_if: return client_.erase_if_even(key);
     case act::find_batch: return client_.look_up(false, draw_keys(random_, plan_.keys));
     case act::visit_batch: return client_.look_up(true, draw_keys(random_, plan_.keys));
@@ -98,7 +98,7 @@ public:
 
 private:
   std::uint64_t fresh() { return plan_.values == 0 ? trace_.fresh_value() : random_.below(plan_.values); }
-  cubby::action draw_verdict() { return static_cast<cubby::action>(random_.below(3)); }
+  cubby::action draw_action() { return static_cast<cubby::action>(random_.below(3)); }
   void execute(bool stopping) {
     constexpr verb verbs[] = {verb::find, verb::insert, verb::assign, verb::put, verb::extract};
     std::vector<record> batch(2 + random_.below(longest_batch - 1));

@@ -134,7 +134,7 @@ TEST(checker, knows_the_verbs_that_batches_and_sums_add) {
   EXPECT_EQ(after_insert(request(verb::put, 1, 6, 0, true)).call(0, 5, 6, finds_1).key_by_key(), judgement::refused);
 }
 
-TEST(checker, takes_a_lack_of_memory_or_room_for_no_effect) {
+TEST(checker, takes_a_lack_of_memory_or_space_for_no_effect) {
   const record starved = request(verb::insert, 1, 5, 0, false, status::no_memory);
   EXPECT_EQ(history_of().call(0, 1, 2, starved).call(0, 3, 4, misses_1).key_by_key(), judgement::linearizable);
   EXPECT_EQ(history_of().call(0, 1, 2, starved).call(0, 3, 4, finds_1).key_by_key(), judgement::refused);

@@ -111,7 +111,7 @@ const char* name_of(judgement what) {
   return what == judgement::refused ? "refused" : "not checked";
 }
 
-/// A line for each file: path, verdict, records, objects judged, the first line of why; divided by tabs. Then all of it.
+/// A line for each file: path, result, records, objects judged, the first line of why; divided by tabs. Then all of it.
 int judge_files(int count, char** paths) {
   for (int i = 0; i < count; ++i) {
     recorded_history h;

@@ -9,7 +9,7 @@
 namespace cubby_test {
 namespace {
 
-namespace space = cubby::detail::engines::dlht;
+namespace dlht = cubby::detail::engines::dlht;
 using cubby::detail::sync::shared;
 namespace sync = cubby::detail::sync;
 
@@ -26,13 +26,13 @@ struct word_policy {
 /// One bin and one passenger a cell.
 struct bins {
   static constexpr std::size_t size = 256;
-  space::index<shared>* at = space::make_index<shared>(size, size);
+  dlht::index<shared>* at = dlht::make_index<shared>(size, size);
   std::uint64_t passenger[size] = {};
   bins() = default;
   ~bins() { cubby::detail::free_array(at); }
   bins(const bins&) = delete;
   bins& operator=(const bins&) = delete;
-  space::bin<shared>& bin(std::size_t i) const { return at->bins[i]; }
+  dlht::bin<shared>& bin(std::size_t i) const { return at->bins[i]; }
   std::uint64_t peek(std::size_t i) const { return bin(i).head.load(sync::relaxed); }
 };
 
@@ -40,13 +40,13 @@ TEST(litmus, a_moved_bin_carries_the_movers_work) {
   meet<bins>(
       40,
       [](bins& b, std::size_t i) {
-        ASSERT_TRUE(space::claim_bin(*b.at, b.bin(i)));
+        ASSERT_TRUE(dlht::claim_bin(*b.at, b.bin(i)));
         b.passenger[i] = i + 1;
-        space::finish_bins(*b.at, {i, 1, 1}, space::bin_state::done_transfer);
+        dlht::finish_bins(*b.at, {i, 1, 1}, dlht::bin_state::done_transfer);
       },
       [](bins& b, std::size_t i) {
-        spin_until([&] { return space::header::state_of(b.peek(i)) == space::bin_state::done_transfer; });
-        ASSERT_FALSE(space::claim_bin(*b.at, b.bin(i)));
+        spin_until([&] { return dlht::header::state_of(b.peek(i)) == dlht::bin_state::done_transfer; });
+        ASSERT_FALSE(dlht::claim_bin(*b.at, b.bin(i)));
         ASSERT_EQ(b.passenger[i], i + 1);
       });
 }
@@ -55,7 +55,7 @@ TEST(litmus, a_claimed_bin_carries_a_withdrawal) {
   struct filling : bins {
     filling() {
       for (std::size_t i = 0; i < size; ++i) {
-        bin(i).head.store(space::header::with_slot(0, 0, space::slot_state::filling), sync::relaxed);
+        bin(i).head.store(dlht::header::with_slot(0, 0, dlht::slot_state::filling), sync::relaxed);
       }
     }
   };
@@ -63,11 +63,11 @@ TEST(litmus, a_claimed_bin_carries_a_withdrawal) {
       40,
       [](filling& b, std::size_t i) {
         b.passenger[i] = i + 1;
-        space::withdraw(b.bin(i), b.bin(i).slots[0], 0);
+        dlht::withdraw(b.bin(i), b.bin(i).slots[0], 0);
       },
       [](filling& b, std::size_t i) {
-        spin_until([&] { return space::header::slot_of(b.peek(i), 0) == space::slot_state::invalid; });
-        ASSERT_TRUE(space::claim_bin(*b.at, b.bin(i)));
+        spin_until([&] { return dlht::header::slot_of(b.peek(i), 0) == dlht::slot_state::invalid; });
+        ASSERT_TRUE(dlht::claim_bin(*b.at, b.bin(i)));
         ASSERT_EQ(b.passenger[i], i + 1);
       });
 }
@@ -77,27 +77,27 @@ TEST(litmus, a_chained_bucket_carries_its_maker) {
       40,
       [](bins& b, std::size_t i) {
         b.passenger[i] = i + 1;
-        ASSERT_TRUE(space::chain_bucket(*b.at, b.bin(i), space::primary_slots));
+        ASSERT_TRUE(dlht::chain_bucket(*b.at, b.bin(i), dlht::primary_slots));
       },
       [](bins& b, std::size_t i) {
         spin_until([&] { return b.bin(i).links.load(sync::relaxed) != 0; });
-        ASSERT_NE(space::slot_at(*b.at, b.bin(i), space::primary_slots), nullptr);
+        ASSERT_NE(dlht::slot_at(*b.at, b.bin(i), dlht::primary_slots), nullptr);
         ASSERT_EQ(b.passenger[i], i + 1);
       });
 }
 
 void insert_into(bins& b, std::size_t i, std::uint64_t key, std::uint64_t value) {
   const cubby::detail::word_probe probe{key, key};
-  space::new_entry<shared> a{b.at, &b.bin(i), key, value, space::slot_state::valid};
+  dlht::new_entry<shared> a{b.at, &b.bin(i), key, value, dlht::slot_state::valid};
   cubby::detail::inserted_word out;
-  ASSERT_EQ(space::insert_here(word_policy{}, probe, a, b.peek(i), out), space::attempt::ended);
+  ASSERT_EQ(dlht::insert_here(word_policy{}, probe, a, b.peek(i), out), dlht::attempt::ended);
 }
 
 /// The slot of key 8 is cleared and goes to key 9: a thread that finds either finds its own value, under one header.
 TEST(litmus, a_shown_key_comes_with_its_value) {
   const auto look = [](const bins& b, std::size_t i, std::uint64_t key, cubby::detail::found_word& out) {
-    return space::look_into(word_policy{}, *b.at, b.bin(i), cubby::detail::word_probe{key, key}, key, out) ==
-               space::look::answered &&
+    return dlht::look_into(word_policy{}, *b.at, b.bin(i), cubby::detail::word_probe{key, key}, key, out) ==
+               dlht::look::answered &&
            out.found;
   };
   meet<bins>(
@@ -107,7 +107,7 @@ TEST(litmus, a_shown_key_comes_with_its_value) {
         cubby::detail::mutated gone;
         auto erase = [](std::uint64_t) { return cubby::detail::decision{cubby::action::erase, 0}; };
         const auto any = [](std::uint64_t) { return true; };
-        ASSERT_TRUE(space::mutate_here<true>(*b.at, b.bin(i), b.peek(i), 8, any, erase, gone));
+        ASSERT_TRUE(dlht::mutate_here<true>(*b.at, b.bin(i), b.peek(i), 8, any, erase, gone));
         b.passenger[i] = i + 1;
         insert_into(b, i, 9, 90);
       },
@@ -167,14 +167,14 @@ TEST(litmus, a_swap_is_seen_in_order_by_two_loads) {
 
 struct table_cell {
   static constexpr std::size_t size = 1;
-  space::table<word_policy, shared> table{space::options{}, word_policy{}};
-  space::index<shared>* first = nullptr;
+  dlht::table<word_policy, shared> table{dlht::options{}, word_policy{}};
+  dlht::index<shared>* first = nullptr;
   std::uint64_t passenger[2] = {};
   std::atomic<bool> begun{false};
   table_cell() {
-    if (space::open(table)) first = space::first_index(table);
+    if (dlht::open(table)) first = dlht::first_index(table);
   }
-  ~table_cell() { space::close(table); }
+  ~table_cell() { dlht::close(table); }
   table_cell(const table_cell&) = delete;
   table_cell& operator=(const table_cell&) = delete;
 };
@@ -184,23 +184,23 @@ TEST(litmus, a_successor_is_whole) {
       500,
       [](table_cell& c, std::size_t) {
         c.passenger[0] = 1;
-        ASSERT_NE(space::make_next(c.table, *c.first, c.first->bin_count * 2), nullptr);
+        ASSERT_NE(dlht::make_next(c.table, *c.first, c.first->bin_count * 2), nullptr);
       },
       [](table_cell& c, std::size_t) {
-        spin_until([&] { return space::next_index(*c.first) != nullptr; });
-        ASSERT_EQ(space::next_index(*c.first)->bin_count, c.first->bin_count * 2);
+        spin_until([&] { return dlht::next_index(*c.first) != nullptr; });
+        ASSERT_EQ(dlht::next_index(*c.first)->bin_count, c.first->bin_count * 2);
         ASSERT_EQ(c.passenger[0], 1u);
       });
 }
 
 TEST(litmus, a_root_shows_what_all_movers_did) {
   struct growing : table_cell {
-    growing() { (void)space::make_next(table, *first, first->bin_count * 2); }
+    growing() { (void)dlht::make_next(table, *first, first->bin_count * 2); }
     void share(unsigned me) {
       passenger[me] = me + 1;
       const std::uint64_t all = first->bin_count + 1;
-      space::count_done(table, *first, me == 0 ? all / 2 : all - all / 2);
-      spin_until([&] { return space::first_index(table) != first; });
+      dlht::count_done(table, *first, me == 0 ? all / 2 : all - all / 2);
+      spin_until([&] { return dlht::first_index(table) != first; });
       ASSERT_EQ(passenger[1 - me], 2u - me);
     }
   };
@@ -219,12 +219,12 @@ TEST(litmus, a_thawed_bin_comes_after_the_snapshot) {
           return true;
         };
         auto sink = [](std::uint64_t, std::uint64_t) {};
-        ASSERT_TRUE(space::snapshot(c.table, begin, sink));
+        ASSERT_TRUE(dlht::snapshot(c.table, begin, sink));
       },
       [&](table_cell& c, std::size_t) {
         spin_until([&] { return c.begun.load(std::memory_order_relaxed); });
         auto keep = [](std::uint64_t) { return cubby::detail::decision{}; };
-        (void)space::mutate(c.table, *mine, cubby::detail::word_probe{8, 8}, keep);
+        (void)dlht::mutate(c.table, *mine, cubby::detail::word_probe{8, 8}, keep);
         ASSERT_EQ(c.passenger[0], 1u);
       });
   cubby::detail::registry::release(mine);

@@ -144,7 +144,7 @@ TEST(litmus, a_dead_node_carries_its_removal) {
 }
 
 /// The passenger comes behind the mark, so the mark does not carry it.
-TEST(litmus, a_buried_value_comes_behind_the_mark) {
+TEST(litmus, an_erased_value_comes_behind_the_mark) {
   meet<removed_nodes>(
       100,
       [](removed_nodes& c, std::size_t i) {

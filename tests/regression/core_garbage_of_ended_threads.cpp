@@ -62,7 +62,7 @@ TEST_F(regression_core_garbage, of_ended_threads_goes_with_the_table) {
   EXPECT_EQ(owned::living(leaver).load(), 0);
 }
 
-TEST_F(regression_core_garbage, of_ended_threads_goes_when_room_is_given_back) {
+TEST_F(regression_core_garbage, of_ended_threads_goes_when_space_is_given_back) {
   leave_garbage();
   ASSERT_TRUE(table->shrink_to_fit());
   EXPECT_EQ(owned::living(leaver).load(), 0);

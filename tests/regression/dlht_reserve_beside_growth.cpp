@@ -37,7 +37,7 @@ bool reserve_while_growing(unsigned number) {
   return parked;
 }
 
-TEST(regression_dlht_reserve, makes_the_room_that_it_promises) {
+TEST(regression_dlht_reserve, makes_the_space_that_it_promises) {
   unsigned stops = 0;
   while (stops < 40 && reserve_while_growing(stops + 1)) ++stops;
   EXPECT_GT(stops, 3u);

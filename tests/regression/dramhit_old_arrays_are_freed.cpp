@@ -8,8 +8,8 @@ namespace {
 
 template <class Mode>
 class regression_dramhit_arrays : public ::testing::Test {};
-using rooms_of_arrays = ::testing::Types<word_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
-TYPED_TEST_SUITE(regression_dramhit_arrays, rooms_of_arrays);
+using engines_of_arrays = ::testing::Types<word_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+TYPED_TEST_SUITE(regression_dramhit_arrays, engines_of_arrays);
 
 TYPED_TEST(regression_dramhit_arrays, are_freed_by_later_writes) {
   for (const auto growth : growing_policies) {

@@ -12,8 +12,8 @@ namespace {
 
 template <class Mode>
 class regression_dramhit_rebuilds : public ::testing::Test {};
-using rooms_of_arrays = ::testing::Types<word_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
-TYPED_TEST_SUITE(regression_dramhit_rebuilds, rooms_of_arrays);
+using engines_of_arrays = ::testing::Types<word_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+TYPED_TEST_SUITE(regression_dramhit_rebuilds, engines_of_arrays);
 
 /// In 64 slots, of which 60 may be in use: 48 entries leave no more than a rebuild keeps free for moves, and 58 less.
 TYPED_TEST(regression_dramhit_rebuilds, of_a_fixed_table_refuse_nothing_below_its_bound) {

@@ -31,7 +31,7 @@ bool try_to_insert(side_table& m, std::uint64_t n) {
 }
 
 /// The mover stands before its nth swap; others insert until they are refused. True when it had fewer.
-bool mover_finds_room(std::uint64_t swaps, std::uint64_t residents) {
+bool mover_finds_space(std::uint64_t swaps, std::uint64_t residents) {
   side_table m(tiny_options());
   for (std::uint64_t n = 0; n < residents; ++n) EXPECT_TRUE(m.insert(side_key{n, 0}, n));
   scheduler turns;
@@ -52,10 +52,10 @@ bool mover_finds_room(std::uint64_t swaps, std::uint64_t residents) {
   return ended;
 }
 
-TEST(regression_dramhit_side, has_room_for_all_that_moves_there) {
+TEST(regression_dramhit_side, has_space_for_all_that_moves_there) {
   for (const std::uint64_t residents : {1u, 3u, 4u, 20u}) {
     std::uint64_t swaps = 0;
-    while (!mover_finds_room(swaps, residents) && !HasFailure()) ++swaps;
+    while (!mover_finds_space(swaps, residents) && !HasFailure()) ++swaps;
     EXPECT_GT(swaps, residents);
   }
 }
@@ -79,7 +79,7 @@ TEST(regression_dramhit_side, grows_by_itself) {
 }
 
 /// The same few keys again and again: space for them does not add up.
-TEST(regression_dramhit_side, does_not_keep_room_for_what_was_erased) {
+TEST(regression_dramhit_side, does_not_keep_space_for_what_was_erased) {
   side_table m(tiny_options());
   for (std::uint64_t round = 0; round < 3000; ++round) {
     for (std::uint64_t n = 0; n < 3; ++n) ASSERT_TRUE(m.insert(side_key{n, 0}, round));

@@ -20,16 +20,16 @@ bool looks_before_step(unsigned number) {
   f.insert(own);
   f.insert(wanted);
   const cubby::detail::thread_pin inside(f.reader);
-  const std::uint64_t by_the_old_array = space::first_link(f.t, wanted);
+  const std::uint64_t by_the_old_array = relativistic::first_link(f.t, wanted);
   f.begin(128);
   f.go_on(false);
-  EXPECT_TRUE(space::node_at(by_the_old_array) != space::node_at(space::first_link(f.t, wanted)))
+  EXPECT_TRUE(relativistic::node_at(by_the_old_array) != relativistic::node_at(relativistic::first_link(f.t, wanted)))
       << "or there is one path";
   bool looked = false;
   {
     const interruption here(number, [&] {
       const std::uint64_t first = f.shown_from(by_the_old_array, wanted);
-      const std::uint64_t second = f.shown_from(space::first_link(f.t, wanted), wanted);
+      const std::uint64_t second = f.shown_from(relativistic::first_link(f.t, wanted), wanted);
       EXPECT_TRUE(first == wanted || first == wanted + f.assigned) << first << " before step " << number;
       EXPECT_EQ(first, second) << "before step " << number;
       EXPECT_EQ(f.scanned(wanted), std::make_pair(second, 1u)) << "before step " << number;

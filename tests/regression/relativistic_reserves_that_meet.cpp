@@ -48,7 +48,7 @@ TEST(regression_relativistic_reserves, that_meet_leave_the_larger_table) {
 }
 
 /// A shrink counts the entries, and then takes the lock: those that come between the two need their buckets.
-TEST(regression_relativistic_reserves, a_shrink_leaves_room_for_entries_that_came_before_it_began) {
+TEST(regression_relativistic_reserves, a_shrink_leaves_space_for_entries_that_came_before_it_began) {
   for (const unsigned number : {0u, 1u}) { // when it looks for a resize under way, and when it begins one
     cubby::map<std::uint64_t, std::uint64_t, cubby::relativistic> m;
     auto one = m.handle(), other = m.handle();

@@ -23,7 +23,7 @@ struct key_as_hash {
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key; }
 };
 
-namespace space = cubby::detail::engines::relativistic;
+namespace relativistic = cubby::detail::engines::relativistic;
 
 /// Runs `others` before the `number`th step (from 0) of the thread that made it, once.
 class interruption final : public watcher {
@@ -47,14 +47,15 @@ private:
 template <class Value>
 class coded_table {
 public:
-  using codec = typename cubby::detail::codec<std::uint64_t, Value, key_as_hash,
-                                              std::allocator<std::byte>>::template with_front<sizeof(space::node)>;
-  using table = space::table<codec>;
+  using codec =
+      typename cubby::detail::codec<std::uint64_t, Value, key_as_hash,
+                                    std::allocator<std::byte>>::template with_front<sizeof(relativistic::node)>;
+  using table = relativistic::table<codec>;
   static constexpr std::uint64_t assigned = std::uint64_t{1} << 40; // added to a key, what `assign` gives it
 
   explicit coded_table(std::uint64_t buckets)
       : t(settings(buckets), codec(key_as_hash{}, std::allocator<std::byte>{}, 0)) {
-    EXPECT_TRUE(space::open(t));
+    EXPECT_TRUE(relativistic::open(t));
   }
   [[nodiscard]] auto probe(std::uint64_t key) const { return t.policy.probe_of(key); }
   [[nodiscard]] static Value value(std::uint64_t n) {
@@ -99,7 +100,7 @@ public:
     t.bound = ~std::uint64_t{0};
   }
   ~family() {
-    space::close(t);
+    relativistic::close(t);
     cubby::detail::registry::release(&reader);
     cubby::detail::registry::release(&writer);
   }
@@ -109,7 +110,7 @@ public:
   void insert(std::uint64_t key) {
     const cubby::detail::thread_pin pin(writer);
     const cubby::detail::lock_scope resizes_are_the_tests(t.resize_lock);
-    EXPECT_EQ(space::insert(t, probe(key), word(key, key)).outcome, cubby::outcome::inserted);
+    EXPECT_EQ(relativistic::insert(t, probe(key), word(key, key)).outcome, cubby::outcome::inserted);
     keys.push_back(key);
   }
   void erase(std::uint64_t key) {
@@ -117,24 +118,24 @@ public:
     std::erase(keys, key);
   }
   void assign(std::uint64_t key) { change(key, {cubby::action::replace, word(key, key + assigned)}); }
-  void begin(std::uint64_t buckets) { EXPECT_TRUE(space::begin_resize(t, buckets)); }
+  void begin(std::uint64_t buckets) { EXPECT_TRUE(relativistic::begin_resize(t, buckets)); }
   /// As far as readers let it, without waiting for them. False: the resize has ended.
   bool go_as_far_as_it_can() {
-    space::progress how = space::progress::more;
-    while (how == space::progress::more) how = space::work_on(t, ~std::uint64_t{0});
-    return how != space::progress::idle;
+    relativistic::progress how = relativistic::progress::more;
+    while (how == relativistic::progress::more) how = relativistic::work_on(t, ~std::uint64_t{0});
+    return how != relativistic::progress::idle;
   }
   /// One piece of four: family 0 moves; the others, and the new array is shown; with `alone`, or when readers have left,
   /// family 0 is cut; the others are. A shrink has the first two, and ends with the third. False: the resize has ended.
   bool go_on(bool alone) {
     const bool first = t.work.cursor == 0 || t.work.waiting;
-    return space::work_on(t, first ? 1 : ~std::uint64_t{0}, alone) != space::progress::idle;
+    return relativistic::work_on(t, first ? 1 : ~std::uint64_t{0}, alone) != relativistic::progress::idle;
   }
   /// Whether the reader finds the key, when before its step `number` the others act.
   bool finds(std::uint64_t key, unsigned number, std::function<void()> others, bool& interrupted) {
     const cubby::detail::thread_pin pin(reader);
     interruption here(number, std::move(others));
-    const cubby::detail::found_word got = space::find(t, probe(key));
+    const cubby::detail::found_word got = relativistic::find(t, probe(key));
     interrupted = here.happened();
     if (got.found) {
       const std::uint64_t shown = number_of(got.word);
@@ -145,7 +146,7 @@ public:
 
   /// What a lookup of the key shows that has come as far as this link; 0: nothing. Inside a pin.
   [[nodiscard]] std::uint64_t shown_from(std::uint64_t link, std::uint64_t key) const {
-    const space::seen_slot hit = space::search(t.policy, link, probe(key));
+    const relativistic::seen_slot hit = relativistic::search(t.policy, link, probe(key));
     return hit.where == nullptr ? 0 : number_of(hit.value);
   }
   /// What a scan shows of the key, all of it added up, and how often.
@@ -154,17 +155,17 @@ public:
     auto f = [&](std::uint64_t k, std::uint64_t value) {
       if (k == key) met = {met.first + number_of(value), met.second + 1};
     };
-    space::for_each(t, f);
+    relativistic::for_each(t, f);
     return met;
   }
 
   /// The keys on the path of a bucket of the newest array that is shown.
   [[nodiscard]] std::vector<std::uint64_t> path(std::uint64_t bucket) const {
     std::vector<std::uint64_t> met;
-    const std::uint64_t link = space::first_link(t, bucket);
-    for (const space::node* n = space::node_at(link); n != nullptr;) {
+    const std::uint64_t link = relativistic::first_link(t, bucket);
+    for (const relativistic::node* n = relativistic::node_at(link); n != nullptr;) {
       met.push_back(n->key);
-      n = space::node_at(n->next.load(cubby::detail::sync::relaxed));
+      n = relativistic::node_at(n->next.load(cubby::detail::sync::relaxed));
     }
     return met;
   }
@@ -174,7 +175,7 @@ public:
     const std::uint64_t buckets = t.buckets.load(cubby::detail::sync::relaxed);
     for (std::uint64_t b = 0; b < buckets; ++b) {
       const auto here = path(b);
-      EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), space::comes_before)) << "bucket " << b;
+      EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), relativistic::comes_before)) << "bucket " << b;
       for (const std::uint64_t key : here) {
         EXPECT_EQ(key % buckets, b);
         EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 1) << key;
@@ -195,7 +196,7 @@ private:
       const cubby::detail::thread_pin pin(writer);
       const cubby::detail::lock_scope resizes_are_the_tests(t.resize_lock);
       auto f = [wanted](std::uint64_t) { return wanted; };
-      const cubby::detail::mutated m = space::mutate(t, writer, probe(key), f);
+      const cubby::detail::mutated m = relativistic::mutate(t, writer, probe(key), f);
       EXPECT_TRUE(m.found);
       if constexpr (codec::in_records) t.bag.add(writer, m.before);
     }
@@ -205,11 +206,11 @@ private:
   }
   /// Whether any path of the key's family still leads to a node that is removed or replaced.
   [[nodiscard]] bool leads_to_what_has_left(std::uint64_t key) const {
-    for (std::uint64_t b = key % space::stripe_count; b < 65536; b += space::stripe_count) {
-      for (const space::node* n = space::node_at(space::first_link(t, b)); n != nullptr;) {
+    for (std::uint64_t b = key % relativistic::stripe_count; b < 65536; b += relativistic::stripe_count) {
+      for (const relativistic::node* n = relativistic::node_at(relativistic::first_link(t, b)); n != nullptr;) {
         const std::uint64_t link = n->next.load(cubby::detail::sync::relaxed);
-        if ((link & space::mark::gone) != 0) return true;
-        n = space::node_at(link);
+        if ((link & relativistic::mark::gone) != 0) return true;
+        n = relativistic::node_at(link);
       }
     }
     return false;

@@ -56,7 +56,7 @@ TYPED_TEST(left_to_the_worker, a_shrink_that_erases_have_outrun_goes_on) {
   for (std::uint64_t k = 0; k < 5; ++k) ASSERT_TRUE(m.contains(k));
 }
 
-TYPED_TEST(left_to_the_worker, room_that_is_asked_for_while_it_shrinks_stays) {
+TYPED_TEST(left_to_the_worker, capacity_that_is_asked_for_while_it_shrinks_stays) {
   for (const std::size_t asked : {0u, 200u, 900u, 4000u}) { // nothing, less than the shrink leaves, as much, and more
     typename TestFixture::map m(this->settings());
     ASSERT_TRUE(m.reserve(4096));

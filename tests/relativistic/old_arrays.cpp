@@ -15,16 +15,16 @@ TEST(relativistic_arrays, are_given_back_a_slice_at_a_time) {
   std::size_t most = 0;
   std::size_t slices = 0;
   for (bool going = true; going;) {
-    const std::size_t before = space::stats(f.t).bytes;
+    const std::size_t before = relativistic::stats(f.t).bytes;
     going = f.go_on(true);
-    const std::size_t after = space::stats(f.t).bytes;
+    const std::size_t after = relativistic::stats(f.t).bytes;
     if (after >= before) continue;
     most = std::max(most, before - after);
     ++slices;
   }
   EXPECT_EQ(slices, large * sizeof(std::uint64_t) / cubby::detail::release_slice);
   EXPECT_EQ(most, cubby::detail::release_slice);
-  EXPECT_EQ(space::stats(f.t).bytes, small * sizeof(std::uint64_t));
+  EXPECT_EQ(relativistic::stats(f.t).bytes, small * sizeof(std::uint64_t));
 }
 
 } // namespace

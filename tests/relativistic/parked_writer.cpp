@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "relativistic/manned_table.hpp"
+#include "relativistic/table_with_worker.hpp"
 #include "support/fiber_scheduler.hpp"
 
 namespace cubby_test {
@@ -23,16 +23,16 @@ constexpr std::size_t first_thread_record_of_updates = 2;
 
 /// The stripes whose locks are held, now that everybody stands.
 template <class Policy>
-std::vector<std::uint64_t> held_stripes(space::table<Policy>& t) {
+std::vector<std::uint64_t> held_stripes(relativistic::table<Policy>& t) {
   std::vector<std::uint64_t> held;
-  for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
+  for (std::uint64_t s = 0; s < relativistic::stripe_count; ++s) {
     if (t.stripes[s].lock.try_lock()) t.stripes[s].lock.unlock();
     else held.push_back(s);
   }
   return held;
 }
 template <class Policy>
-bool is_resize_in_hand(space::table<Policy>& t) {
+bool is_resize_in_hand(relativistic::table<Policy>& t) {
   if (!t.resize_lock.try_lock()) return true;
   t.resize_lock.unlock();
   return false;
@@ -40,10 +40,10 @@ bool is_resize_in_hand(space::table<Policy>& t) {
 
 /// Every key of every stripe, one by one and in a batch, in a thread that must not wait.
 template <class Value>
-void expect_lookups_to_end(manned_table<Value>& m, fiber_scheduler& turns) {
+void expect_lookups_to_end(table_with_worker<Value>& m, fiber_scheduler& turns) {
   const auto reader = turns.start([&m] {
     std::vector<std::uint64_t> keys, expected;
-    for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
+    for (std::uint64_t s = 0; s < relativistic::stripe_count; ++s) {
       for (const part which : {part::kept, part::assigned, part::erased, part::absent, part::inserted}) {
         keys.push_back(key_of(s, which));
         expected.push_back(which < part::absent ? keys.back() : 0);
@@ -61,7 +61,7 @@ void expect_lookups_to_end(manned_table<Value>& m, fiber_scheduler& turns) {
   EXPECT_TRUE(turns.ends_alone(reader)) << "a lookup waits";
 }
 
-constexpr std::uint64_t updates = 3 * space::stripe_count;
+constexpr std::uint64_t updates = 3 * relativistic::stripe_count;
 constexpr std::uint64_t stripe_of_update(std::uint64_t number) { return number / 3; }
 constexpr part part_of_update(std::uint64_t number) {
   constexpr part parts[] = {part::inserted, part::assigned, part::erased};
@@ -71,7 +71,7 @@ constexpr part part_of_update(std::uint64_t number) {
 /// Three updates of each stripe, one after the other, in a thread that is left behind when it waits: then another goes on.
 /// Returns those that wait.
 template <class Value>
-std::vector<std::uint64_t> updates_that_wait(manned_table<Value>& m, fiber_scheduler& turns) {
+std::vector<std::uint64_t> updates_that_wait(table_with_worker<Value>& m, fiber_scheduler& turns) {
   std::vector<std::uint64_t> waiting;
   for (std::size_t who = first_thread_record_of_updates; m.next_update < updates; ++who) {
     if (who == m.thread_records) {
@@ -98,13 +98,13 @@ struct tally {
 
 /// What a lookup shows after the update.
 template <class Value>
-std::uint64_t shown_after(const manned_table<Value>& m, part which, std::uint64_t key) {
+std::uint64_t shown_after(const table_with_worker<Value>& m, part which, std::uint64_t key) {
   if (which == part::erased || which == part::absent) return 0;
   return which == part::assigned ? key + m.assigned : key;
 }
 
 template <class Value>
-void look_round(manned_table<Value>& m, fiber_scheduler& turns, tally& seen) {
+void look_round(table_with_worker<Value>& m, fiber_scheduler& turns, tally& seen) {
   const auto held = held_stripes(m.t);
   ASSERT_LE(held.size(), 1u) << "a writer holds the locks of two stripes";
   expect_lookups_to_end(m, turns);
@@ -114,17 +114,17 @@ void look_round(manned_table<Value>& m, fiber_scheduler& turns, tally& seen) {
     EXPECT_TRUE(!held.empty() && stripe_of_update(number) == held[0]) << "waits whose stripe is free";
   }
   seen.held.insert(held.begin(), held.end());
-  const space::resize_work& w = m.t.work;
-  const bool stands =
-      w.at != space::stage::idle && !w.waiting && !held.empty() && w.cursor % space::stripe_count == held[0];
+  const relativistic::resize_work& w = m.t.work;
+  const bool stands = w.at != relativistic::stage::idle && !w.waiting && !held.empty() &&
+                      w.cursor % relativistic::stripe_count == held[0];
   seen.passed_by += stands && !is_resize_in_hand(m.t) ? 1 : 0;
 }
 
 /// What is in the table when everybody has gone on, and that every chain is sorted and has its own bucket's nodes alone.
 template <class Value>
-void expect_all_done(manned_table<Value>& m, change what) {
+void expect_all_done(table_with_worker<Value>& m, change what) {
   EXPECT_TRUE(m.finish_resize(readers_thread_record));
-  for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
+  for (std::uint64_t s = 0; s < relativistic::stripe_count; ++s) {
     for (const part which : {part::kept, part::assigned, part::erased, part::absent, part::inserted}) {
       const std::uint64_t key = key_of(s, which);
       EXPECT_EQ(m.find(readers_thread_record, key), shown_after(m, which, key));
@@ -136,17 +136,17 @@ void expect_all_done(manned_table<Value>& m, change what) {
   EXPECT_EQ(m.find(readers_thread_record, before), changed);
   const bool inserts = what == change::insert || what == change::commit;
   EXPECT_EQ(m.find(readers_thread_record, made), inserts ? made : 0);
-  const std::uint64_t expected = 3 * space::stripe_count + (changed != 0 ? 1 : 0) + (inserts ? 1 : 0);
-  EXPECT_EQ(space::live_entries(m.t), expected);
+  const std::uint64_t expected = 3 * relativistic::stripe_count + (changed != 0 ? 1 : 0) + (inserts ? 1 : 0);
+  EXPECT_EQ(relativistic::live_entries(m.t), expected);
   std::uint64_t met = 0;
   const std::uint64_t buckets = m.t.buckets.load(cubby::detail::sync::relaxed);
   for (std::uint64_t b = 0; b < buckets; ++b) {
     std::vector<std::uint64_t> path;
-    for (auto* n = space::node_at(space::first_link(m.t, b)); n != nullptr;) {
+    for (auto* n = relativistic::node_at(relativistic::first_link(m.t, b)); n != nullptr;) {
       path.push_back(n->key);
-      n = space::node_at(n->next.load(cubby::detail::sync::relaxed));
+      n = relativistic::node_at(n->next.load(cubby::detail::sync::relaxed));
     }
-    EXPECT_TRUE(std::is_sorted(path.begin(), path.end(), space::comes_before)) << "bucket " << b;
+    EXPECT_TRUE(std::is_sorted(path.begin(), path.end(), relativistic::comes_before)) << "bucket " << b;
     for (const std::uint64_t key : path) EXPECT_EQ(key % buckets, b);
     met += path.size();
   }
@@ -162,7 +162,7 @@ tally stand_before_each_step(const post& p, change what,
   const std::uint64_t key = key_of(writers_stripe, new_key ? part::writers_new : part::writers_old);
   tally seen;
   for (std::uint64_t number = 0;; number += every) {
-    manned_table<Value> m(p);
+    table_with_worker<Value> m(p);
     fiber_scheduler turns;
     const auto writer = turns.start([&] { m.act(writers_thread_record, what, key); });
     const auto how = turns.run(writer, number);
@@ -221,7 +221,7 @@ TYPED_TEST(parked_writer, holds_up_reserve_and_nobody_behind_it) {
   std::uint64_t in_its_stripe = 0;
   bool last = false;
   for (std::uint64_t number = 0; !last; ++number) {
-    manned_table<TypeParam> m({64, 128, each_a_share, 0});
+    table_with_worker<TypeParam> m({64, 128, each_a_share, 0});
     fiber_scheduler turns;
     const auto writer =
         turns.start([&] { m.act(writers_thread_record, change::insert, key_of(writers_stripe, part::writers_new)); });
@@ -230,7 +230,7 @@ TYPED_TEST(parked_writer, holds_up_reserve_and_nobody_behind_it) {
     const bool in_hand = is_resize_in_hand(m.t);
     const auto resizer = turns.start([&] { EXPECT_TRUE(m.finish_resize(first_thread_record_of_updates)); });
     EXPECT_FALSE(turns.ends_alone(resizer) && held) << "before step " << number;
-    const auto asker = turns.start([&] { (void)space::stats(m.t); });
+    const auto asker = turns.start([&] { (void)relativistic::stats(m.t); });
     EXPECT_NE(turns.ends_alone(asker), in_hand) << "before step " << number;
     EXPECT_TRUE(turns.finish_all());
     in_its_stripe += held && !in_hand ? 1 : 0;
@@ -248,7 +248,7 @@ TYPED_TEST(parked_writer, holds_up_one_stripe_at_a_time_while_it_does_all_of_a_p
   for (const post& p : {moves, cuts, joins}) {
     const tally seen = stand_before_each_step<TypeParam>(p, change::insert, every);
     if (::testing::Test::HasFailure()) return;
-    EXPECT_TRUE(seen.held.size() == space::stripe_count || cubby::detail::cpu::thread_sanitizer)
+    EXPECT_TRUE(seen.held.size() == relativistic::stripe_count || cubby::detail::cpu::thread_sanitizer)
         << "not every family was in hand";
   }
 }
@@ -260,7 +260,7 @@ template <class Value>
 std::uint64_t steps_inside_a_bag(change what) {
   std::uint64_t inside = 0;
   for (std::uint64_t number = 0;; ++number) {
-    manned_table<Value> m({.from = 128});
+    table_with_worker<Value> m({.from = 128});
     fiber_scheduler turns;
     const auto writer =
         turns.start([&] { m.act(writers_thread_record, what, key_of(writers_stripe, part::writers_old)); });
@@ -279,21 +279,21 @@ std::uint64_t steps_inside_a_bag(change what) {
 
 TYPED_TEST(parked_writer, holds_up_nobody_who_retires_under_the_same_lock) {
   EXPECT_GT(steps_inside_a_bag<TypeParam>(change::erase), 0u);
-  const bool records = manned_table<TypeParam>::codec::in_records; // words are assigned in place
+  const bool records = table_with_worker<TypeParam>::codec::in_records; // words are assigned in place
   EXPECT_EQ(steps_inside_a_bag<TypeParam>(change::assign) > 0, records);
 }
 
 /// Who waits for the end of a resize sleeps longer and longer while nothing gets on, and not beside writers that come and go.
 TEST(shares_of_a_resize, tell_whether_they_have_got_on_before_a_held_stripe) {
-  manned_table<std::uint64_t> m({.from = 64, .to = 128});
+  table_with_worker<std::uint64_t> m({.from = 64, .to = 128});
   auto& lock = m.t.stripes[5].lock;
   lock.lock();
-  EXPECT_EQ(space::work_on(m.t, 1000), space::progress::more);
+  EXPECT_EQ(relativistic::work_on(m.t, 1000), relativistic::progress::more);
   EXPECT_EQ(m.t.work.cursor, 5u);
-  EXPECT_EQ(space::work_on(m.t, 1000), space::progress::shut_out);
+  EXPECT_EQ(relativistic::work_on(m.t, 1000), relativistic::progress::shut_out);
   EXPECT_EQ(m.t.work.cursor, 5u);
   lock.unlock();
-  EXPECT_EQ(space::work_on(m.t, 1), space::progress::more);
+  EXPECT_EQ(relativistic::work_on(m.t, 1), relativistic::progress::more);
   EXPECT_EQ(m.t.work.cursor, 6u);
 }
 

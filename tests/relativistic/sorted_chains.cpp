@@ -20,23 +20,23 @@ void expect_sorted_and_whole(const family<Value>& f) {
   for (const std::uint64_t key : f.keys) {
     const auto here = f.path(key);
     EXPECT_EQ(std::count(here.begin(), here.end(), key), 1) << key;
-    EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), space::comes_before)) << "the path of " << key;
+    EXPECT_TRUE(std::is_sorted(here.begin(), here.end(), relativistic::comes_before)) << "the path of " << key;
   }
 }
 
 TEST(order_of_chains, puts_the_buckets_of_every_size_one_behind_the_other) {
   std::vector<std::uint64_t> hashes(64);
   for (std::uint64_t i = 0; i < 64; ++i) hashes[i] = i;
-  std::sort(hashes.begin(), hashes.end(), space::comes_before);
+  std::sort(hashes.begin(), hashes.end(), relativistic::comes_before);
   for (std::uint64_t buckets = 1; buckets <= 64; buckets *= 2) {
     for (std::uint64_t i = 1; i < 64; ++i) {
       const bool other = hashes[i] % buckets != hashes[i - 1] % buckets;
       EXPECT_EQ(other, i % (64 / buckets) == 0) << buckets << " buckets, place " << i;
       if (other) {
-        EXPECT_EQ(space::next_sibling(hashes[i - 1] % buckets, buckets - 1), hashes[i] % buckets);
+        EXPECT_EQ(relativistic::next_sibling(hashes[i - 1] % buckets, buckets - 1), hashes[i] % buckets);
       }
     }
-    EXPECT_EQ(space::next_sibling(buckets - 1, buckets - 1), 0u) << "behind the last comes the first";
+    EXPECT_EQ(relativistic::next_sibling(buckets - 1, buckets - 1), 0u) << "behind the last comes the first";
   }
 }
 
@@ -50,13 +50,14 @@ TYPED_TEST(sorted_chains, are_sorted_whatever_the_order_of_inserts) {
 }
 
 TYPED_TEST(sorted_chains, are_cut_after_one_wait_for_readers_whatever_the_factor) {
-  for (std::uint64_t factor = 2; factor <= space::most_siblings; factor *= 2) {
+  for (std::uint64_t factor = 2; factor <= relativistic::most_siblings; factor *= 2) {
     family<TypeParam> f(64);
     for (std::uint64_t i = 0; i < 64; ++i) f.insert(i * 64 + i % 2);
     for (const std::uint64_t buckets : {64 * factor, std::uint64_t{64}}) {
       f.begin(buckets);
       unsigned waits = 0;
-      for (bool waited = false; space::work_on(f.t, 1, true) != space::progress::idle; waited = f.t.work.waiting) {
+      for (bool waited = false; relativistic::work_on(f.t, 1, true) != relativistic::progress::idle;
+           waited = f.t.work.waiting) {
         waits += f.t.work.waiting && !waited ? 1 : 0;
       }
       EXPECT_EQ(waits, 1u) << "to " << buckets;
@@ -73,10 +74,11 @@ void do_something(family<Value>& f, random_source& random) {
   const std::uint64_t key = random.below(32) * 64 + random.below(2);
   const bool there = std::count(f.keys.begin(), f.keys.end(), key) != 0;
   const std::uint64_t buckets = std::uint64_t{64} << random.below(7);
-  if (what == 0 && f.t.work.at == space::stage::idle && buckets != f.t.buckets.load(cubby::detail::sync::relaxed)) {
+  if (what == 0 && f.t.work.at == relativistic::stage::idle &&
+      buckets != f.t.buckets.load(cubby::detail::sync::relaxed)) {
     f.begin(buckets);
   } else if (what <= 1) {
-    (void)space::work_on(f.t, 1 + random.below(70), true);
+    (void)relativistic::work_on(f.t, 1 + random.below(70), true);
   } else if (!there) {
     f.insert(key);
   } else if (what <= 4) {
@@ -95,7 +97,7 @@ TYPED_TEST(sorted_chains, stay_sorted_and_whole_through_updates_between_the_piec
       expect_sorted_and_whole(f);
       ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round << ", step " << i;
     }
-    while (space::work_on(f.t, ~std::uint64_t{0}, true) != space::progress::idle) {
+    while (relativistic::work_on(f.t, ~std::uint64_t{0}, true) != relativistic::progress::idle) {
     }
     f.expect_precise();
   }

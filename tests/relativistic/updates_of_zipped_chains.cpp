@@ -96,12 +96,12 @@ TEST(zipped_chains, a_resize_without_memory_leaves_the_table_as_it_was) {
   for (const std::uint64_t key : eight_zipped()) f.insert(key);
   const auto before = f.path(0);
   set_index_memory(index_memory::none);
-  EXPECT_FALSE(space::begin_resize(f.t, 128));
-  EXPECT_FALSE(space::reserve(f.t, f.writer, 1000));
+  EXPECT_FALSE(relativistic::begin_resize(f.t, 128));
+  EXPECT_FALSE(relativistic::reserve(f.t, f.writer, 1000));
   set_index_memory(index_memory::plenty);
   EXPECT_EQ(f.path(0), before);
   EXPECT_FALSE(f.go_on(false)) << "nothing is under way";
-  EXPECT_TRUE(space::reserve(f.t, f.writer, 1000));
+  EXPECT_TRUE(relativistic::reserve(f.t, f.writer, 1000));
   EXPECT_GE(f.t.buckets.load(cubby::detail::sync::relaxed), 1000u);
   f.expect_precise();
 }
@@ -125,15 +125,16 @@ TEST(zipped_chains, a_reservation_is_shown_or_taken_out_at_every_stage) {
            const cubby::detail::word_probe p{256 * 70 + 64, 256 * 70 + 64};
            {
              const cubby::detail::thread_pin pin(f.writer);
-             ASSERT_EQ(space::insert(f.t, p, p.word, space::mark::hidden).outcome, cubby::outcome::inserted);
-             EXPECT_EQ(space::insert(f.t, p, p.word).outcome, cubby::outcome::exists);
-             EXPECT_FALSE(space::find(f.t, p).found);
+             ASSERT_EQ(relativistic::insert(f.t, p, p.word, relativistic::mark::hidden).outcome,
+                       cubby::outcome::inserted);
+             EXPECT_EQ(relativistic::insert(f.t, p, p.word).outcome, cubby::outcome::exists);
+             EXPECT_FALSE(relativistic::find(f.t, p).found);
            }
            f.go_on(true);
            const cubby::detail::thread_pin pin(f.writer);
-           if (commits) space::shadow_commit(f.t, p, p.word);
-           else space::shadow_abort(f.t, f.writer, p, p.word);
-           EXPECT_EQ(space::find(f.t, p).found, commits);
+           if (commits) relativistic::shadow_commit(f.t, p, p.word);
+           else relativistic::shadow_abort(f.t, f.writer, p, p.word);
+           EXPECT_EQ(relativistic::find(f.t, p).found, commits);
            if (commits) f.keys.push_back(p.word);
          });) {
       ++stage;

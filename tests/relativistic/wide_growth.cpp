@@ -8,9 +8,9 @@
 namespace cubby_test {
 namespace {
 
-constexpr std::uint64_t few = space::stripe_count;
+constexpr std::uint64_t few = relativistic::stripe_count;
 constexpr std::uint64_t many = few * 512;
-static_assert(many > few * space::most_siblings);
+static_assert(many > few * relativistic::most_siblings);
 
 template <class Value> class wide_growth : public ::testing::Test {};
 using wide_values = ::testing::Types<std::uint64_t, wide_value>;
@@ -65,7 +65,7 @@ TYPED_TEST(wide_growth, beside_updates_at_every_stage_leaves_precise_chains) {
   }
 }
 
-TYPED_TEST(wide_growth, with_more_siblings_than_the_list_has_room_for_looks_at_all) {
+TYPED_TEST(wide_growth, with_more_siblings_than_the_list_has_space_for_looks_at_all) {
   random_source random(182);
   for (unsigned round = 0; round < 2; ++round) {
     family<TypeParam> f(few);
@@ -74,7 +74,7 @@ TYPED_TEST(wide_growth, with_more_siblings_than_the_list_has_room_for_looks_at_a
     for (std::uint64_t n = 1; n < 700; ++n) f.insert(few * (n % 2048 + 2048 * (n % 2)));
     f.go_on(true);
     const auto& array = *f.t.work.to;
-    EXPECT_EQ(array.siblings.runs[0].count, space::sibling_list::too_many);
+    EXPECT_EQ(array.siblings.runs[0].count, relativistic::sibling_list::too_many);
     random_updates<TypeParam> others(f, random);
     others.change(40);
     for (bool going = true; going;) going = f.go_on(true);

@@ -11,7 +11,7 @@
 
 namespace {
 
-namespace space = cubby::detail::engines::dramhit;
+namespace dramhit = cubby::detail::engines::dramhit;
 
 template <std::size_t N> struct bytes {
   std::array<unsigned char, N> at{};
@@ -26,19 +26,20 @@ namespace {
 template <class K, class V> using table = cubby::map<K, V, cubby::dramhit_tuples>;
 
 TEST(tuple_header, keeps_state_and_tag_while_its_version_wraps) {
-  std::uint64_t h = space::header_of(0xabcde, space::state::live, space::version_mask - 1);
-  for (unsigned i = 0; i < 4; ++i, h = space::stepped(h)) {
-    EXPECT_EQ(space::tag_of(h), 0xabcdeu);
-    EXPECT_EQ(space::state_of(h), space::state::live);
-    EXPECT_EQ(space::is_written(h), i % 2 == 1) << i;
-    EXPECT_EQ(space::state_of(space::in_state(h | space::due_bit, space::state::moving)), space::state::moving);
-    EXPECT_EQ(space::in_state(h | space::due_bit, space::state::moving) & space::due_bit, 0u);
+  std::uint64_t h = dramhit::header_of(0xabcde, dramhit::state::live, dramhit::version_mask - 1);
+  for (unsigned i = 0; i < 4; ++i, h = dramhit::stepped(h)) {
+    EXPECT_EQ(dramhit::tag_of(h), 0xabcdeu);
+    EXPECT_EQ(dramhit::state_of(h), dramhit::state::live);
+    EXPECT_EQ(dramhit::is_written(h), i % 2 == 1) << i;
+    EXPECT_EQ(dramhit::state_of(dramhit::in_state(h | dramhit::due_bit, dramhit::state::moving)),
+              dramhit::state::moving);
+    EXPECT_EQ(dramhit::in_state(h | dramhit::due_bit, dramhit::state::moving) & dramhit::due_bit, 0u);
   }
-  EXPECT_EQ(h & space::version_mask, 2u);
+  EXPECT_EQ(h & dramhit::version_mask, 2u);
 }
 
 template <class K, class V> constexpr std::size_t bytes_of_tuple =
-    space::tuple_bytes<typename table<K, V>::engine_type::policy>;
+    dramhit::tuple_bytes<typename table<K, V>::engine_type::policy>;
 
 TEST(tuple, takes_half_a_line_up_to_24_bytes_and_a_line_up_to_56) {
   using word = std::uint64_t;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches (DLHT section 3.3): requests are carried out in the order given, inside one pin; their bins are asked for
-// some requests ahead and, in record mode, their records half as far ahead, so that memory works while we do.
+// Batches (DLHT section 3.3): requests are carried out in the given order, inside one pin. Their bins are prefetched some requests
+// ahead; in record mode their records are prefetched half as far ahead. So memory accesses overlap.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@
 
 namespace cubby::inline v0::detail {
 
-/// How many requests ahead a record is asked for; its bin must have arrived by then.
+/// How many requests ahead a record is prefetched. Its bin must be in the cache by then.
 inline constexpr std::size_t record_distance = 8;
 
 constexpr std::size_t least_of(std::size_t a, std::size_t b, std::size_t c) noexcept {
@@ -31,7 +31,7 @@ template <class Engine> CUBBY_ALWAYS_INLINE void ask_further(context<Engine> s, 
   else s.engine.prefetch_second(p);
 }
 
-/// `act(i, probe) -> bool` for i in [0, n), in order, until it answers false. The number of calls made.
+/// Calls `act(i, probe) -> bool` for each i in [0, n), in order, until it answers false. Returns the number of calls.
 template <class Engine, class Make, class Act>
   requires(!contract::prefetching<Engine>)
 std::size_t in_order(context<Engine>, std::size_t n, Make make, Act act) {
@@ -73,13 +73,13 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
   return called;
 }
 
-/// `take(i, found_word)` once for each key; equal keys in their order, others in none.
+/// Calls `take(i, found_word)` once for each key. Equal keys come in their order, other keys in any order.
 template <class Engine, class Q, class Take> void find_keys(context<Engine> s, std::span<const Q> keys, Take take) {
   const auto& codec = s.codec();
   using probe = typename Engine::probe;
   if constexpr (!Engine::policy::in_records || std::same_as<probe, word_key_probe>) {
     s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);
-  } else { // to hash text again costs more than to keep the probes of two groups
+  } else { // hashing text twice costs more than keeping the probes of two groups
     prefetch_group::ring<probe> kept;
     std::size_t end = 0;
     const auto make = [&](std::size_t i) CUBBY_INLINED -> probe {
@@ -95,7 +95,7 @@ constexpr outcome outcome_of(changed how) noexcept {
   if (how == changed::done) return outcome::done;
   return how == changed::absent ? outcome::absent : outcome::no_memory;
 }
-/// Of verbs that are done whether the key was there or not.
+/// The outcome of verbs that end in `done` whether the key was there or not.
 constexpr outcome outcome_of(upserted u) noexcept { return u.how == outcome::exists ? outcome::done : u.how; }
 
 template <class V> concept addable = requires(const V& v) { static_cast<V>(v + v); };
@@ -105,16 +105,16 @@ template <class V, class Request> constexpr bool lacks_value(const Request& aske
   return asked.what != verb::find && asked.what != verb::erase && !has_value<V>(asked.value);
 }
 
-/// Verbs of sets that have a value to assign in maps: it is enough that the key is there.
+/// insert_or_assign and the like for a set: the key must be present at the end.
 template <class Engine, class Request>
 outcome run_set_request(context<Engine> s, const typename Engine::probe& p, const Request& asked) {
   const auto look = [&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; };
   if (asked.what == verb::assign) return outcome_of(look());
   if (asked.what == verb::insert_or_add) return outcome::not_executed;
-  return outcome_of(change_or_insert(s, p, look, [&] { return place(s, p, asked.key); })); // and not merely reserved
+  return outcome_of(change_or_insert(s, p, look, [&] { return place(s, p, asked.key); })); // waits for reservations
 }
 
-/// Carries a request out that writes a value, which is there.
+/// Carries out a request that writes a value. The request has its value.
 template <class Engine, class Request>
 CUBBY_ALWAYS_INLINE outcome run_write(context<Engine> s, const typename Engine::probe& p, Request& asked) {
   using V = value_of<Engine>;
@@ -139,7 +139,7 @@ CUBBY_ALWAYS_INLINE outcome run_write(context<Engine> s, const typename Engine::
   }
 }
 
-/// Carries out one request of a batch or a pipeline. The value of a request that is not const is moved from.
+/// Carries out one request of a batch or a pipeline. Moves the value out of a request that is not const.
 template <class Engine, class Request>
 CUBBY_ALWAYS_INLINE outcome run_request(context<Engine> s, const typename Engine::probe& p, Request& asked,
                                         std::optional<value_of<Engine>>& out) {
@@ -154,7 +154,7 @@ CUBBY_ALWAYS_INLINE outcome run_request(context<Engine> s, const typename Engine
   return run_write(s, p, asked);
 }
 
-/// Makes the replies from `executed` on say that their requests were not carried out, however the batch ends.
+/// Sets the replies from `executed` on to `not_executed`, also if the batch ends by an exception.
 template <class V> struct unanswered {
   std::span<reply<V>> answers;
   std::size_t executed = 0;
@@ -174,7 +174,7 @@ std::size_t run_batch(context<Engine> s, std::span<const request<Q, value_of<Eng
   unanswered<value_of<Engine>> rest(answers);
   const auto make = [&](std::size_t i) { return codec.probe_of(asked[i].key); };
   const auto act = [&](std::size_t i, const typename Engine::probe& p) CUBBY_INLINED {
-    answers[i] = {}; // whether the old one has a value is not worth a branch: no predictor knows
+    answers[i] = {}; // also if the old one has no value: a branch on that could not be predicted
     answers[i].tag = asked[i].tag;
     const outcome how = run_request(s, p, asked[i], answers[i].value);
     answers[i].result = how;

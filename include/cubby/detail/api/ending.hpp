@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a table whose keys or values have destructors that may call it: every entry is erased and destroyed while the
-// table still works, those that the destructors add as well.
+// The end of a table whose keys or values have destructors that may call the table. Each entry is erased and destroyed while the
+// table still works, also the entries that the destructors insert.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,14 @@
 
 namespace cubby::inline v0::detail {
 
-/// Whether destroying a T runs code that nobody here knows. Text that is nothing else calls no table.
+/// Whether the destructor of T may run the user's code. That of text which is stored as bytes does not.
 template <class T> inline constexpr bool may_call_back = !std::is_trivially_destructible_v<T> && !stored_as_bytes<T>;
 template <class K> inline constexpr bool may_call_back<in_namespace<K>> = may_call_back<K>;
 
-/// Erases what a scan meets, and destroys it at once: nobody else is there to see it. The number.
+/// Erases each entry that a scan meets, destroys it at once, and returns their number. No other thread may use the table.
 template <class Engine> std::size_t destroy_all(context<Engine> s) {
-  [[maybe_unused]] const auto pin = s.engine.pin(s.at); // keeps what the destructors take out: the scan may come to it
+  [[maybe_unused]] const auto pin =
+      s.engine.pin(s.at); // keeps entries that the destructors erase: the scan may still meet them
   std::size_t count = 0;
   s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
     const mutated m = s.engine.mutate(s.at, s.codec().probe_of_slot(key, value),
@@ -30,8 +31,9 @@ template <class Engine> std::size_t destroy_all(context<Engine> s) {
   return count;
 }
 
-/// Called first at a table's end, when nobody else uses it. Does nothing where no destructor could call it, nor without memory
-/// for the thread's record, in which case a destructor's call would fail as well; the engine's end destroys what is left.
+/// The first step of a table's destructor. No other thread may use the table. It does nothing if no destructor could call the table.
+/// It also does nothing if there is no memory for the thread's record; then a destructor's call would fail, too. The engine's
+/// destructor destroys the entries that remain.
 template <class Engine> void empty_at_end(Engine& e) noexcept {
   using codec = typename Engine::policy;
   if constexpr (codec::in_records &&

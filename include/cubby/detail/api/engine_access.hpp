@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine below a table, for tests and benches that speak to it in words. Programs do not use it.
+// Access to the engine of a table, for tests and benches that use its words. Programs do not use it.
 #pragma once
 
 namespace cubby::inline v0::detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A handle: one thread's record at one table. It saves the look at the thread's own record on every call, and can hold a
-// pin of its own, so that a reference into the table stays good (DLHT section 3.2.1, pointer API).
+// A handle: a thread record for one table. It saves each call the search for the thread's own record. It can hold a pin, so that a
+// reference into the table stays valid (DLHT section 3.2.1, pointer API).
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// A thread record of its own, given back at the end; of a one-thread engine the table's only thread record.
+/// A claimed thread record, which the destructor gives back. An engine for one thread has a single record for all.
 template <class Engine> class owned_thread_record {
 public:
   explicit owned_thread_record(Engine& e) : engine_(&e) {
@@ -40,7 +40,7 @@ public:
   [[nodiscard]] thread_record* own() const noexcept { return mine_; }
   [[nodiscard]] CUBBY_ALWAYS_INLINE thread_record& at() const {
     if constexpr (Engine::claims.one_thread_only) return caller_thread_record(*engine_);
-    // without exceptions a claim may have failed: the thread's record does as well, only slower
+    // without exceptions a claim may have failed; then the thread's record is used, which is slower
     thread_record* const mine = mine_;
     if (!fail::throws && mine == nullptr) return caller_thread_record(*engine_);
     if constexpr (!Engine::claims.one_thread_only) registry::use(*mine);
@@ -52,7 +52,7 @@ private:
   thread_record* mine_ = nullptr;
 };
 
-/// Keeps a thread's or a handle's record claimed, also when the handle ends before it.
+/// Keeps the record of a thread or a handle claimed, also after the end of the handle.
 class record_claim {
 public:
   explicit record_claim(thread_record& s) noexcept : thread_record_(s) { registry::begin_guard(thread_record_); }
@@ -65,7 +65,7 @@ private:
   thread_record& thread_record_;
 };
 
-/// A guard of a thread's or a handle's record, which stays claimed as long as the guard lives. See `handle::guard`.
+/// A guard with the record of a thread or a handle. The record stays claimed while the guard lives. See `handle::guard`.
 template <class Engine> class [[nodiscard]] table_guard {
 public:
   table_guard(Engine& e, thread_record& s) noexcept : claim_(s), pin_(e.pin(s)) {}
@@ -77,7 +77,7 @@ private:
   decltype(std::declval<Engine&>().pin(std::declval<thread_record&>())) pin_;
 };
 
-/// A pin that may or may not be held, whatever its type.
+/// A pin of any type that may be held or not.
 template <class Engine> class held_pin {
   using pin_type = decltype(std::declval<Engine&>().pin(std::declval<thread_record&>()));
 
@@ -120,7 +120,7 @@ struct pipeline_options;
 
 namespace detail {
 
-/// The sink of a pipeline that has none: each call says where its answers go.
+/// Stands for a pipeline without a sink: each call says where its answers go.
 struct no_sink {};
 
 } // namespace detail
@@ -128,8 +128,8 @@ struct no_sink {};
 /// Include <cubby/pipeline.hpp>.
 template <class Engine, class Sink = detail::no_sink, class Key = typename detail::key_in<Engine>::type> class pipeline;
 
-/// Move-only; used by one thread at a time; must not outlive its table. Every verb of the table, and `find_ref`.
-/// A handle that lingers delays the freeing of memory only while it is pinned.
+/// A handle has every verb of its table, and `find_ref`. Move-only; one thread at a time uses it; it must not outlive its table. A
+/// handle delays the freeing of memory only while it is pinned.
 template <template <class, class> class Api, class Engine> class handle : public Api<handle<Api, Engine>, Engine> {
   using base = Api<handle<Api, Engine>, Engine>;
   using codec_type = typename Engine::policy;
@@ -150,31 +150,31 @@ public:
   }
   ~handle() { unpin(); }
 
-  /// The value's place in its record, or null; good until `unpin`, although others may replace or erase the entry
-  /// meanwhile. The first call pins the handle: from then on nothing that this table retires is freed. Of maps in record
-  /// mode (`mode`); with others it does not compile.
+  /// The address of the value in its record, or null if the key is absent. It is valid until `unpin`, also if other threads replace or
+  /// erase the entry. The first call pins the handle; from then on the table frees nothing that it retires. Only for maps in record
+  /// mode (`mode`); for others it does not compile.
   [[nodiscard]] const typename codec_type::mapped_type* find_ref(const key_type& k) { return ref_of(k); }
   template <detail::lookup_key<codec_type> Q> [[nodiscard]] const typename codec_type::mapped_type*
   find_ref(const Q& k) {
     return ref_of(k);
   }
-  /// Ends what `find_ref` began; its references are void. No effect when not pinned.
+  /// Ends the pin that `find_ref` began. References from `find_ref` are invalid from then on. No effect if the handle is not pinned.
   void unpin() noexcept { pin_.drop(); }
   [[nodiscard]] bool pinned() const noexcept { return pin_.holds(); }
 
-  /// While the guard lives, nothing is freed that this table, or another of the same program or shared library, retires: memory
-  /// waits for its end, so end it soon. It keeps what `visit` and `find_ref` of this handle have shown, also after `unpin`. Calls
-  /// through this handle need not enter the table, and cost less. A guard never blocks; guards nest; a guard is neither copied nor
-  /// moved. It is of the handle's record: it stays when the handle is moved, and when the handle ends before it. End it in the
-  /// thread that uses the handle, outside all functions that calls through it run, and before the table ends.
+  /// While the guard lives, no table of this program or shared library frees what it retires. Memory waits for the guard's end, so
+  /// end it soon. The guard keeps valid what `visit` and `find_ref` of this handle have shown, also after `unpin`. Calls through this
+  /// handle need no pin of their own then, and cost less. A guard never blocks. Guards nest. A guard cannot be copied or moved. It uses
+  /// the handle's record, and keeps it if the handle is moved or ends first. End the guard in the thread that uses the handle,
+  /// outside the functions that calls through it run, and before the table ends.
   [[nodiscard]] auto guard() { return detail::table_guard<Engine>(thread_record_.engine(), thread_record_.at()); }
 
   template <class Sink = detail::no_sink, class Key = key_type> using pipeline_type =
       cubby::pipeline<Engine, Sink, Key>;
-  /// Requests that are answered later, each with its caller's tag, by `sink(reply<V>&&)`: `p.find(k, tag)`, ..., `p.drain()`; or,
-  /// without a sink, into the caller's space. Include <cubby/pipeline.hpp>. The pipeline uses this handle's record. Key: what its
-  /// requests carry, `h.pipeline<std::string_view>(sink)`; the text then stays where it is until it is answered. Of engines that
-  /// claim `pipelined`.
+  /// A pipeline: requests that are answered later, each with its caller's tag, by `sink(reply<V>&&)`: `p.find(k, tag)`, ...,
+  /// `p.drain()`. Without a sink, answers go into the caller's space. Include <cubby/pipeline.hpp>. The pipeline uses this handle's
+  /// record. Key: the key type of its requests, as in `h.pipeline<std::string_view>(sink)`; the text must then stay unchanged until
+  /// its request is answered. Only for engines that claim `pipelined`.
   template <class Key = key_type, class Sink>
     requires(!std::same_as<Sink, pipeline_options>)
   [[nodiscard]] auto pipeline(Sink sink) {
@@ -212,7 +212,7 @@ private:
       return nullptr;
     }
   }
-  // Asserted and not demanded by a constraint, which a compiler would explain overload by overload.
+  // An assertion, because the error of a constraint would list all overloads.
   template <class Q> const typename codec_type::mapped_type* ref_of(const Q& k) {
     constexpr bool has_place = codec_type::in_records && codec_type::has_values;
     static_assert(has_place, "find_ref needs a map in record mode: values in the table itself have no address to keep; "
@@ -225,7 +225,7 @@ private:
     }
     return nullptr;
   }
-  /// Pins nest: the thread record is pinned here before it is let go there.
+  /// Pins nest: this handle's pin begins before the other one's ends.
   void take_pin(handle& other) noexcept {
     if (!other.pinned()) return;
     pin_.hold(thread_record_.engine(), thread_record_.at());

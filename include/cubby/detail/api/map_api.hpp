@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of maps, beside those of table_api.hpp: what has to do with values. A function that is given a value gets
-// `const V&` that stays as it is until the function returns; it may call the table again. Functions that make a new
-// value out of the old one may run again when another thread was faster, so they should have no other effect; that of `modify` runs once.
-// They must not change the entry that they are shown: that never ends, and throws `self_deadlock` in debug builds.
-// What a user's function or constructor throws passes through and leaves the table as it was.
+// The verbs of maps that concern values, beside those of table_api.hpp. A user's function gets a `const V&` that does not change
+// until the function returns, and may call the table. A function that computes a new value may run again if another thread
+// changes the entry meanwhile, so it should have no other effect; the function of `modify` runs once. A function must not change
+// the entry that it is shown: such a call would wait for itself, and throws `self_deadlock` in debug builds. An exception of a
+// user's function or constructor passes through and leaves the table as it was.
 #pragma once
 
 #include <algorithm>
@@ -32,18 +32,18 @@ template <class Derived, class Engine> class map_api : public table_api<Derived,
 public:
   using mapped_type = V;
 
-  /// A copy of the value, whose type must have one.
+  /// A copy of the value, or nothing if the key is absent. The value's type must be copyable.
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const K& k) const { return copy_of(k); }
   template <lookup_key<codec_type> Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const Q& k) const {
     return copy_of(k);
   }
 
-  /// `f(const V&)` if the key is there. 1 if so, else 0.
+  /// Calls `f(const V&)` if the key is there, and returns 1; else returns 0.
   template <class F> std::size_t visit(const K& k, F&& f) const { return look(k, f); }
   template <lookup_key<codec_type> Q, class F> std::size_t visit(const Q& k, F&& f) const { return look(k, f); }
 
-  /// Inserts if the key is absent; the value is built only then. False if it was there. Throws table_full,
-  /// table_crowded or std::bad_alloc when there is no space (without exceptions: false; `try_insert` tells them apart).
+  /// Inserts if the key is absent, and only then builds the value. False if the key was there. Throws table_full, table_crowded or
+  /// std::bad_alloc if there is no space; without exceptions it then returns false, and `try_insert` tells the cases apart.
   template <class U = V>
     requires std::convertible_to<U, V>
   CUBBY_ALWAYS_INLINE bool insert(const K& k, U&& v) {
@@ -54,7 +54,7 @@ public:
   bool insert(const Q& k, U&& v) {
     return detail::settle(this->add(k, std::forward<U>(v)));
   }
-  /// The same with a value made of `args`.
+  /// The same, with a value constructed from `args`.
   template <class... A>
     requires std::constructible_from<V, A...>
   bool try_emplace(const K& k, A&&... args) {
@@ -65,7 +65,7 @@ public:
   bool try_emplace(const Q& k, A&&... args) {
     return detail::settle(this->add(k, std::forward<A>(args)...));
   }
-  /// The same, telling how it ended; a lack of space does not throw.
+  /// The same, but returns how it ended, and does not throw for want of space.
   template <class... A>
     requires std::constructible_from<V, A...>
   outcome try_insert(const K& k, A&&... args) {
@@ -77,8 +77,8 @@ public:
     return this->add(k, std::forward<A>(args)...);
   }
 
-  /// Gives the key this value if it is there. DLHT's Put (section 3.2.4), in every mode. Throws std::bad_alloc when
-  /// there is no memory for a record (without exceptions: false).
+  /// Gives the key this value if the key is there; false if it is not. DLHT's Put (section 3.2.4), in every storage mode. Throws
+  /// std::bad_alloc if there is no memory for a record; without exceptions it then returns false.
   template <class U = V>
     requires std::convertible_to<U, V>
   CUBBY_ALWAYS_INLINE bool assign(const K& k, U&& v) {
@@ -89,8 +89,8 @@ public:
   bool assign(const Q& k, U&& v) {
     return put(k, std::forward<U>(v));
   }
-  /// Gives the key this value, there or not. True: inserted. Of keys that are equal and yet differ the first one stays,
-  /// here and in every other change. Throws like `insert`.
+  /// Gives the key this value, whether the key is there or not. True: inserted. If two equal keys differ, the table keeps the first
+  /// one, here and in every other change. Throws like `insert`.
   template <class U = V>
     requires std::convertible_to<U, V>
   bool insert_or_assign(const K& k, U&& v) {
@@ -102,14 +102,14 @@ public:
     return put_anyway(k, std::forward<U>(v));
   }
 
-  /// Replaces the value by `f(const V&) -> V` if the key is there; `f` may run again. Throws like `assign`.
+  /// Replaces the value by `f(const V&) -> V` if the key is there; false if it is not. `f` may run again. Throws like `assign`.
   template <class F> bool update(const K& k, F&& f) { return renew(k, f); }
   template <lookup_key<codec_type> Q, class F> bool update(const Q& k, F&& f) { return renew(k, f); }
-  /// `f(V&)`, called exactly once if the key is there, on a copy that then takes the value's place. Blocks: a thread that wants to
-  /// change or erase this entry waits until `f` has returned; lookups, and all that is about other entries, go on. `f` must not
-  /// wait for anybody who may want this entry: no change of it, no `clear` or `erase_if` over all, no change of an entry that
-  /// another `modify` or a reservation holds. What it throws leaves the entry as it was. Throws like `assign`. Of engines that have
-  /// `exclusive_modify`: `relativistic`.
+  /// Calls `f(V&)` exactly once if the key is there, on a copy that then replaces the value; false if the key is absent. Blocks: threads
+  /// that change or erase this entry wait until `f` has returned, and this call waits for other `modify` calls of the entry. Lookups
+  /// and operations on other entries go on. `f` must not wait for a thread that may want this entry: it must not change the entry,
+  /// call `clear` or `erase_if` over all entries, or change an entry that another `modify` or a reservation holds. An exception
+  /// of `f` leaves the entry as it was. Throws like `assign`. Only for engines with `exclusive_modify`: `relativistic`.
   template <class F>
     requires std::copy_constructible<V>
   bool modify(const K& k, F&& f) {
@@ -120,14 +120,14 @@ public:
   bool modify(const Q& k, F&& f) {
     return alter(k, f);
   }
-  /// `update`, or inserts a value made of `args`. True: inserted.
+  /// `update` if the key is there, else inserts a value constructed from `args`. True: inserted. `f` may run again. Throws like `insert`.
   template <class F, class... A> bool insert_or_update(const K& k, F&& f, A&&... args) {
     return renew_anyway(k, f, std::forward<A>(args)...);
   }
   template <lookup_key<codec_type> Q, class F, class... A> bool insert_or_update(const Q& k, F&& f, A&&... args) {
     return renew_anyway(k, f, std::forward<A>(args)...);
   }
-  /// Adds `n` to the value, or inserts `n`. True: inserted.
+  /// Adds `n` to the value, or inserts `n`. True: inserted. The `+` may run again. Throws like `insert`.
   bool insert_or_add(const K& k, const V& n)
     requires requires(const V& v) { static_cast<V>(v + v); }
   {
@@ -138,16 +138,17 @@ public:
   bool insert_or_add(const Q& k, const V& n) {
     return renew_anyway(k, [&n](const V& v) { return static_cast<V>(v + n); }, n);
   }
-  /// `f(const V*)`, null when absent, returns a computed<V>: keep, erase, or a value. `f` may run again; the last
-  /// answer is the one that is carried out, about exactly the value that it was shown.
+  /// Calls `f(const V*)`, with null if the key is absent, and carries out the computed<V> that it returns: keep, erase, or a new value.
+  /// `f` may run again. The last result is carried out, about exactly the value that `f` has seen. Throws like `insert`.
   template <class F> change compute(const K& k, F&& f) { return computed_by(k, f); }
   template <lookup_key<codec_type> Q, class F> change compute(const Q& k, F&& f) { return computed_by(k, f); }
 
   using base::erase_if;
-  /// Erases the entry if `p(const V&)` holds for it; `p` may run again.
+  /// Erases the entry if `p(const V&)` holds for it; true if it did. `p` may run again.
   template <class P> bool erase_if(const K& k, P&& p) { return take_out_if(k, p); }
   template <lookup_key<codec_type> Q, class P> bool erase_if(const Q& k, P&& p) { return take_out_if(k, p); }
-  /// Erases the entry and returns the very value that left (a copy: others may be reading it).
+  /// Erases the entry and returns the value that left, or nothing if the key was absent. The result is a copy, because other threads
+  /// may still read the value.
   std::optional<V> extract(const K& k)
     requires std::copy_constructible<V>
   {
@@ -181,9 +182,9 @@ public:
     else return 0;
   }
 
-  /// Looks all keys up; values[i] is written where found[i] becomes true. The number found. Takes as many keys as there are
-  /// keys, values and found. Equal keys are looked up in their order, others in none. Keys: a contiguous range of K, or of what a
-  /// lookup takes, such as std::string_view.
+  /// Looks up all keys and returns the number found. Sets found[i] for each i, and values[i] where found[i] is true. It looks up as
+  /// many keys as the shortest of the three spans has. Equal keys are looked up in their order, other keys in any order. Keys: a
+  /// contiguous range of K, or of a type with which keys can be looked up, such as std::string_view.
   template <class E = Engine>
     requires std::is_copy_assignable_v<V>
   std::size_t find_batch(std::span<const K> keys, std::span<V> values, std::span<bool> found) const {
@@ -194,14 +195,14 @@ public:
   std::size_t find_batch(const Keys& keys, std::span<V> values, std::span<bool> found) const {
     return find_each(detail::elements_of<Keys>(keys), values, found);
   }
-  /// `f(i, const V*)` once for each key, null where absent, equal keys in their order, others in none: i tells which. The number
-  /// found. `f` may call the table. Keys as in `find_batch`.
+  /// Calls `f(i, const V*)` once for each key, with null if key i is absent, and returns the number found. Equal keys come in their
+  /// order, other keys in any order. `f` may call the table. Keys as in `find_batch`.
   template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const { return visit_each(keys, f); }
   template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
     return visit_each(detail::elements_of<Keys>(keys), f);
   }
 
-  /// `co_await` finds the key while other tasks of the same runner go on; include <cubby/coro.hpp>.
+  /// The awaitable of a find: other tasks of the same runner go on meanwhile. Include <cubby/coro.hpp>.
   template <class E = Engine> [[nodiscard]] auto async_find(const K& k) const {
     static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use find");
     return async_lookup<Derived>(self(), k);
@@ -211,7 +212,7 @@ public:
     return async_lookup<Derived>(self(), k);
   }
 
-  /// Inserts the key hidden: nobody finds it until `commit`, nobody else can insert it (DLHT section 3.2.2).
+  /// Inserts the key hidden (DLHT section 3.2.2): no lookup finds it until `commit`, and no other thread can insert it.
   template <class... A>
     requires std::constructible_from<V, A...>
   [[nodiscard]] reservation<Engine> shadow_insert(const K& k, A&&... args) {
@@ -286,7 +287,7 @@ private:
     return count;
   }
 
-  /// Inlined where words are copied: then the answer needs no memory.
+  /// Inlined for tables of words, so that the answer stays in registers.
   template <class Q> CUBBY_ALWAYS_INLINE std::optional<V> copy_of(const Q& k) const {
     constexpr bool copied = std::copy_constructible<V>;
     static_assert(copied, "find copies the value, and this type cannot be copied: use visit");

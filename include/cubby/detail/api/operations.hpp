@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs on one key, written once for words and for records: lookups, inserts, changes, erases. Each runs inside a
-// pin that its caller holds. In record mode a value is built outside the engine and published by one compare of words,
-// so no lock is held and no bin is blocked while a user's code runs; a function given by the user may then run again.
-// The exception is `modify_value`, of engines that have it.
+// The verbs on one key, written once for words and for records: lookups, inserts, changes, erases. Each runs inside a pin that its
+// caller holds. In record mode a value is built outside the engine and published by one comparison and swap of words. So no lock
+// is held and no bin is blocked while the user's code runs, and a user's function may run again. The exception is
+// `modify_value`, for engines that have it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace cubby::inline v0::detail {
 
-/// An engine, the thread record of the caller, and the codec between: what every verb needs.
+/// What each verb needs: an engine, its codec, and the thread record of the caller.
 template <class Engine> struct context {
   using codec_type = typename Engine::policy;
   using probe = typename Engine::probe;
@@ -33,17 +33,17 @@ template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record& wait_for
     if (thread_record* const mine = e.local_thread_record()) return *mine;
   }
 }
-/// The calling thread's record. Throws std::bad_alloc without memory for one; without exceptions it waits for some.
+/// The calling thread's record. Throws std::bad_alloc if there is no memory for one; without exceptions it waits for memory.
 template <class Engine> [[nodiscard]] CUBBY_ALWAYS_INLINE thread_record& caller_thread_record(Engine& e) {
   thread_record* const mine = e.local_thread_record();
   return mine != nullptr ? *mine : wait_for_thread_record(e);
 }
 template <class Engine> using value_of = typename Engine::policy::mapped_type;
-/// What a value is to the engine: a word, or a tuple's words.
+/// The form in which the engine stores a value: a word, or the words of a tuple.
 template <class Engine> using word_of_value = typename Engine::policy::stored_value;
 template <class Engine> using decision_of = decision_as<word_of_value<Engine>>;
 
-/// What an assign and an erase want, whatever the entry's word.
+/// Deciders that do not look at the entry's word: replace it, or erase the entry.
 template <class Word> struct replace_by {
   Word word;
   CUBBY_ALWAYS_INLINE decision_as<Word> operator()(const Word&) const noexcept { return {action::replace, word}; }
@@ -57,14 +57,14 @@ CUBBY_NEVER_INLINE inline void report(insert_outcome how) {
   if (how == insert_outcome::crowded) fail::with_table_crowded();
   if (how == insert_outcome::no_memory) fail::with_no_memory();
 }
-/// Reports what stopped an insert; true when nothing did and the key is new.
+/// True if the insert has inserted. Throws if it had no space; without exceptions it then returns false.
 CUBBY_ALWAYS_INLINE bool settle(insert_outcome how) {
   if (how != insert_outcome::inserted && how != insert_outcome::exists) [[unlikely]]
     report(how);
   return how == insert_outcome::inserted;
 }
 
-/// A value word that was built and is not yet published; a record that stays unpublished is freed.
+/// A value word that is built and not yet published. The destructor frees a record that was not published.
 template <class Engine> class fresh_word {
 public:
   template <class Q, class... A>
@@ -73,7 +73,7 @@ public:
   ~fresh_word() {
     if (!made_.ok) return;
     if constexpr (Engine::policy::in_records) {
-      // a slot that was being filled may have shown the word to a reader that will reject it only afterwards
+      // a slot that was being filled may have shown the word to a reader, which rejects it only after reading the record
       if (shown_) {
         context_.engine.retire(context_.at, made_.word);
       } else {
@@ -94,7 +94,7 @@ public:
   insert_outcome reserve(const typename Engine::probe& p) {
     return settled(context_.engine.shadow_insert(context_.at, p, made_.word));
   }
-  /// Puts the word in the place of `expected`, if that is still there; what it replaced is retired.
+  /// Replaces `expected` by this word if the entry still has it, and retires the old word.
   bool replace(const typename Engine::probe& p, const word_of_value<Engine>& expected) {
     if (!swap_word(context_, p, expected, {action::replace, made_.word})) return false;
     published();
@@ -113,7 +113,7 @@ private:
   bool shown_ = false;
 };
 
-/// Carries out `wanted` if the entry's word is still `expected`.
+/// Carries out the decision `wanted` if the entry's word is still `expected`.
 template <class Engine>
 bool swap_word(context<Engine> s, const typename Engine::probe& p, const word_of_value<Engine>& expected,
                const decision_of<Engine>& wanted) {
@@ -124,7 +124,7 @@ bool swap_word(context<Engine> s, const typename Engine::probe& p, const word_of
   return true;
 }
 
-/// Insert only if absent; the value is built only then.
+/// Inserts if the key is absent, and only then builds the value.
 template <class Engine, class Q, class... A>
 insert_outcome place(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args) {
   if constexpr (!Engine::policy::in_records) {
@@ -136,10 +136,10 @@ insert_outcome place(context<Engine> s, const typename Engine::probe& p, const Q
   }
 }
 
-/// What a change of a present entry came to.
+/// The result of a change of an entry that should be present.
 enum class changed : std::uint8_t { done, absent, no_memory };
 
-/// A new value if present: `make(const V& old) -> V`, which may run again.
+/// Replaces the value by `make(const V& old) -> V` if the key is present. `make` may run again.
 template <class Engine, class Q, class F>
 changed replace_value(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& make) {
   const auto& codec = s.codec();
@@ -166,7 +166,7 @@ changed replace_value(context<Engine> s, const typename Engine::probe& p, const 
   }
 }
 
-/// `f(V&)`, exactly once, on a copy that then takes the value's place, while nobody else changes the entry.
+/// Calls `f(V&)` exactly once, on a copy that then replaces the value. No other thread changes the entry meanwhile.
 template <class Engine, class Q, class F>
 changed modify_value(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& f) {
   const auto& codec = s.codec();
@@ -196,7 +196,7 @@ changed modify_value(context<Engine> s, const typename Engine::probe& p, const Q
   }
 }
 
-/// The given word if the key is present, of tables of words.
+/// Assigns the word if the key is present. For tables of words.
 template <class Engine>
 CUBBY_ALWAYS_INLINE changed assign_word(const context<Engine>& s, const typename Engine::probe& p,
                                         const word_of_value<Engine>& word) {
@@ -205,7 +205,7 @@ CUBBY_ALWAYS_INLINE changed assign_word(const context<Engine>& s, const typename
   return m.found ? changed::done : changed::absent;
 }
 
-/// The given value if present. The value is moved from, or copied, only when the key is found.
+/// Assigns the value if the key is present. It moves or copies the value only if the key is found.
 template <class Engine, class Q, class U>
 changed assign_value(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   const auto& codec = s.codec();
@@ -226,15 +226,15 @@ changed assign_value(context<Engine> s, const typename Engine::probe& p, const Q
   }
 }
 
-/// How an insert-or-change ended; `inserted` false and `how` exists: the entry that was there has been changed.
+/// The result of an insert-or-change. If `inserted` is false and `how` is `exists`, the entry that was there has been changed.
 struct upserted {
   insert_outcome how = insert_outcome::inserted;
   [[nodiscard]] bool inserted() const noexcept { return how == insert_outcome::inserted; }
 };
 
-/// Insert if absent, else `change_it() -> changed`. `insert_it() -> insert_outcome`. While a reservation of the key is
-/// open neither can be done, and this waits for its commit or abort. Inlined: passed on, the two functions' captures would
-/// be stored word by word and loaded in pairs, which stalls.
+/// `insert_it() -> insert_outcome` if the key is absent, else `change_it() -> changed`. While a reservation of the key is open,
+/// neither is possible, and this waits for its commit or abort. Inlined: otherwise the captures of the two functions would be
+/// stored word by word and loaded in pairs, which stalls.
 template <class Engine, class Change, class Insert>
 CUBBY_ALWAYS_INLINE upserted change_or_insert(context<Engine> s, const typename Engine::probe& p,
                                               const Change& change_it, const Insert& insert_it) {
@@ -248,7 +248,7 @@ CUBBY_ALWAYS_INLINE upserted change_or_insert(context<Engine> s, const typename 
   }
 }
 
-/// Puts a record of this key and value in the place of what is there, or where nothing is.
+/// Stores a record of this key and value: as a new entry, or in place of the present one.
 template <class Engine, class Q, class U>
 upserted put_record(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   refuse_shown(s.engine, p);
@@ -265,7 +265,7 @@ upserted put_record(context<Engine> s, const typename Engine::probe& p, const Q&
   return change_or_insert(s, p, replace, [&] { return next.insert(p); });
 }
 
-/// The given value, present or not. Of equal keys that differ the first stays, unless both are stored at the same time.
+/// Assigns or inserts the value. If two equal keys differ, the first stays, unless both are stored at the same time.
 template <class Engine, class Q, class U>
 upserted assign_or_insert(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   if constexpr (!Engine::policy::in_records) {
@@ -281,8 +281,8 @@ upserted assign_or_insert(context<Engine> s, const typename Engine::probe& p, co
   }
 }
 
-/// `make(const V&) -> V` if present; else a value of `args`, which is built once: a constructor may take them to pieces, and
-/// an entry that comes and goes meanwhile makes another round.
+/// `make(const V&) -> V` if the key is present, else a value constructed from `args`. That value is built once, because its constructor
+/// may move from `args`, and another round is necessary if the entry appears and disappears meanwhile.
 template <class Engine, class Q, class F, class... A>
 upserted update_or_insert(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& make, A&&... args) {
   if constexpr (!Engine::policy::in_records) {
@@ -303,7 +303,7 @@ upserted update_or_insert(context<Engine> s, const typename Engine::probe& p, co
       });
 }
 
-/// The whole read-modify-write vocabulary: `f(const V* or null) -> computed<V>`, which may run again.
+/// Any read-modify-write: `f(const V* or null) -> computed<V>`, which may run again.
 template <class Engine, class Q, class F>
 change compute_value(context<Engine> s, const typename Engine::probe& p, const Q& key, F&& f) {
   using V = value_of<Engine>;
@@ -341,7 +341,7 @@ change compute_value(context<Engine> s, const typename Engine::probe& p, const Q
   }
 }
 
-/// Erases the entry if `p_erase(value word) -> bool` agrees; it may run again.
+/// Erases the entry if `agrees(value word) -> bool`, which may run again.
 template <class Engine, class P> bool erase_word(context<Engine> s, const typename Engine::probe& p, P&& agrees) {
   const auto m = s.engine.mutate(s.at, p, [&](const auto& word) {
     const bool leaves = [&] {
@@ -356,7 +356,7 @@ template <class Engine, class P> bool erase_word(context<Engine> s, const typena
   return true;
 }
 
-/// Erases the entry. Inlined where there is no record: then it is short.
+/// Erases the entry. Inlined for tables of words, where it is short.
 template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>& s, const typename Engine::probe& p) {
   if constexpr (Engine::policy::in_records) {
     return erase_word(s, p, [](const auto&) { return true; });
@@ -366,8 +366,8 @@ template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>
   }
 }
 
-/// Erases the entry and puts the very value that left into `out`, which is empty; false: there was none. In record mode
-/// the value is copied first, because others may read it yet: a copy that throws leaves the entry.
+/// Erases the entry and stores the value that left in `out`, which must be empty. False: the key was absent. In record mode the
+/// value is copied before the erase, because other threads may still read it. If the copy throws, the entry stays.
 template <class Engine>
 bool extract_into(context<Engine> s, const typename Engine::probe& p, std::optional<value_of<Engine>>& out) {
   const auto& codec = s.codec();
@@ -389,7 +389,7 @@ bool extract_into(context<Engine> s, const typename Engine::probe& p, std::optio
   }
 }
 
-/// The same, returned. The one variable is built in its place: a move after the erase could throw.
+/// The same, but returns the value. The result is constructed in place, because a move after the erase could throw.
 template <class Engine>
 std::optional<value_of<Engine>> extract_value(context<Engine> s, const typename Engine::probe& p) {
   std::optional<value_of<Engine>> out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that the API speaks in beside those of contract.hpp: what `compute` wants and did, and the requests and
-// replies of batches (`execute`) and pipelines.
+// Types of the API beside those of contract.hpp: the decision and the result of `compute`, and the requests and replies of
+// batches (`execute`) and pipelines.
 #pragma once
 
 #include <concepts>
@@ -14,11 +14,11 @@
 
 namespace cubby::inline v0 {
 
-/// What a `compute` did to the entry.
+/// What a `compute` has done to the entry.
 enum class change : std::uint8_t { none, inserted, replaced, erased };
 
-/// What the function given to `compute` wants: leave things as they are, erase the entry, or have this value.
-/// `keep` and `erase` for a key that is absent both mean: nothing.
+/// The decision of the function given to `compute`: keep the entry, erase it, or give it this value. For an absent key, `keep` and
+/// `erase` both do nothing.
 template <class V> class computed {
 public:
   [[nodiscard]] static computed keep() { return computed(action::keep); }
@@ -27,7 +27,7 @@ public:
     return computed(std::forward<U>(v));
   }
 
-  /// `action::keep` or `action::erase`; `action::replace` needs a value and is taken as `keep`.
+  /// `action::keep` or `action::erase`. `action::replace` needs a value; without one it means `keep`.
   computed(action what) : what_(what == action::replace ? action::keep : what) {}
   template <class U>
     requires(std::convertible_to<U, V> && !std::same_as<std::remove_cvref_t<U>, action> &&
@@ -43,17 +43,17 @@ private:
   std::optional<V> value_;
 };
 
-/// What a request asks for. DLHT's Get, Put, Insert and Delete are find, assign, insert and erase. `insert_or_add` of values that
-/// cannot be added, those of a set among them, is `not_executed`.
+/// The operation of a request. DLHT's Get, Put, Insert and Delete are find, assign, insert and erase. An `insert_or_add` of values
+/// without a `+`, or of a set, is `not_executed`.
 enum class verb : std::uint8_t { find, insert, assign, insert_or_assign, insert_or_add, erase };
 
-/// The value of a request: a V, or where no V can be made of nothing, one that may be missing. A request that needs
-/// a value and has none is not carried out: `not_executed`.
+/// The value of a request: a V, or an optional V if V has no default constructor. A request that needs a value and has none is not
+/// carried out: `not_executed`.
 template <class V> using requested = std::conditional_t<std::default_initializable<V>, V, std::optional<V>>;
 
-/// One request of a batch or a pipeline. K: the table's key type, or what a lookup of the table takes (std::string_view for
-/// std::string keys); a key of the table's type is then made only where it is stored. `value` matters to all but find and erase.
-/// `tag`: the caller's, and part of the answer.
+/// One request of a batch or a pipeline. K: the table's key type, or a type with which its keys can be looked up (std::string_view
+/// for std::string keys); then a key of the table's type is made only when it is stored. find and erase ignore `value`. `tag` is the
+/// caller's, and the reply has it, too.
 template <class K, class V = detail::no_value> struct request {
   verb what = verb::find;
   K key{};
@@ -61,20 +61,20 @@ template <class K, class V = detail::no_value> struct request {
   std::uint64_t tag = 0;
 };
 
-/// The answer to the request with this tag. `insert_or_assign` and `insert_or_add` are `done` whether the key was there or not.
-/// `value`: what a find found, or what left by an erase.
+/// The answer to the request with this tag. `insert_or_assign` and `insert_or_add` end in `done`, whether the key was there or not.
+/// `value` is the value that a find found or an erase removed.
 template <class V = detail::no_value> struct reply {
   outcome result = outcome::not_executed;
   std::optional<V> value{};
   std::uint64_t tag = 0;
 };
 
-/// Everything but `outcome::done` is a failure.
+/// What a batch does after a request that fails. Each outcome except `done` is a failure.
 enum class batch_policy : std::uint8_t { run_all, stop_at_first_failure };
 
 namespace detail {
 
-/// Whether a request has its value; and the value, which is there.
+/// Whether a request has its value; and the value, which must be there.
 template <class V> constexpr bool has_value([[maybe_unused]] const requested<V>& value) noexcept {
   if constexpr (std::default_initializable<V>) return true;
   else return value.has_value();

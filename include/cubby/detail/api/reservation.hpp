@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key that is inserted but hidden until its transaction commits (DLHT section 3.2.2, shadow insert). Until then the
-// key is locked: others' inserts of it answer `exists`, every other verb finds it absent, and verbs that insert or
-// change wait for the end of the reservation. The thread that holds it must not call those; debug builds throw `self_deadlock`.
+// Reservations: a key that is inserted but hidden until its transaction commits (DLHT section 3.2.2, shadow insert). Until then
+// the key is locked: inserts of it answer `exists`, verbs that insert or change it wait for the end of the reservation, and all
+// others find it absent. The thread that holds the reservation must not call verbs that wait; debug builds throw `self_deadlock`.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace cubby::inline v0 {
 
-/// Move-only; aborts in its destructor. It must not outlive its table, nor the handle that made it. False in a
-/// condition when the key existed or there was no space (`how()` tells).
+/// Move-only; its destructor aborts. It must not outlive its table or the handle that made it. As a condition it is false if the key
+/// existed or there was no space; `how()` tells which.
 template <class Engine> class [[nodiscard]] reservation {
 public:
   reservation() noexcept = default;
@@ -31,24 +31,24 @@ public:
   explicit operator bool() const noexcept { return engine_ != nullptr; }
   [[nodiscard]] outcome how() const noexcept { return how_; }
 
-  /// Makes the entry visible. No effect when empty.
+  /// Makes the entry visible. Never fails. No effect on an empty reservation.
   void commit() {
     if (engine_ == nullptr) return;
     finish([](Engine& e, detail::thread_record& s, const typename Engine::probe& p, std::uint64_t word) {
       e.shadow_commit(s, p, word);
     });
   }
-  /// Takes the entry out again; nobody ever saw it. No effect when empty.
+  /// Removes the entry, which no lookup has seen. Never fails. No effect on an empty reservation.
   void abort() {
     if (engine_ == nullptr) return;
     finish([](Engine& e, detail::thread_record& s, const typename Engine::probe& p, std::uint64_t word) {
       e.shadow_abort(s, p, word);
-      // an insert of the same key may be comparing with the record right now
+      // an insert of the same key may be comparing its key with the record
       if constexpr (Engine::policy::in_records) e.retire(s, word);
     });
   }
 
-  /// Made by `shadow_insert`, inside a pin. `own` is null for the calling thread's record of the moment.
+  /// For `shadow_insert`, inside a pin. `own` is the handle's record, or null if the calling thread's record is used.
   template <class Q, class... A>
   reservation(detail::context<Engine> s, detail::thread_record* own, const typename Engine::probe& p, const Q& key,
               A&&... args)
@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  /// Which thread ends it is not known any more.
+  /// Forgets the thread: from now on any thread may end the reservation.
   void leave_thread() noexcept {
     if constexpr (detail::fail::checks) detail::held_reservations::drop(engine_, key_word_, word_);
   }

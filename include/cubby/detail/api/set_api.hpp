@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of sets, beside those of table_api.hpp. A set of keys that fit in a slot stores nothing else (DLHT section 3.1,
-// HashSet mode); inserting a key locks it for a lock manager, erasing unlocks it (section 5.3.3).
+// The verbs of sets, beside those of table_api.hpp. A set of keys that fit in a slot stores only them (DLHT section 3.1, HashSet
+// mode). A lock manager can lock a key by inserting it and unlock it by erasing it (section 5.3.3).
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,11 @@ template <class Derived, class Engine> class set_api : public table_api<Derived,
   using codec_type = typename base::codec_type;
 
 public:
-  /// True if the key was absent. Throws table_full or std::bad_alloc when there is no space (without exceptions: false).
+  /// Inserts if the key is absent; true if it was. Throws table_full, table_crowded or std::bad_alloc if there is no space; without
+  /// exceptions it then returns false.
   bool insert(const K& k) { return detail::settle(this->add(k)); }
   template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::settle(this->add(k)); }
-  /// The same, telling how it ended; a lack of space does not throw.
+  /// The same, but returns how it ended, and does not throw for want of space.
   outcome try_insert(const K& k) { return this->add(k); }
   template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }
 
@@ -48,9 +49,9 @@ public:
     else return 0;
   }
 
-  /// found[i] tells whether keys[i] is in the set; the number found. Takes as many keys as there are keys and found.
-  /// Equal keys are looked up in their order, others in none. Keys: a contiguous range of K, or of what a lookup takes, such as
-  /// std::string_view.
+  /// Sets found[i] if keys[i] is in the set, and returns the number found. It looks up as many keys as the shorter span has. Equal
+  /// keys are looked up in their order, other keys in any order. Keys: a contiguous range of K, or of a type with which keys can
+  /// be looked up, such as std::string_view.
   template <class E = Engine> std::size_t contains_batch(std::span<const K> keys, std::span<bool> found) const {
     return find_each(keys, found);
   }
@@ -58,7 +59,7 @@ public:
     return find_each(detail::elements_of<Keys>(keys), found);
   }
 
-  /// `co_await` answers `contains` while other tasks of the same runner go on; include <cubby/coro.hpp>.
+  /// The awaitable of a `contains`: other tasks of the same runner go on meanwhile. Include <cubby/coro.hpp>.
   template <class E = Engine> [[nodiscard]] auto async_contains(const K& k) const {
     static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use contains");
     return async_lookup<Derived>(self(), k);
@@ -68,7 +69,7 @@ public:
     return async_lookup<Derived>(self(), k);
   }
 
-  /// Inserts the key hidden: nobody finds it until `commit`, nobody else can insert it (DLHT section 3.2.2).
+  /// Inserts the key hidden (DLHT section 3.2.2): no lookup finds it until `commit`, and no other thread can insert it.
   template <class E = Engine> [[nodiscard]] reservation<E> shadow_insert(const K& k) { return this->add_hidden(k); }
   template <lookup_key<codec_type> Q> [[nodiscard]] reservation<Engine> shadow_insert(const Q& k) {
     return this->add_hidden(k);

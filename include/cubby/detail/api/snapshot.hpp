@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of what a table held at one point in time (DLHT section 3.4.4). The engine stops updates only while it hands
-// over words; keys and values are decoded after updates go on again, under the pin that keeps records alive.
+// The contents of a table at one point in time, as a list (DLHT section 3.4.4). The engine stops updates only while it copies
+// words. Keys and values are decoded after that, under the pin that keeps the records alive.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cubby::inline v0 {
 
-/// A fixed list of T in one piece of memory. `ok()` is false when there was no memory for it (without exceptions).
+/// A list of T of fixed length in one piece of memory. `ok()` is false if there was no memory for it, in builds without exceptions.
 template <class T> class snapshot_list {
 public:
   using value_type = T;
@@ -34,14 +34,14 @@ public:
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_[i]; }
   [[nodiscard]] bool ok() const noexcept { return ok_; }
 
-  /// Space for `count` items; false without memory. Only on an empty list.
+  /// Makes space for `count` items; false without memory. The list must be empty.
   bool make_space(std::size_t count) {
     if (count == 0) return true;
     items_ = detail::take_raw<T>(count);
     ok_ = items_ != nullptr;
     return ok_;
   }
-  /// One more item; there must be space.
+  /// Appends an item. There must be space for it.
   template <class... A> void add(A&&... args) {
     ::new (static_cast<void*>(items_ + size_)) T(std::forward<A>(args)...);
     ++size_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that maps and sets share, written once for the table itself (the calling thread's record) and for a handle
-// (a thread record of its own). Every keyed call is a pair: `const K&`, so that what converts to a key works, and a template
-// for what merely compares equal to one (a std::string_view for std::string keys), which builds no key.
-// Unless said otherwise a verb is linearizable, takes no lock that a user's code could run under, and costs O(1).
+// The verbs that maps and sets share, written once for the table itself (with the calling thread's record) and for a handle (with
+// a thread record of its own). Each verb with a key is a pair: one takes `const K&`, so that types which convert to K work; the
+// other is a template for types that only compare equal to a key (std::string_view for std::string), and builds no key.
+// Unless its comment says otherwise, a verb is linearizable, costs O(1), and holds no lock while the user's code runs.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// What a lookup may be asked with beside a `const K&`.
+/// The types with which a key can be looked up, beside `const K&`.
 template <class Q, class Codec> concept lookup_key = Codec::template accepts<Q>;
 
-/// What a contiguous range holds: an array, a std::vector, a std::span.
+/// The element type of a contiguous range: an array, a std::vector, a std::span.
 template <class R>
 using element_of = std::remove_cv_t<typename decltype(std::span(std::declval<const R&>()))::element_type>;
 template <class R>
@@ -34,7 +34,7 @@ template <class T, class Codec> inline constexpr bool is_lookup_request = false;
 template <class Q, class Codec>
 inline constexpr bool is_lookup_request<request<Q, typename Codec::mapped_type>, Codec> = lookup_key<Q, Codec>;
 
-/// Contiguous ranges of what a lookup may be asked with, and of requests with such keys.
+/// Contiguous ranges of such types, and of requests with such keys.
 template <class R, class Codec> concept lookup_range = lookup_key<detail::element_of<R>, Codec>;
 template <class R, class Codec> concept request_range = detail::is_lookup_request<detail::element_of<R>, Codec>;
 
@@ -45,7 +45,8 @@ template <class Api> class async_lookup;
 
 namespace detail {
 
-/// `Derived` gives `context() const` (engine and thread record) and `own_thread_record() const` (null: the calling thread's).
+/// `Derived` has `context() const` (the engine and the thread record), and `own_thread_record() const`, which is null if the calling
+/// thread's record is used.
 template <class Derived, class Engine> class table_api {
 public:
   using codec_type = typename Engine::policy;
@@ -55,23 +56,23 @@ public:
   using engine_type = Engine;
   using request_type = request<key_type, typename codec_type::mapped_type>;
   using reply_type = reply<typename codec_type::mapped_type>;
-  /// What the engine can do; a verb that it does not claim does not compile.
+  /// What the engine can do. A verb that it does not claim does not compile.
   static constexpr capability_set capabilities = contract::capabilities_of<Engine>;
 
   /// Whether the key is in the table.
   [[nodiscard]] bool contains(const key_type& k) const { return has(k); }
   template <lookup_key<codec_type> Q> [[nodiscard]] bool contains(const Q& k) const { return has(k); }
 
-  /// Takes the key out. True if it was there. Its slot is free for other keys at once where the engine claims
-  /// `slots_freed_at_once`; elsewhere when the table is rebuilt.
+  /// Removes the key; true if it was there. If the engine claims `slots_freed_at_once`, other keys can use its slot at once, else
+  /// after the table is rebuilt.
   CUBBY_ALWAYS_INLINE bool erase(const key_type& k) { return take_out(k); }
   template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k); }
 
-  /// Takes requests in order, inside one pin, while memory is asked ahead (DLHT section 3.3); stops after the first
-  /// that does not end in `done` if so told. Answers say how each ended; the number of requests carried out is
-  /// returned, the failed one included. No failure of a table (full, no memory) throws here. Takes as many requests as
-  /// there are both requests and answers; answers beyond are `not_executed`. Keys may be what a lookup takes:
-  /// `request<std::string_view, V>`.
+  /// Carries out requests in order, inside one pin, and prefetches ahead (DLHT section 3.3). With `stop_at_first_failure` it stops
+  /// after the first request that does not end in `done`. Each reply says how its request ended. Returns the number of requests
+  /// that were carried out, the failed one included; the replies behind them are `not_executed`. It takes as many requests as the
+  /// shorter span has. A table that is full or has no memory does not throw here. Keys may be of a type with which keys can be
+  /// looked up: `request<std::string_view, V>`.
   template <class E = Engine>
   std::size_t execute(std::span<const request_type> requests, std::span<reply_type> replies,
                       batch_policy policy = batch_policy::run_all) {
@@ -83,19 +84,19 @@ public:
     return run(detail::elements_of<Requests>(requests), replies, policy);
   }
 
-  /// The hash that chooses the key's bin, seed and namespace mixed in.
+  /// The hash that chooses the key's bin. Seed and namespace are mixed in.
   [[nodiscard]] std::uint64_t hash_for(const key_type& k) const { return here().codec().probe_of(k).hash; }
   template <lookup_key<codec_type> Q> [[nodiscard]] std::uint64_t hash_for(const Q& k) const {
     return here().codec().probe_of(k).hash;
   }
-  /// Asks memory for the key's bin and goes on (DLHT section 3.3, coroutines). A hint: no effect on any result.
+  /// Prefetches the key's bin and returns at once (DLHT section 3.3, coroutines). A hint without effect on results.
   template <class E = Engine> void prefetch(const key_type& k) const { ask_for(k); }
   template <lookup_key<codec_type> Q> void prefetch(const Q& k) const { ask_for(k); }
 
-  /// `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. Weak (DLHT section 3.4.4): an entry that is
-  /// there all the time is seen at least once, one that comes or goes meanwhile may be seen or not. In `dramhit` and
-  /// `dramhit_tuples` one that moves behind the scan is seen again, also if the table's own thread moves it: until `stats()`
-  /// says that nothing is `migrating`. `f` may use the table.
+  /// Calls `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. O(capacity). Weak (DLHT section 3.4.4): an entry that is
+  /// present throughout is seen at least once; one that is inserted or erased meanwhile may be seen or not. In `dramhit` and
+  /// `dramhit_tuples` an entry that is moved during the scan may be seen twice, also if the table's own thread moves it. That ends
+  /// when `stats()` says that nothing is `migrating`. `f` may use the table.
   template <class F> void visit_all(F f) const {
     static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
@@ -103,8 +104,8 @@ public:
     s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), f, key, value); });
   }
 
-  /// Erases every entry for which `p` holds (arguments as for visit_all), as visit_all would see them; the number.
-  /// `p` may be asked again about an entry, and is asked about the very value that leaves.
+  /// Erases each entry that visit_all would see and for which `p` holds, and returns their number. O(capacity). `p` takes the
+  /// arguments of visit_all's function. It may run several times for an entry; it has always seen the value that leaves.
   template <class P> std::size_t erase_if(P p) {
     static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
@@ -119,7 +120,7 @@ public:
     return count;
   }
 
-  /// Erases every entry that is there all the time; space stays. O(capacity).
+  /// Erases each entry that is present throughout. Keeps the space. O(capacity).
   template <class E = Engine> void clear() {
     static_assert(contract::iterable<E>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
@@ -128,15 +129,15 @@ public:
       detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
     });
   }
-  /// `clear`, then `shrink_to_fit`, and its answer.
+  /// `clear`, then `shrink_to_fit`, whose answer it returns.
   template <class E = Engine> bool clear_and_release() {
     clear();
     return shrink_to_fit();
   }
 
-  /// What the table holds at one point in time: a list of pairs, for a set of keys. Updates wait while the words are
-  /// copied, lookups do not (DLHT section 3.4.4). O(capacity), and memory for a copy of everything; throws
-  /// std::bad_alloc without it (without exceptions the list is not `ok()`).
+  /// The contents of the table at one point in time: a list of pairs, or of keys for a set. Updates wait while the words are
+  /// copied; lookups do not (DLHT section 3.4.4). O(capacity), with memory for a copy of all entries. Throws std::bad_alloc if there is
+  /// none; without exceptions, `ok()` of the list is then false.
   template <class E = Engine> [[nodiscard]] auto snapshot() {
     static_assert(contract::snapshotting<E>, "this engine has no snapshot of one point in time; use visit_all");
     constexpr bool copied = std::is_copy_constructible_v<key_type> && snapshot_copies_values;
@@ -148,30 +149,31 @@ public:
     }
   }
 
-  /// Entries: exact when nobody writes.
+  /// The number of entries. Exact while no thread writes.
   [[nodiscard]] std::size_t size() const { return here().engine.size(); }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// Slots of the current index; a table grows before all of them are used, and a `fixed` one takes no more than
-  /// `options.capacity` entries. Those that DRAMHiT keeps aside for a few words of keys are not counted.
+  /// The number of slots of the current index. A table grows before all of them are used; a `fixed` one takes at most
+  /// `options.capacity` entries. The side slots that DRAMHiT has for a few key words are not counted.
   [[nodiscard]] std::size_t capacity() const { return here().engine.capacity(); }
   [[nodiscard]] typename Engine::stats_type stats() const { return here().engine.stats(); }
-  /// How full bins are and how many buckets they chain; only of engines that count, such as cubby::dlht_counted. O(n).
+  /// How full the bins are, and how many link buckets they have. O(capacity). Only for engines that count this, such as
+  /// cubby::dlht_counted.
   template <class E = Engine> [[nodiscard]] auto histogram() const {
     static_assert(contract::counting_bins<E>, "this engine does not count how full its bins are");
     if constexpr (contract::counting_bins<E>) return here().engine.histogram();
   }
-  /// Makes space for this many entries, so that they need no further growth. False: there is no memory for it, or the table is
-  /// `fixed` and smaller; it works on. True: the space is there. But an engine that waits for readers (`relativistic`)
-  /// may answer true when its growth has begun and a reader holds it up: the table is whole, has the space when the
-  /// growth has ended (`stats().migrating`), and the engine says how long it waits and who goes on.
+  /// Makes space for this many entries, so that the table need not grow for them. Blocks while entries move. False: there is no memory
+  /// for it, or the table is `fixed` and smaller; the table works on as before. True: the space is there. Exception: an engine
+  /// that waits for readers (`relativistic`) may answer true while a reader still holds up its growth. The space is then there
+  /// when the growth has ended (`stats().migrating`); the engine's page says how long it waits and which thread goes on.
   template <class E = Engine> bool reserve(std::size_t entries) {
     static_assert(contract::growable<E>, "this engine does not grow; give the capacity when the table is made");
     const auto s = here();
     return s.engine.reserve(s.at, entries);
   }
-  /// Gives space back that the entries do not need, down to `options.capacity`; some may stay, as engines have sizes of
-  /// their own. Nothing, and true, if the table shrinks `never`. False: no memory for the new index. True may mean that
-  /// it goes on later, as in `reserve`.
+  /// Gives back space that the entries do not need, down to `options.capacity`. Blocks while entries move. Some unused space may
+  /// remain, because engines have only certain sizes. With `shrink_policy::never` it does nothing and answers true. False: no memory
+  /// for the new index. True may mean that the shrink ends later, as in `reserve`.
   template <class E = Engine> bool shrink_to_fit() {
     static_assert(contract::shrinkable<E>, "this engine gives no memory back before its end");
     const auto s = here();
@@ -191,22 +193,22 @@ protected:
     return static_cast<const Derived&>(*this).context();
   }
 
-  /// Runs `f(context, probe)` inside a pin, about this key.
+  /// Runs `f(context, probe)` inside a pin, for this key.
   template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
     const auto s = here();
     const typename Engine::probe p = s.codec().probe_of(k);
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     return f(s, p);
   }
-  /// Whether a call about words is alone in its thread record: no function of the user's runs between its hash and its answer, and
-  /// the thread record is a handle's own. A handle without exceptions may have to do with the thread's.
+  /// Whether no other call can use the thread record during this call: the record belongs to a handle, and no function of the user
+  /// runs between the hash and the answer. Without exceptions a handle may have to use the thread's record.
   static constexpr bool is_alone() noexcept {
     using pin_type = decltype(std::declval<Engine&>().pin(std::declval<thread_record&>()));
     return Derived::has_own_thread_record && fail::throws && !codec_type::in_records &&
            std::is_same_v<pin_type, thread_pin>;
   }
-  /// `about` a lookup: one that is alone need not count its pin, and enters nothing where the thread record is held. Inlined, so
-  /// that hash and key stay in registers.
+  /// `about` for a lookup. If it `is_alone`, it need not count its pin; if the thread record is held, it needs no pin at all. Inlined,
+  /// so that hash and key stay in registers.
   template <class Q, class F> CUBBY_ALWAYS_INLINE auto about_lookup(const Q& k, F f) const {
     const auto s = here();
     const typename Engine::probe p = s.codec().probe_of(k);
@@ -219,8 +221,8 @@ protected:
       return f(s, p);
     }
   }
-  /// The same about a change of words: `f(context, probe, word)`, with the word that `make(context, probe)` has made before the
-  /// pin, because a value's constructor is the user's.
+  /// The same for a change of words: `f(context, probe, word)`. `make(context, probe)` makes the word before the pin, because it runs
+  /// the constructor of the value, which is the user's code.
   template <class Q, class Make, class F>
   CUBBY_ALWAYS_INLINE auto about_change(const Q& k, const Make& make, F f) const {
     using context_type = detail::context<Engine>;
@@ -238,7 +240,7 @@ protected:
       return f(context_type{engine, at}, p, word);
     }
   }
-  /// The same for a verb that may insert; answers `otherwise` for a key that no table may hold.
+  /// `about` for a verb that may insert. Answers `otherwise` for a key that no table may hold.
   template <class Q, class R, class F> R about_new(const Q& k, R otherwise, F&& f) const {
     return about(k, [&](const auto& s, const auto& p) -> R {
       if (!s.codec().is_legal(p)) [[unlikely]] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue from one thread to one other (DRAMHiT section 3.3): Lamport's ring, divided into sections. The shared words are
-// touched once a section: when one has been filled, when one has been read to its end, when a filled part is flushed. No
-// message is lost or overtaken. A full queue says so and waits for nobody: what to do meanwhile is the sender's affair.
+// A queue from one thread to another (DRAMHiT section 3.3): Lamport's ring, divided into sections. The threads write the shared
+// counts once for each section: when it is filled, when it is read to its end, or when its filled part is flushed. No message is
+// lost, and messages keep their order. A send to a full queue fails at once and never waits.
 #pragma once
 
 #include <bit>
@@ -14,33 +14,33 @@
 
 namespace cubby::inline v0::detail {
 
-/// Two words; what they mean is told by the kind (0 to 3) that a message is sent with.
+/// Two words. The kind (0 to 3) that is sent with them says what they mean.
 struct message {
   std::uint64_t first;
   std::uint64_t second;
 };
 
-/// Section: messages in a section, a power of two up to 64. Sections: how many, a power of two, at least 2. The kinds of a
-/// section's messages are two bits each in two words behind it, so that a message has 16 bytes, four to a line.
+/// Section: the messages in a section, a power of two up to 64. Sections: their number, a power of two, at least 2. Two words behind
+/// a section hold two bits for each message, its kind. So a message has 16 bytes, and a line holds four.
 template <std::size_t Section = 64, std::size_t Sections = 8> class channel {
   static_assert(std::has_single_bit(Section) && Section <= 64);
   static_assert(std::has_single_bit(Sections) && Sections >= 2 && Section * Sections <= (std::size_t{1} << 30));
   static constexpr std::uint32_t messages_in_line = cpu::cache_line / sizeof(message);
   struct alignas(cpu::cache_line) section {
-    message all[Section]; // left as it is found until it is written
+    message all[Section]; // not initialized
     sync::word<std::uint64_t> kinds[2];
-    section() noexcept {} // NOLINT(modernize-use-equals-default): that one would clear the messages
+    section() noexcept {} // NOLINT(modernize-use-equals-default): the default one would clear the messages
   };
 
 public:
   static constexpr std::uint32_t section_size = Section;
   static constexpr std::uint32_t capacity = Section * Sections;
 
-  /// Messages are counted modulo 2^32, from `start` rounded down to a whole section: a test can see the count wrap.
+  /// Messages are counted modulo 2^32, from `start`, rounded down to a whole section, so that a test can let the count wrap.
   explicit channel(std::uint32_t start = 0) noexcept : published_(in_sections(start)), consumed_(in_sections(start)) {}
 
-  /// The sending end: 32 bytes, so that the ends of many channels that one thread feeds lie two to a line, away from what the
-  /// other side writes. One at a time for each channel, from its beginning on.
+  /// The sending end. It has 32 bytes, so that a line holds the ends of two channels of one sender, and no word that the receiver
+  /// writes. A channel has one producer, from its beginning on.
   class producer {
   public:
     producer() noexcept = default;
@@ -63,15 +63,15 @@ public:
       else if (written_ % messages_in_line == 0) ask_ahead();
       return true;
     }
-    /// Shows what the current section has so far.
+    /// Publishes the messages of the current section.
     void flush() noexcept {
       // relaxed: nobody else stores it
       if (to_->published_.load(sync::relaxed) != written_) publish();
     }
-    /// Whether the last message that was sent ended a section, or none was sent.
+    /// Whether the last message has filled its section, or no message was sent.
     [[nodiscard]] CUBBY_ALWAYS_INLINE bool is_between_sections() const noexcept { return written_ == end_; }
-    /// Whether all that was sent has been released by the other end: what was done with it there is seen from now on. Only
-    /// what is flushed can be.
+    /// Whether the receiver has released all messages that were sent. If so, the caller sees what the receiver did before. The
+    /// receiver sees only messages that are published (`flush`).
     [[nodiscard]] bool is_consumed() const noexcept {
       // [answered] acquire: pairs with [release-messages]
       return to_->consumed_.load(sync::acquire) == written_;
@@ -94,7 +94,7 @@ public:
       // [publish-messages] release: pairs with [take-messages]
       to_->published_.store(written_, sync::release);
     }
-    /// The next line of the ring, and towards the end of a section the word that tells whether there is another one.
+    /// Prefetches the next line of the ring, and near the end of a section the receiver's count.
     void ask_ahead() noexcept {
       const std::uint32_t next = written_ + messages_in_line;
       prefetch_line_to_write(&to_->section_of(next).all[next % section_size]);
@@ -107,7 +107,7 @@ public:
     std::uint64_t kinds_[2] = {0, 0};
   };
 
-  /// Neighbouring messages of one section, good until they are released.
+  /// Neighbouring messages of one section. Valid until they are released.
   struct batch {
     const message* all = nullptr;
     std::uint32_t count = 0;
@@ -121,14 +121,14 @@ public:
     }
   };
 
-  /// The receiving end. One thread at a time; a thread that hands it to another one takes care of the order.
+  /// The receiving end. One thread at a time uses it. Its users must order their uses, by a lock for example.
   class consumer {
   public:
     consumer() noexcept = default;
     explicit consumer(channel& from) noexcept
         : from_(&from), read_(from.consumed_.load(sync::relaxed)), known_(read_) {} // relaxed: nobody receives yet
 
-    /// What has been published and not released, up to the end of a section; a count of 0: nothing.
+    /// The messages that are published and not released, up to the end of a section. A count of 0: there are none.
     [[nodiscard]] batch peek() noexcept {
       if (read_ == known_) {
         // [take-messages] acquire: pairs with [publish-messages]
@@ -143,7 +143,7 @@ public:
       const std::uint64_t high = in.kinds[1].load(sync::relaxed) >> at; // relaxed: as in publish
       return {&in.all[at], ready < section_size - at ? ready : section_size - at, {low, high}};
     }
-    /// The first `count` messages of the batch are done with.
+    /// Releases the first `count` messages of the batch.
     void release(std::uint32_t count) noexcept {
       read_ += count;
       if (read_ % section_size != 0 && read_ != known_) return;
@@ -151,7 +151,7 @@ public:
       from_->consumed_.store(read_, sync::release);
       prefetch_line(&from_->published_);
     }
-    /// Asks memory for what `peek` will read.
+    /// Prefetches what `peek` will read.
     void prefetch() const noexcept {
       prefetch_line(&from_->published_);
       prefetch_line(&from_->section_of(read_).all[read_ % section_size]);
@@ -160,7 +160,7 @@ public:
   private:
     channel* from_ = nullptr;
     std::uint32_t read_ = 0;
-    std::uint32_t known_ = 0; // as far as the sender is known to have published
+    std::uint32_t known_ = 0; // the published count, as last read
   };
 
 private:

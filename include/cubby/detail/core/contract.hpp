@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between engines, which map words to words, and the APIs, which map types to words: options, outcomes, what an
-// engine and a codec must have, and what a table can do with it.
+// The contract between engines, which map words to words, and the API, which maps types to words. It defines options, outcomes,
+// the members of an engine and of a codec, and the operations that a table has because of them.
 #pragma once
 
 #include <cubby/detail/core/contract/capabilities.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter that writers do not fight over: the first thread records have a cell each, which only they write, without a
-// locked instruction; later thread records share one. Reading adds all cells: exact when nobody writes, else a recent value.
+// A counter without contention. The first thread records have a cell each, which only they write, without a locked instruction.
+// Later thread records share one cell. A read adds all cells: the sum is exact while no thread writes, else a recent value.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ public:
   CUBBY_ALWAYS_INLINE void add(std::size_t thread_record_id, std::int64_t amount) noexcept {
     const auto bits = static_cast<std::uint64_t>(amount);
     if (thread_record_id < own_cells) [[likely]] {
-      cells_[thread_record_id].value.add_alone(bits); // a reader needs no more than some recent value
+      cells_[thread_record_id].value.add_alone(bits); // a reader needs only a recent value
     } else {
       // relaxed: the sum is all that matters
       cells_[own_cells].value.fetch_add(bits, sync::relaxed);

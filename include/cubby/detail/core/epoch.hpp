@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retired words wait here until no pin that might have seen them is left, then the policy disposes of them.
-// Nothing is allocated: words are chained through a link inside their records. The caller's destructors run with no
-// lock held. DLHT section 3.2.3 asks the client to advance the epoch; here retiring itself does, every `batch` words,
-// and in passing takes care of what threads left behind that have ended or do not retire any more.
+// Retired words wait here until every pin that might have seen them has ended; then the policy disposes of them. Nothing is
+// allocated: a link inside each record chains the words. The user's destructors run with no lock held. In DLHT section 3.2.3 the
+// client advances the epoch; here each `batch`-th retired word does. That call also looks after the words of threads that have
+// ended or retire nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,33 @@
 
 namespace cubby::inline v0::detail {
 
-/// Words that one call disposes of at most, unless it promises everything: twice what it takes a stripe to ask for, so
-/// that what a long pin has held back goes while words keep coming. At 50 ns each, 26 us.
+/// The most words that one call disposes of, unless it promises all. It is twice `batch`, so that the words that a long pin has held
+/// back are disposed of while new words come. At 50 ns a word, 26 us.
 inline constexpr std::uint32_t dispose_slice = 512;
 
-/// Words that are linked by their records.
+/// A list of words, linked through their records.
 struct word_chain {
-  std::uint64_t first = 0; // 0: none; no record lies at address zero
+  std::uint64_t first = 0; // 0: none; no record has the address 0
   std::uint64_t last = 0;
   std::size_t count = 0;
 };
 
-/// What has been retired of one structure; many threads add to it, each through its own thread record (`registry::local()`).
-/// `Threads` is `sync::shared`. A policy names its words: `unique_words`, true if `add` is called at all; `retire_link(word)`, a
-/// reference to 64 bits inside what the word stands for, of which nobody else makes use once it is retired; `dispose(word)`, which
-/// frees it. examples/config.cpp has one.
+/// The retired words of one structure. Many threads add to it, each through its own thread record (`registry::local()`). `Threads`
+/// is `sync::shared`. The policy has `unique_words`, true if `add` is called at all; `retire_link(word)`, a reference to 64 bits
+/// inside the object, which the list may use once the object is retired; and `dispose(word)`, which frees the object.
+/// examples/config.cpp has such a policy.
 template <class Policy, class Threads> class retire_bag {
 public:
-  /// Readers of the words are in `readers`; without one, in the domain of the image whose code makes the bag.
+  /// The readers of the words use the domain `readers`; without one, the domain of the image whose code makes the bag.
   CUBBY_OF_IMAGE explicit retire_bag(const Policy& policy) noexcept : retire_bag(policy, registry::own_domain()) {}
   retire_bag(const Policy& policy, const domain_ref& readers) noexcept : policy_(policy), readers_(readers) {}
   ~retire_bag() { dispose_all(); }
   retire_bag(const retire_bag&) = delete;
   retire_bag& operator=(const retire_bag&) = delete;
 
-  /// Takes over `word`, already unlinked; it is disposed of after a grace period. Constant time but for every
-  /// `batch`-th call, which looks at the taken thread records and disposes of at most `dispose_slice` older words before it
-  /// returns. Waits for nobody unless so many others as there are stripes stand in here.
+  /// Takes over `word`, which must be unlinked, and disposes of it after a grace period. Constant time, except each `batch`-th call:
+  /// that one reads all taken thread records and disposes of at most `dispose_slice` older words. It waits only while other threads
+  /// hold the locks of all stripes.
   void add(const thread_record& s, std::uint64_t word) {
     stripe* one = &stripes_[s.id() % stripe_count];
     if (!one->lock.try_lock()) [[unlikely]]
@@ -59,7 +59,7 @@ public:
     }
   }
 
-  /// Disposes of all that may go now. Looks at the taken thread records.
+  /// Disposes of all words whose grace period is over. Reads all taken thread records.
   void collect() {
     for (stripe& one : stripes_) {
       for (int step = 0; step < 2; ++step) {
@@ -74,8 +74,8 @@ public:
     }
   }
 
-  /// Disposes of everything, and of what is retired meanwhile; whether there was anything. At a table's end: nobody else is
-  /// there, and nobody holds a pin.
+  /// Disposes of all words, also of those that are retired meanwhile; true if there was one. For a table's end: no other thread uses
+  /// the table, and no pin lives.
   bool dispose_all() {
     bool any = false;
     for (bool more = true; more; any = any || more) {
@@ -90,7 +90,7 @@ public:
     return any;
   }
 
-  /// Words that wait; a recent figure.
+  /// The number of waiting words; a recent value.
   [[nodiscard]] std::size_t waiting() const noexcept {
     std::size_t sum = 0;
     for (stripe& one : stripes_) {
@@ -107,15 +107,15 @@ private:
 
   struct alignas(cpu::cache_line) stripe {
     small_lock<Threads> lock;
-    std::uint32_t added = 0; // words that ever came
+    std::uint32_t added = 0; // all words so far
     word_chain open;         // unlinked, not yet tagged
     std::uint64_t tag = 0;
-    alignas(cpu::cache_line) word_chain sealed; // may go when every pin is at `tag` or later
-    word_chain ready;                           // may go
-    std::uint32_t seen = 0;                     // `added` when turn_idle looked last
+    alignas(cpu::cache_line) word_chain sealed; // may be disposed of when each pin is at `tag` or later
+    word_chain ready;                           // may be disposed of
+    std::uint32_t seen = 0;                     // the value of `added` at the last turn_idle
   };
 
-  /// A stripe whose lock was free, the next one first, and now is the caller's. Any one will do for any word.
+  /// Takes the lock of a free stripe, the next one first. Any stripe can hold any word.
   CUBBY_NEVER_INLINE stripe& lock_another(std::size_t number) noexcept {
     sync::backoff wait;
     for (std::size_t tried = 1;; ++tried) {
@@ -125,7 +125,7 @@ private:
     }
   }
 
-  /// Puts `front` before what is in `chain`.
+  /// Puts the words of `front` before those of `chain`.
   void prepend(word_chain& chain, const word_chain& front) const noexcept {
     if constexpr (Policy::unique_words) {
       if (front.first == 0) return;
@@ -140,8 +140,8 @@ private:
     from = word_chain();
     return all;
   }
-  /// For `dispose_all`, which is alone. A lock that is taken belongs to a thread that the child of a fork has lost, in the middle of
-  /// a change: the words of that stripe are left as they are.
+  /// For `dispose_all`, which no other thread runs beside. A lock that is taken then belongs to a thread that does not exist in this
+  /// child of a fork, and was in the middle of a change: the words of that stripe stay as they are.
   word_chain take_all(stripe& one) const noexcept {
     if (!one.lock.try_lock()) return {};
     prepend(one.ready, take(one.sealed));
@@ -152,7 +152,7 @@ private:
   }
   static word_chain take_ready(stripe& one) noexcept { return take(one.ready); }
 
-  /// The sealed words are ready when their time has come; then it seals the open ones. Under the stripe's lock.
+  /// If the grace period of the sealed words is over, makes them ready and seals the open ones. Under the stripe's lock.
   void turn(stripe& one) noexcept {
     if constexpr (Policy::unique_words) {
       if (one.sealed.first != 0) {
@@ -164,15 +164,14 @@ private:
     }
   }
 
-  /// Looks at one stripe, and turns it if nothing has come since the last look: three looks after its threads have ended
-  /// it has only ready words, and when these have gone the next stripe's turn has come. Stripes in use turn themselves, at
-  /// their own pace.
+  /// Looks at one stripe, and turns it if no word has come since the last look. Three looks after its threads have ended, the stripe
+  /// has only ready words; when they are disposed of, the next stripe is looked at. Stripes in use turn in `add`.
   void turn_idle(std::uint32_t at_most) {
     // relaxed: shares out numbers only
     const std::uint32_t number = looks_.load(sync::relaxed);
     stripe& one = stripes_[number % stripe_count];
     word_chain ready;
-    if (one.lock.try_lock()) { // else it is in use
+    if (one.lock.try_lock()) { // otherwise it is in use
       const bool idle = one.added == one.seen;
       one.seen = one.added;
       if (idle && (one.open.first != 0 || one.sealed.first != 0)) turn(one);
@@ -184,7 +183,7 @@ private:
     (void)dispose_part(one, ready, at_most);
   }
 
-  /// Disposes of at most so many, and puts the rest back; how many.
+  /// Disposes of at most `at_most` words, puts the others back, and returns the number.
   std::uint32_t dispose_part(stripe& from, word_chain ready, std::uint32_t at_most) {
     const std::uint32_t part = ready.count < at_most ? static_cast<std::uint32_t>(ready.count) : at_most;
     dispose_some(ready, part);
@@ -211,7 +210,7 @@ private:
   sync::word<std::uint32_t, Threads> looks_; // shares out the stripes to turn_idle
 };
 
-/// The same for one thread: words wait until its outermost pin ends, which disposes of at most `dispose_slice`.
+/// The same for one thread. Words wait until the outermost pin ends, which disposes of at most `dispose_slice`.
 template <class Policy> class retire_bag<Policy, sync::single> {
 public:
   explicit retire_bag(const Policy& policy) noexcept : policy_(policy) {}
@@ -234,15 +233,15 @@ public:
     collect();
     return any && depth_ == 0;
   }
-  /// Disposes of everything, unless a pin lives. A destructor may retire more; that goes too.
+  /// Disposes of all words if no pin lives, also of those that a destructor retires meanwhile.
   void collect() { dispose_some(~std::size_t{0}); }
   [[nodiscard]] std::size_t waiting() const noexcept { return count_; }
-  /// Whether no pin lives but the caller's own.
+  /// Whether no pin lives except the caller's.
   [[nodiscard]] bool alone() const noexcept { return depth_ <= 1; }
 
 private:
   void dispose_some(std::size_t at_most) {
-    if (depth_ != 0 || disposing_) return; // a destructor's own calls end pins, too
+    if (depth_ != 0 || disposing_) return; // calls of a destructor end pins, too
     if constexpr (Policy::unique_words) {
       disposing_ = true;
       for (; at_most != 0 && chain_ != 0; --at_most) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table is a chain of generations. Each holds entries until all of them have moved to the next one. Here: what such a table
-// consists of, how the next generation is created, how moved parts are counted, how the root steps past a generation that has
-// wholly moved, and how that one is retired. core/migration.hpp has who moves the entries.
+// A table as a chain of generations. Each generation holds entries until all of them have moved to the next one. This file has the
+// state of such a table, the creation of the next generation, the count of moved parts, the root's step past a generation that
+// has moved completely, and its retirement. core/migration.hpp says which threads move the entries.
 #pragma once
 
 #include <concepts>
@@ -15,10 +15,10 @@
 
 namespace cubby::inline v0::detail::generations {
 
-/// One generation of a table. `next` is set once, when the successor is complete. Workers take units by `cursor`, and count the
-/// parts that have moved in `done`. An engine may count finer parts than it takes, so that a writer can move its own slot.
-/// `pages`, `tag` and `next_retired` are for core/retired.hpp. An engine whose units can be given back for want of memory adds
-/// `missed`, 1 from then on. `unit_bins`: bins that a unit has when it moves to a larger generation.
+/// One generation of a table. `next` is set once, to a complete successor. Movers take units through `cursor`, and count moved parts
+/// in `done`. Parts may be smaller than units, so that a writer can move its own slot. `pages`, `tag` and `next_retired` are for
+/// core/retired.hpp. If an engine can give units back for want of memory, it has `missed`, which is then set to 1. `unit_bins` is the
+/// number of bins in a unit when it moves to a larger generation.
 template <class G>
 concept generation = requires(G& of, const G& next) {
   of.next;
@@ -28,19 +28,19 @@ concept generation = requires(G& of, const G& next) {
   { of.tag } -> std::same_as<std::uint64_t&>;
   { of.pages } -> std::same_as<memory::region&>;
   { next.extent() } -> std::same_as<std::uint64_t>;     // its size, in the engine's bins
-  { next.slot_count() } -> std::same_as<std::uint64_t>; // what the user is told
-  { of.units_to(next) } -> std::same_as<std::uint64_t>; // units of the move to `next`
-  { of.parts_to(next) } -> std::same_as<std::uint64_t>; // what `done` counts to
+  { next.slot_count() } -> std::same_as<std::uint64_t>; // for the user
+  { of.units_to(next) } -> std::same_as<std::uint64_t>; // the units of the move to `next`
+  { of.parts_to(next) } -> std::same_as<std::uint64_t>; // the final value of `done`
   { G::unit_bins } -> std::same_as<const std::uint64_t&>;
 };
 template <class G> concept gives_units_back = requires(G& of) { of.missed; };
 
-/// What a table asks of writes beside their own work, in one word, so that one look will do. Other bits are the engine's.
+/// The bits of the word that tells writes about further work, so that one load is enough. The other bits are the engine's.
 namespace write_duty {
 inline constexpr std::uint32_t move_or_free = 1; // a migration runs or a generation waits to be freed
 } // namespace write_duty
 
-/// What a table consists of, beside what its engine adds. For its table, an engine has becomes_first(table, generation), called
+/// The state of a table; its engine may add more. For its table an engine defines becomes_first(table, generation), which is called
 /// when the root has reached a generation, and move_range(table, generation, units), which core/migration.hpp describes.
 template <generation Generation, class Policy, class Settings, class Threads> struct table_state {
   using generation_type = Generation;
@@ -49,41 +49,41 @@ template <generation Generation, class Policy, class Settings, class Threads> st
   using shrink = decltype(Settings::shrink);
   table_state(const Settings& chosen, Policy slots) : policy(std::move(slots)), settings(chosen), retired(home) {}
 
-  // Read by every operation, written only when a migration begins or ends.
-  alignas(cpu::cache_line) sync::word<Generation*, Threads> root; // the oldest whose entries have not all moved
-  sync::word<std::uint32_t, Threads> maintenance; // what writes are asked for: bits, `write_duty` and the engine's own
-  std::uint32_t lasting_maintenance = 0;          // bits that the engine has set for good
-  const domain_ref home = domain_of_table<Threads>(); // whose thread records keep alive what the table shows
-  place_stock<Threads> places;                        // of a `fixed` table: `settings.capacity`
+  // Each operation reads this line. It is written only when a migration begins or ends.
+  alignas(cpu::cache_line) sync::word<Generation*, Threads> root; // the oldest generation that still holds entries
+  sync::word<std::uint32_t, Threads> maintenance;     // further work for writes: bits of `write_duty` and of the engine
+  std::uint32_t lasting_maintenance = 0;              // bits that the engine has set for the table's life
+  const domain_ref home = domain_of_table<Threads>(); // its thread records keep alive what the table shows
+  place_stock<Threads> places;                        // `settings.capacity` places, of a `fixed` table
   Policy policy;
   Settings settings;
-  std::uint64_t floor_extent = 1; // shrinking stops here: what `settings.capacity` asked for
+  std::uint64_t floor_extent = 1; // the smallest size of a shrink, from `settings.capacity`
 
-  alignas(cpu::cache_line) small_lock<Threads> grow_lock; // creation of successors
+  alignas(cpu::cache_line) small_lock<Threads> grow_lock; // for the creation of successors
   small_lock<Threads> shape_lock;                         // one snapshot, reserve or shrink_to_fit at a time
   retired_arrays<Generation, Threads> retired;            // generations that wait to be freed
-  sync::word<std::uint64_t, Threads> ticks;               // rations looks at the size
-  sync::word<std::uint64_t, Threads> looks;               // rations looks at all thread records
+  sync::word<std::uint64_t, Threads> ticks;               // limits how often the size is read
+  sync::word<std::uint64_t, Threads> looks;               // limits how often all thread records are read
   sync::word<std::uint64_t, Threads> growths;
   sync::word<std::uint64_t, Threads> shrinks;
   sync::word<std::uint64_t, Threads> rebuilds;
   sync::word<std::uint32_t, Threads>
-      has_no_worker;        // 1: the worker has no thread record or is not there, so callers move for it
+      has_no_worker;        // 1: the worker has no thread record or does not exist, so callers move entries
   background_worker worker; // idle unless growth is `background`
 };
 
-/// The generation where an operation begins.
+/// The generation with which an operation begins.
 template <class Table> CUBBY_ALWAYS_INLINE typename Table::generation_type* first(const Table& t) noexcept {
   // [root] seq_cst: pairs with [advance-root]; the first load of a verb stays behind what its thread did before (A.1)
   return t.root.load(sync::seq_cst);
 }
-/// The successor, or null as long as nothing moves.
+/// The successor, or null while nothing moves.
 template <generation G> CUBBY_ALWAYS_INLINE G* next_of(const G& of) noexcept {
   // [next] acquire: pairs with [publish-next]
   return of.next.load(sync::acquire);
 }
 
-/// Whether all of it has moved.
+/// Whether all its entries have moved.
 template <generation G> bool is_complete(const G& of) noexcept {
   const G* const next = next_of(of);
   if (next == nullptr) return false;
@@ -91,40 +91,40 @@ template <generation G> bool is_complete(const G& of) noexcept {
   return of.done.load(sync::acquire) == of.parts_to(*next);
 }
 
-/// Wakes the thread of a `background` table. In the child of a fork there is none.
+/// Wakes the thread of a `background` table. The child of a fork has none.
 template <class Table> void tell_worker(Table& t) noexcept {
   if (t.settings.growth != Table::growth::background) return;
   // relaxed: see is_left_to_worker
   if (!t.worker.notify()) t.has_no_worker.store(1, sync::relaxed);
 }
 
-/// Tells writes that there is something to move or to free.
+/// Tells writes that there are entries to move or generations to free.
 template <class Table> void note_maintenance(Table& t) noexcept {
-  // relaxed: a hint; they look at the root themselves
+  // relaxed: a hint; writes load the root, too
   t.maintenance.store(t.lasting_maintenance | write_duty::move_or_free, sync::relaxed);
 }
 
-/// Lets the root step over every generation that is complete, and retires those.
+/// Moves the root past each generation that is complete, and retires those generations.
 template <class Table> void advance_root(Table& t) noexcept {
   for (;;) {
     auto* const old = first(t);
     if (!is_complete(*old)) return;
     auto* expected = old;
     // [advance-root] release: pairs with [root]
-    // relaxed: another thread stepped; the loop looks again
+    // relaxed: another thread has moved the root; the loop looks again
     if (!t.root.compare_exchange(expected, next_of(*old), sync::release, sync::relaxed)) continue;
     auto& reached = *next_of(*old);
     becomes_first(t, reached);
-    // The worker may have gone to sleep over the last units of the old generation, which another thread held. That thread
-    // need not insert or erase anything afterwards.
+    // The worker may be asleep, because another thread held the last units of the old generation. That thread may never write
+    // again.
     if (next_of(reached) != nullptr) tell_worker(t);
     lock_scope hold(t.retired.lock);
     t.retired.add(*old);
-    note_maintenance(t); // writes may have cleared it since the root stepped on
+    note_maintenance(t); // writes may have cleared it since the root moved
   }
 }
 
-/// Counts parts as moved. The caller advances the root later, when it holds nothing that others wait for.
+/// Counts parts as moved. The caller advances the root later, when no thread waits for anything that it holds.
 template <generation G> void add_done(G& of, std::uint64_t parts) noexcept {
   // [count-done] acq_rel: pairs with [done]; the thread that completes the count has seen every mover's work
   (void)of.done.fetch_add(parts, sync::acq_rel);
@@ -137,8 +137,8 @@ void count_done(Table& t, typename Table::generation_type& of, std::uint64_t par
   if (is_complete(of)) advance_root(t);
 }
 
-/// Creates the successor of `of` unless it has one. `make()` runs under the lock of growth. It returns the successor complete,
-/// or null, and then this returns null: no memory.
+/// Returns the successor of `of`, and creates it if there is none. `make()` runs under the lock of growth and returns a complete
+/// successor, or null. Null: no memory.
 template <class Table, class Make>
 typename Table::generation_type* create_next(Table& t, typename Table::generation_type& of, Make make) noexcept {
   lock_scope hold(t.grow_lock);
@@ -156,10 +156,10 @@ typename Table::generation_type* create_next(Table& t, typename Table::generatio
   return made;
 }
 
-/// Frees retired generations whose time has come, at most `slice` bytes in one call. The caller holds the lock of the retired.
+/// Frees retired generations that no pin protects, at most `slice` bytes in a call. The caller holds the lock of `retired`.
 template <class Table> void release_locked(Table& t, std::size_t slice) noexcept {
   if constexpr (!Table::threads::is_shared) {
-    if (!t.bag.alone()) return; // a scan further out may be in one of them
+    if (!t.bag.alone()) return; // an outer scan may be in one of them
   }
   t.retired.release(slice);
 }
@@ -168,7 +168,7 @@ template <class Table> void release_retired(Table& t, std::size_t slice = ~std::
   release_locked(t, slice);
 }
 
-/// Frees every generation, the oldest first, each after a last look. Nobody else may use the table any more.
+/// Calls `last_look` for each generation, the oldest first, and frees it. No other thread may use the table any more.
 template <class Table, class F> void free_generations(Table& t, F last_look) {
   t.worker.stop();
   auto* at = t.root.load(sync::relaxed); // relaxed: nobody else is here
@@ -181,7 +181,7 @@ template <class Table, class F> void free_generations(Table& t, F last_look) {
   t.retired.free_all();
 }
 
-/// `f(generation)` from the oldest on, the way that entries move; past those that are empty by then.
+/// Calls `f(generation)` from the oldest on, in the direction in which entries move. Skips generations that are empty by then.
 template <class Table, class F> void for_each_generation(const Table& t, F f) {
   const auto* at = first(t);
   while (at != nullptr) {
@@ -191,12 +191,12 @@ template <class Table, class F> void for_each_generation(const Table& t, F f) {
   }
 }
 
-/// Slots of the oldest generation. Needs no pin: generations are only freed under the lock that it takes.
+/// The slots of the oldest generation. Needs no pin, because generations are freed only under the lock that it takes.
 template <class Table> std::size_t capacity(const Table& t) noexcept {
   lock_scope keep(t.retired.lock);
   return first(t)->slot_count();
 }
-/// The figures that all such tables have; `add(figures, oldest generation)` adds the engine's. Needs no pin, as above.
+/// The statistics of all such tables. `add(figures, oldest generation)` adds the engine's. Needs no pin, as above.
 template <class Figures, class Table, class Add> Figures figures_of(const Table& t, Add add) noexcept {
   Figures out;
   memory::region_list pages;
@@ -212,7 +212,7 @@ template <class Figures, class Table, class Add> Figures figures_of(const Table&
     out.bytes = pages.bytes() + t.retired.bytes();
     out.retired += t.retired.count();
   }
-  out.huge_bytes = pages.huge_bytes();           // reads a file: not under the lock
+  out.huge_bytes = pages.huge_bytes();           // reads a file, so not under the lock
   out.growths = t.growths.load(sync::relaxed);   // relaxed: a statistic
   out.shrinks = t.shrinks.load(sync::relaxed);   // relaxed: a statistic
   out.rebuilds = t.rebuilds.load(sync::relaxed); // relaxed: a statistic

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes: a wyhash-class mixer of words and bytes (multiply 64x64 to 128, fold), seeded, and the paper's modulo.
-// Not a keyed cryptographic hash: SECURITY.md says what a seed does and does not protect against.
+// Hashes: a seeded mixer of words and bytes, of the wyhash family (multiply 64 x 64 to 128 bits, fold), and the paper's modulo.
+// The mixer is no cryptographic hash: SECURITY.md says what a seed protects against.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-// The first 64 bits behind the point of the golden ratio, sqrt(2) and sqrt(3), made odd: numbers without a pattern.
+// The first 64 fraction bits of the golden ratio, of sqrt(2) and of sqrt(3), made odd: numbers without a pattern.
 inline constexpr std::uint64_t mix_a = 0x9e3779b97f4a7c15ULL;
 inline constexpr std::uint64_t mix_b = 0x6a09e667f3bcc909ULL;
 inline constexpr std::uint64_t mix_c = 0xbb67ae8584caa73bULL;
@@ -27,7 +27,7 @@ constexpr std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
   return p.high ^ p.low;
 }
 
-/// `mix` for who keeps `first`, which is `mix_a ^ seed`.
+/// `mix` for a caller that has computed `first`, which is `mix_a ^ seed`.
 constexpr std::uint64_t mix_seeded(std::uint64_t word, std::uint64_t seed, std::uint64_t first) noexcept {
   const std::uint64_t once = fold(word ^ first, mix_b);
   return fold(once ^ seed, mix_c ^ (word >> 32));
@@ -38,8 +38,8 @@ template <class Word> [[nodiscard]] inline std::uint64_t read_as(const unsigned 
   std::memcpy(&word, at, sizeof word);
   return word;
 }
-/// The bytes of [at, at + size) as a little-endian word. Reads of a fixed size that overlap, because a copy of `size`
-/// bytes is a call of the C library.
+/// The bytes of [at, at + size) as a little-endian word. It uses overlapping reads of fixed sizes, because a copy of `size` bytes
+/// would call the C library.
 [[nodiscard]] inline std::uint64_t read_up_to_8(const unsigned char* at, std::size_t size) noexcept {
   if (size >= 4) {
     const std::uint64_t high = read_as<std::uint32_t>(at + size - 4);
@@ -58,7 +58,7 @@ template <class Word> [[nodiscard]] inline std::uint64_t read_as(const unsigned 
   return detail::mix_seeded(word, seed, detail::mix_a ^ seed);
 }
 
-/// Mixes bytes. Linear in `size`; reads no byte outside [data, data + size).
+/// Mixes `size` bytes. O(size). Reads no byte outside [data, data + size).
 [[nodiscard]] inline std::uint64_t hash_bytes(const void* data, std::size_t size, std::uint64_t seed = 0) noexcept {
   const auto* at = static_cast<const unsigned char*>(data);
   std::uint64_t state = seed ^ detail::mix_a;
@@ -81,12 +81,12 @@ template <class Word> [[nodiscard]] inline std::uint64_t read_as(const unsigned 
 
 namespace detail {
 
-/// Keys whose bits are their identity and fit in a word: equal keys have equal bytes.
+/// Keys that fit in a word and are equal exactly if their bits are equal.
 template <class K>
 concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K> &&
                    sizeof(K) <= sizeof(std::uint64_t);
 
-/// The same without the bound: keys that are their bytes.
+/// The same for keys of any size.
 template <class K> concept plain_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K>;
 
 template <class K> concept has_equality = requires(const K& a, const K& b) {
@@ -95,9 +95,9 @@ template <class K> concept has_equality = requires(const K& a, const K& b) {
 
 } // namespace detail
 
-/// Whether two keys are equal exactly when their bits are. Of a class with an operator== the language does not tell: specialize
-/// it as true where that operator compares all members and nothing else, as a defaulted one does. Without it no table
-/// compares the bits of such a key, nor does the default hash read them: that does not compile.
+/// Whether two keys are equal exactly if their bits are equal. For a class with an operator== this cannot be known: specialize it
+/// as true if that operator compares all members and nothing else, as a defaulted one does. Without the specialization no table
+/// compares the bits of such a key, and the default hash of it does not compile.
 template <class K> inline constexpr bool bits_are_equality =
     !(std::is_class_v<K> || std::is_union_v<K>) || !detail::has_equality<K>;
 template <class T, std::size_t Count>
@@ -114,9 +114,9 @@ template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) n
 
 } // namespace detail
 
-/// The default hash: plain keys and everything that converts to std::string_view. Stateless but for its seed.
-/// A hash of your own gives `operator()(key)`, says `is_avalanching` if its bits are already mixed (else it is mixed
-/// again), and `is_transparent` if it takes other types than K that compare equal to it.
+/// The default hash, for plain keys and for types that convert to std::string_view. Its only state is the seed.
+/// Your own hash has `operator()(key)`; `is_avalanching` if its bits are mixed already, else the table mixes them; and
+/// `is_transparent` if it also takes other types that compare equal to K.
 template <class K> struct hash {
   using is_missing = void;
   [[nodiscard]] std::uint64_t operator()(const K&) const noexcept {
@@ -151,8 +151,8 @@ struct hash<K> {
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return hash_bytes(&key, sizeof key, seed); }
 };
 
-/// The paper's default (DLHT section 3.4.3): the key itself, taken modulo the number of bins. One division instead of
-/// two multiplications; keys with a common stride share bins, so use it only for keys that are known to be spread.
+/// The paper's default (DLHT section 3.4.3): the key modulo the number of bins. It costs one division instead of two
+/// multiplications. Keys with a common stride share bins, so use it only for keys that are spread evenly.
 template <detail::word_key K> struct modulo_hash {
   using is_modulo = void;
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return detail::word_of(key); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small lock for rare, short work inside an engine: handing over retired memory, creating the next index.
-// Never held while a caller's code runs. Spins, then yields; no fairness.
+// A small lock for rare and short work inside an engine: to hand over retired memory, to create the next index. It is never held
+// while the user's code runs, with the exceptions that docs/guarantees/letters.md names. It spins, then yields. It is not fair.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace cubby::inline v0::detail {
 
-/// What the end of a hold does, beside giving the lock to the next holder.
+/// What an unlock does, beside giving the lock to the next holder.
 enum class unlocking : std::uint8_t {
   plain,
-  seen ///< what was stored under the lock is seen by every thread before its holder loads anything more
+  seen ///< all threads see what was stored under the lock before its holder loads anything else
 };
 
 template <class Threads = sync::shared, unlocking How = unlocking::plain> class small_lock {
@@ -47,7 +47,7 @@ private:
   sync::word<std::uint32_t, Threads> held_;
 };
 
-/// Holds a lock for a scope.
+/// Holds a lock until the end of a scope.
 template <class Lock> class [[nodiscard]] lock_scope {
 public:
   explicit lock_scope(Lock& l) noexcept : lock_(l) { lock_.lock(); }

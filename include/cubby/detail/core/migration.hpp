@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who moves the entries of a generation that has a successor: writes take a bounded share of the units each (`incremental`), the
-// thread that needs the space moves until none is left (`cooperative`), or the table's own thread does (`background`). An engine
-// may move a unit out of turn, for an operation that needs it, and then counts it with count_done.
-//   move_range(table, generation, units) moves what it can of the units, and returns a moved_parts.
+// Which threads move the entries of a generation that has a successor: each write moves a bounded share of the units
+// (`incremental`), the thread that needs the space moves until no unit is left (`cooperative`), or the table's own thread does
+// (`background`). An engine may also move a unit early, for an operation that needs it, and counts it with count_done.
+//   move_range(table, generation, units) moves the units, as far as it can, and returns a moved_parts.
 #pragma once
 
 #include <cubby/detail/core/generations.hpp>
 
 namespace cubby::inline v0::detail::generations {
 
-/// Units from `first` to before `last`.
+/// The units from `first` up to, not including, `last`.
 struct unit_range {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
-/// What became of a range of units: how many parts the caller has moved, and whether memory ended.
+/// The result of a move: the number of parts that the caller has moved, and whether there was no memory.
 struct moved_parts {
   std::uint64_t count = 0;
   bool ended = false;
 };
 
-/// So many bins as units: one begun counts.
+/// The number of units for so many bins, rounded up.
 template <generation G> constexpr std::uint64_t units_for(std::uint64_t bins) noexcept {
   return bins / G::unit_bins + (bins % G::unit_bins != 0 ? 1 : 0);
 }
-/// Units that a thread takes at a time when it moves for no write of its own.
+/// The units that a thread takes at a time under `cooperative` and `background`.
 template <class Table> std::uint64_t chunk_of(const Table& t) noexcept {
   return units_for<typename Table::generation_type>(t.settings.chunk_bins);
 }
 
-/// Tells those who take units of one that was given back. They may be past it already; its bins must be free by then.
+/// Tells movers that a unit was given back, because they may be past it. Its bins must be free by then.
 template <gives_units_back G> void mark_missed(G& of) noexcept {
   // A swap, so that the marks of several movers are one release sequence. [give-back] release: pairs with [sweep-again]
   (void)of.missed.exchange(1, sync::release);
 }
-/// Whether a unit waits that was given back for want of memory.
+/// Whether a unit that was given back for want of memory is waiting.
 template <generation G> bool has_missed(const G& of) noexcept {
-  // relaxed: set by the caller's own moves, or by another's that will not come back to it either
+  // relaxed: the caller set it, or a thread that does not come back to the unit either
   if constexpr (gives_units_back<G>) return of.missed.load(sync::relaxed) != 0;
   else return false;
 }
 
-/// All units are taken. True: one was given back, and the caller has made them free to be taken once more.
+/// For when all units are taken. True: a unit was given back, and this call has made all units free to be taken again.
 template <generation G> bool restart(G& of) noexcept {
   if constexpr (gives_units_back<G>) {
     std::uint32_t one = 1;
@@ -56,14 +56,14 @@ template <generation G> bool restart(G& of) noexcept {
   return false;
 }
 
-/// Takes so many units of `of`, which has a successor, or as many as are left: then perhaps none.
+/// Takes at most so many units of `of`, which has a successor. There may be none left.
 template <class Table>
 unit_range take_units(Table& t, typename Table::generation_type& of, std::uint64_t at_most) noexcept {
   const std::uint64_t units = of.units_to(*next_of(of));
-  const std::uint64_t count = at_most < units ? at_most : units; // sums of a few counts do not wrap
-  // relaxed: shares out numbers only
+  const std::uint64_t count = at_most < units ? at_most : units; // so that the sum of several counts does not wrap
+  // relaxed: it only hands out numbers
   if (of.cursor.load(sync::relaxed) >= units && !restart(of)) {
-    advance_root(t); // the last movers of two generations can each miss what the other has just counted
+    advance_root(t); // the last movers of two generations can each miss the count of the other
     return {};
   }
   // [take-units] acquire: pairs with [restart-sweep]
@@ -72,7 +72,7 @@ unit_range take_units(Table& t, typename Table::generation_type& of, std::uint64
   return {begin, begin + count < units ? begin + count : units};
 }
 
-/// Takes up to so many units of `of` and moves them. False when there was none left to take, or memory ended.
+/// Takes at most so many units of `of` and moves them. False: no unit was left, or there was no memory.
 template <class Table>
 bool move_units(Table& t, typename Table::generation_type& of, std::uint64_t at_most) noexcept {
   const unit_range taken = take_units(t, of, at_most);
@@ -82,7 +82,7 @@ bool move_units(Table& t, typename Table::generation_type& of, std::uint64_t at_
   return !moved.ended;
 }
 
-/// Moves until nothing is left to take or memory ends, and waits for nobody: others may still be moving their last units.
+/// Moves until no unit is left to take, or there is no memory. Does not wait for other threads that still move their units.
 template <class Table> void move_rest(Table& t) noexcept {
   for (;;) {
     auto* const oldest = first(t);
@@ -90,7 +90,7 @@ template <class Table> void move_rest(Table& t) noexcept {
   }
 }
 
-/// Helps every migration to its end; false: memory ended first. Waits for threads that are moving their last unit.
+/// Helps every migration until it has ended. Waits for threads that move their last unit. False: there was no memory.
 template <class Table> bool finish_moves(Table& t) noexcept {
   for (sync::backoff wait;; wait.pause()) {
     move_rest(t);
@@ -100,13 +100,13 @@ template <class Table> bool finish_moves(Table& t) noexcept {
   }
 }
 
-/// What the thread of a `background` table does when it is woken.
+/// The work of a `background` table's thread when it is woken.
 template <class Table> void background_work(void* of) {
   auto& t = *static_cast<Table*>(of);
   thread_record* const mine = registry::local(*t.home);
-  // relaxed: a thread that sees it late moves some units too many, or leaves them to the next
+  // relaxed: a thread that sees it late moves some units itself, or leaves them to the next write
   t.has_no_worker.store(mine == nullptr ? 1 : 0, sync::relaxed);
-  if (mine == nullptr) return; // callers move for it; the next notice tries again
+  if (mine == nullptr) return; // callers move the entries; the next notice tries again
   for (bool more = true; more;) {
     const thread_pin stay(*mine);
     auto* const oldest = first(t);
@@ -119,18 +119,18 @@ template <class Table> void background_work(void* of) {
 template <class Table> bool is_left_to_worker(Table& t) noexcept {
   // relaxed: see background_work
   if (t.settings.growth != Table::growth::background || t.has_no_worker.load(sync::relaxed) != 0) return false;
-  // It stops where memory ends, so it is told again. Where no unit is given back, it goes on to the end by itself.
+  // The worker stops when there is no memory, so it is woken again. If no unit is given back, it goes on to the end.
   if constexpr (gives_units_back<typename Table::generation_type>) return t.worker.notify();
   else return true;
 }
 
-/// Frees a slice of what is retired, so that no write works for long, and clears the mark when nothing is left to do. Waits
-/// for no lock.
+/// Frees a slice of the retired generations, so that no write takes long, and clears the mark if nothing is left to do. Waits for no
+/// lock.
 template <class Table> void release_in_passing(Table& t) noexcept {
   if (!t.retired.lock.try_lock()) return;
   release_locked(t, release_slice);
-  // Both locks keep others from setting the mark between our look and our clearing it. A thread that stands still while it creates
-  // a successor has the lock of growth: then the mark stays, and a later write clears it.
+  // Under both locks no other thread sets the mark between the check and the store. If a stopped thread holds the lock of growth, the
+  // mark stays, and a later write clears it.
   if (t.retired.empty() && t.grow_lock.try_lock()) {
     // relaxed: a hint to writes
     if (next_of(*first(t)) == nullptr) t.maintenance.store(t.lasting_maintenance, sync::relaxed);
@@ -152,19 +152,19 @@ template <class Table> void move_share(Table& t, typename Table::generation_type
 template <class Table> CUBBY_NEVER_INLINE void do_maintenance(Table& t) noexcept {
   auto* const oldest = first(t);
   if (next_of(*oldest) != nullptr) move_share(t, *oldest);
-  // A look at all thread records is a system call: one call in 64 makes it.
-  // relaxed: rations, nothing else
+  // Reading all thread records takes a system call, so only one call in 64 does it.
+  // relaxed: it only limits how often this happens
   if (t.looks.fetch_add(1, sync::relaxed) % 64 == 0) release_in_passing(t);
 }
-/// What a write does beside its own work.
+/// The further work of a write.
 template <class Table> CUBBY_ALWAYS_INLINE void maintenance(Table& t) noexcept {
-  // relaxed: a hint; a missed one is seen by the next write
+  // relaxed: a hint; the next write sees it if this one does not
   if ((t.maintenance.load(sync::relaxed) & write_duty::move_or_free) != 0) [[unlikely]]
     do_maintenance(t);
 }
 
-/// Makes `first`, which may be null, the only generation of a new table. False: no memory, or no thread for background growth;
-/// then the caller ends the table with free_generations.
+/// Makes `first`, which may be null, the only generation of a new table. False: no memory, or no thread for background growth; the
+/// caller must then end the table with free_generations.
 template <class Table> bool begin_with(Table& t, typename Table::generation_type* first) noexcept {
   if (t.settings.chunk_bins == 0) t.settings.chunk_bins = 1;
   if (t.settings.move_bins == 0) t.settings.move_bins = 1;

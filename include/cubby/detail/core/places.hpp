@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of a table that is to hold no more than so many entries: an insert takes one, an erase gives one back. Places
-// lie in stripes, so that threads do not meet; a thread that finds its own stripe empty takes from another. Exact: a refusal means
-// that at one moment every place was taken. Tables without a bound pay one comparison.
+// The places of a table with a bound on its entries: an insert takes one, an erase gives one back. Stripes of places keep threads
+// apart; a thread whose stripe is empty takes a place of another stripe. A refusal is exact: at one moment of the call all places
+// were taken. Tables without a bound pay one comparison.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ public:
   place_stock(const place_stock&) = delete;
   place_stock& operator=(const place_stock&) = delete;
 
-  /// Before the table is shared; false: no memory. Never called for a table without a bound.
+  /// Call it before the table is shared, for a table with a bound. False: no memory.
   [[nodiscard]] bool open(std::uint64_t bound) noexcept {
     std::uint64_t count = std::bit_floor(bound / places_a_stripe | 1);
     if (count > most_stripes) count = most_stripes;
@@ -36,7 +36,7 @@ public:
 
   [[nodiscard]] CUBBY_ALWAYS_INLINE bool is_bounded() const noexcept { return stripes_ != nullptr; }
 
-  /// Takes a place of a bounded table; false: at one moment of the call there was none.
+  /// Takes a place. False: at one moment of the call there was none.
   [[nodiscard]] CUBBY_NEVER_INLINE bool take(std::uint64_t thread_record_id) noexcept {
     stripe& own = stripes_[thread_record_id & mask_];
     std::uint64_t unused = 0;
@@ -49,8 +49,8 @@ public:
         own.next.store(first + i, sync::relaxed); // relaxed: as above
         return true;
       }
-      // Both figures of a stripe only grow and `taken` never passes `given`. So a stripe that was empty, and has been given
-      // nothing since, was empty all the while; and between the two passes all of them were.
+      // Both counts of a stripe only grow, and `taken` never exceeds `given`. So a stripe that was empty and has got no place since
+      // was empty throughout, and between the two passes all stripes were empty.
       if (sum_of_given() == before) return false;
     }
   }
@@ -63,16 +63,16 @@ private:
   static constexpr std::uint64_t places_a_stripe = 64;
   static constexpr std::uint64_t most_stripes = 64;
   struct alignas(cpu::cache_line) stripe {
-    sync::word<std::uint64_t, Threads> given; // places that were ever put here
+    sync::word<std::uint64_t, Threads> given; // all places that were put here
     sync::word<std::uint64_t, Threads> taken; // of these
-    sync::word<std::uint64_t, Threads> next;  // the stripe that last helped out
+    sync::word<std::uint64_t, Threads> next;  // the stripe that had a place last
   };
 
-  /// Adds what the stripe was given to `sum` if it has no place.
+  /// Takes a place of the stripe. If it has none, adds its `given` to `sum`.
   static bool take_from(stripe& s, std::uint64_t& sum) noexcept {
     // [places] acquire: pairs with [give-place]; and keeps the reads of a pass in order
     const std::uint64_t given = s.given.load(sync::acquire);
-    // relaxed, all: a number; what it counts is published by other means
+    // relaxed, all: only a number; the entries are published by other stores
     std::uint64_t taken = s.taken.load(sync::relaxed);
     while (taken < given) {
       // relaxed: as above

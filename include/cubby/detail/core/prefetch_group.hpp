@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many requests with their memory latencies overlapped. Requests go by groups: the lines of the next group are asked for
-// before this one is answered. A request that its first line does not answer may be put off to the end of its group.
+// Many requests with overlapping memory latencies (DLHT section 3.3, DRAMHiT section 3.1). Requests form groups: the lines of the
+// next group are prefetched before this group is answered. A request whose first line does not answer it may be put off to the
+// end of its group.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,14 @@ namespace cubby::inline v0::detail::prefetch_group {
 /// Requests in a group. docs/performance.md (constants) has the figures for other sizes.
 inline constexpr std::size_t size = 32;
 
-/// What is kept of the requests of two neighbouring groups. Not initialized: clearing it costs as much as some requests.
+/// Storage for the requests of two neighbouring groups. Not initialized, because clearing it costs as much as several requests.
 template <class Request> struct ring {
   Request requests[2 * size];
   CUBBY_ALWAYS_INLINE Request& operator[](std::size_t i) noexcept { return requests[i % (2 * size)]; }
 };
 
-/// Calls `ask(first, last)` for each group of [0, count), one group ahead, and `answer(first, last)`, which may end it all with
-/// false.
+/// Calls `ask(first, last)` for each group of [0, count), one group ahead, and then `answer(first, last)`. If `answer` returns
+/// false, the call ends.
 template <class Ask, class Answer>
 CUBBY_ALWAYS_INLINE void for_each(std::size_t count, Ask ask, Answer answer) {
   const auto at_most = [count](std::size_t i) { return i < count ? i : count; };
@@ -33,9 +34,9 @@ CUBBY_ALWAYS_INLINE void for_each(std::size_t count, Ask ask, Answer answer) {
   }
 }
 
-/// A bit for a line. Requests for equal keys are about the same line. So behind a request that was put off, those whose line has
-/// its bit are put off too, and stay in order. The sum of bits is a word of the caller's: as a member it costs 2.6 % of the
-/// instructions of DLHT's `find_batch`.
+/// A bit for a line. Requests for equal keys read the same line. So after a request that was put off, all requests whose line has the
+/// same bit are put off, too, and keep their order. The caller keeps the set of bits in a variable: as a member it would cost 2.6 % of
+/// the instructions of DLHT's `find_batch`.
 CUBBY_ALWAYS_INLINE std::uint64_t bit_of_line(const void* line) noexcept {
   return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(line) / cpu::cache_line % 64);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The question that a table is asked: what the codec of the API makes of a key, and what every engine understands.
+// The hashed key (probe) with which a table is called. The codec makes it from a key, and each engine understands it.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// Where an engine is asked to look: `hash` chooses the bin, `word` is compared with the key words of slots.
-/// A policy's own probe adds the whole key, for when equal words do not prove equal keys. Without initial values: batches
-/// hold many of them on the stack.
+/// `hash` chooses the bin; `word` is compared with the key words of slots. The probe of a policy with records adds the whole key,
+/// because equal words do not prove equal keys there. It has no initial values, because batches hold many probes on the stack.
 struct word_probe {
   std::uint64_t hash;
   std::uint64_t word;
@@ -20,7 +19,7 @@ struct word_probe {
 
 } // namespace detail
 
-/// How a hash becomes a bin: the high bits of a product (needs a mixed hash), or the remainder (DLHT section 3.4.3).
+/// How a hash chooses a bin: by the high bits of a product, which needs a mixed hash, or by the remainder (DLHT section 3.4.3).
 enum class bin_mapping : std::uint8_t { fastrange, modulo };
 
 } // namespace cubby::inline v0

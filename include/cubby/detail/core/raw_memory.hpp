@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw memory from operator new that answers a lack of it by null, with or without exceptions, at any alignment.
+// Raw memory from operator new, at any alignment. The answer is null if there is none, with or without exceptions.
 #pragma once
 
 #include <cstddef>

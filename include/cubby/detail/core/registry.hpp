@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which domain and which thread record: the domain of an image, in which the tables that it makes begin, and the calling thread's
-// own thread record in the domain of a table. What is found here is kept once for each image; what tables share is in the domain.
+// How a call finds its domain and its thread record: the domain of an image (the program or a shared library), which new tables
+// use, and the calling thread's record in the domain of a table. This state exists once for each image. Tables share only the
+// domain itself.
 #pragma once
 
 #include <new>
@@ -9,41 +10,41 @@
 
 namespace cubby::inline v0::detail {
 
-/// A domain that code of this image has taken a thread record in, so that it can be set right after a fork.
+/// A domain in which code of this image has claimed a thread record. The list of them is needed after a fork.
 struct known_domain {
   domain_ref held;
   sync::word<known_domain*> next;
 };
 
-/// What is there once for each image. Never destroyed; `image_end` lets go of the domains when the image is closed.
+/// The state of an image. It is never destroyed; `end_image` releases the domains when the image is closed.
 struct image_state {
   small_lock<> lock;
   sync::word<known_domain*> known; // scanned in the child of a fork; changed under the lock
-  sync::word<domain*> last;        // the one that was looked up last
-  sync::word<domain*> own;         // of tables that this image makes
-  sync::word<std::uint32_t> armed; // 1: hears of forks, and of its end
+  sync::word<domain*> last;        // the latest result of a search
+  sync::word<domain*> own;         // the domain of tables that this image makes
+  sync::word<std::uint32_t> armed; // 1: the callbacks for forks and for the image's end are registered
 };
 CUBBY_OF_IMAGE inline image_state& state_of_image() noexcept {
   static constinit image_state state;
   return state;
 }
 
-/// In the child of a fork, before anybody else runs there.
+/// Runs in the child of a fork, before any other code there.
 CUBBY_OF_IMAGE inline void begin_child() {
   image_state& here = state_of_image();
   here.lock.unlock();
-  // relaxed, both: nobody else is here
+  // relaxed, both: no other thread is here
   for (known_domain* one = here.known.load(sync::relaxed); one != nullptr; one = one->next.load(sync::relaxed))
     one->held->forget_others();
 }
 
-/// Lets go of domains that nobody else holds, but for `kept`; or of all. Under the lock.
+/// Releases the domains that nothing else holds, except `kept`; or all domains. Under the lock.
 CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept, bool all) noexcept {
   sync::word<known_domain*>* from = &here.known;
-  // relaxed: under the lock; in the child of a fork each state of the list is whole
+  // relaxed: under the lock; in the child of a fork each state of the list is consistent
   while (known_domain* const one = from->load(sync::relaxed)) {
     domain* const d = &*one->held;
-    // relaxed: a thread that could hold it again would have to reach it through a holder
+    // relaxed: a thread can get a new hold only through an existing holder
     const bool needed = d == kept || d == here.own.load(sync::relaxed) || d->holders.load(sync::relaxed) != 1;
     if (needed && !all) {
       from = &one->next;
@@ -55,7 +56,7 @@ CUBBY_OF_IMAGE inline void prune(image_state& here, const domain* kept, bool all
   }
 }
 
-/// When the image is closed, or the program ends.
+/// Runs when the image is closed or the program ends.
 CUBBY_OF_IMAGE inline void end_image(void*) {
   image_state& here = state_of_image();
   lock_scope alone(here.lock);
@@ -63,17 +64,17 @@ CUBBY_OF_IMAGE inline void end_image(void*) {
   prune(here, nullptr, true);
 }
 
-/// Has the image hear of forks and of its own end. Not under the image's lock: the child of a fork at this moment would find
-/// the lock taken and nobody who is told. Two threads that come first at the same time ask twice, which does no harm.
+/// Registers the callbacks for forks and for the image's end. Not under the image's lock: in the child of a fork at this moment the
+/// lock would stay taken, with no callback to free it. Two threads may register at the same time, which does no harm.
 CUBBY_OF_IMAGE inline bool arm(image_state& here) noexcept {
-  // relaxed, both: what it stands for is in the C library, under a lock of its own
+  // relaxed, both: the C library has the callbacks, under a lock of its own
   if (here.armed.load(sync::relaxed) != 0) return true;
   if (!image::in_each_child(begin_child) || !image::at_image_end(end_image)) return false;
   here.armed.store(1, sync::relaxed); // relaxed: as above
   return true;
 }
 
-/// Notes that code of this image takes thread records in `d`, which the caller keeps alive. False: no memory.
+/// Adds `d`, which the caller keeps alive, to the image's list of domains. False: no memory.
 CUBBY_OF_IMAGE inline bool know(domain& d) noexcept {
   image_state& here = state_of_image();
   // relaxed: the caller's hold keeps it in the list
@@ -118,25 +119,25 @@ CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE domain* domain_of_image() noexcept {
   return own != nullptr ? own : make_domain_of_image();
 }
 
-/// A domain that the calling thread has a thread record in, on behalf of this image.
+/// A domain in which the calling thread has a thread record, claimed by code of this image.
 struct thread_place {
   domain* in;
   thread_record* mine = nullptr;
   thread_place* next = nullptr;
 };
-/// What is there once for each thread in each image.
+/// The state of a thread in an image.
 struct thread_state {
-  domain* in = nullptr; // the two that were used last
+  domain* in = nullptr; // the domain and the record that were used last
   thread_record* mine = nullptr;
   thread_place* places = nullptr;
-  bool armed = false; // it hears of the thread's end
+  bool armed = false; // the callback for the thread's end is registered
 };
 CUBBY_OF_IMAGE inline thread_state& state_of_thread() noexcept {
   static constinit thread_local thread_state state;
   return state;
 }
 
-/// At the end of a thread. What is claimed after it, in later destructors of the thread, asks for another call.
+/// Runs at the end of a thread. A claim in a later destructor of the thread registers another call.
 CUBBY_OF_IMAGE inline void end_thread(void*) {
   thread_state& here = state_of_thread();
   thread_place* one = here.places;
@@ -151,14 +152,14 @@ CUBBY_OF_IMAGE inline void end_thread(void*) {
 
 class registry {
 public:
-  /// The domain in which a table of this image begins; empty: no memory.
+  /// The domain of a new table of this image. Empty: no memory.
   CUBBY_OF_IMAGE static domain_ref own_domain() noexcept {
     domain* const own = detail::domain_of_image();
     if (own != nullptr) own->hold();
     return domain_ref(own);
   }
 
-  /// A thread record of the caller's own, or null when there is no memory for one. Constant time.
+  /// Claims a thread record; null if there is no memory for one. Constant time, under a lock.
   CUBBY_OF_IMAGE static thread_record* claim(domain& d) noexcept {
     return detail::know(d) ? domain::claim(d) : nullptr;
   }
@@ -166,20 +167,20 @@ public:
     domain* const own = detail::domain_of_image();
     return own != nullptr ? claim(*own) : nullptr;
   }
-  /// Gives a thread record back. It must be outside every pin.
+  /// Gives a thread record back. No pin of it may live.
   static void release(thread_record* s) noexcept { domain::release(s); }
-  /// The same, once its last guard has ended.
+  /// The same, after the end of its last guard.
   static void release_after_guards(thread_record* s) noexcept { domain::release_after_guards(s); }
   static void begin_guard(thread_record& s) noexcept { ++s.guards_; }
   static void end_guard(thread_record& s) noexcept {
     if (--s.guards_ == 0 && s.given_up_) domain::release(&s);
   }
 
-  /// The calling thread's own record, claimed at its first use and given back when the thread ends; null: no memory.
+  /// The calling thread's record, claimed at its first use and given back when the thread ends. Null: no memory.
   CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE static thread_record* local(domain& d) noexcept {
     const detail::thread_state& here = detail::state_of_thread();
     if (here.in == &d) [[likely]] {
-      cpu::assume(here.mine != nullptr); // spares the caller its question
+      cpu::assume(here.mine != nullptr); // so that the caller's check for null costs nothing
       return here.mine;
     }
     return local_elsewhere(d);
@@ -188,7 +189,7 @@ public:
     domain* const own = detail::domain_of_image();
     return own != nullptr ? local(*own) : nullptr;
   }
-  /// Says that the calling thread uses `s`, a handle's, from here on.
+  /// Notes that the calling thread uses `s`, the record of a handle, from now on.
   CUBBY_ALWAYS_INLINE static void use(thread_record& s) noexcept { s.user_.set(image::this_thread()); }
 
   CUBBY_ALWAYS_INLINE static void enter(thread_record& s) noexcept { domain::enter(s); }
@@ -196,20 +197,20 @@ public:
   CUBBY_ALWAYS_INLINE static void enter_alone(thread_record& s) noexcept { domain::enter_alone(s); }
   CUBBY_ALWAYS_INLINE static void leave_alone(thread_record& s) noexcept { domain::leave_alone(s); }
 
-  /// Whether the owner of `s`, who asks, is inside a pin of it.
+  /// Whether the caller, the owner of `s`, is inside a pin of it.
   static bool inside(const thread_record& s) noexcept {
     return s.depth_ != 0 || s.epoch_.load(sync::relaxed) != 0; // relaxed: the caller's own store
   }
-  /// Whether a counted pin of `s` lives: the owner need not enter.
+  /// Whether a counted pin of `s` lives. Then its owner needs no further pin.
   CUBBY_ALWAYS_INLINE static bool is_held(const thread_record& s) noexcept { return s.depth_ != 0; }
-  /// Whether the calling thread is inside a pin in the domain: of its own thread record, or of a handle that it uses.
+  /// Whether the calling thread is inside a pin in the domain, of its own thread record or of a handle that it uses.
   static bool inside(domain& d) noexcept { return d.inside(); }
   CUBBY_OF_IMAGE static bool inside() noexcept {
     domain* const own = detail::domain_of_image();
     return own != nullptr && own->inside();
   }
 
-  /// For code of one image: `advance` and `oldest` of its domain, which a thread record of the caller's, or a table, has made.
+  /// `advance` and `oldest` of this image's domain, which must exist: a thread record of the caller or a table has made it.
   CUBBY_OF_IMAGE static std::uint64_t advance() noexcept { return detail::domain_of_image()->advance(); }
   CUBBY_OF_IMAGE static std::uint64_t oldest() noexcept { return detail::domain_of_image()->oldest(); }
 
@@ -242,13 +243,13 @@ private:
   }
 };
 
-/// The domain of a table that is being made: that of the image whose code makes it; empty: no memory, or nobody to share with.
+/// The domain of a new table: that of the image whose code makes the table. Empty: no memory, or a table for one thread.
 template <class Threads> CUBBY_OF_IMAGE domain_ref domain_of_table() noexcept {
   if constexpr (Threads::is_shared) return registry::own_domain();
   else return domain_ref();
 }
 
-/// A stay inside: nothing that a table shows is freed before it ends. Nests; costs one store in and one out.
+/// A pin: nothing that a table shows is freed before it ends. Nests. It costs one store at each end and never blocks.
 class [[nodiscard]] thread_pin {
 public:
   explicit thread_pin(thread_record& s) noexcept : thread_record_(s) { registry::enter(thread_record_); }
@@ -260,8 +261,8 @@ private:
   thread_record& thread_record_;
 };
 
-/// A stay inside of a handle's record by a call that runs no function of the user's but a hash, which may not use the map: nobody
-/// else enters the thread record meanwhile. Not counted, and so cheaper. For a thread record that is not held.
+/// A pin of a handle's record that is not counted, and so cheaper. For calls during which no other pin of the record can begin: they
+/// run no function of the user except a hash, which may not use the map. Only for a thread record that is not held.
 class [[nodiscard]] lone_pin {
 public:
   CUBBY_ALWAYS_INLINE explicit lone_pin(thread_record& s) noexcept : thread_record_(s) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that a table's root has stepped past wait here until no pin is left that might have seen them. Then their pages
-// go back to the kernel from the end, a slice at a call; what an array knows about itself goes with its last page.
-// An array brings `pages`, and for this list alone `tag` and `next_retired`; it came from `new`.
+// Retired arrays: the root of a table has moved past them, and they wait here until every pin that might have seen them has ended.
+// Then their pages go back to the kernel, from the end, one slice a call; the head of an array goes with its last page. An array
+// has `pages`, and for this list `tag` and `next_retired`. It was made by `new`.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@
 
 namespace cubby::inline v0::detail {
 
-/// Frees an array that nobody looks at any more.
+/// Frees an array that no thread uses any more.
 template <class Array> void free_array(Array* gone) noexcept {
   memory::release(gone->pages);
   delete gone;
 }
 
-/// What one call gives back when somebody waits for it: unmapping 32 MB stalls an insert by 5 ms.
+/// The most bytes that one call gives back while an operation waits: unmapping 32 MB delays an insert by 5 ms.
 inline constexpr std::size_t release_slice = std::size_t{4} << 20;
 
 template <class Array, class Threads> class retired_arrays {
 public:
-  /// Readers of the arrays are in `readers`.
+  /// The readers of the arrays use the domain `readers`.
   explicit retired_arrays(const domain_ref& readers) noexcept : readers_(readers) {}
-  /// The caller holds it around every call below. Arrays are freed under it alone: a thread that holds it may look, without a pin,
-  /// into all that the root leads to.
+  /// The caller holds it for each call below. Arrays are freed only under it, so a thread that holds it may read, without a pin, all
+  /// arrays that can be reached from the root.
   mutable small_lock<Threads> lock;
 
-  /// The root has stepped past `old` before the call: the tag is of an epoch in which nobody can begin to look at it.
+  /// The root must have moved past `old` before the call, so that no pin of the tag's epoch or later can reach it.
   void add(Array& old) noexcept {
     if constexpr (Threads::is_shared) old.tag = readers_->advance();
     old.next_retired = first_;
@@ -39,7 +39,7 @@ public:
     bytes_ += old.pages.bytes;
   }
 
-  /// Frees the arrays whose time has come, at most `slice` bytes. A single-threaded table asks when it holds no pin.
+  /// Frees the arrays that no pin protects, at most `slice` bytes. A table for one thread calls it while it has no pin.
   void release(std::size_t slice) noexcept {
     if (first_ == nullptr) return;
     std::uint64_t oldest = ~std::uint64_t{0};
@@ -61,7 +61,7 @@ public:
     }
   }
 
-  /// Frees all of them, at a table's end: nobody else is there, and nobody holds a pin.
+  /// Frees all arrays, at a table's end: no other thread uses the table, and no pin lives.
   void free_all() noexcept {
     while (first_ != nullptr) {
       Array* const next = first_->next_retired;
@@ -73,14 +73,14 @@ public:
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// The one that came last; `next_retired` leads on. For traces.
+  /// The newest array; `next_retired` leads to the others. For traces.
   [[nodiscard]] const Array* newest() const noexcept { return first_; }
 
 private:
   const domain_ref readers_;
   Array* first_ = nullptr;
   std::size_t count_ = 0;
-  std::size_t bytes_ = 0; // that are still mapped
+  std::size_t bytes_ = 0; // still mapped
 };
 
 } // namespace cubby::inline v0::detail

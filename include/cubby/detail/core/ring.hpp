@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of pending requests, first in, first out, in a fixed array that its one thread owns (DRAMHiT section 3.1):
-// putting one in and taking one out move an index, and allocate nothing. Places that hold no element hold no object.
+// A first-in, first-out queue of pending requests in a fixed array, for one thread (DRAMHiT section 3.1). Adding and removing an
+// element move an index and allocate nothing. Unused places hold no object.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@
 
 namespace cubby::inline v0::detail {
 
-/// At least `capacity` elements of T, whose destructor does not throw. Not `ok` without memory.
+/// Space for at least `capacity` elements of T, whose destructor must not throw. `ok` is false if there was no memory.
 template <class T> class ring {
 public:
   explicit ring(std::size_t capacity) {
@@ -35,14 +35,13 @@ public:
   [[nodiscard]] bool empty() const noexcept { return in_ == out_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return mask_ + 1; }
 
-  /// A new element at the end of the queue; what its constructor throws leaves the queue as it was. Only while size() <
-  /// capacity().
+  /// Adds an element at the end. If its constructor throws, the queue stays as it was. Only while size() < capacity().
   template <class... A> T& put(A&&... args) {
     T* const made = ::new (static_cast<void*>(at_ + (in_ & mask_))) T{std::forward<A>(args)...};
     ++in_;
     return *made;
   }
-  /// Elements are numbered as they come: those from `first_number` to before `end_number` are here.
+  /// Elements are numbered in the order in which they come. Those from `first_number` up to, not including, `end_number` are here.
   [[nodiscard]] std::size_t first_number() const noexcept { return out_; }
   [[nodiscard]] std::size_t end_number() const noexcept { return in_; }
   [[nodiscard]] T& numbered(std::size_t n) noexcept { return at_[n & mask_]; }
@@ -52,11 +51,11 @@ public:
     oldest().~T();
     ++out_;
   }
-  /// Sends the oldest to the end of the queue.
+  /// Moves the oldest element to the end of the queue.
   void requeue() noexcept
     requires std::is_nothrow_move_constructible_v<T>
   {
-    if (size() == capacity()) { // the end is where it is
+    if (size() == capacity()) { // its place is the end, too
       ++in_;
       ++out_;
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debug builds (`fail::checks`) refuse a call that would wait for its own caller: a change of the very entry that a function
-// of an outer call is being shown, and a wait for a reservation that the thread holds itself. Others pay nothing.
+// Debug builds (`fail::checks`) refuse calls that would wait for themselves: a change of the entry that an outer call is showing to
+// its function, and a wait for a reservation that the same thread holds. Other builds pay nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace cubby::inline v0::detail {
 
-/// An entry that a user's function is being shown in this thread, and the one around it.
+/// An entry that a call of this thread is showing to a user's function, and the entry of the next outer call.
 struct shown_node {
   const void* engine;
   const void* probe;
-  std::uint64_t word; // of a record; else nothing
-  bool exclusive;     // nobody else may erase it meanwhile
+  std::uint64_t word; // of a record; otherwise unused
+  bool exclusive;     // no other thread may erase it meanwhile
   const shown_node* outer;
 };
 inline const shown_node*& innermost_shown() noexcept {
@@ -25,7 +25,7 @@ inline const shown_node*& innermost_shown() noexcept {
   return node;
 }
 
-/// While it lives, the thread is inside the function that was shown this entry.
+/// While it lives, this thread runs the function that is shown this entry.
 template <class Engine, bool Checks = fail::checks> class shown_entry {
 public:
   shown_entry(const Engine& e, const typename Engine::probe& p, const auto& word, bool exclusive = false) noexcept
@@ -45,7 +45,7 @@ public:
   shown_entry(const Engine&, const typename Engine::probe&, const auto&, bool = false) noexcept {}
 };
 
-/// Whether `p` asks for the key of `other`, whose record is `word`.
+/// Whether `p` is the key of `other`, whose record is `word`.
 template <class Engine>
 bool is_same_key(const Engine& e, const typename Engine::probe& p, const typename Engine::probe& other,
                  std::uint64_t word) noexcept {
@@ -57,8 +57,8 @@ bool is_same_key(const Engine& e, const typename Engine::probe& p, const typenam
   }
 }
 
-/// Before a change: not of an entry that a function further out is being shown. An erase ends such a function's call, so it
-/// is refused only where the outer call has the entry to itself.
+/// Called before a change. Throws if an outer call shows this entry to its function. An erase ends that outer call, so it is refused
+/// only if the outer call holds the entry exclusively.
 template <class Engine>
 void refuse_shown([[maybe_unused]] const Engine& e, [[maybe_unused]] const typename Engine::probe& p,
                   [[maybe_unused]] bool erases = false) {
@@ -73,7 +73,7 @@ void refuse_shown([[maybe_unused]] const Engine& e, [[maybe_unused]] const typen
   }
 }
 
-/// Reservations that stayed where they were made, each with the thread that made it.
+/// An open reservation that was not moved, with the thread that made it.
 struct held_reservation {
   const void* engine;
   std::uint64_t key_word;
@@ -86,7 +86,7 @@ public:
   static void add(const void* engine, std::uint64_t key_word, std::uint64_t word) noexcept {
     const lock_scope hold(lock());
     auto* const made = new (std::nothrow) held_reservation{engine, key_word, word, this_thread(), first()};
-    if (made != nullptr) first() = made; // without memory it is not looked for
+    if (made != nullptr) first() = made; // without memory the check is skipped for this one
   }
   static void drop(const void* engine, std::uint64_t key_word, std::uint64_t word) noexcept {
     const lock_scope hold(lock());
@@ -98,7 +98,7 @@ public:
       return;
     }
   }
-  /// Whether the calling thread holds one for which `is_meant(word)`.
+  /// Whether the calling thread holds a reservation for which `is_meant(word)`.
   template <class F> static bool has_own(const void* engine, std::uint64_t key_word, F is_meant) noexcept {
     const lock_scope hold(lock());
     for (const held_reservation* one = first(); one != nullptr; one = one->next) {
@@ -117,15 +117,16 @@ private:
     static constinit held_reservation* head = nullptr;
     return head;
   }
-  /// A number that no other thread ever has.
+  /// The number of this thread, which no other thread ever has.
   static std::uint64_t this_thread() noexcept {
     static constinit sync::word<std::uint64_t> last{0};
-    static thread_local const std::uint64_t mine = last.fetch_add(1, sync::relaxed); // relaxed: only hands out numbers
+    static thread_local const std::uint64_t mine =
+        last.fetch_add(1, sync::relaxed); // relaxed: it only hands out numbers
     return mine;
   }
 };
 
-/// Before a wait for the end of a reservation: not for one of the thread's own.
+/// Called before a wait for the end of a reservation. Throws if this thread holds the reservation.
 template <class Engine>
 void refuse_own_wait([[maybe_unused]] const Engine& e, [[maybe_unused]] const typename Engine::probe& p) {
   if constexpr (fail::checks && contract::reserving<Engine>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread records: how a thread says that it is inside a table, so that nothing it may see is freed under it. The thread records of a domain
-// lie in blocks of 64 under a tree of bitmaps, four levels in all. Claims and releases take constant time, under a lock.
-// A scan takes no lock and goes only where a bit is set: it costs what is taken now, whatever was taken once.
+// Thread records. A thread publishes in its record that it is inside a table, so that nothing which it may see is freed. The thread
+// records of a domain lie in blocks of 64 under a tree of bitmaps, with four levels in all. Claims and releases take constant
+// time, under a lock. A scan takes no lock and follows set bits only, so its cost depends on the records that are taken now.
 #pragma once
 
 #include <bit>
@@ -18,35 +18,35 @@ namespace cubby::inline v0::detail {
 struct domain;
 template <unsigned Height> struct thread_record_tree;
 
-/// A thread's or a handle's record in a domain. Used by one thread at a time; cache-line sized, so that entering disturbs
-/// nobody.
+/// The record of a thread or a handle in a domain. One thread at a time uses it. It fills a cache line, so that a pin disturbs no
+/// other thread.
 class alignas(cpu::cache_line) thread_record {
 public:
-  /// Small, and unique among the taken thread records of the domain: an index for counters of one thread record each.
+  /// A small number, unique among the taken thread records of the domain. Counters use it as an index.
   [[nodiscard]] std::size_t id() const noexcept { return id_; }
 
 private:
   friend struct domain;
   friend class registry;
   template <unsigned Height> friend struct thread_record_tree;
-  sync::word<std::uint64_t> epoch_;  // 0: outside; else the epoch that was current on entering
+  sync::word<std::uint64_t> epoch_;  // 0: outside; else the epoch in which the pin began
   domain* home_ = nullptr;           // set by the first claim; constant afterwards
   image::thread_mark user_;          // the thread that uses it; 0: not known
-  sync::word<std::uint32_t> fenced_; // 1: every entry from now on is fenced, and those before are over or shown
-  std::uint32_t depth_ = 0;          // nested pins; only the owner touches it
-  bool of_thread_ = false;           // a thread's own, no handle's; set while it is claimed
-  bool given_up_ = false;            // its handle or thread has ended before a guard, and the last guard gives it back
-  std::uint32_t guards_ = 0;         // guards of it that live
+  sync::word<std::uint32_t> fenced_; // 1: each later pin has a fence, and earlier pins are over or shown
+  std::uint32_t depth_ = 0;          // nested pins; only the owner uses it
+  bool of_thread_ = false;           // the record of a thread, not of a handle; set while it is claimed
+  bool given_up_ = false;            // its handle or thread has ended; the last guard gives it back
+  std::uint32_t guards_ = 0;         // its live guards
   std::size_t id_ = 0;
 };
 static_assert(sizeof(thread_record) == cpu::cache_line);
 
 inline constexpr unsigned thread_records_in_block = 64;
 
-/// Blocks that a claim may hang into the tree: made before the lock is taken, and freed after it.
+/// Blocks that a claim may add to the tree. They are allocated before the lock is taken, and unused ones are freed after it.
 struct spare_blocks;
 
-/// A block of 64 thread records. `taken` is written under the domain's lock alone.
+/// A block of 64 thread records. `taken` is written only under the domain's lock.
 template <> struct thread_record_tree<0> {
   sync::word<std::uint64_t> taken; // a bit for each thread record
   thread_record thread_records[thread_records_in_block];
@@ -74,16 +74,15 @@ template <> struct thread_record_tree<0> {
     for (std::uint64_t left = taken.load(sync::acquire); left != 0; left &= left - 1)
       f(thread_records[std::countr_zero(left)]);
   }
-  /// Sets right what a fork has cut in half. Nobody else is here.
+  /// Repairs a change that a fork has interrupted. No other thread is here.
   void mend() noexcept {}
 };
 
 template <unsigned Height> struct thread_record_tree {
   using child = thread_record_tree<Height - 1>;
-  sync::word<std::uint64_t> taken; // a bit for each child with a taken thread record; as above
-  std::uint64_t full = 0;          // a bit for each child without a free one; under the lock
-  child* below[thread_records_in_block] =
-      {}; // each is hung in once, before its bit of `taken` is set for the first time
+  sync::word<std::uint64_t> taken;            // a bit for each child with a taken thread record; as above
+  std::uint64_t full = 0;                     // a bit for each child without a free one; under the lock
+  child* below[thread_records_in_block] = {}; // each is added once, before its bit of `taken` is first set
 
   thread_record* claim(spare_blocks& spare, std::size_t block) noexcept;
   void release(std::size_t id) noexcept {
@@ -114,7 +113,7 @@ template <unsigned Height> struct thread_record_tree {
     }
     taken.store(some, sync::relaxed); // relaxed: nobody else is here
   }
-  /// Frees what was hung in below, but for what lies in the domain itself. Nobody else is here.
+  /// Frees the blocks below, except the one that is part of the domain. No other thread is here.
   void free_below(const child* in_domain) noexcept {
     for (child*& one : below) {
       if (one == nullptr) continue;

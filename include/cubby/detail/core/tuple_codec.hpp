@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec of tables that keep tuples: plain keys and values, copied as bits into as many words as they need. Nothing is
-// allocated, nothing is disposed of, and no function of the user's runs but the hash.
+// The codec of tables of tuples (DRAMHiT section 3, Atomicity): plain keys and values are copied as bits into as many words as they
+// need. Nothing is allocated or disposed of. Of the user's functions only the hash runs.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@
 
 namespace cubby::inline v0::detail {
 
-/// Bytes that key and value may take, each rounded up to words: with the header of a tuple, one cache line.
+/// The most bytes of key and value, each rounded up to words. With the header of a tuple they fill one cache line.
 inline constexpr std::size_t most_tuple_bytes = 56;
 
 template <class T> inline constexpr std::size_t words_of = (sizeof(T) + 7) / 8;
 
-/// Keys that equal bits make equal, and values that are copied like memory.
+/// Keys that are equal if their bits are equal, and values that can be copied as bits.
 template <class K> concept tuple_key = plain_key<K> && !always_in_record<K>;
 template <class V>
 concept tuple_value = std::is_trivially_copyable_v<V> && std::copy_constructible<V> && !always_in_record<V>;
 
-/// The bits of a plain object in words, the rest zero; and back.
+/// Copies the bits of a plain object into words, and back. The other bits are zero.
 template <class Words, class T> [[nodiscard]] Words words_from(const T& object) noexcept {
   Words out{};
   std::memcpy(out.at.data(), &object, sizeof object);
@@ -63,7 +63,7 @@ public:
   static constexpr bool has_values = !std::is_same_v<V, no_value>;
   static constexpr bool unique_words = false;
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
-  /// Whether a lookup may be asked with a Q that is not a K.
+  /// Whether a Q, which is not a K, can be used for lookups.
   template <class Q> static constexpr bool accepts = false;
 
   tuple_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec of tables whose entries are the slots themselves: DLHT's Inlined and HashSet modes (section 3.1).
-// Keys and values are copied as bits; nothing is allocated, nothing is disposed of.
+// The codec of tables whose slots hold the keys and values: DLHT's Inlined and HashSet modes (section 3.1). Keys and values are
+// copied as bits. Nothing is allocated or disposed of.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ template <class T> [[nodiscard]] T from_bits(std::uint64_t word) noexcept {
   return std::bit_cast<T>(raw);
 }
 
-/// The value word that a codec made; not `ok` when there was no memory for a record.
+/// The value word that a codec has made. `ok` is false if there was no memory for a record.
 template <class Word> struct made_as {
   bool ok = true;
   Word word{};
@@ -47,10 +47,10 @@ public:
   static constexpr bool has_values = !std::is_same_v<V, no_value>;
   static constexpr bool unique_words = false;
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
-  /// Whether a lookup may be asked with a Q that is not a K.
+  /// Whether a Q, which is not a K, can be used for lookups.
   template <class Q> static constexpr bool accepts = false;
 
-  /// There are no records to be in front of.
+  /// There are no records.
   template <std::size_t> using with_front = word_codec;
 
   word_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store-load fence between "I am here" and "what is there", moved to the rare side where the kernel has membarrier:
-// `publish` is a plain store there, and `all_threads` makes every running thread pass a fence. Without it `publish_fenced`
-// fences for itself, and `this_thread` fences the caller. Which of the two holds is each domain's (core/domain.hpp).
+// A reader needs a store-load fence between its announcement and its reads. Where the kernel has membarrier, the rare side pays for
+// it: `publish` is a plain store, and `all_threads` makes all running threads execute a fence. Elsewhere `publish_fenced` contains
+// the fence, and `this_thread` is a fence of the caller. Each domain (core/domain.hpp) uses one of the two ways.
 #pragma once
 
 #include <cubby/detail/platform/sync.hpp>
@@ -22,18 +22,18 @@ inline bool& asymmetric() noexcept {
 }
 } // namespace detail
 
-/// Whether domains begin with the cheap side as a plain store.
+/// Whether new domains use `publish`, the plain store.
 inline bool is_asymmetric() noexcept { return detail::asymmetric(); }
 
-/// Makes readers fence for themselves, as on kernels without membarrier. Call it before any table exists.
+/// Makes readers execute fences, as on kernels without membarrier. Call it before any table exists.
 inline void disable_membarrier() noexcept { detail::asymmetric() = false; }
 
-/// Stores `value` so that the caller's later loads see everything that precedes an `all_threads` which missed the store.
+/// Stores `value`. If an `all_threads` of another thread misses the store, the caller's later loads see all that precedes that call.
 CUBBY_ALWAYS_INLINE void publish(sync::word<std::uint64_t>& at, std::uint64_t value) noexcept {
   at.store(value, sync::release);
   asm volatile("" ::: "memory");
 }
-/// The same before a `this_thread` of somebody else which missed the store.
+/// The same for a `this_thread` of another thread that misses the store.
 CUBBY_ALWAYS_INLINE void publish_fenced(sync::word<std::uint64_t>& at, std::uint64_t value) noexcept {
   (void)at.exchange(value, sync::seq_cst);
 #if defined(__aarch64__)
@@ -42,8 +42,8 @@ CUBBY_ALWAYS_INLINE void publish_fenced(sync::word<std::uint64_t>& at, std::uint
 #endif
 }
 
-/// After it, a `publish` that is not yet visible belongs to a thread whose later loads see what came before the call.
-/// A system call of some microseconds; blocks only for that long. False: the kernel refuses it, and nothing is known.
+/// A barrier of all threads: if a `publish` is not visible after it, the later loads of its thread see all that precedes this call. It
+/// blocks for a system call of some microseconds. False: the kernel has refused it, and nothing is guaranteed.
 [[nodiscard]] inline bool all_threads() noexcept {
   sync::hook(sync::step::fence, nullptr);
   return syscall(__NR_membarrier, detail::private_expedited, 0, 0) == 0;

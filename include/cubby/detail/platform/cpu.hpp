@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processor must be, said once: a 64-bit little-endian x86-64 or AArch64 with a 16-byte compare-and-swap.
-// Everything else fails here with one line instead of later with many.
+// The processors that the library supports: 64-bit little-endian x86-64 or AArch64 with a 16-byte compare-and-swap. On any other
+// one the compilation ends here, with one line.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #if __cplusplus < 202002L
 #error "cubby needs C++20: compile with -std=c++20 or newer"
-#include <cubby_needs_cxx20> // there is none: the compiler stops here, before a thousand lines hide the one above
+#include <cubby_needs_cxx20> // no such file: the compiler stops here, so that no further errors hide the one above
 #endif
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #error "cubby needs x86-64 or AArch64: its tables rest on a 16-byte compare-and-swap"
@@ -40,20 +40,20 @@ inline constexpr bool thread_sanitizer = false;
 inline constexpr bool thread_sanitizer = false;
 #endif
 
-/// The compiler may take it that this holds.
+/// Tells the compiler that the condition holds.
 [[gnu::always_inline]] inline void assume(bool holds) noexcept {
   if (!holds) __builtin_unreachable();
 }
 
-/// Between two conditions that lead to the same place: keeps compilers from computing both before they branch once.
+/// To be put between two conditions with the same target: keeps compilers from computing both before a single branch.
 [[gnu::always_inline]] inline void part_conditions() noexcept { asm volatile(""); }
 
-/// The number of the lowest bit of a word that is not 0. No question for 0, as std::countr_zero has it.
+/// The number of the lowest set bit of a word, which must not be 0. It has no check for 0, unlike std::countr_zero.
 [[nodiscard, gnu::always_inline]] inline unsigned lowest_bit(std::uint64_t word) noexcept {
   return static_cast<unsigned>(__builtin_ctzll(word));
 }
 
-/// Tells a spinning core that it waits: frees the pipeline for its sibling, does not block.
+/// A hint to the core in a spin loop, which frees the pipeline for the other hardware thread. Does not block.
 inline void relax() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -69,7 +69,7 @@ struct product {
 };
 [[nodiscard, gnu::always_inline]] constexpr product multiply(std::uint64_t a, std::uint64_t b) noexcept {
 #if defined(__x86_64__) && !defined(__clang__)
-  // g++ 12 copies both halves of a 128-bit product about: three instructions more
+  // g++ 12 needs three more instructions for a 128-bit product
   if (!__builtin_is_constant_evaluated() && !(__builtin_constant_p(a) && __builtin_constant_p(b))) {
     std::uint64_t high = 0;
     std::uint64_t low = a;

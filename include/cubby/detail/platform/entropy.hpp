@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A seed that nobody outside the process can know, from the kernel.
+// A random seed from the kernel, which an attacker outside the process cannot know.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace cubby::inline v0 {
 
-/// 64 random bits for `options.seed`. A system call; may block while the machine boots, never later.
+/// 64 random bits for `options.seed`. A system call. It may block while the machine boots, and never later.
 [[nodiscard]] inline std::uint64_t random_seed() noexcept {
   std::uint64_t seed = 0;
   while (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) detail::cpu::relax();

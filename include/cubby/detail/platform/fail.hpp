@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a failure leaves the library: as an exception where the build has them; otherwise these functions return and
-// the verb that called them answers false. The only place that knows which of the two holds.
+// How failures are reported: as exceptions if the build has them. Otherwise these functions return, and the verb that has called them
+// answers false. No other file depends on which of the two holds.
 #pragma once
 
 #include <exception>
@@ -10,14 +10,14 @@
 
 namespace cubby::inline v0 {
 
-/// A `fixed` table holds as many entries as it may.
+/// Thrown if a `fixed` table is at its bound.
 class table_full : public std::exception {
 public:
   [[nodiscard]] const char* what() const noexcept override { return "cubby: the table is full"; }
 };
 
-/// More keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold. The table may be
-/// nearly empty: what helps is another hash.
+/// Thrown if one bin or chain would get more keys than it may hold, because their hashes agree, or the bits that choose the bin. The
+/// table may be nearly empty. Another hash is the remedy.
 class table_crowded : public table_full {
 public:
   [[nodiscard]] const char* what() const noexcept override {
@@ -28,13 +28,13 @@ public:
   }
 };
 
-/// A namespace id of 4,096 or more came with a key that was to be inserted.
+/// Thrown if a key with a namespace id of 4,096 or more is to be inserted.
 class bad_namespace : public std::exception {
 public:
   [[nodiscard]] const char* what() const noexcept override { return "cubby: a namespace id must be below 4096"; }
 };
 
-/// A call would wait for its own caller for ever. Thrown in debug builds alone; others wait.
+/// Thrown if a call would wait for itself for ever. Only debug builds throw it; other builds wait.
 class self_deadlock : public std::exception {
 public:
   explicit self_deadlock(const char* what) noexcept : what_(what) {}
@@ -46,8 +46,8 @@ private:
 
 } // namespace cubby::inline v0
 
-// 1: calls that could never end are refused (core/self_wait.hpp). As with assert, all parts of a program are built alike. Tests
-// that switch between several threads' stacks in one thread of the system do without.
+// 1: calls that could never end are refused (core/self_wait.hpp). All parts of a program must agree on it, as with assert. Tests that
+// run several stacks in one thread of the system set it to 0.
 #if !defined(CUBBY_CHECKS)
 #if defined(NDEBUG) || (defined(CUBBY_SYNC_HOOKS) && CUBBY_SYNC_HOOKS)
 #define CUBBY_CHECKS 0
@@ -68,7 +68,7 @@ inline void with_bad_namespace() { throw bad_namespace{}; }
 inline void with_no_memory() { throw std::bad_alloc{}; }
 [[noreturn]] inline void with_self_deadlock(const char* what) { throw self_deadlock(what); }
 
-/// Runs `f`; false when it threw std::bad_alloc. Other exceptions pass.
+/// Runs `f`; false if it throws std::bad_alloc. Other exceptions pass.
 template <class F> [[nodiscard]] bool attempt(F&& f) {
   try {
     f();
@@ -77,11 +77,11 @@ template <class F> [[nodiscard]] bool attempt(F&& f) {
     return false;
   }
 }
-/// Runs `f` where nobody can be told: what it throws is dropped.
+/// Runs `f` and drops its exceptions, where no caller could receive them.
 template <class F> void regardless(F&& f) noexcept {
   try {
     f();
-  } catch (...) { // NOLINT(bugprone-empty-catch): that is what it is for
+  } catch (...) { // NOLINT(bugprone-empty-catch): exceptions are dropped on purpose
   }
 }
 #else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages from the kernel for large arrays: zeroed, aligned to 2 MiB when large, huge pages asked for, interleaved over
-// NUMA nodes where there are several. What was granted is read back, never assumed. The kernel grants more than there is
-// (overcommit), so what no memory can hold is refused here: more than the machine, its swap, or the control group has.
-// Builds with CUBBY_SYNC_HOOKS let a test refuse any of these allocations.
+// Pages from the kernel for large arrays: zeroed, interleaved over the NUMA nodes, and from 2 MiB on aligned and with a request for
+// huge pages. How much the kernel backs with huge pages is read back. The kernel may grant more memory than there is (overcommit),
+// so requests beyond the memory and swap of the machine or the control group are refused here. In builds with CUBBY_SYNC_HOOKS a
+// test can refuse any allocation.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace cubby::inline v0::detail::memory {
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t small_page = 4096;
 
-/// Pages that belong to the caller until `release`d; `address` is null when the kernel gave none.
+/// Pages that belong to the caller until `release`. `address` is null if the kernel gave none.
 struct region {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
@@ -34,7 +34,7 @@ inline refuse_function& installed_failure() noexcept {
   static refuse_function function = nullptr;
   return function;
 }
-/// Installs a function that is asked before each allocation and refuses it by answering true.
+/// Installs a function that is called before each allocation, and refuses it by answering true.
 inline void install_failure(refuse_function function) noexcept { installed_failure() = function; }
 inline bool refused(std::size_t bytes) noexcept {
   auto* const function = installed_failure();
@@ -62,8 +62,8 @@ inline void interleave(void* address, std::size_t bytes) noexcept {
   (void)syscall(__NR_mbind, address, bytes, policy_interleave, &mask, 64UL, 0U);
 }
 
-/// All pages in one call: fault by fault they hold up readers on other cores of a virtual machine (docs/performance.md,
-/// `bench_tails`). Older kernels refuse, and pages arrive at first use.
+/// Maps all pages in one call: single page faults delay readers on other cores of a virtual machine (docs/performance.md,
+/// `bench_tails`). Older kernels refuse; then each page is mapped at its first use.
 inline void bring_in(void* address, std::size_t bytes) noexcept {
   constexpr int populate_write = 23; // MADV_POPULATE_WRITE, younger than some systems' headers
   (void)madvise(address, bytes, populate_write);
@@ -84,7 +84,7 @@ inline std::byte* map_aligned(std::size_t bytes) noexcept {
   return raw + head;
 }
 
-/// The number in `folder` + `path` + `name`; all ones when there is none, as in a file that says "max".
+/// The number in the file `folder` + `path` + `name`; all ones if it has none, as in a file with "max".
 inline std::uint64_t number_in(const char* folder, const char* path, const char* name) noexcept {
   char whole[1024];
   if (std::snprintf(whole, sizeof whole, "%s%s%s", folder, path, name) >= static_cast<int>(sizeof whole)) return ~0ULL;
@@ -96,7 +96,7 @@ inline std::uint64_t number_in(const char* folder, const char* path, const char*
   return has_one ? number : ~0ULL;
 }
 
-/// The least bound of a control group and those around it; shortens `path` to nothing.
+/// The least bound of a control group and its parents. Shortens `path` to an empty string.
 inline std::uint64_t least_bound(const char* folder, char* path, const char* name) noexcept {
   for (std::uint64_t least = ~0ULL;;) {
     const std::uint64_t one = number_in(folder, path, name);
@@ -107,7 +107,7 @@ inline std::uint64_t least_bound(const char* folder, char* path, const char* nam
   }
 }
 
-/// What the control groups of this process may hold, of either version; all ones: as much as there is.
+/// The bound of this process's control groups, of version 1 or 2, in bytes. All ones: no bound.
 inline std::uint64_t group_memory() noexcept {
   std::FILE* const file = std::fopen("/proc/self/cgroup", "re");
   if (file == nullptr) return ~0ULL;
@@ -127,11 +127,11 @@ inline std::uint64_t group_memory() noexcept {
 
 } // namespace detail
 
-/// Below this nobody asks what there is: a look costs some files' reading, and such a region no more than some pages.
+/// Smaller regions are not compared with the memory that there is, because that costs reading several files.
 inline constexpr std::size_t asked_from = std::size_t{64} << 20;
 
-/// Whether memory and swap, used by nobody else, could hold so many bytes: else pages that nobody has touched could be
-/// granted and never be filled. What is free at the moment is not asked, nor are RLIMIT_AS and RLIMIT_DATA: the kernel does.
+/// Whether memory and swap together could hold so many bytes if nothing else used them. Otherwise the kernel could grant pages that can
+/// never be filled. It does not check the memory that is free now, RLIMIT_AS or RLIMIT_DATA; the kernel does that.
 inline bool can_hold(std::uint64_t bytes) noexcept {
   if (bytes > (std::uint64_t{1} << 46)) return false;
   if (bytes < asked_from) return true;
@@ -142,8 +142,8 @@ inline bool can_hold(std::uint64_t bytes) noexcept {
   return bytes <= (machine < group ? machine : group) + std::uint64_t{now.totalswap} * now.mem_unit;
 }
 
-/// Zeroed pages of at least `bytes`. From 2 MiB on huge pages are asked for, and pages arrive at first use; smaller regions
-/// arrive at once, where the kernel can do that (Linux 5.14). Null address: refused.
+/// Zeroed pages of at least `bytes`. From 2 MiB on it requests huge pages, and each page is mapped at its first use. Smaller regions are
+/// mapped at once, where the kernel can do that (Linux 5.14). Null address: refused.
 inline region allocate(std::size_t bytes) noexcept {
   const bool large = bytes >= huge_page;
   const std::size_t unit = large ? huge_page : small_page;
@@ -157,15 +157,15 @@ inline region allocate(std::size_t bytes) noexcept {
   return {address, rounded};
 }
 
-/// Gives back at most `limit` bytes from the region's end (all without a limit) and shortens it; a multi-gigabyte
-/// unmap would otherwise stall the caller for milliseconds.
+/// Gives back at most `limit` bytes from the region's end, by default all, and shortens the region. To unmap gigabytes in one call would
+/// stop the caller for milliseconds.
 inline void release(region& pages, std::size_t limit = ~std::size_t{0}) noexcept {
   const std::size_t part = pages.bytes < limit ? pages.bytes : limit;
   if (part != 0) munmap(pages.address + (pages.bytes - part), part);
   pages.bytes -= part;
 }
 
-/// Bytes between `pages` that huge pages back right now, from the kernel's own account; 0 where it gives none.
+/// The bytes of `pages` that huge pages back at this moment, as the kernel reports; 0 if it does not report them.
 inline std::size_t huge_bytes(const region& pages) noexcept {
   if (pages.bytes < huge_page) return 0;
   std::FILE* const file = std::fopen("/proc/self/smaps", "re");
@@ -188,11 +188,11 @@ inline std::size_t huge_bytes(const region& pages) noexcept {
   return total < pages.bytes ? total : pages.bytes;
 }
 
-/// Regions that are listed under a lock, so that the kernel, which takes its time, is asked about them after it. One that
-/// is given back in between counts what lies in its place by then.
+/// A list of regions, made under a lock, so that the slow question to the kernel comes after it. If a region is given back in
+/// between, what is mapped in its place by then is counted.
 class region_list {
 public:
-  /// Past the 32nd, bytes alone are counted: a table has so many arrays only while a thread that moves entries stands still.
+  /// From the 33rd region on only the bytes are counted. A table has so many arrays only while a thread that moves entries is stopped.
   void add(const region& pages) noexcept {
     bytes_ += pages.bytes;
     if (count_ != most) listed_[count_++] = pages;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for a cache line before it is needed. A hint: never faults, never blocks, may be ignored by the processor.
-// Assembly, because g++ 12 takes a function around __builtin_prefetch for one without effect and drops calls of it.
-// Builds with CUBBY_SYNC_HOOKS call a hook before each, so that tests see what was asked for. Others pay nothing.
+// Prefetches of a cache line. A hint: it never faults and never blocks, and the processor may ignore it. It is assembly, because g++ 12
+// drops calls of a function that contains only __builtin_prefetch. Builds with CUBBY_SYNC_HOOKS call a hook before each
+// prefetch, so that tests can count them. Other builds pay nothing.
 #pragma once
 
 #include <cubby/detail/platform/cpu.hpp>
@@ -33,7 +33,7 @@ inline void prefetch_hook(const void* address) noexcept {
   asm volatile("prfm pldl1keep, [%0]" : : "r"(address));
 #endif
 }
-/// The same for a line that will be written: other cores give it up. x86-64 processors without that instruction ignore it.
+/// The same for a line that will be written: other cores lose it. x86-64 processors without that instruction ignore it.
 [[gnu::always_inline]] inline void prefetch_line_to_write(const void* address) noexcept {
   prefetch_hook(address);
 #if defined(__x86_64__)

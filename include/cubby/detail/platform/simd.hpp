@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the four key words of a 64-byte line of slots in a few vector instructions (DRAMHiT section 3.4), with a scalar
-// twin that answers the same. Which one a processor has is asked at run time, so that one binary runs anywhere.
-// Vector loads are no atomic loads: only a thread that no other writes beside may use them. ThreadSanitizer does not
-// see what they read, so its builds take the twin.
+// Compares the four key words of a 64-byte line of slots by a few vector instructions (DRAMHiT section 3.4). A scalar function gives
+// the same answers. The choice is made at run time, so that one binary runs on each processor. Vector loads are not atomic: use
+// them only while no other thread writes to the line. ThreadSanitizer does not see them, so its builds use the scalar function.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +16,14 @@
 
 namespace cubby::inline v0::detail::simd {
 
-/// Bit i of `equal`: the key word of slot i is the one that was asked for; of `zero`: it is 0.
+/// Bit i of `equal`: the key word of slot i is the wanted one. Bit i of `zero`: it is 0.
 struct line_match {
   std::uint32_t equal = 0;
   std::uint32_t zero = 0;
   bool operator==(const line_match&) const = default;
 };
 
-/// Of the line at `line`, aligned to 64 bytes: four slots, each a key word before a value word.
+/// `line` is aligned to 64 bytes, and has four slots, each a key word before a value word.
 using match_function = line_match (*)(const void* line, std::uint64_t word) noexcept;
 
 enum class unit : std::uint8_t { scalar, neon, avx2, avx512 };
@@ -42,7 +41,7 @@ inline line_match match_scalar(const void* line, std::uint64_t word) noexcept {
 
 #if defined(__x86_64__)
 namespace detail {
-/// Bits 0, 2, 4, 6 side by side: the key words of eight words.
+/// Bits 0, 2, 4 and 6 as a number of four bits: those of the key words among eight words.
 constexpr std::uint32_t even_bits(std::uint32_t mask) noexcept {
   return (mask & 1) | (mask >> 1 & 2) | (mask >> 2 & 4) | (mask >> 3 & 8);
 }
@@ -77,7 +76,7 @@ inline line_match match_neon(const void* line, std::uint64_t word) noexcept {
 }
 #endif
 
-/// The function of one unit; null where this processor has none.
+/// The function of one vector unit; null if this processor has no such unit.
 inline match_function matcher(unit of) noexcept {
   if (of == unit::scalar) return &match_scalar;
 #if defined(__x86_64__)
@@ -89,7 +88,7 @@ inline match_function matcher(unit of) noexcept {
   return nullptr;
 }
 
-/// The widest that there is. Ask once and keep it.
+/// The function of the widest unit of this processor. Call it once and keep the result.
 inline match_function widest_matcher() noexcept {
   match_function found = &match_scalar;
   if constexpr (cpu::thread_sanitizer) return found;

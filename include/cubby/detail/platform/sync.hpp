@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic words, their 16-byte compare-and-swap, and waiting. The only place that touches the compiler's atomics.
-// `shared` words are atomic; `single` words are plain, for tables that one thread owns. Builds with CUBBY_SYNC_HOOKS
-// call a hook before each access to a shared word: tests pause, park, schedule or count there. Others pay nothing.
+// Atomic words, and waiting. `shared` words are atomic; `single` words are plain, for tables of one thread. Builds with
+// CUBBY_SYNC_HOOKS call a hook before each access to a shared word, where tests pause, stop, schedule or count. Other builds pay
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 // The same for a lambda, behind its parameters.
 #define CUBBY_INLINED __attribute__((always_inline))
 #define CUBBY_NEVER_INLINE [[gnu::noinline, gnu::cold]]
-// A function of its own, though not a rare one: its caller's usual path stays short.
+// Not inlined, so that the usual path of its caller stays short. It is not rare, unlike CUBBY_NEVER_INLINE.
 #define CUBBY_OUTLINED [[gnu::noinline]]
 #if !defined(CUBBY_SYNC_HOOKS)
 #define CUBBY_SYNC_HOOKS 0
@@ -29,7 +29,7 @@ inline constexpr int release = __ATOMIC_RELEASE;
 inline constexpr int acq_rel = __ATOMIC_ACQ_REL;
 inline constexpr int seq_cst = __ATOMIC_SEQ_CST;
 
-/// What a hook is told about the access that comes next; a fence has no address.
+/// The kind of the access that comes next, for a hook. A fence has no address.
 enum class step : std::uint8_t { load, store, rmw8, rmw16, wait, fence };
 using hook_function = void (*)(step kind, const void* address);
 
@@ -47,7 +47,7 @@ inline unsigned& steps_in_one() noexcept {
 inline void hook(step kind, const void* address) noexcept {
   if (auto* const function = installed_hook(); function != nullptr && steps_in_one() == 0) function(kind, address);
 }
-/// What a thread does while it holds one is one step to the hook. For rare sections under a lock that tests do not stop in.
+/// While it lives, all accesses of its thread are one step for the hook. For rare sections under a lock in which tests need not stop.
 class [[nodiscard]] one_step {
 public:
   explicit one_step(const void* address) noexcept {
@@ -62,7 +62,7 @@ public:
 CUBBY_ALWAYS_INLINE void hook(step, const void*) noexcept {}
 struct [[nodiscard]] one_step {
   explicit one_step(const void*) noexcept {}
-  ~one_step() {} // NOLINT: so that nobody warns of a variable that is not used
+  ~one_step() {} // NOLINT: avoids a warning about an unused variable
 };
 #endif
 
@@ -75,7 +75,7 @@ struct single {
   static constexpr bool is_shared = false;
 };
 
-/// A word of at most 8 bytes. Orders are the constants above; under `single` they mean nothing.
+/// A word of at most 8 bytes. Orders are the constants above; with `single` they have no effect.
 template <class T, class Threads = shared> class word {
 public:
   constexpr word() noexcept = default;
@@ -88,7 +88,7 @@ public:
     hook(step::load, this);
     return __atomic_load_n(&value_, order);
   }
-  /// Sequentially consistent, it is a locked exchange on x86-64, and hooks are told so.
+  /// A sequentially consistent store is a locked exchange on x86-64, and hooks are told so.
   CUBBY_ALWAYS_INLINE void store(T value, int order) noexcept {
     if constexpr (!Threads::is_shared) {
       value_ = value;
@@ -97,7 +97,7 @@ public:
       __atomic_store_n(&value_, value, order);
     }
   }
-  /// True when the word was `expected` and now is `desired`; otherwise `expected` receives what it was.
+  /// True: the word was `expected` and is `desired` now. False: `expected` receives the word.
   CUBBY_ALWAYS_INLINE bool compare_exchange(T& expected, T desired, int success, int failure) noexcept {
     if constexpr (!Threads::is_shared) {
       if (value_ != expected) {
@@ -111,7 +111,7 @@ public:
       return __atomic_compare_exchange_n(&value_, &expected, desired, false, success, failure);
     }
   }
-  /// Adds to a word that nobody else writes. Relaxed.
+  /// Adds to a word that no other thread writes. Relaxed.
   CUBBY_ALWAYS_INLINE void add_alone(T amount) noexcept {
     if constexpr (!Threads::is_shared) {
       value_ = static_cast<T>(value_ + amount);
@@ -119,7 +119,7 @@ public:
       hook(step::load, this);
       hook(step::store, this);
 #if defined(__x86_64__) && !defined(__clang__)
-      if constexpr (!cpu::thread_sanitizer && sizeof(T) == 8) { // g++ 12 makes three instructions of it
+      if constexpr (!cpu::thread_sanitizer && sizeof(T) == 8) { // g++ 12 would use three instructions
         asm volatile("addq %1, %0" : "+m"(value_) : "re"(amount) : "cc");
         return;
       }
@@ -152,7 +152,7 @@ private:
   T value_{};
 };
 
-/// Waits politely: spins a little, then lets other threads run. One object for each wait.
+/// Spins for a short time, then yields to other threads. Use one object for each wait.
 class backoff {
 public:
   void pause() noexcept {
@@ -161,7 +161,7 @@ public:
     else sched_yield();
     if (pauses_ < long_wait) ++pauses_;
   }
-  /// For who may go on in another way: 64 short pauses, and then 192 times the rest of a time slice.
+  /// True after 64 short pauses and 192 yields. For callers that can then proceed in another way.
   [[nodiscard]] bool has_been_long() const noexcept { return pauses_ == long_wait; }
 
 private:

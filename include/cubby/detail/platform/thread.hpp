@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One background thread that sleeps until it is notified, and ends with its owner. The image whose code it runs stays loaded
-// until then. In the child of a fork it is not there. Built on pthread alone, because <thread> would double the size of the
-// public headers. Builds with CUBBY_SYNC_HOOKS see each turn of its lock as one step, and may run the worker somewhere else than
-// in a thread of the system.
+// A background thread that sleeps until it is notified, and ends with its owner. The image whose code it runs stays loaded until
+// then. The child of a fork has no such thread. It uses pthread, because <thread> would double the size of the public headers. In
+// builds with CUBBY_SYNC_HOOKS each hold of its lock is one step, and a test may run the worker outside a thread of the system.
 #pragma once
 
 #include <cubby/detail/platform/image.hpp>
@@ -14,7 +13,7 @@
 namespace cubby::inline v0::detail {
 
 #if CUBBY_SYNC_HOOKS
-/// Who runs workers instead of the system, so that a scheduler chooses when.
+/// Runs workers instead of the system, so that a scheduler of a test chooses when.
 struct worker_host {
   bool (*start)(void* (*run)(void*), void* worker); ///< false: no thread
   void (*sleep)(const void* notices);               ///< in the worker: until the word there has changed, or earlier
@@ -28,16 +27,16 @@ inline const worker_host*& installed_worker_host() noexcept {
 inline void install_worker_host(const worker_host* host) noexcept { installed_worker_host() = host; }
 #endif
 
-/// Lets others run for at least so long, unless a signal comes. Below a second.
+/// Sleeps for at least so long, unless a signal comes. Less than a second.
 inline void sleep_briefly(unsigned microseconds) noexcept {
 #if CUBBY_SYNC_HOOKS
-  if (installed_worker_host() != nullptr) return; // whose scheduler hears of the pause before it
+  if (installed_worker_host() != nullptr) return; // the scheduler has seen the pause before it
 #endif
   const timespec span{0, static_cast<long>(microseconds) * 1000};
   (void)nanosleep(&span, nullptr);
 }
 
-/// A thread that calls `work(argument)` once after each `notify` (several notifications may share a call).
+/// A thread that calls `work(argument)` after each `notify`. Several notifications may share one call.
 class background_worker {
 public:
   using work_function = void (*)(void* argument);
@@ -47,8 +46,8 @@ public:
   background_worker& operator=(const background_worker&) = delete;
   ~background_worker() { stop(); }
 
-  /// False when the system gives no thread, or it cannot hold its image. Returns when it does. `forks` counts the forks of the
-  /// process, and outlives the worker.
+  /// Starts the thread, and returns when it holds its image. False: the system gives no thread, or the image cannot be held. `forks`
+  /// counts the forks of the process, and must outlive the worker.
   CUBBY_OF_IMAGE bool start(work_function work, void* argument, const image::fork_count& forks) noexcept {
     work_ = work;
     argument_ = argument;
@@ -57,9 +56,9 @@ public:
     running_ = start_thread();
     return running_;
   }
-  /// Whether the thread is there: false in the child of a fork.
+  /// Whether the thread exists; false in the child of a fork.
   [[nodiscard]] bool is_here() const noexcept { return running_ && forks_->get() == forks_at_start_; }
-  /// False when there is no thread to be woken.
+  /// Wakes the thread. False: there is no thread.
   bool notify() noexcept {
     if (!is_here()) return false;
     lock();
@@ -68,7 +67,7 @@ public:
     pthread_mutex_unlock(&mutex_);
     return true;
   }
-  /// Lets the current call of the work end, then the thread. Blocks until then.
+  /// Ends the thread after its current call of the work. Blocks until then.
   void stop() noexcept {
     if (!is_here()) return;
     lock();
@@ -82,13 +81,13 @@ public:
 private:
   enum class stage : std::uint8_t { starting, holds_image, failed };
 
-  // Hidden, these and `start`: the thread's first call is into the image that `hold_image` keeps.
+  // These and `start` are hidden, so that the thread begins in the image that `hold_image` keeps.
   CUBBY_OF_IMAGE static void* run(void* self) {
     auto& mine = *static_cast<background_worker*>(self);
     if (mine.stage_ == stage::holds_image || mine.hold_image()) mine.loop();
     return nullptr;
   }
-  /// Between the start of a thread and its first call nothing keeps the image loaded but the starter, who waits for this.
+  /// Keeps the image loaded. Until this call only the starter does so, which waits for it.
   CUBBY_OF_IMAGE bool hold_image() noexcept {
     const bool holds = image::at_thread_end([](void*) {}, nullptr);
     pthread_mutex_lock(&mutex_);
@@ -120,7 +119,7 @@ private:
     pthread_mutex_unlock(&mutex_);
   }
 
-  // What is done under the lock is one step to a hook: it has no hook inside.
+  // The code under the lock has no hook inside, so it is one step.
   void lock() noexcept {
     sync::hook(sync::step::rmw8, &wanted_);
     pthread_mutex_lock(&mutex_);
@@ -163,7 +162,7 @@ private:
   void* argument_ = nullptr;
   stage stage_ = stage::starting;
   bool running_ = false;
-  bool wanted_ = false; // in one word with the next: hooks are told of this one's address
+  bool wanted_ = false; // in one word with the next one; hooks get this address
   bool ending_ = false;
 };
 

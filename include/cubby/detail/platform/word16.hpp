@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two neighbouring 8-byte words that are read one by one and changed as one.
-// There is no 16-byte load on purpose: g++ 12 would call libatomic, and without AVX or with LSE it would be a write.
-// The compare-and-swap is acquire on failure and acquire-release on success; docs/memory-order.md argues the mix.
+// Two neighbouring 8-byte words that are read one by one and changed together by a 16-byte compare-and-swap. There is no 16-byte load:
+// g++ 12 would call libatomic, and without AVX or with LSE the load would be a write. The swap is acquire on failure and
+// acquire-release on success. docs/memory-order.md argues why the mix with 8-byte accesses is correct.
 #pragma once
 
 #include <cubby/detail/platform/sync.hpp>
@@ -23,7 +23,7 @@ struct two_words {
 namespace detail {
 
 #if defined(__x86_64__)
-// ThreadSanitizer does not see assembly; there the compiler's builtin stands in.
+// ThreadSanitizer does not see assembly, so its builds use the compiler's builtin.
 [[gnu::target("cx16"), gnu::noinline]] inline bool swap16_builtin(void* at, two_words expected,
                                                                   two_words desired) noexcept {
   __extension__ using wide = unsigned __int128;
@@ -44,7 +44,7 @@ CUBBY_ALWAYS_INLINE bool swap16_native(void* at, two_words expected, two_words d
   std::uint64_t low;
   std::uint64_t high;
   std::uint32_t failed = 1;
-  // A mismatch may come from a torn pair load; callers treat any failure as "look again", so that is harmless.
+  // A mismatch may come from a torn load of the pair. That is harmless, because callers look again after each failure.
   asm volatile("1: ldaxp %[low], %[high], [%[at]]\n"
                "   cmp %[low], %[first]\n"
                "   ccmp %[high], %[second], #0, eq\n"
@@ -73,7 +73,7 @@ template <class Threads> struct alignas(16) word16 {
   word<std::uint64_t, Threads> first;
   word<std::uint64_t, Threads> second;
 
-  /// True when both words were `expected` and now are `desired`. Acquire-release when true, acquire when false.
+  /// True: both words were `expected` and are `desired` now. Acquire-release if true, acquire if false.
   CUBBY_ALWAYS_INLINE bool compare_exchange(two_words expected, two_words desired) noexcept {
     if constexpr (!Threads::is_shared) {
       if (first.load(relaxed) != expected.first || second.load(relaxed) != expected.second) return false;
@@ -83,7 +83,7 @@ template <class Threads> struct alignas(16) word16 {
     } else {
       hook(step::rmw16, this);
       if constexpr (cpu::thread_sanitizer) {
-        // It books a swap under the pair's address alone; a reader takes the second word from its own.
+        // ThreadSanitizer records the swap under the address of the pair only; a reader loads the second word from its own address.
         __tsan_release(&second);
         const bool done = detail::swap16_builtin(this, expected, desired);
         __tsan_acquire(&second);

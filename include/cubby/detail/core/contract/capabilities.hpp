@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table can do, as users, tests and the README's table read it: what the engine claims, and which concepts it models.
+// The capabilities of a table, for users, tests and the README's table. They come from the claims of its engine and from the
+// concepts that the engine models.
 #pragma once
 
 #include <cubby/detail/core/contract/engine.hpp>
 
 namespace cubby::inline v0 {
 
-/// What a table of an engine can do. Those of `engine_claims` are said by the engine, all others follow from the members that it
-/// has: an operation whose capability is false does not compile.
+/// The capabilities of a table. The engine states those of `engine_claims`; all others follow from its members. An operation whose
+/// capability is false does not compile.
 struct capability_set {
   bool lock_free_find = false;
   bool lock_free_insert = false;
   bool slots_freed_at_once = false;
-  bool bounded_bins = false; ///< more keys with one hash than a bin holds are refused as `crowded`
+  bool bounded_bins = false; ///< the answer is `crowded` if one bin gets more keys of one hash than it holds
   bool ordered_batch = false;
   bool prefetch = false;
   bool pipelined = false; ///< requests may be pending: see pipeline.hpp
   bool grows = false;
   bool grows_without_blocking = false;
   bool shrinks = false;
-  bool scans_once = false; ///< a scan meets no entry twice, whatever moves meanwhile
+  bool scans_once = false; ///< a scan meets no entry twice, also while entries move
   bool snapshot = false;
   bool shadow_insert = false;
-  bool exclusive_modify = false; ///< `modify`: the caller's function once, while nobody else changes the entry
+  bool exclusive_modify = false; ///< `modify`: the user's function runs once, while no other thread changes the entry
   bool one_thread_only = false;
-  bool delegates = false; ///< writes are sent to who carries them out, and not answered: see delegated_map.hpp
+  bool delegates = false; ///< writes are sent to another thread and not answered: see delegated_map.hpp
 };
 
 namespace detail {
 
 namespace contract {
 
-/// What a table of engine `E` can do.
+/// The capabilities of a table with engine `E`.
 template <class E>
 inline constexpr capability_set capabilities_of{
     .lock_free_find = E::claims.lock_free_find,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of codecs, which stand between a user's types and an engine's words. `slot_policy` and `tuple_policy` are what an
-// engine asks of one; `contract::codec` is what the API asks of it beside that. Every member is const and may be called by
-// any number of threads at once.
+// The contract of codecs, which convert between a user's types and an engine's words. An engine needs `slot_policy` or
+// `tuple_policy`; the API needs `contract::codec`, too. Each member is const, and any number of threads may call it at once.
 #pragma once
 
 #include <concepts>
@@ -12,15 +11,16 @@
 
 namespace cubby::inline v0::detail {
 
-/// How an engine compares and rehashes slots that it cannot read itself.
-///  - `unique_words`: no live value word ever comes back to a slot while an older pin lives (records: true; values: false)
-///  - `matches(probe, value_word)`: whole-key compare; called only when the key words are equal
-///  - `hash_of(key_word, value_word)`: the hash that the probe of this entry's key would carry
-///  - `record_of(value_word)`: the address worth prefetching, or null
-///  - optional, `record_size(probe)`: how long what is there is, so that both lines of a record on two are asked for
-///  - `retire_link(value_word)`: a word inside the record that nobody reads once it is retired: retiring never allocates
+/// What an engine needs in order to compare and rehash slots, whose contents it cannot interpret.
+///  - `unique_words`: a value word that has left a slot does not return to it while an older pin lives (true for records, false
+///    for values)
+///  - `matches(probe, value_word)`: compares the whole keys; called only if the key words are equal
+///  - `hash_of(key_word, value_word)`: the hash in the probe of this entry's key
+///  - `record_of(value_word)`: the address to prefetch, or null
+///  - optional, `record_size(probe)`: the size of the record in bytes, so that each line of it can be prefetched
+///  - `retire_link(value_word)`: a word inside the record that is free for a list of retired records, so that retiring never
+///    allocates; called only if `unique_words`
 ///  - `dispose(value_word)`: frees what the word owns; called once, after a grace period; a no-op for inline words
-/// `retire_link` is asked for only when `unique_words`.
 template <class P>
 concept slot_policy = requires(const P& policy, const typename P::probe& probe, std::uint64_t word) {
   requires std::derived_from<typename P::probe, word_probe>;
@@ -35,8 +35,8 @@ concept slot_policy = requires(const P& policy, const typename P::probe& probe, 
   };
 };
 
-/// The same for an engine that keeps a node of its own in front of each record: `with_front<bytes>` is the codec whose
-/// records have that many bytes before them, aligned to 8, at `front_of(value_word)`. Without records it is the codec itself.
+/// The same for an engine that keeps its own node in front of each record. `with_front<bytes>` is the codec whose records have that
+/// many bytes, aligned to 8, before them, at `front_of(value_word)`. Without records it is the codec itself.
 template <class P, std::size_t Bytes>
 concept fronted_policy =
     slot_policy<typename P::template with_front<Bytes>> &&
@@ -44,7 +44,7 @@ concept fronted_policy =
       { policy.front_of(word) } noexcept -> std::same_as<void*>;
     });
 
-/// What an engine of tuples asks of a codec: how many words there are, and the hash that the probe of this key would carry.
+/// What an engine of tuples needs: the numbers of words of key and value, and the hash in the probe of a key.
 template <class P>
 concept tuple_policy = requires(const P& policy, const typename P::stored_key& key, const typename P::probe& probe) {
   { P::stored_key::count + P::stored_value::count } -> std::convertible_to<std::size_t>;
@@ -56,8 +56,8 @@ concept tuple_policy = requires(const P& policy, const typename P::stored_key& k
 
 namespace contract {
 
-/// The types of a codec. `key_type` and `mapped_type` are the user's; `stored_key` and `stored_value` are what an entry is to
-/// the engine: a word each, or the words of a tuple. `probe` is the question that an engine is asked.
+/// The types of a codec. `key_type` and `mapped_type` are the user's. `stored_key` and `stored_value` are the engine's form of an
+/// entry: a word each, or the words of a tuple. `probe` is the hashed key with which an engine is called.
 template <class C>
 concept codec_types = requires {
   typename C::key_type;
@@ -70,11 +70,11 @@ concept codec_types = requires {
 };
 
 /// The traits of a codec.
-///  - `in_records`: a value word is the address of a record: it is built with `make`, published once, and freed by `dispose`
-///    after the engine's `retire`. Otherwise a value word is the value, and nothing is ever disposed of.
+///  - `in_records`: a value word is the address of a record. `make` builds the record, it is published once, and `dispose` frees it
+///    after the engine's `retire`. If false, a value word is the value, and nothing is disposed of.
 ///  - `has_values`: false for a set
-///  - `keys_can_differ`, of records alone: equal keys may differ, so that the first one has to be kept
-///  - `accepts<Q>`: a lookup may be asked with a Q that is no `key_type`
+///  - `keys_can_differ`, for records only: equal keys may differ, so the table has to keep the first one
+///  - `accepts<Q>`: keys can be looked up with a Q, which is not `key_type`
 template <class C>
 concept codec_traits = requires {
   { C::in_records } -> std::convertible_to<bool>;
@@ -86,24 +86,25 @@ concept codec_traits = requires {
   };
 };
 
-/// What `make` answers: `ok` is false when there was no memory for a record, and then `word` means nothing.
+/// The result of `make`. If there was no memory for a record, `ok` is false and `word` is undefined.
 template <class M, class Word>
 concept made_result = requires(const M& made) {
   { made.ok } -> std::convertible_to<bool>;
   { made.word } -> std::convertible_to<const Word&>;
 };
 
-/// A codec: what the API asks of one.
-///  - `probe_of(key)`: the question about this key. It may refer to the key, which must outlive it. Runs the user's hash.
-///  - `probe_of_slot(key words, value words)`: the same about an entry. It may refer to the record: use it inside the guard
-///    under which the engine showed the words.
+/// A codec, as the API needs it.
+///  - `probe_of(key)`: the hashed key. It may refer to the key, which must outlive it. Runs the user's hash.
+///  - `probe_of_slot(key words, value words)`: the hashed key of an entry. It may refer to the record: use it only inside the guard
+///    under which the engine has shown the words.
 ///  - `is_legal(probe)`: false for a key that no table may hold (a namespace out of range). Such a key may be looked up.
-///  - `make(probe, key, args...)`: the value words of a new entry, made of `args`. A record belongs to the caller until an engine
-///    has taken it: a record that nobody has seen goes to `dispose`, any other to the engine's `retire`. What a constructor
-///    throws passes through, and nothing is left behind. `make` is a template of the caller's types: the API's calls check it.
-///  - `key(key words, value words)` and `value(value words)`: the entry as the user gave it, copied out of words, or a
-///    reference into the record, which lives as long as the guard.
-///  - `kept_key(value words, key)`: the key for the record that replaces this one; refers to the record or to `key`.
+///  - `make(probe, key, args...)`: the value words of a new entry, constructed from `args`. A record belongs to the caller until an
+///    engine has taken it. The caller gives a record that no other thread has seen to `dispose`, any other to the engine's
+///    `retire`. An exception of a constructor passes through, and leaves nothing allocated. `make` is a template of the caller's
+///    types, so this concept does not check it; the API's calls do.
+///  - `key(key words, value words)` and `value(value words)`: the user's key and value: a copy made from the words, or a reference
+///    into the record, which is valid inside the guard.
+///  - `kept_key(value words, key)`: the key for a record that replaces this one: a reference to that of the record, or to `key`.
 ///  - `hash_function()` and `allocator()`: the user's.
 template <class C>
 concept codec = codec_types<C> && codec_traits<C> && (slot_policy<C> || tuple_policy<C>) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operations end: what engines answer in words, what tables answer for them, and the figures that every table has. To
-// an engine that keeps whole tuples a "word" is all the words of a value (core/words.hpp).
+// The results of operations: the answers of engines, in words, the answers of tables, and the statistics that every table has. In
+// an engine that stores tuples, a "word" stands for all the words of a value (core/words.hpp).
 #pragma once
 
 #include <cstddef>
@@ -8,40 +8,40 @@
 
 namespace cubby::inline v0 {
 
-/// How an operation ended: a request, a `try_insert`, a reservation, a write that is sent (`delegated_map`).
+/// The result of a request, a `try_insert`, a reservation, or a write that is sent (`delegated_map`).
 enum class outcome : std::uint8_t {
-  done,            ///< found, inserted, assigned, added, erased; a write that is sent will be, at the latest by `flush`
-  inserted = done, ///< the same word for inserts
-  exists,          ///< insert: the key is there
+  done, ///< found, inserted, assigned, added or erased; of a sent write: it takes effect, at the latest with `flush`
+  inserted = done, ///< `done`, of an insert
+  exists,          ///< insert: the key is present
   full, ///< a `fixed` table holds `options.capacity` entries and the key is absent; or the key's namespace is out of range
-  crowded,   ///< more keys agree in their hash, or in the bits of it that choose a bin, than one bin or chain may hold
-  no_memory, ///< there was none for the record, or for growth; the table works on as it was
-  absent,    ///< find, assign, erase: no such key
-  not_executed ///< the batch stopped before it, it has no value and needs one, or its values cannot be added
+  crowded,     ///< one bin would get more keys than it can hold, because their hashes agree
+  no_memory,   ///< there was no memory for the record or for growth; the table works on as before
+  absent,      ///< find, assign, erase: the key is absent
+  not_executed ///< the batch stopped before it, it lacks a value, or its values have no `+`
 };
 
 namespace detail {
 
-/// What an engine answers of an insert: one of the first five.
+/// An engine's answer to an insert: one of the first five.
 using insert_outcome = outcome;
 
-/// A value word that a find, an erase or an assign met. `word` is meaningful only when `found`.
+/// The value word that a find, an erase or an assign has met. `word` is defined only if `found`.
 template <class Word> struct found_as {
   bool found = false;
   Word word{};
 };
 using found_word = found_as<std::uint64_t>;
 
-/// How an insert of a word ended; `word` is the value word of the entry that is in the way when `exists`, unless that
-/// entry is hidden (shadow) or about to be shown: then it means nothing. `shown`: the caller's word lay in a slot for a
-/// while, so that others may have it in hand although it was not inserted; it may be set without need.
+/// The result of an insert of a word. If `exists`, `word` is the value word of the present entry; if that entry is hidden or not
+/// shown yet, `word` is undefined. `shown`: the caller's word was in a slot for a while, so other threads may hold it although it was
+/// not inserted. `shown` may also be set without need.
 struct inserted_word {
   insert_outcome outcome = insert_outcome::inserted;
   bool shown = false;
   std::uint64_t word = 0;
 };
 
-/// The same from an engine that neither reads the value that is in the way nor shows one that it does not insert.
+/// The same for an engine that does not read the present value, and shows no word that it does not insert.
 struct insert_answer {
   insert_outcome outcome = insert_outcome::inserted;
   static constexpr bool shown = false;
@@ -49,7 +49,7 @@ struct insert_answer {
 
 } // namespace detail
 
-/// What a visitor of `mutate` wants done with the entry that it was shown.
+/// What a decider of `mutate` wants done with the entry.
 enum class action : std::uint8_t { keep, replace, erase };
 
 namespace detail {
@@ -60,24 +60,24 @@ template <class Word> struct decision_as {
 };
 using decision = decision_as<std::uint64_t>;
 
-/// How a `mutate` ended: what was there, and what was done about it.
+/// The result of a `mutate`: the entry that was there, and what was done with it.
 template <class Word> struct mutated_as {
   bool found = false;
   action done = action::keep;
-  Word before{}; ///< the very value word that was replaced, erased or kept
+  Word before{}; ///< the value word that was replaced, erased or kept
 };
 using mutated = mutated_as<std::uint64_t>;
 
 } // namespace detail
 
-/// The figures that every table has; an engine may add its own (`stats_type`). Bytes count the index only; records belong to
-/// the allocator.
+/// The statistics of every table. An engine may add its own (`stats_type`). Bytes count the indexes only: the memory of records
+/// belongs to the allocator.
 struct table_stats {
-  std::size_t size = 0;       ///< entries (exact when nobody writes)
+  std::size_t size = 0;       ///< entries (exact while no thread writes)
   std::size_t capacity = 0;   ///< slots of the current index
   std::size_t bins = 0;       ///< bins of the current index
-  std::size_t bytes = 0;      ///< mapped by every index that still lives, retired ones included
-  std::size_t huge_bytes = 0; ///< of these, backed by huge pages right now (read from the kernel)
+  std::size_t bytes = 0;      ///< bytes that all indexes map, retired ones included
+  std::size_t huge_bytes = 0; ///< of these, backed by huge pages at this moment (read from the kernel)
   std::size_t retired = 0;    ///< retired words and indexes that wait for a grace period
   std::uint64_t growths = 0;  ///< migrations begun towards a larger index
   std::uint64_t shrinks = 0;  ///< towards a smaller one

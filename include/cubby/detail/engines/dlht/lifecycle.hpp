@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table's beginning and end; what an operation of a single-threaded table stays in. The worker is core/migration.hpp's, and so are
-// the retired indexes.
+// How a table is made, and how it ends; and the pin of a table for one thread. core/migration.hpp starts the worker, and
+// core/generations.hpp frees the indexes.
 #pragma once
 
 #include <cubby/detail/engines/dlht/grow.hpp>
 
 namespace cubby::inline v0::detail::engines::dlht {
 
-/// The stay of a single-threaded table's only thread.
+/// The pin of a table for one thread.
 template <class Policy> class [[nodiscard]] single_pin {
 public:
   explicit single_pin(retire_bag<Policy, sync::single>& bag) noexcept : bag_(bag) { bag_.enter(); }
@@ -19,11 +19,12 @@ private:
   retire_bag<Policy, sync::single>& bag_;
 };
 
-/// Makes a new table ready; false: no memory, or no thread for background growth.
+/// Initializes a new table. False: no memory, or no thread for background growth.
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
   if (t.settings.growth_factor > most_growth) t.settings.growth_factor = most_growth;
   if (!Threads::is_shared && t.settings.growth == growth_policy::background) {
-    t.settings.growth = growth_policy::incremental; // its one thread is all that a single-threaded table has
+    t.settings.growth =
+        growth_policy::incremental; // a table for one thread has no other thread that could move entries
   }
   if (t.settings.growth == growth_policy::fixed) t.lasting_maintenance |= write_duty::count_places;
   if (t.settings.shrink == shrink_policy::automatic) t.lasting_maintenance |= write_duty::watch_load;
@@ -32,11 +33,11 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
   return generations::begin_with(t, make_index<Threads>(bins, links_for(bins, t.settings)));
 }
 
-/// Disposes of every word that still lies in `at`. Nobody else is there.
+/// Disposes of all words that are still in `at`. No other thread is here.
 template <class Policy, class Threads> void dispose_words(const Policy& policy, const index<Threads>& at) {
   for (std::uint64_t number = 0; number <= at.bin_count; ++number) {
     bin<Threads>& b = at.bins[number];
-    const std::uint64_t h = b.head.load(sync::relaxed); // relaxed: nobody else is here
+    const std::uint64_t h = b.head.load(sync::relaxed); // relaxed: no other thread is here
     if (header::state_of(h) == bin_state::done_transfer) continue;
     for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
       const slot<Threads>* const s = slot_at(at, b, static_cast<unsigned>(std::countr_zero(mask)) / 2);
@@ -46,7 +47,7 @@ template <class Policy, class Threads> void dispose_words(const Policy& policy, 
   }
 }
 
-/// Disposes of every live word and frees every index. Nobody else may use the table any more.
+/// Disposes of all live words and frees all indexes. No other thread may use the table any more.
 template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
   generations::free_generations(t, [&]([[maybe_unused]] const index<Threads>& at) {
     if constexpr (Policy::unique_words) dispose_words(t.policy, at);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iteration (section 3.4.4): weak, bin by bin, following bins that have moved.
+// Iteration (section 3.4.4), weak: bin by bin. It follows bins that have moved into the next indexes.
 #pragma once
 
 #include <cubby/detail/engines/dlht/table.hpp>
 
 namespace cubby::inline v0::detail::engines::dlht {
 
-/// One bin's entries as they were under one header.
+/// The entries of a bin under one header.
 struct bin_copy {
   sync::two_words entries[bin_slots];
   unsigned count = 0;
 };
 
-/// Copies a bin's valid entries; false: the bin has moved. Waits for a bin in transfer.
+/// Copies the valid entries of a bin. Waits for a bin in transfer. False: the bin has moved.
 template <class Threads> bool copy_bin(const index<Threads>& at, bin<Threads>& b, bin_copy& out) noexcept {
   for (;;) {
     // [probe] acquire: pairs with [commit]
@@ -35,14 +35,14 @@ template <class Threads> bool copy_bin(const index<Threads>& at, bin<Threads>& b
   }
 }
 
-/// The hashes that a scan is after when it follows a bin that has moved: an interval, or the numbers that leave `low`
-/// when divided by `high`. It only ever narrows, so a scan through any number of migrations stays as small as the bin.
+/// The hashes that a scan wants when it follows a bin that has moved: an interval, or the numbers with remainder `low` when divided
+/// by `high`. It only becomes smaller, so a scan through any number of migrations reads no more hashes than those of the bin.
 struct share {
   std::uint64_t low;
   std::uint64_t high;
 };
 
-/// All hashes of one bin.
+/// All hashes of a bin.
 template <bin_mapping Mapping> constexpr share share_of(std::uint64_t number, std::uint64_t bins) noexcept {
   if constexpr (Mapping == bin_mapping::modulo) return {number, bins};
   else return {cpu::divide_high(number, bins), cpu::divide_high(number + 1, bins) - 1};
@@ -51,7 +51,7 @@ template <bin_mapping Mapping> constexpr bool has_hash(const share& s, std::uint
   if constexpr (Mapping == bin_mapping::modulo) return hash % s.high == s.low;
   else return s.low <= hash && hash <= s.high;
 }
-/// The bins of another index that hold hashes of the share. Sizes under modulo differ by powers of two only.
+/// The bins of another index that have hashes of the share. With modulo, sizes differ only by powers of two.
 template <bin_mapping Mapping> constexpr bin_range bins_of(const share& s, std::uint64_t bins) noexcept {
   if constexpr (Mapping == bin_mapping::modulo) {
     return bins <= s.high ? bin_range{s.low % bins, 1, 1} : bin_range{s.low, s.high, bins / s.high};
@@ -60,7 +60,7 @@ template <bin_mapping Mapping> constexpr bin_range bins_of(const share& s, std::
     return {first, 1, map_hash<Mapping>(s.high, bins) - first + 1};
   }
 }
-/// The part of the share in one of those bins.
+/// The part of the share that is in one of those bins.
 template <bin_mapping Mapping>
 constexpr share narrow(const share& s, std::uint64_t number, std::uint64_t bins) noexcept {
   const share whole = share_of<Mapping>(number, bins);
@@ -71,7 +71,7 @@ constexpr share narrow(const share& s, std::uint64_t number, std::uint64_t bins)
   }
 }
 
-/// Shows what a copy holds of a share; `escape` is what was added to the keys of a side bin.
+/// Shows the entries of a copy that belong to a share. `escape` is the number that was added to the keys of a side bin.
 template <class Policy, class Wanted, class F>
 void show_copy(const Policy& policy, const bin_copy& copy, std::uint64_t escape, Wanted wanted, F& f) {
   for (unsigned i = 0; i < copy.count; ++i) {
@@ -81,7 +81,7 @@ void show_copy(const Policy& policy, const bin_copy& copy, std::uint64_t escape,
   }
 }
 
-/// Shows `f(key_word, value_word)` the entries of a share of `at`'s successors, wherever they are by now.
+/// Shows `f(key_word, value_word)` the entries of a share, in the successors of `at` that have them now.
 template <class Policy, class Threads, class F>
 void visit_share(const Policy& policy, const index<Threads>* at, share wanted, F& f) {
   constexpr bin_mapping mapping = Policy::mapping;
@@ -102,8 +102,8 @@ void visit_share(const Policy& policy, const index<Threads>* at, share wanted, F
   }
 }
 
-/// Weak scan: an entry that is present throughout is shown exactly once, one that comes or goes at most once. No bin
-/// is held while `f` runs.
+/// A weak scan: an entry that is present throughout is shown exactly once; one that is inserted or erased meanwhile, at most once. No
+/// bin is held while `f` runs.
 template <class Policy, class Threads, class F> void for_each(const table<Policy, Threads>& t, F& f) {
   const index<Threads>* at = first_index(t);
   const auto all = [](const Policy&, std::uint64_t, std::uint64_t) { return true; };

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shadow inserts (section 3.2.2, Transactions): an entry that holds its key but is hidden until it is committed.
-// The slot of an inline table shows (owned, key) until then, which no stalled assign or erase can hit; the commit makes
-// it valid and then shows (key, value). Only the reservation's owner acts on its slot, and transfers.
+// Shadow inserts (section 3.2.2, Transactions): an entry that reserves its key and is hidden until its commit. Until then the slot of
+// an inline table shows (owned, key), which no late assign or erase can match. The commit makes the slot valid and then shows (key,
+// value). Only the owner of the reservation, and transfers, change the slot.
 #pragma once
 
 #include <cubby/detail/engines/dlht/grow.hpp>
 
 namespace cubby::inline v0::detail::engines::dlht {
 
-/// Our slot in a bin under header `h`: of the slots in `mask`, the one that shows `shown` (inline tables) or the
-/// probe's record.
+/// The reservation's slot in a bin under header `h`: the one among the slots in `mask` that shows `shown` (inline tables) or the
+/// record of the probe.
 template <class Threads>
 seen_slot<Threads> search_owned(const index<Threads>& at, bin<Threads>& b, std::uint64_t mask,
                                 sync::two_words shown) noexcept {
   return search(at, b, mask, shown.first, [&](std::uint64_t value) { return value == shown.second; });
 }
 
-/// Brings our shadow slot to `final` and what it shows to `next`; each at most once, wherever the bin may be by then.
-/// `aborting` clears the key first, so that an invalid slot never shows anything; a commit makes valid first (invariant I1).
+/// Sets the state of the shadow slot to `final` and its contents to `next`, each at most once, in the index that has the bin by then.
+/// An abort (`aborting`) clears the key first, so that an invalid slot never shows a key. A commit makes the slot valid first (I1).
 template <class Policy, class Threads>
 void end_shadow(table<Policy, Threads>& t, const word_probe& probe, sync::two_words shown, sync::two_words next,
                 bool aborting) noexcept {
@@ -34,7 +34,7 @@ void end_shadow(table<Policy, Threads>& t, const word_probe& probe, sync::two_wo
     const std::uint64_t shadows = header::present(h) & ~header::valid(h);
     const auto mine = search_owned(*at, b, state_set ? header::valid(h) : shadows, words_set ? next : shown);
     if (!mine) {
-      // A cleared slot is not taken along by a transfer: then the abort has ended.
+      // A transfer does not move a cleared slot. Then the abort has ended.
       // relaxed: the acquire loads of the search keep it behind them
       if (aborting && words_set && b.head.load(sync::relaxed) == h) return;
       continue;
@@ -54,13 +54,13 @@ void end_shadow(table<Policy, Threads>& t, const word_probe& probe, sync::two_wo
   }
 }
 
-/// What a shadow slot shows while it is one.
+/// The contents of a shadow slot.
 template <class Policy> sync::two_words shown_in_shadow(const word_probe& probe, std::uint64_t value) noexcept {
   const std::uint64_t word = stored_word(probe.word);
   return Policy::unique_words ? sync::two_words{word, value} : sync::two_words{owned, word};
 }
 
-/// Shows the entry that `shadow_insert` has hidden. Never fails. Lock-free but for a bin in transfer.
+/// Makes visible the entry that `shadow_insert` has hidden. Never fails. Lock-free except for a bin in transfer.
 template <class Policy, class Threads>
 void shadow_commit(table<Policy, Threads>& t, thread_record& who, const word_probe& probe,
                    std::uint64_t value) noexcept {
@@ -69,7 +69,7 @@ void shadow_commit(table<Policy, Threads>& t, thread_record& who, const word_pro
   maintenance(t);
 }
 
-/// Removes the entry that `shadow_insert` has hidden. Never fails. Lock-free but for a bin in transfer.
+/// Removes the entry that `shadow_insert` has hidden. Never fails. Lock-free except for a bin in transfer.
 template <class Policy, class Threads>
 void shadow_abort(table<Policy, Threads>& t, const thread_record& who, const word_probe& probe,
                   std::uint64_t value) noexcept {

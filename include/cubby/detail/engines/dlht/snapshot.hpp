@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strong snapshot (section 3.4.4): a migration to the same size that holds updates back until every bin is in its frozen
-// successor.
+// The strong snapshot (section 3.4.4): a migration to a frozen index of the same size, which holds back updates until all bins are in
+// it.
 #pragma once
 
 #include <cubby/detail/engines/dlht/grow.hpp>
@@ -15,16 +15,16 @@ template <class Policy, class Threads> index<Threads>* freeze(table<Policy, Thre
     index<Threads>& at = *first_index(t);
     index<Threads>* const made = make_next(t, at, at.bin_count, occasion::snapshot);
     if (made == nullptr) return nullptr;
-    // relaxed: only we freeze (shape_lock); if another migration was faster, its index is not frozen
+    // relaxed: only this thread freezes (shape_lock); if another migration was faster, its index is not frozen
     if (made->frozen.load(sync::relaxed) != 0) return made;
   }
 }
 
-/// Strong snapshot. Every update that ended before is in it, none that begins after; finds go on throughout, updates
-/// wait. `begin(most)` is told how many entries there can be at most and may refuse; then `sink(key_word, value_word)`
-/// receives each. Both run while updates wait: they must not call the table. False: refused or no memory.
-/// The point in time is the completion of the migration into the frozen index: a late assign can hit an old slot only
-/// before that slot is captured, so every update that counts is captured, and none follows before the thaw.
+/// A strong snapshot. It contains each update that ended before the call, and none that begins after it. Finds go on; updates wait.
+/// `begin(most)` gets an upper bound of the number of entries and may refuse; then `sink(key_word, value_word)` gets each entry. Both
+/// run while updates wait, so they must not call the table. False: refused, or no memory.
+/// The point in time is the end of the migration into the frozen index. A late assign can change an old slot only before that slot is
+/// captured, so the copy contains it; and no update follows before the thaw.
 template <class Policy, class Threads, class Begin, class Sink>
 bool snapshot(table<Policy, Threads>& t, Begin& begin, Sink& sink) {
   lock_scope alone(t.shape_lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The move of one unit from an index to its successor (section 3.2.5): claim its bins, make sure of the space, capture
-// each entry out of its slot, write it behind everybody's back, publish. A thread that comes may move any unit; others wait
-// only for the unit's own bins. Nothing is captured before the space is certain, so a unit can always be given back.
+// The move of a unit from an index to its successor (section 3.2.5): claim its bins, reserve the space, capture each entry from its
+// slot, write it into bins that no other thread can reach yet, and publish them. Any thread may move any unit. Other threads wait only
+// for the unit's own bins. The space is reserved before the first capture, so a unit can be given back.
 #pragma once
 
 #include <cubby/detail/engines/dlht/insert.hpp>
@@ -10,23 +10,23 @@ namespace cubby::inline v0::detail::engines::dlht {
 
 inline constexpr std::uint64_t most_sources = 8; // a shrinking unit takes at most this many bins
 
-/// One entry on its way.
+/// An entry that moves.
 template <class Threads> struct moving {
   slot<Threads>* from;
   std::uint64_t hash;
-  std::uint64_t target; // bin number in the index it goes to
+  std::uint64_t target; // the number of its bin in the next index
   std::uint8_t state;   // slot_state::valid or shadow
-  std::uint8_t rank;    // entries of the unit before this one with the same target
+  std::uint8_t rank;    // the number of earlier entries of the unit with the same target
   bool side;            // from the side bin
 };
 
-/// A unit's entries and where they go. Lives on the stack of the thread that moves it.
+/// The entries of a unit and their targets. It lies on the stack of the thread that moves the unit.
 template <class Threads> struct unit_contents {
   moving<Threads> entries[most_sources * bin_slots];
   unsigned count = 0;
 };
 
-/// Makes the bin ours; false when somebody else has it or it has moved.
+/// Claims the bin for this thread. False: another thread has it, or it has moved.
 template <class Threads> bool claim_bin(const index<Threads>& at, bin<Threads>& b) noexcept {
   // [probe] acquire: pairs with [commit]
   std::uint64_t h = b.head.load(sync::acquire);
@@ -43,47 +43,47 @@ template <class Threads> bool claim_bin(const index<Threads>& at, bin<Threads>& 
   }
 }
 
-/// Gives claimed bins on: to their next state, with everything written before. The first one last: it stands for the
-/// unit (claim_unit), so a thread that claims it finds the others free.
+/// Sets claimed bins to their next state, and publishes all that was written before. The first bin comes last, because it stands for
+/// the unit (claim_unit): a thread that claims it finds the others free.
 template <class Threads> void finish_bins(index<Threads>& at, bin_range range, std::uint64_t state) noexcept {
   for (std::uint64_t i = range.count; i-- > 0;) {
     auto& head = at.bins[range.first + i * range.step].head;
-    // relaxed: a claimed header is changed by its owner only (I5)
+    // relaxed: only its owner changes a claimed header (I5)
     const std::uint64_t h = head.load(sync::relaxed);
     // [moved] release: pairs with [probe]
     head.store(header::with_state(h, state), sync::release);
   }
 }
 
-/// Claims all bins of a unit. A thread that has the first has them all: the others are only ever claimed after it.
+/// Claims all bins of a unit. A thread that has the first one gets all of them, because each thread claims the first one first.
 template <class Threads> bool claim_unit(index<Threads>& at, bin_range range) noexcept {
   if (!claim_bin(at, at.bins[range.first])) return false;
   for (std::uint64_t i = 1; i < range.count; ++i) {
-    // Fails only while a snapshot's index is frozen, and then the first claim has failed already.
+    // It fails only while the index of a snapshot is frozen; then the first claim has failed already.
     (void)claim_bin(at, at.bins[range.first + i * range.step]);
   }
   return true;
 }
 
-/// The hash of an entry from its slot's words. A hidden entry shows its key in the place of the value.
+/// The hash of an entry, from the words of its slot. A hidden entry has its key in place of the value.
 template <class Policy>
 std::uint64_t hash_of_slot(const Policy& policy, std::uint64_t key, std::uint64_t value, bool side) noexcept {
   if (key < reserved_words) key = value;
   return policy.hash_of(side ? key - reserved_words : key, value);
 }
 
-/// Lists the entries of claimed bins without touching them.
+/// Lists the entries of claimed bins, and does not change them.
 template <class Policy, class Threads>
 void list_unit(const Policy& policy, index<Threads>& at, bin_range range, unit_contents<Threads>& load) noexcept {
   load.count = 0;
   for (std::uint64_t i = 0; i < range.count; ++i) {
     bin<Threads>& b = at.bins[range.first + i * range.step];
-    // relaxed: our own claim has acquired it, and nobody else may change it now (I5)
+    // relaxed: this thread's claim has acquired it, and no other thread may change it now (I5)
     const std::uint64_t h = b.head.load(sync::relaxed);
     for (std::uint64_t mask = header::present(h); mask != 0; mask &= mask - 1) {
       const auto number = static_cast<unsigned>(std::countr_zero(mask)) / 2;
       slot<Threads>* const s = slot_at(at, b, number);
-      // [value] acquire: pairs with [fill-value]; before the key: a hidden entry may just be shown
+      // [value] acquire: pairs with [fill-value]; before the key, because a hidden entry may be shown at this moment
       const std::uint64_t value = s->second.load(sync::acquire);
       // [key] acquire: pairs with [fill]
       const std::uint64_t key = s->first.load(sync::acquire);
@@ -95,8 +95,8 @@ void list_unit(const Policy& policy, index<Threads>& at, bin_range range, unit_c
   }
 }
 
-/// Assigns targets in `to` and reserves link buckets there: `chained` receives the first one's number plus one.
-/// False: a bin would overflow, or too few link buckets are left.
+/// Assigns targets in `to` and reserves link buckets there. `chained` receives the number of the first one plus one. False: a bin would
+/// overflow, or too few link buckets are left.
 template <class Policy, class Threads>
 bool secure_space(index<Threads>& to, unit_contents<Threads>& load, std::uint64_t& chained) noexcept {
   std::uint64_t needed = 0;
@@ -112,12 +112,12 @@ bool secure_space(index<Threads>& to, unit_contents<Threads>& load, std::uint64_
   chained = 1;
   if (needed == 0) return true;
   chained = take_links(to, needed);
-  // relaxed: a figure for plan_growth
+  // relaxed: a number for plan_growth
   if (chained != 0) (void)to.links_moved.fetch_add(needed, sync::relaxed);
   return chained != 0;
 }
 
-/// Captures an entry: after it no assign or erase succeeds on the old slot. False: it was erased meanwhile.
+/// Captures an entry: from then on no assign or erase of the old slot succeeds. False: the entry was erased meanwhile.
 template <class Threads> bool capture(slot<Threads>& from, sync::two_words& entry) noexcept {
   for (;;) {
     // [value] acquire: pairs with [fill-value]
@@ -130,14 +130,14 @@ template <class Threads> bool capture(slot<Threads>& from, sync::two_words& entr
   }
 }
 
-/// Moves listed entries into bins of `to` that nobody else can reach yet; plain in effect, so relaxed throughout.
+/// Moves listed entries into bins of `to` that no other thread can reach yet, so all stores are relaxed.
 template <class Threads>
 void place_unit(index<Threads>& to, unit_contents<Threads>& load, std::uint64_t chained,
                 std::uint64_t fresh_state) noexcept {
   for (unsigned i = 0; i < load.count; ++i) {
     const auto& one = load.entries[i];
     bin<Threads>& b = to.bins[one.target];
-    // relaxed: this bin is ours until the source bins are done_transfer, and [moved] publishes all of this
+    // relaxed: only this thread has the bin until the source bins are done_transfer; [moved] publishes these stores
     std::uint64_t links = b.links.load(sync::relaxed);
     if (one.rank == primary_slots) links |= chained++;
     if (one.rank == primary_slots + link_slots) {

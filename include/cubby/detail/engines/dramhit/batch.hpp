@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many finds with their lines asked for ahead (section 3.1, for callers who have all keys at hand). Requests go by groups:
-// the lines of the next group are asked for before this one is looked at; a request that its line does not answer asks
-// for what it needs next, the next line or a record, and is looked at again after the others of its group.
+// Batches of finds in slots of words, with prefetches ahead (section 3.1). Requests form groups: the lines of the next group are
+// prefetched before this group is read. A request that its line does not answer prefetches the next line or a record, and is
+// looked at again after the others of its group.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
@@ -26,7 +26,7 @@ CUBBY_ALWAYS_INLINE void ask_for_lines(const word_array& a, flight& requests, st
   }
 }
 
-/// Asks for the record that the line's slot with this word leads to. Only a hint: nothing is verified.
+/// Prefetches the record of the line's slot with this word. A hint: it does not compare keys.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot* line, std::uint64_t word) noexcept {
   if constexpr (Policy::unique_words) {
@@ -38,14 +38,14 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot* line,
   }
 }
 
-/// Requests of one line are answered in their order: behind one that was put off, all others are put off, too (D).
-/// Keys of the side region always are.
+/// Requests of one line are answered in their order: behind one that was put off, all others of the line are put off, too (D). Keys of
+/// the side region are always put off.
 template <class Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const word_array& a, flight& requests, std::size_t first,
                                       std::size_t last, Make& make, Take& take) {
   prefetch_group::put_off later;
   std::uint64_t waiting_lines = 0;
-  const word_array* const next = next_array(a); // for prefetches alone
+  const word_array* const next = next_array(a); // for prefetches only
   const slot* const end = a.slots + a.slot_count();
   for (std::size_t i = first; i < last; ++i) {
     in_flight& r = requests[i];
@@ -82,8 +82,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const word_array& a,
   }
 }
 
-/// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
-/// others in none. `make` is pure and may be called three times.
+/// Calls `take(i, found_word)` once for each i in [0, count), with the answer to the probe `make(i)`. Equal probes come in their order,
+/// others in any order. `make` must be pure and may be called three times.
 template <slot_policy Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
   flight requests;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many finds with their lines asked for ahead (section 3.1, for callers who have all keys at hand), by groups.
+// Batches of finds in tuples, with prefetches ahead (section 3.1), by groups.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
@@ -7,10 +7,10 @@
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// `take(i, found)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order, others in
-/// none. `make` is pure and is called twice or thrice. Lines of the next group are asked for before this one is looked at; a
-/// request whose line does not decide it asks for the line behind and is answered after the others of its group, and so are
-/// those of the same line behind it.
+/// Calls `take(i, found)` once for each i in [0, count), with the answer to the probe `make(i)`. Equal probes come in their order, others
+/// in any order. `make` must be pure and is called two or three times. The lines of the next group are prefetched before this group is
+/// read. A request that its line does not decide prefetches the line behind, and is answered after the others of its group; so are
+/// later requests of the same line.
 template <tuple_policy Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
   const auto& a = *first_array(t);
@@ -20,7 +20,7 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     prefetch_group::put_off later;
     std::uint64_t waiting_lines = 0;
-    const auto* const next_one = next_array(a); // most keys of a table that moves are in one of two home lines
+    const auto* const next_one = next_array(a); // while the table moves, most keys are in one of two home lines
     for (std::size_t i = first; i < last; ++i) {
       const auto p = make(i);
       auto* const home = home_line<Policy>(a, p.hash);

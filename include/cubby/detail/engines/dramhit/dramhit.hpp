@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the DRAMHiT engine to the contract. Papers' name and source: "DRAMHiT: A Hash Table Architected for the Speed of DRAM",
-// EuroSys 2023. README.md beside this file has the paper in one page, what we changed and why, and what is not proved.
+// Binds the DRAMHiT engine to the contract. The paper: "DRAMHiT: A Hash Table Architected for the Speed of DRAM", EuroSys 2023.
+// README.md beside this file has the paper in one page, what we changed and why, and what is not proved.
 #pragma once
 
 #include <utility>
@@ -18,8 +18,8 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// Words to words over one flat array. The codec chooses the layout of its slots: words, or tuples (layout.hpp). Every verb runs inside a
-/// pin; see contract.hpp for the contract.
+/// Maps words to words in a flat array (the contract is in contract/engine.hpp). The codec chooses the slot layout: words, or tuples
+/// (layout.hpp). Each verb runs inside a pin.
 template <class Policy>
   requires slot_policy<Policy> || tuple_policy<Policy>
 class dramhit_engine {
@@ -36,7 +36,7 @@ public:
   static constexpr engine_claims claims{
       .lock_free_find = !of_tuples, .lock_free_insert = !of_tuples, .grows_without_blocking = true};
 
-  /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
+  /// Throws std::bad_alloc if there is no memory for the first array, or no background thread; without exceptions `ok` is then false.
   dramhit_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::dramhit::open(table_);
     if (ok_) return;
@@ -51,9 +51,9 @@ public:
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] const Policy& slots() const noexcept { return table_.policy; }
-  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  /// Keeps alive what the table shows, until the returned object ends. Nests. It costs one store at each end.
   static thread_pin pin(thread_record& s) noexcept { return thread_pin(s); }
-  /// The calling thread's record; null when there is no memory for one.
+  /// The calling thread's record; null if there is no memory for one.
   [[nodiscard]] thread_record* local_thread_record() noexcept { return registry::local(*table_.home); }
   /// A thread record for a handle; null: no memory.
   [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
@@ -81,13 +81,13 @@ public:
   {
     if constexpr (Policy::unique_words) table_.bag.add(s, word);
   }
-  /// At the table's end. From then on callers do all work.
+  /// Ends the worker, at the table's end. From then on callers do all work.
   void stop_worker() noexcept
     requires(!of_tuples)
   {
     table_.worker.stop();
   }
-  /// As well, later: disposes of every retired word; whether there was one.
+  /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired()
     requires(!of_tuples)
   {
@@ -98,16 +98,16 @@ public:
     generations::release_retired(table_);
   }
 
-  /// Where a pending request stands (pipeline.hpp); good inside the pin in which it was aimed.
+  /// The state of a pending request (pipeline.hpp). Valid inside the pin in which it was made.
   using course = engines::dramhit::course<engines::dramhit::layout_of<Policy>>;
   CUBBY_ALWAYS_INLINE course aim(const probe& p) const noexcept { return engines::dramhit::aim(table_, p); }
-  /// Asks memory for what it needs first.
+  /// Prefetches the first line of the request.
   CUBBY_ALWAYS_INLINE void ask(const course& c) const noexcept { engines::dramhit::ask(c); }
-  /// True when the request may be carried out; else it has asked for memory and wants another turn.
+  /// True: the request may be carried out. False: it has prefetched something and needs another turn.
   CUBBY_ALWAYS_INLINE bool advance(course& c, const probe& p) const noexcept {
     return engines::dramhit::advance(table_.policy, c, p) == engines::dramhit::turn::ready;
   }
-  /// The same for a find, which it answers.
+  /// The same for a find; if true, `out` is its answer.
   CUBBY_ALWAYS_INLINE bool find_along(course& c, const probe& p, found& out) const noexcept {
     return engines::dramhit::find_along(table_, c, p, out) == engines::dramhit::turn::ready;
   }
@@ -136,7 +136,7 @@ public:
       const auto stay = pin(s);
       done = arrays::reserve(table_, entries);
     }
-    generations::release_retired(table_); // which the pin has kept
+    generations::release_retired(table_); // the pin has kept them
     return done;
   }
   bool shrink_to_fit(thread_record& s) {
@@ -156,13 +156,13 @@ private:
 
 } // namespace detail
 
-/// Engine tag: DRAMHiT, one array open to all threads. Slots of 16 bytes; what does not fit lives in records.
+/// Engine tag: DRAMHiT, with one array for all threads and slots of 16 bytes. Keys and values that do not fit lie in records.
 struct dramhit {
   using options = detail::engines::dramhit::options;
   template <class Policy> using engine = detail::dramhit_engine<Policy>;
 };
 
-/// Engine tag: the same with tuples, so that keys and values of up to 56 bytes together lie in the table, 32 or 64 bytes a tuple.
+/// Engine tag: DRAMHiT with tuples. Plain keys and values of at most 56 bytes together lie in the table, in tuples of 32 or 64 bytes.
 struct dramhit_tuples : dramhit {
   static constexpr bool keeps_tuples = true;
 };

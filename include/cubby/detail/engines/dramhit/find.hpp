@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Get (sections 3 and 3.1): two loads of a slot, no locked instruction, no second look. One key at a time, and many with
-// their lines asked for ahead.
+// Get in slots of words (section 3): two loads of a slot, without locked instructions and without a second look.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/search.hpp>
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// What a look at one line gave.
+/// The result of a look at one line.
 enum class lookup_step : std::uint8_t { hit, miss, further };
 
-/// The four slots of a line in the main region. A miss is one only if nothing in the array has moved: see `find_from`.
+/// Looks at the four slots of a line in the main region. A miss counts only if nothing in the array has moved: see `find_from`.
 template <class Matches>
 CUBBY_ALWAYS_INLINE lookup_step look_at_line(const slot* line, std::uint64_t word, Matches matches,
                                              std::uint64_t& value) noexcept {
@@ -24,14 +23,13 @@ CUBBY_ALWAYS_INLINE lookup_step look_at_line(const slot* line, std::uint64_t wor
     value = line[i].second.load(sync::acquire);
     if (matches(value)) return lookup_step::hit;
   }
-  // Slots of a line fill up in order, so an empty last one ends the chain.
+  // The slots of a line fill in order, so an empty last slot ends the chain.
   return last == empty ? lookup_step::miss : lookup_step::further;
 }
 
-/// Which slot of a line shows `word`, where the words are all that there is to a key; `slots_in_line` or more: none.
-/// Without a branch for each slot, because which one it is is a coin toss to the predictor. At most one of them shows it at
-/// a time (J2); if the key is erased and inserted again meanwhile, two may: then the sum wraps, and the key was absent
-/// in between.
+/// The slot of a line that shows `word`, in tables in which equal words are equal keys; `slots_in_line` or more: none. It has no branch
+/// for each slot, because no branch predictor could tell which slot it is. At most one slot shows the word at a time (J2). If the
+/// key is erased and inserted again meanwhile, two may show it; then the sum wraps, and the key was absent in between.
 CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot* line, std::uint64_t word, std::uint64_t last) noexcept {
   static_assert(slots_in_line == 4);
   // [look] acquire: pairs with [entry]
@@ -39,7 +37,7 @@ CUBBY_ALWAYS_INLINE unsigned number_in_line(const slot* line, std::uint64_t word
   return 4 - 4 * shows(0) - 3 * shows(1) - 2 * shows(2) - static_cast<unsigned>(last == word);
 }
 
-/// `look_at_line` for such a table.
+/// `look_at_line` for such tables.
 CUBBY_ALWAYS_INLINE lookup_step look_at_words(const slot* line, std::uint64_t word, std::uint64_t& value) noexcept {
   // [look] acquire: pairs with [entry]
   const std::uint64_t last = line[slots_in_line - 1].first.load(sync::acquire);
@@ -51,7 +49,7 @@ CUBBY_ALWAYS_INLINE lookup_step look_at_words(const slot* line, std::uint64_t wo
   return last == empty ? lookup_step::miss : lookup_step::further;
 }
 
-/// A line of either kind of table.
+/// `look_at_line` or `look_at_words`, by the kind of the table.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE lookup_step look_at(const Policy& policy, const slot* line, const Probe& p,
                                         std::uint64_t& value) noexcept {
@@ -59,23 +57,23 @@ CUBBY_ALWAYS_INLINE lookup_step look_at(const Policy& policy, const slot* line, 
   else return look_at_line(line, p.word, [&](std::uint64_t word) { return policy.matches(p, word); }, value);
 }
 
-/// From array `a` on, whatever moves meanwhile.
+/// Finds the probe's key from array `a` on, also while entries move.
 template <class Policy, class Probe>
 CUBBY_NEVER_INLINE found_word find_slowly(const Policy& policy, const word_array* a, const Probe& p) noexcept {
   const std::uint64_t word = stored_word(p.word);
   while (a != nullptr) {
     const seen_slot<word_layout> seen =
         search(*a, chain_of<Policy>(*a, p), word, [&](std::uint64_t value) { return policy.matches(p, value); });
-    // Linearization point of a hit as above; of a carried entry the read of its cell, when it could not change; of a
-    // miss the read of the slot that ended the chain.
+    // Linearization point of a hit: as above. Of a carried entry: the read of its cell, during which it cannot change. Of a miss:
+    // the read of the slot that ended the chain.
     if (seen.how == stop::hit || seen.how == stop::carried) return {true, seen.contents.second};
     a = beyond(*a, seen);
   }
   return {};
 }
 
-/// The same while the table moves. Most keys live in their home line of one of two arrays, and that one in `a` has not
-/// shown this key: the other one's is asked before a search goes through both. A hit there needs no look at `a`: it was
+/// The same while the table moves, after the home line in `a` has not shown the key. Most keys are in their home line of one of two
+/// arrays, so the home line in the next array is read before a search of both. A hit there needs no look at `a`: the value was
 /// current when it was read (J2, J3).
 template <class Policy, class Probe>
 CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const word_array& a, const Probe& p) noexcept {
@@ -84,7 +82,7 @@ CUBBY_NEVER_INLINE found_word find_while_moving(const Policy& policy, const word
   return find_slowly(policy, &a, p);
 }
 
-/// From `line`, the home of the probe's key in `a` or a line behind it, on.
+/// Finds the probe's key from `line` on, which is its home line in `a` or a line behind it.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const word_array& a, const slot* line,
                                          const Probe& p) noexcept {
@@ -95,15 +93,15 @@ CUBBY_ALWAYS_INLINE found_word find_from(const Policy& policy, const word_array&
     if (saw == lookup_step::hit) return {true, value};
     if (next_array(a) != nullptr) [[unlikely]]
       return find_while_moving(policy, a, p);
-    // Linearization point of a miss: the read of the first empty slot. As nothing has a successor to move to by now, no
-    // slot that was read had moved.
+    // Linearization point of a miss: the read of the first empty slot. The array has no successor yet, so no slot that was read
+    // had moved.
     if (saw == lookup_step::miss) return {};
     line = line + slots_in_line == end ? a.slots : line + slots_in_line;
   }
   return find_slowly(policy, &a, p);
 }
 
-/// The value word under the probe's key. Lock-free; linearizable.
+/// The value word of the probe's key. Lock-free; linearizable.
 template <slot_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const Probe& p) noexcept {
   const word_array& a = *first_array(t);

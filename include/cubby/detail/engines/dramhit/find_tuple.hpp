@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Get (section 3, Atomicity): the value, between two looks at its version.
+// Get in tuples (section 3, Atomicity): it reads the value between two looks at its version.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/search_tuple.hpp>
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// The value under the probe's key. No shared write. Waits while that value is being written, for nothing else.
+/// The value of the probe's key. No shared write. It waits only while that value is being written.
 template <tuple_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy>& t, const Probe& p) noexcept {
   found_as<typename Policy::stored_value> out;
   for (const auto* a = first_array(t); a != nullptr;) {
-    // Linearization point of a hit: see look_at. Of a miss: the look at the empty tuple that ended the chain, or at the
-    // filling one whose key this was.
+    // Linearization point of a hit: see look_at. Of a miss: the look at the empty tuple that ended the chain, or at the tuple that
+    // an insert of this key was filling.
     const auto seen = search(*a, p, &out.word);
     if (seen.how == stop::hit || seen.how == stop::carried) [[likely]] {
       out.found = true;
@@ -23,10 +23,10 @@ CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Pol
   return out;
 }
 
-/// What a look at one line says of a key: there is a tuple with its tag that has not moved on, or the chain ends, or neither.
+/// The result of a look at one line: a tuple with the key's tag that has not moved (near), the end of the chain, or neither (further).
 enum class line_hint : std::uint8_t { near, end, further };
 
-/// A hint; the verb looks for itself.
+/// Looks at one line. A hint: the verb searches again.
 template <class Policy>
 CUBBY_ALWAYS_INLINE line_hint look_at_tags(const tuple<Policy>* line, std::uint64_t tag) noexcept {
   for (std::size_t i = 0; i < tuple_array<Policy>::in_line; ++i) {

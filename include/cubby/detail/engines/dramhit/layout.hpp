@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One flat array of slots, of either layout: word_layout.hpp has slots of two words, tuple_layout.hpp has tuples. The codec of a
-// table chooses. A layout states the type of a slot, what is read of one, and the few sizes that differ.
+// A flat array of slots, with one of two layouts: slots of two words (word_layout.hpp) or tuples (tuple_layout.hpp). The codec of a
+// table chooses the layout. A layout defines the type of a slot, the form in which a slot is read, and the sizes that differ.
 #pragma once
 
 #include <type_traits>
@@ -21,11 +21,11 @@ template <tuple_policy Policy> struct layout_for<Policy> {
 };
 template <class Policy> using layout_of = typename layout_for<Policy>::type;
 template <class Policy> using value_in = typename layout_of<Policy>::value;
-/// As functions take it: a word as it is, and the words of a tuple by reference.
+/// The parameter type of a value: a word by value, the words of a tuple by reference.
 template <class Policy>
 using passed_value = std::conditional_t<tuple_policy<Policy>, const value_in<Policy>&, value_in<Policy>>;
 
-/// The entries of a table are their own words: no value word leads to a record.
+/// Whether the entries of a table are words: no value word is the address of a record.
 template <class Policy> constexpr bool entries_are_words() noexcept {
   if constexpr (tuple_policy<Policy>) return false;
   else return !Policy::unique_words;
@@ -34,8 +34,8 @@ template <class Policy> inline constexpr bool in_words_alone = entries_are_words
 
 inline constexpr std::uint64_t side_closed = std::uint64_t{1} << 63; ///< in `side_live`: inserts go to the next array
 
-/// One array and its place in the chain of arrays. Everything but the words is constant once it is published. Tuples have
-/// neither a side region nor cells.
+/// An array and its place in the chain of arrays. All members that are no atomic words are constant after publication. An array of
+/// tuples has neither a side region nor cells.
 template <class Layout> struct array {
   using slot_type = typename Layout::slot;
   static constexpr std::size_t in_line = cpu::cache_line / sizeof(slot_type);
@@ -45,20 +45,21 @@ template <class Layout> struct array {
   slot_type* slots = nullptr; ///< main region, then side region
   std::uint64_t lines = 0;    ///< of the main region
   std::uint64_t side_lines = 0;
-  sync::word<array*, sync::shared> next;                    ///< null: nothing moves
-  sync::word<std::uint64_t, sync::shared>* cells = nullptr; ///< one a unit: the key word of its slot in state moving
-  sync::word<std::uint32_t, sync::shared> arriving;         ///< 1 until everything from the array before is here
-  std::int64_t base = 0;      ///< the table's claims less what this array had to make space for
-  std::uint64_t side_due = 0; ///< J5: no more keys than that move into the side region
+  sync::word<array*, sync::shared> next; ///< null: nothing moves
+  sync::word<std::uint64_t, sync::shared>* cells =
+      nullptr;                                      ///< one for each unit: the key word of its slot in state moving
+  sync::word<std::uint32_t, sync::shared> arriving; ///< 1 until all entries of the previous array are here
+  std::int64_t base = 0;      ///< the table's claims minus the slots for what moves into this array
+  std::uint64_t side_due = 0; ///< J5: at most so many keys move into the side region
   memory::region pages;
-  std::uint64_t tag = 0; ///< epoch at which it left the chain; of table::retired, as is the next one
+  std::uint64_t tag = 0; ///< the epoch of its retirement; used by table::retired, as is the next one
   array* next_retired = nullptr;
 
-  alignas(cpu::cache_line) sync::word<std::uint64_t, sync::shared> cursor; ///< units that somebody has taken
-  sync::word<std::uint64_t, sync::shared> done; ///< units that have moved, or slots, where the layout counts those
-  sync::word<std::uint64_t, sync::shared> side_taken; ///< side slots that inserts have taken, or were too late to take
+  alignas(cpu::cache_line) sync::word<std::uint64_t, sync::shared> cursor; ///< units that threads have taken
+  sync::word<std::uint64_t, sync::shared> done;       ///< units that have moved; slots, if the layout counts slots
+  sync::word<std::uint64_t, sync::shared> side_taken; ///< side slots that inserts have taken, or tried to take too late
   sync::word<std::uint64_t, sync::shared>
-      side_live; ///< keys in side slots or about to be, at the most; and `side_closed`
+      side_live; ///< an upper bound of the keys in side slots and of inserts there; and `side_closed`
 
   [[nodiscard]] std::uint64_t slot_count() const noexcept { return lines * in_line; }
   [[nodiscard]] std::uint64_t side_slots() const noexcept { return side_lines * in_line; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table's beginning and end. The worker and the retired arrays are core/migration.hpp's.
+// How a table is made, and how it ends. core/migration.hpp starts the worker; core/generations.hpp frees the arrays.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/insert.hpp>
@@ -7,12 +7,12 @@
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// Makes a new table ready; false: no memory, or no thread for background growth.
+/// Initializes a new table. False: no memory, or no thread for background growth.
 template <class Policy> bool open(table<Policy>& t) noexcept {
   return generations::begin_with(t, make_array<Policy>(lines_for(t, t.settings.capacity)));
 }
 
-/// Disposes of every word and frees every array. Nobody else may use the table any more.
+/// Disposes of all words and frees all arrays. No other thread may use the table any more.
 template <class Policy> void close(table<Policy>& t) {
   generations::free_generations(t, [&]([[maybe_unused]] const array<layout_of<Policy>>& a) {
     if constexpr (!tuple_policy<Policy> && !in_words_alone<Policy>) {

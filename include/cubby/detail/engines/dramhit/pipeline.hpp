@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's part of a pipeline (section 3.1): a pending request is taken from line to line, each asked for one turn
-// before it is read, until the line that decides it is here. Then its verb runs as any other and meets no line that was
-// not asked for (tests/counting/prefetches.cpp counts them), but behind the sixteenth and for reserved words; while the table
-// moves, that holds for lines where chains begin, and for finds of records in one array.
-// Entries that are their own words are found and changed on the way, where the line shows them.
+// The engine's part of a pipeline (section 3.1). A pending request goes from line to line; each line is prefetched one turn before it
+// is read. When the deciding line is in the cache, the verb runs as usual and reads only prefetched lines
+// (tests/counting/prefetches.cpp counts them). Exceptions: lines behind the sixteenth, reserved words, and, while the table moves,
+// lines that are neither the beginning of a chain nor read by a find of records in one array. Entries of words are found and
+// changed in the pending request itself, without a second search.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/find_tuple.hpp>
@@ -11,17 +11,17 @@
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// Where a pending request stands. Good inside the pin in which it was made.
+/// The state of a pending request. Valid inside the pin in which it was made.
 template <class Layout> struct course {
   const array<Layout>* in = nullptr;
   typename Layout::slot* line = nullptr;
-  std::uint32_t lines_left = 0; ///< before the search gives up overlapping: chains that long are rare
+  std::uint32_t lines_left = 0; ///< lines that the request still prefetches; longer chains are rare
   bool record_asked = false;
-  bool in_next = false; ///< a find: `line` is of the array behind `in`; a change: `in` is not where it began
+  bool in_next = false; ///< a find: `line` belongs to the array behind `in`; a change: `in` is not its first array
 };
 inline constexpr std::uint32_t longest_course = 16;
 
-/// What a turn came to: the request may be carried out now, or has asked for something and wants another turn.
+/// The result of a turn: the request may be carried out (ready), or it has prefetched something and needs another turn (again).
 enum class turn : std::uint8_t { ready, again };
 
 template <class Policy, class Probe>
@@ -29,7 +29,7 @@ CUBBY_ALWAYS_INLINE course<layout_of<Policy>> aim(const table<Policy>& t, const 
   const auto& a = *first_array(t);
   return {&a, home_line<Policy>(a, p.hash), longest_course, false, false};
 }
-/// Asks memory for the line where it begins.
+/// Prefetches the first line of the request.
 template <class Layout> CUBBY_ALWAYS_INLINE void ask(const course<Layout>& c) noexcept { prefetch_line(c.line); }
 
 template <class Layout> CUBBY_ALWAYS_INLINE turn go_to_next_line(course<Layout>& c) noexcept {
@@ -38,7 +38,7 @@ template <class Layout> CUBBY_ALWAYS_INLINE turn go_to_next_line(course<Layout>&
   prefetch_line(c.line);
   return turn::again;
 }
-/// The chain has ended in this array.
+/// Goes on after the end of the chain in this array.
 template <class Policy, class Layout, class Probe>
 CUBBY_ALWAYS_INLINE turn go_to_next_array(course<Layout>& c, const Probe& p) noexcept {
   const auto* const next = next_array(*c.in);
@@ -50,20 +50,20 @@ CUBBY_ALWAYS_INLINE turn go_to_next_array(course<Layout>& c, const Probe& p) noe
   return turn::again;
 }
 
-/// What the request needs next is on its way, or here: then its verb runs as any other and finds it in the cache.
+/// Prefetches what the request needs next. If all is in the cache, the request is ready and its verb runs as usual.
 template <slot_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE turn advance(const Policy& policy, course<word_layout>& c, const Probe& p) noexcept {
   if (c.record_asked || --c.lines_left == 0 || is_reserved(p.word)) return turn::ready;
   if constexpr (!Policy::unique_words) {
     std::uint64_t value = 0;
-    const lookup_step saw = look_at_words(c.line, p.word, value); // a hint; the verb looks for itself
+    const lookup_step saw = look_at_words(c.line, p.word, value); // a hint; the verb searches again
     if (saw == lookup_step::hit) [[likely]]
       return turn::ready;
     return saw == lookup_step::further ? go_to_next_line(c) : go_to_next_array<Policy>(c, p);
   }
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < slots_in_line; ++i) {
-    last = c.line[i].first.load(sync::relaxed); // relaxed: a hint; the verb looks for itself
+    last = c.line[i].first.load(sync::relaxed); // relaxed: a hint; the verb searches again
     if (last != p.word) continue;
     prefetch_line(policy.record_of(c.line[i].second.load(sync::relaxed))); // relaxed: as above
     c.record_asked = true;
@@ -72,8 +72,7 @@ CUBBY_ALWAYS_INLINE turn advance(const Policy& policy, course<word_layout>& c, c
   return last != empty ? go_to_next_line(c) : go_to_next_array<Policy>(c, p);
 }
 
-/// The same for tuples: what the tags say. Behind a tuple of another key with the same tag the verb meets lines that were not asked
-/// for.
+/// The same for tuples, by their tags. Behind a tuple of another key with the same tag, the verb reads lines without a prefetch.
 template <tuple_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE turn advance(const Policy&, course<tuple_layout<Policy>>& c, const Probe& p) noexcept {
   if (--c.lines_left == 0) return turn::ready;
@@ -82,8 +81,8 @@ CUBBY_ALWAYS_INLINE turn advance(const Policy&, course<tuple_layout<Policy>>& c,
   return saw == line_hint::further ? go_to_next_line(c) : go_to_next_array<Policy>(c, p);
 }
 
-/// A find's next step while the table moves, as in find_while_moving: the line behind is for the search that follows
-/// if the next array does not answer.
+/// The next step of a find while the table moves, as in find_while_moving. It also prefetches the line behind, for the search that
+/// follows if the next array does not answer.
 template <class Policy>
 CUBBY_NEVER_INLINE turn look_in_next_array(course<word_layout>& c, const word_array& next, const word_probe& p,
                                            lookup_step saw) noexcept {
@@ -94,7 +93,7 @@ CUBBY_NEVER_INLINE turn look_in_next_array(course<word_layout>& c, const word_ar
   return turn::again;
 }
 
-/// A find among entries that are their own words: answered on the way, without a second search.
+/// A find among entries of words. It is answered here, without a second search.
 template <slot_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE turn find_along(const table<Policy>& t, course<word_layout>& c, const Probe& p,
                                     found_word& out) noexcept {
@@ -117,7 +116,7 @@ CUBBY_ALWAYS_INLINE turn find_along(const table<Policy>& t, course<word_layout>&
   return turn::ready;
 }
 
-/// A find among tuples, where the line that decides it has been asked for.
+/// A find among tuples, after the deciding line was prefetched.
 template <tuple_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE turn find_along(const table<Policy>& t, course<tuple_layout<Policy>>& c, const Probe& p,
                                     found_as<typename Policy::stored_value>& out) noexcept {
@@ -126,9 +125,9 @@ CUBBY_ALWAYS_INLINE turn find_along(const table<Policy>& t, course<tuple_layout<
   return turn::ready;
 }
 
-/// The slot of the line that shows the key is changed as mutate would, which is what is left for keys that no line of this
-/// array has shown, or when somebody was faster. Only in the array that was the first when the request was aimed: an
-/// entry of a later one may not change until its old slot is done with, for which mutate waits.
+/// Changes the slot of the line that shows the key, as mutate does. For a key that no line of this array has shown, and after a failed
+/// swap, mutate itself runs. Only in the array that was the root when the request began: an entry of a later array may change only
+/// after its old slot has moved, and mutate waits for that.
 template <class Policy, class F>
 CUBBY_ALWAYS_INLINE turn mutate_along(table<Policy>& t, const thread_record& who, course<word_layout>& c,
                                       const word_probe& p, F& f, mutated& out) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iteration over all entries.
+// Iteration over all entries, weak.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/search_tuple.hpp>
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// `f(key word, value word)` for each entry of one array, those on their way out included.
+/// Calls `f(key word, value word)` for each entry of one array, also for those that are moving.
 template <class F> void for_each_in(const word_array& a, F& f) {
   for (std::uint64_t i = 0; i < a.all_slots(); ++i) {
     slot& s = a.slots[i];
@@ -24,7 +24,7 @@ template <class F> void for_each_in(const word_array& a, F& f) {
   }
 }
 
-/// A copy of a tuple's entry, if there is one; waits while its value is being written.
+/// Copies the entry of a tuple, if there is one. Waits while its value is being written.
 template <class Policy>
 bool read_entry(const tuple<Policy>& s, typename Policy::stored_key& key,
                 typename Policy::stored_value& value) noexcept {
@@ -39,7 +39,7 @@ bool read_entry(const tuple<Policy>& s, typename Policy::stored_key& key,
     if (s.header.load(sync::relaxed) == h) return true;
   }
 }
-/// `f(key words, value words)` for each entry of one array, those on their way out included.
+/// Calls `f(key words, value words)` for each entry of one array, also for those that are moving.
 template <class Policy, class F> void for_each_in(const tuple_array<Policy>& a, F& f) {
   typename Policy::stored_key key;
   typename Policy::stored_value value;
@@ -47,7 +47,7 @@ template <class Policy, class F> void for_each_in(const tuple_array<Policy>& a, 
     if (read_entry(a.slots[i], key, value)) f(key, value);
 }
 
-/// Weak: an entry that is there all the time is met at least once, and again if it moves behind the scan.
+/// A weak scan: an entry that is present throughout is shown at least once, and again if it is moved during the scan.
 template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
   generations::for_each_generation(t, [&f](const auto& a) { for_each_in(a, f); });
 }

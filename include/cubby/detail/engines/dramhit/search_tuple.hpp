@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search through tuples that every verb begins with.
+// The search through tuples (section 3, Atomicity), with which each verb begins.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/table.hpp>
@@ -11,11 +11,11 @@ CUBBY_ALWAYS_INLINE tuple<Policy>* behind(const tuple_array<Policy>& a, tuple<Po
   return s + 1 == a.slots + a.slot_count() ? a.slots : s + 1;
 }
 
-/// Whether a tuple that has left `filling` is about this key (T1).
+/// Whether a tuple that has left `filling` has this key (T1).
 template <class Policy>
 CUBBY_ALWAYS_INLINE bool is_about(const tuple<Policy>& s, const typename Policy::stored_key& key) noexcept {
   std::uint64_t other = 0;
-  // relaxed: the key came before the header that the caller has seen, by [show-tuple], and stays
+  // relaxed: the key was stored before the header that the caller has seen, by [show-tuple], and does not change
   for (std::size_t i = 0; i < key.count; ++i) other |= s.words[i].load(sync::relaxed) ^ key.at[i];
   return other == 0;
 }
@@ -24,19 +24,19 @@ CUBBY_ALWAYS_INLINE void read_key(const tuple<Policy>& s, typename Policy::store
   // relaxed: as above
   for (std::size_t i = 0; i < out.count; ++i) out.at[i] = s.words[i].load(sync::relaxed);
 }
-/// The words of the value; a thread that needs them to be of one value looks at the header before and afterwards (T3).
+/// The words of the value. A thread that needs them to be of one value looks at the header before and after (T3).
 template <class Policy>
 CUBBY_ALWAYS_INLINE void read_value(const tuple<Policy>& s, typename Policy::stored_value& out) noexcept {
   // [tuple-word] acquire: pairs with [write-tuple]
   for (std::size_t i = 0; i < out.count; ++i) out.at[i] = s.words[Policy::stored_key::count + i].load(sync::acquire);
 }
 
-/// What one tuple is to a search.
+/// The result of a look at one tuple.
 enum class sight : std::uint8_t { other, passed, hit, carried, filling, end, sealed };
 
-/// Looks at one tuple until what is seen of it belongs together; waits while the value is being written, if it is asked
-/// for. Leaves the header that it has seen in `h`. Linearization point of a hit: the second look at the header, or,
-/// without a value, the look. `value` null: whether the key is there is all that is asked.
+/// Looks at one tuple until header and words belong together, and stores the header in `h`. With `value` it reads the value, too, and
+/// waits while it is being written; with null it only tells whether the key is there. Linearization point of a hit: the second
+/// look at the header, or, without a value, the first.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy>& s, const Probe& p, std::uint64_t tag, std::uint64_t& h,
                                   typename Policy::stored_value* value) noexcept {
@@ -60,8 +60,8 @@ CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy>& s, const Probe& p, std::u
   }
 }
 
-/// Searches the chain of a key. With `value`, which it fills in: for a thread that reads or changes. An insert under way is passed
-/// by: when it was seen the key was absent, or the insert is another key's. Without: for a thread that inserts.
+/// Searches the chain of a key. With `value`, for a thread that reads or changes: it reads the value, and skips tuples that an insert is
+/// filling, because the key was absent at that moment, or the insert is of another key. Without `value`, for a thread that inserts.
 template <class Policy, class Probe>
 seen_slot<tuple_layout<Policy>> search(const tuple_array<Policy>& a, const Probe& p,
                                        typename Policy::stored_value* value) noexcept {
@@ -85,7 +85,7 @@ seen_slot<tuple_layout<Policy>> search(const tuple_array<Policy>& a, const Probe
   return {stop::spent, nullptr, 0, count, passed};
 }
 
-/// Waits until the tuple is in another state.
+/// Blocks until the tuple is in another state.
 template <class Policy>
 CUBBY_NEVER_INLINE void wait_while(const tuple<Policy>& s, state what) noexcept {
   sync::backoff wait;
@@ -93,7 +93,7 @@ CUBBY_NEVER_INLINE void wait_while(const tuple<Policy>& s, state what) noexcept 
   while (state_of(s.header.load(sync::acquire)) == what) wait.pause();
 }
 
-/// Waits until the key that is carried out of `where` lives in the next array.
+/// Blocks until the key that moves out of `where` is in the next array.
 template <class Policy> CUBBY_ALWAYS_INLINE void wait_for_move(const tuple<Policy>& where) noexcept {
   wait_while(where, state::moving);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table's figures.
+// The statistics of a table.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/table.hpp>

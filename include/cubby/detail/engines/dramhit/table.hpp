@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table, of either slot layout; where a search begins, how one ends, and where it goes on.
+// The state of a table with either slot layout; where a search begins, how it ends, and where it goes on.
 #pragma once
 
 #include <new>
@@ -14,7 +14,7 @@ namespace cubby::inline v0::detail::engines::dramhit {
 
 using arrays::growth_factor, arrays::next_array, generations::is_complete;
 
-/// The bag of a table of tuples, which retires no word.
+/// Stands for the bag in a table of tuples, which retires no words.
 struct no_bag {
   template <class Policy> no_bag(const Policy&, const domain_ref&) noexcept {}
   static constexpr std::size_t waiting() noexcept { return 0; }
@@ -40,7 +40,7 @@ CUBBY_ALWAYS_INLINE auto* home_line(const array<Layout>& a, std::uint64_t hash) 
   return a.slots + map_hash<Policy>(hash, a.lines) * a.in_line;
 }
 
-/// Asks memory for the lines where a search for `p` begins: while the table moves, of two arrays.
+/// Prefetches the first line of a search for `p`; while the table moves, in two arrays.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE void prefetch_home(const table<Policy>& t, const Probe& p) noexcept {
   const auto& a = *first_array(t);
@@ -52,25 +52,25 @@ CUBBY_ALWAYS_INLINE void prefetch_home(const table<Policy>& t, const Probe& p) n
 /// How a search of one array ended.
 enum class stop : std::uint8_t {
   hit,     ///< the key is live in `where`
-  carried, ///< it is being moved out of `where`; it cannot change until that is done
-  filling, ///< of tuples: an insert of this key, or of one with its tag, is under way in `where`
-  end,     ///< `where` is the first slot that an insert could take
-  sealed,  ///< not here, and nobody can insert it here any more
+  carried, ///< the key is moving out of `where`; it cannot change until it has moved
+  filling, ///< tuples: an insert of this key, or of one with its tag, is filling `where`
+  end,     ///< `where` is the first slot that an insert can take
+  sealed,  ///< absent here, and no thread can insert it here any more
   spent    ///< the same, because no slot is free
 };
 
 template <class Layout> struct seen_slot {
   stop how;
   typename Layout::slot* where = nullptr;
-  typename Layout::contents contents{}; ///< of the slot, as they were read
-  std::uint64_t looked = 0;             ///< slots that were looked at
-  bool passed_moved = false;            ///< a slot on the way has moved or is moving: the key may be further on
+  typename Layout::contents contents{}; ///< of the slot, as read
+  std::uint64_t looked = 0;             ///< slots that were read
+  bool passed_moved = false;            ///< a slot before it has moved or is moving: the key may be in a later array
 };
 
-/// Where a search that did not meet the key goes on; null: the key is not in the table. Only inserts have to seal the free slot
-/// that they go past (J4). A find or a change may leave it open: at the read of that slot the key was either further on,
-/// where nobody inserts it again before it has been erased there, because its old slot says that it has moved; or it was
-/// nowhere, and that is the moment of a miss, whichever thread takes the slot afterwards.
+/// The array in which a search that has not met the key goes on; null: the key is absent. Only inserts must seal the free slot at the
+/// end of the chain (J4). A find or a change may leave it open. At the read of that slot the key was either in a later array: then
+/// its old slot says that it has moved, and no thread inserts it in the old array. Or it was absent, and that is the moment of the
+/// miss.
 template <class Layout>
 array<Layout>* beyond(const array<Layout>& a, const seen_slot<Layout>& seen) noexcept {
   return seen.how == stop::end && !seen.passed_moved ? nullptr : next_array(a);

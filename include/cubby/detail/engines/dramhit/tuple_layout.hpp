@@ -3,22 +3,23 @@
 // 64 bytes, never across a line. The header holds the paper's version beside the state:
 //   bits 0-39 version, odd: the value is being written | 40-42 state | 43 due | 44-63 tag, bits of the key's hash
 //
-// How a header changes: by compare-and-swap, but where the whole tuple belongs to one thread (store). V: any even version.
-//   empty (0)      -> filling, version 1: the tuple is somebody's, and no key is in it yet     | sealed, final
+// How a header changes: by compare-and-swap, or by a store while one thread owns the tuple. V: any even version.
+//   empty (0)      -> filling, version 1: the tuple is taken, and its key is not written yet  | sealed, final
 //   filling        -> live, version 2: its words are there     | filling + due, by a mover -> moved (store), final, no key in it
 //   live V         -> live V+1, by the thread that writes a new value  | dead, final  | moving, by a mover
 //   live V+1       -> live V+2                                 | live V+1 + due, by a mover -> moving (store of the writer)
 //   moving         -> moved (store), final: the key lives further on
-// T1  A tuple that has left `empty` is never empty again, and the key that it has got never changes, nor does its tag.
-// T2  A key is live in at most one tuple of all arrays, and where one search finds it every search comes by. Its tuple in an
-//     older array may be moving then, and shows the same value (T6).
-// T3  The value's words are written only between V and V+1; a thread that reads them between two looks at one even header has
-//     read one value. In state moving nobody writes them: it can be read, and is the key's, until it is moved.
-// T4  A thread that goes on to the next array, to insert, has met a sealed tuple, has sealed the empty one that ends the chain, or
-//     has met no empty one at all: nobody can insert the key behind it.
-// T5  Due: a mover that meets a tuple in somebody's hand leaves it to that thread to move, or to take back, and goes on.
-// T6 An entry changes in an array only when its tuples in the older ones are moved: until then they show what it was. A thread that
-//     has met it behind other arrays looks once more into the root, the only one that is moved from.
+// T1  A tuple that has left `empty` never becomes empty again. Its key and its tag never change.
+// T2  A key is live in at most one tuple of all arrays, and each search for it reaches that tuple. Its tuple in an older array may be
+//     moving then, and shows the same value (T6).
+// T3  The words of the value are written only between V+1 and V+2. A thread that reads them between two looks at the same even header
+//     has read one value. In state moving no thread writes them: the value is readable and current until the state is moved.
+// T4  A thread that goes on to the next array in order to insert has met a sealed tuple, has sealed the empty one that ends the
+//     chain, or has met no empty one. So no thread can insert the key behind it in the old array.
+// T5  Due: if a mover meets a tuple that another thread is filling or writing, it marks it due and goes on. That thread then moves
+//     the tuple, or gives it up.
+// T6  An entry changes in an array only after its tuples in the older arrays have moved; until then they show its value. So a thread
+//     that has met the entry in a later array looks once more into the root, the only array from which entries move.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ namespace cubby::inline v0::detail::engines::dramhit {
 
 enum class state : std::uint8_t { empty, filling, live, moving, moved, dead, sealed };
 
-// The paper has 32 bits of version. The bits beside it were free: a reader that sleeps between its two looks would have to
-// miss 2^39 writes of one value, and not 2^31, to take another value for the one that it began to read.
+// The paper has 32 bits of version. Here it has 40, because the bits were free: a reader would have to miss 2^39 writes between its
+// two looks, instead of 2^31, to take two values for one.
 inline constexpr unsigned state_shift = 40;
 inline constexpr unsigned tag_shift = 44;
 inline constexpr std::uint64_t version_mask = (std::uint64_t{1} << state_shift) - 1;
@@ -57,7 +58,7 @@ constexpr bool is_written(std::uint64_t header) noexcept { return header % 2 != 
 constexpr std::uint64_t stepped(std::uint64_t header) noexcept {
   return (header & ~version_mask) | ((header + 1) & version_mask);
 }
-/// Of another mix than the bits that choose the home line.
+/// The tag of a hash. It mixes the hash in another way than the choice of the home line does.
 constexpr std::uint64_t tag_of_hash(std::uint64_t hash) noexcept {
   return (hash * 0x9e3779b97f4a7c15ULL) >> tag_shift; // 2^64 divided by the golden ratio
 }
@@ -74,16 +75,16 @@ template <class Policy> struct alignas(tuple_bytes<Policy>) tuple {
   word words[tuple_words<Policy>]; ///< of the key, then of the value
 };
 
-/// Slots that are tuples: what the codec of such a table is, is `tuple_policy`.
+/// The layout with tuples. The codec of such a table is a `tuple_policy`.
 template <class Policy> struct tuple_layout {
   using slot = tuple<Policy>;
   using value = typename Policy::stored_value;
   using contents = std::uint64_t;             ///< of a slot: its header, as it was read
-  static constexpr bool counts_units = false; ///< T5: some writers move their own
-  /// No array has fewer, so that a few threads that overlook each other's inserts do not fill one up.
+  static constexpr bool counts_units = false; ///< T5: some writers move their own tuple
+  /// The fewest slots of an array, so that a few concurrent inserts, which do not count each other, cannot fill it.
   static constexpr std::uint64_t fewest_slots = 64;
-  /// An insert that had to look at so many slots asks whether the table is crowded: the sum behind the answer costs as much as a
-  /// search.
+  /// An insert that has looked at so many slots checks whether the table is crowded. The check sums counters, which costs as much as
+  /// a search.
   static constexpr std::uint64_t long_search = 8;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a tuple, changing its value, and moving it to the next array: the steps of the table in tuple_layout.hpp that take more than
-// one store. No user's code runs between them but the hash of a key that moves.
+// The state changes of tuple_layout.hpp that take more than one store (section 3, Atomicity): to fill a tuple, to change its value, and
+// to move it to the next array. Of the user's code only the hash of a moving key runs between the stores.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/resize.hpp>
@@ -8,17 +8,17 @@
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// Fills an empty tuple. False: somebody was faster, or a mover wants it (T5): then it is given up, and the key is in
-/// nobody's way. Linearization point of an insert: the second swap.
+/// Fills an empty tuple. False: another thread was faster, or a mover has marked it due (T5); then the tuple is given up, and its key
+/// does not exist. Linearization point of an insert: the second swap.
 template <tuple_policy Policy, class Probe>
 bool fill(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, const Probe& p,
           const typename Policy::stored_value& value) noexcept {
   const std::uint64_t tag = tag_of_hash(p.hash);
   const std::uint64_t mine = header_of(tag, state::filling, 1);
   std::uint64_t expected = empty_header;
-  // relaxed: taking it shows nothing yet, and who is late reads nothing of it
+  // relaxed: the tuple shows nothing yet, and a thread that is late reads nothing of it
   if (!s.header.compare_exchange(expected, mine, sync::relaxed, sync::relaxed)) return false;
-  // relaxed: nobody reads the words before [show-tuple]
+  // relaxed: no thread reads the words before [show-tuple]
   for (std::size_t i = 0; i < p.key.count; ++i) s.words[i].store(p.key.at[i], sync::relaxed);
   // relaxed: as above
   for (std::size_t i = 0; i < value.count; ++i) s.words[p.key.count + i].store(value.at[i], sync::relaxed);
@@ -32,7 +32,7 @@ bool fill(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, const Prob
   return false;
 }
 
-/// Nobody may take the tuple any more; false: somebody was faster.
+/// Seals the tuple, so that no thread can take it any more. False: another thread was faster.
 template <tuple_policy Policy> bool seal(tuple<Policy>& s) noexcept {
   std::uint64_t expected = empty_header;
   // [seal-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
@@ -40,8 +40,8 @@ template <tuple_policy Policy> bool seal(tuple<Policy>& s) noexcept {
   return s.header.compare_exchange(expected, header_of(0, state::sealed, 0), sync::release, sync::relaxed);
 }
 
-/// A key and its value into the first empty tuple of their chain, in `a` or further on. Nobody else can insert the key
-/// meanwhile: everybody finds it where it comes from.
+/// Copies a moving key and its value to the first empty tuple of their chain, in `a` or a later array. No other thread can insert the
+/// key meanwhile, because all find it in its old tuple.
 template <tuple_policy Policy, class Probe>
 void place(table<Policy>& t, tuple_array<Policy>* a, const Probe& p,
            const typename Policy::stored_value& value) noexcept {
@@ -61,14 +61,14 @@ void place(table<Policy>& t, tuple_array<Policy>* a, const Probe& p,
     }
     auto* further = next_array(*a);
     if (further == nullptr) further = make_next(t, *a, a->lines * growth_factor(a->lines, t.settings));
-    // Without memory: is_reserved_for_moves has kept a tuple for this key, unless more inserts than its margin have
-    // overlooked each other. Then there is nothing but to wait until memory comes.
+    // Without memory: is_reserved_for_moves has kept a tuple for this key, unless more concurrent inserts than its margin did not
+    // count each other. Then the only way is to wait for memory.
     if (further == nullptr) wait.pause();
     else a = further;
   }
 }
 
-/// Moves a tuple in state moving, which nobody else changes any more.
+/// Moves a tuple in state moving, which no other thread changes any more.
 template <tuple_policy Policy, class Probe>
 void carry(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint64_t header, const Probe& p) noexcept {
   typename Policy::stored_value value;
@@ -78,14 +78,14 @@ void carry(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint
   s.header.store(in_state(header, state::moved), sync::release);
 }
 
-/// Writes a new value over the one that belongs to `header`; false: somebody was faster. Linearization point of an assign:
-/// the swap or the store that ends it.
+/// Replaces the value that belongs to `header`. False: another thread was faster. Linearization point of an assign: the swap or the
+/// store that ends it.
 template <tuple_policy Policy, class Probe>
 bool overwrite(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint64_t header, const Probe& p,
                const typename Policy::stored_value& value) noexcept {
   const std::uint64_t mine = stepped(header);
   std::uint64_t expected = header;
-  // [take-tuple] acquire: pairs with [show-value]; the words of the last value were stored before ours
+  // [take-tuple] acquire: pairs with [show-value]; the words of the last value were stored before the new ones
   // relaxed: a thread that is late looks again
   if (!s.header.compare_exchange(expected, mine, sync::acquire, sync::relaxed)) return false;
   // [write-tuple] release: pairs with [tuple-word]; a thread that reads a new word sees the version odd, or a later one
@@ -102,7 +102,7 @@ bool overwrite(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::
   return true;
 }
 
-/// Moves a tuple, seals it, or leaves it to the thread that has it in hand: then false, and that thread will count it.
+/// Moves a tuple or seals it. False: another thread is filling or writing it; the tuple is marked due, and that thread will count it.
 template <tuple_policy Policy>
 bool move_slot(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s) noexcept {
   for (;;) {
@@ -125,14 +125,14 @@ bool move_slot(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s) noexc
     p.hash = t.policy.hash_of(p.key);
     const std::uint64_t moving_header = in_state(h, state::moving);
     // [carry-tuple] release: pairs with [look-at-tuple]; a thread that sees it sees the next array
-    // relaxed: somebody changed it; look again
+    // relaxed: another thread has changed it; look again
     if (!s.header.compare_exchange(h, moving_header, sync::release, sync::relaxed)) continue;
     carry(t, a, s, moving_header, p);
     return true;
   }
 }
 
-/// Moves the tuples of these units. Those that another thread has in hand are counted by that thread.
+/// Moves the tuples of these units. A tuple that another thread is filling or writing is counted by that thread.
 template <tuple_policy Policy>
 generations::moved_parts move_range(table<Policy>& t, tuple_array<Policy>& a, generations::unit_range units) noexcept {
   const std::uint64_t end = units.last * a.in_unit < a.slot_count() ? units.last * a.in_unit : a.slot_count();

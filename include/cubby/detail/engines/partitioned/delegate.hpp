@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegation (DRAMHiT section 3.3): a channel from every handle to every partition, and the threads that carry out what
-// comes. A thread that holds a partition's `writing` empties its inbox; nobody holds it between two calls. So a queue that is full
-// never has to wait for a thread that does not come: its sender empties the inbox itself.
+// Delegation (DRAMHiT section 3.3): a channel from each handle to each partition, and the threads that carry out the messages. A
+// thread takes the lock `writing` of a partition, carries out pending messages and gives the lock back. No thread keeps the lock, so
+// a sender with a full queue never depends on another thread: it carries out the messages itself.
 #pragma once
 
 #include <memory>
@@ -12,25 +12,25 @@
 #include <cubby/detail/engines/partitioned/partition_write.hpp>
 #include <cubby/detail/platform/thread.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
 /// One handle's channel to one partition, and its receiving end.
 struct lane {
   channel<> ring;
-  alignas(cpu::cache_line) channel<>::consumer end{ring}; ///< of the thread that holds the partition's `writing`
-  sync::word<std::uint64_t> refused;                      ///< messages that wanted memory which there was not
+  alignas(cpu::cache_line) channel<>::consumer end{ring}; ///< used by the thread that holds the partition's `writing`
+  sync::word<std::uint64_t> refused;                      ///< messages that were dropped for want of memory
 };
 
-/// What a handle sends from. Kept by the table when the handle ends, and used again by a later one.
+/// The sending ends of a handle. The table keeps an outbox when its handle ends, for a later handle.
 struct outbox {
   channel<>::producer* ends = nullptr; ///< one for each partition, side by side
   lane* lanes = nullptr;
-  bool* serves = nullptr; ///< partitions that this handle looks after
+  bool* serves = nullptr; ///< the partitions that this handle owns
   std::size_t count = 0;
-  std::size_t served = 0;    ///< of these
-  std::uint64_t refused = 0; ///< as flush saw it last
+  std::size_t served = 0;    ///< their number
+  std::uint64_t refused = 0; ///< the sum of `lane::refused` at the last flush
   sync::word<std::uint32_t> taken;
-  outbox* next = nullptr; ///< older ones; constant once this one is in the list
+  outbox* next = nullptr; ///< the next older outbox; constant once this one is in the list
 };
 
 inline void free_outbox(outbox* gone) noexcept {
@@ -55,13 +55,13 @@ inline outbox* make_outbox(std::size_t count) noexcept {
     ::new (static_cast<void*>(made->ends + i)) channel<>::producer(at->ring);
     made->serves[i] = false;
   }
-  made->taken.store(1, sync::relaxed); // relaxed: nobody else sees it yet
+  made->taken.store(1, sync::relaxed); // relaxed: no other thread sees it yet
   return made;
 }
 
 template <class Policy> struct delegation;
 
-/// A thread of the table: serves every `of`th partition from `first` on, and sleeps when there is nothing to do.
+/// A thread of the table. It serves every `of`th partition from `first` on, and sleeps when there is no work.
 template <class Policy> struct owner {
   delegation<Policy>* all = nullptr;
   std::size_t first = 0;
@@ -70,9 +70,9 @@ template <class Policy> struct owner {
   background_worker thread;
 };
 
-/// The partitions, who sends to them, and who serves them.
+/// The state of a table: the partitions, the outboxes of handles, and the table's own threads.
 template <class Policy> struct delegation {
-  delegation(const partition_options& chosen, Policy slots) : set(chosen, std::move(slots)) {}
+  delegation(const options& chosen, Policy slots) : set(chosen, std::move(slots)) {}
   partition_set<Policy> set;
   sync::word<outbox*> outboxes; ///< newest first; none is freed before the table
   small_lock<sync::shared> adding;
@@ -80,7 +80,7 @@ template <class Policy> struct delegation {
   std::size_t owner_count = 0;
 };
 
-/// An outbox of the caller's own, or null when there is no memory.
+/// Claims an outbox; null without memory.
 template <class Policy> outbox* take_outbox(delegation<Policy>& d) noexcept {
   // [scan-outboxes] acquire: pairs with [add-outbox]
   for (outbox* one = d.outboxes.load(sync::acquire); one != nullptr; one = one->next) {
@@ -98,7 +98,7 @@ template <class Policy> outbox* take_outbox(delegation<Policy>& d) noexcept {
   return made;
 }
 
-/// One batch of one lane: first every line is asked for, then the messages are carried out in order.
+/// Carries out one batch of a lane: prefetches all lines first, then carries out the messages in order. Returns their number.
 template <class Policy> std::size_t drain_lane(partition_set<Policy>& set, partition& p, lane& from) noexcept {
   const auto batch = from.end.peek();
   if (batch.count == 0) return 0;
@@ -113,14 +113,14 @@ template <class Policy> std::size_t drain_lane(partition_set<Policy>& set, parti
     const message& m = batch[i];
     if (!carry_out(set, p, rest[i], m.first, m.second, static_cast<write_kind>(batch.kind(i)))) ++refused;
   }
-  // relaxed: it is read behind the answer below, by a sender who has seen that
+  // relaxed: a sender reads it only after it has seen the release below
   if (refused != 0) from.refused.store(from.refused.load(sync::relaxed) + refused, sync::relaxed); // relaxed: as above
   from.end.release(batch.count);
   return batch.count;
 }
 
-/// Carries out at most one section of every handle's messages to this partition; their number. 0 also if somebody else is
-/// at it.
+/// Carries out at most one section of each handle's messages to this partition, and returns their number. It returns 0 at once if
+/// another thread is writing to the partition.
 template <class Policy> std::size_t serve(delegation<Policy>& d, std::size_t number) noexcept {
   partition& p = d.set.all[number];
   if (!p.writing.try_lock()) return 0;
@@ -130,13 +130,13 @@ template <class Policy> std::size_t serve(delegation<Policy>& d, std::size_t num
     if (one->next != nullptr) one->next->lanes[number].end.prefetch();
     done += drain_lane(d.set, p, one->lanes[number]);
   }
-  // A look at all thread records is a system call: not in every round.
+  // Reading all thread records takes a system call, so not each round does it.
   constexpr std::uint32_t rounds_between_looks = 64;
   if (p.retired != nullptr && ++p.rounds % rounds_between_looks == 0) collect_arrays(*d.set.home, p);
   p.writing.unlock();
   return done;
 }
-/// The partitions that a handle looks after.
+/// Serves the partitions that a handle owns.
 template <class Policy> std::size_t serve_own(delegation<Policy>& d, const outbox& from) noexcept {
   if (from.served == 0) return 0;
   std::size_t done = 0;
@@ -145,8 +145,8 @@ template <class Policy> std::size_t serve_own(delegation<Policy>& d, const outbo
   return done;
 }
 
-/// Wakes the table's thread that serves a partition. It may fall asleep at the same moment and not be woken: then what
-/// was shown waits for the next section, for a flush or for a queue that is full, and none of these needs that thread.
+/// Wakes the table's thread that serves a partition. The thread may fall asleep at the same moment and miss the call. Then the
+/// messages wait for the next section, a flush or a full queue, and none of these needs that thread.
 template <class Policy> void wake_owner(delegation<Policy>& d, std::size_t number) noexcept {
   if (d.owner_count == 0) return;
   owner<Policy>& o = d.owners[number % d.owner_count];
@@ -155,10 +155,11 @@ template <class Policy> void wake_owner(delegation<Policy>& d, std::size_t numbe
     o.thread.notify(); // relaxed: as above
 }
 
-/// Turns for which a waiter leaves a partition to those that serve it, before it serves the partition itself and takes its lines away.
+/// The turns for which a waiting thread leaves a partition to its owners. Then it serves the partition itself, which moves the
+/// partition's lines to its core.
 inline constexpr unsigned turns_of_owners = 128;
 
-/// One turn of waiting for a partition, in which the waiter serves: its own ones, and in the end the one that it waits for.
+/// One turn of a wait for a partition. The waiting thread serves its own partitions, and at last the one for which it waits.
 template <class Policy>
 void wait_a_turn(delegation<Policy>& d, outbox& from, std::size_t number, unsigned turns,
                  sync::backoff& wait) noexcept {
@@ -168,7 +169,7 @@ void wait_a_turn(delegation<Policy>& d, outbox& from, std::size_t number, unsign
   if (done == 0) wait.pause();
 }
 
-/// What is due at the end of a section.
+/// The work of a sender at the end of a section.
 template <class Policy> CUBBY_NEVER_INLINE void end_section(delegation<Policy>& d, outbox& from,
                                                             std::size_t number) noexcept {
   wake_owner(d, number);
@@ -182,7 +183,7 @@ CUBBY_NEVER_INLINE void send_when_there_is_space(delegation<Policy>& d, outbox& 
     wait_a_turn(d, from, number, turns, wait);
 }
 
-/// Whether the key is there, for a sender, who holds no pin. Without memory for a thread record: no.
+/// Whether the key is present, for a sender, which holds no pin. Without memory for a thread record the answer is no.
 template <class Policy>
 CUBBY_NEVER_INLINE bool is_there(const delegation<Policy>& d, const word_probe& p) noexcept {
   thread_record* const mine = registry::local(*d.set.home);
@@ -191,7 +192,8 @@ CUBBY_NEVER_INLINE bool is_there(const delegation<Policy>& d, const word_probe& 
   return find_in(d.set, p).found;
 }
 
-/// Sends one write on its way. `full`: the table holds as many entries as it may, and not this key; nothing was sent.
+/// Sends a write. If the queue is full, it serves or waits until there is space. `full`: the table is at its bound and has not this key;
+/// nothing was sent.
 template <class Policy>
 CUBBY_ALWAYS_INLINE outcome send(delegation<Policy>& d, outbox& from, const word_probe& p, std::uint64_t value,
                                  write_kind what) noexcept {
@@ -207,7 +209,7 @@ CUBBY_ALWAYS_INLINE outcome send(delegation<Policy>& d, outbox& from, const word
   return outcome::done;
 }
 
-/// Returns when everything that was sent from here has been carried out. False: not all of it, for want of memory.
+/// Returns when all messages from this outbox are carried out. Blocks; it serves meanwhile. False: some were dropped for want of memory.
 template <class Policy> bool flush(delegation<Policy>& d, outbox& from) noexcept {
   for (std::size_t i = 0; i < from.count; ++i) from.ends[i].flush();
   std::uint64_t refused = 0;
@@ -228,7 +230,7 @@ template <class Policy> void look_after(delegation<Policy>& d, outbox& from, std
   from.served = serves ? from.served + 1 : from.served - 1;
   d.set.all[number].owners.fetch_add(serves ? 1 : ~std::uint32_t{0}, sync::relaxed); // relaxed: a hint
 }
-/// Flushes, and gives the outbox back.
+/// Flushes the outbox and gives it back.
 template <class Policy> void give_outbox(delegation<Policy>& d, outbox& from) noexcept {
   (void)flush(d, from);
   for (std::size_t i = 0; i < from.count; ++i) look_after(d, from, i, false);
@@ -236,7 +238,7 @@ template <class Policy> void give_outbox(delegation<Policy>& d, outbox& from) no
   from.taken.store(0, sync::release);
 }
 
-/// The work of a thread of the table, from a notice until nothing has come for a while.
+/// The work of a thread of the table, from a notification until no message has come for some time.
 template <class Policy> void own_partitions(void* argument) noexcept {
   auto& self = *static_cast<owner<Policy>*>(argument);
   delegation<Policy>& d = *self.all;
@@ -259,4 +261,4 @@ template <class Policy> void own_partitions(void* argument) noexcept {
   (void)serve_all();
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partitioned table's beginning and end.
+// How a partitioned table is made, and how it ends.
 #pragma once
 
 #include <new>
@@ -7,12 +7,12 @@
 #include <cubby/detail/engines/partitioned/delegate.hpp>
 #include <cubby/detail/engines/partitioned/partition_scan.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
 template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
   const std::size_t wanted = d.set.settings.owners < d.set.count ? d.set.settings.owners : d.set.count;
   if (wanted == 0) return true;
-  if (wanted > most_partitions) return false; // cannot be; link-time optimisers allow for it, and warn of the size
+  if (wanted > most_partitions) return false; // impossible; without it link-time optimizers warn of the size
   d.owners = new (std::nothrow) owner<Policy>[wanted];
   if (d.owners == nullptr) return false;
   for (std::size_t i = 0; i < wanted; ++i) {
@@ -29,10 +29,10 @@ template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
   return true;
 }
 
-/// Makes a new table ready; false: no memory, or no thread for an owner. Then `close` it.
+/// Initializes a new table. False: no memory, or no thread for an owner; the caller must then `close` it.
 template <class Policy> bool open(delegation<Policy>& d) noexcept {
   constexpr std::size_t usual_partitions = 16;
-  const partition_options& o = d.set.settings;
+  const options& o = d.set.settings;
   std::size_t wanted = o.partitions != 0 ? o.partitions : o.owners > usual_partitions ? o.owners : usual_partitions;
   if (wanted > most_partitions) wanted = most_partitions;
   if (o.growth == growth_policy::fixed) d.set.bound = o.capacity;
@@ -49,9 +49,9 @@ template <class Policy> bool open(delegation<Policy>& d) noexcept {
   return start_owners(d);
 }
 
-/// Frees everything. Nobody else may use the table any more.
+/// Frees all memory and ends the table's threads. No other thread may use the table any more.
 template <class Policy> void close(delegation<Policy>& d) noexcept {
-  delete[] d.owners; // ends their threads
+  delete[] d.owners; // the destructors end the threads
   d.owners = nullptr;
   while (d.set.count != 0) {
     partition& p = d.set.all[--d.set.count];
@@ -72,4 +72,4 @@ template <class Policy> void close(delegation<Policy>& d) noexcept {
   d.outboxes.store(nullptr, sync::relaxed); // relaxed: as above
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

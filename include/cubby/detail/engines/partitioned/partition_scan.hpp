@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partitioned table as a whole: a scan over all entries, many finds at once, its figures, and the sizes that a user asks for.
+// Operations on all partitions of a table: scans, batches of finds, statistics, reserve and shrink_to_fit.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/partitioned/delegate.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
 inline constexpr std::size_t most_partitions = 4096;
 
-/// No hash spreads keys evenly: a partition's share of so many entries, and six standard deviations more.
+/// A partition's share of so many entries, and six standard deviations more, because no hash spreads keys evenly.
 inline std::uint64_t share_of(std::uint64_t entries, std::size_t partitions) noexcept {
   const std::uint64_t mean = entries / partitions + (entries % partitions != 0 ? 1 : 0);
   if (partitions == 1) return mean;
@@ -19,13 +19,13 @@ inline std::uint64_t share_of(std::uint64_t entries, std::size_t partitions) noe
   return mean + 6 * (root + 1);
 }
 
-/// Whether memory can hold so many partitions of so many lines: asked as a whole, because each of them alone might be granted.
+/// Whether memory can hold so many partitions of so many lines. The sum is checked, because each partition alone might be granted.
 inline bool can_hold(std::size_t partitions, std::uint64_t lines) noexcept {
   return lines <= arrays::most_lines && memory::can_hold(partitions * (lines + 1) * cpu::cache_line);
 }
 
-/// `f(key word, value word)` for each entry. Weak: an entry that is there all the time is met once, and again only if it was
-/// erased and came back.
+/// Calls `f(key word, value word)` for each entry. Weak: an entry that is present throughout is shown once. One that is erased and
+/// inserted again may be shown twice.
 template <class Policy, class F> void for_each(const partition_set<Policy>& set, F& f) {
   for (std::size_t i = 0; i < set.count; ++i) {
     const partition& p = set.all[i];
@@ -43,8 +43,8 @@ template <class Policy, class F> void for_each(const partition_set<Policy>& set,
   }
 }
 
-/// `take(i, found_word)` once for each i in [0, count), in order, of the probe that `make(i)` gives. The lines of the next
-/// group are asked for before this one is looked at (section 3.1).
+/// Calls `take(i, found_word)` once for each i in [0, count), in order, with the answer to the probe `make(i)`. The lines of the next
+/// group are prefetched before this group is read (section 3.1).
 template <class Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const partition_set<Policy>& set, std::size_t count, Make& make, Take& take) {
   struct request {
@@ -75,11 +75,11 @@ CUBBY_ALWAYS_INLINE void find_many(const partition_set<Policy>& set, std::size_t
 
 template <class Policy> std::size_t live_entries(const partition_set<Policy>& set) noexcept {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < set.count; ++i) sum += set.all[i].live.load(sync::relaxed); // relaxed: a recent figure
+  for (std::size_t i = 0; i < set.count; ++i) sum += set.all[i].live.load(sync::relaxed); // relaxed: a recent value
   return sum;
 }
 
-/// One partition's figures, added up; the pages of its array.
+/// Adds the statistics of a partition to `out`, and returns the pages of its array.
 inline memory::region add_figures(partition& p, table_stats& out) noexcept {
   lock_scope still(p.writing);
   const partition_array& a = *p.current.load(sync::relaxed); // relaxed: it is stored under this lock
@@ -96,18 +96,18 @@ inline memory::region add_figures(partition& p, table_stats& out) noexcept {
   out.rebuilds += p.rebuilds.load(sync::relaxed); // relaxed: a statistic
   return a.pages;
 }
-/// Waits for the writer of each partition in turn.
+/// The statistics of the table. Blocks for the writer of each partition in turn.
 template <class Policy> table_stats stats(partition_set<Policy>& set) noexcept {
   table_stats out;
   for (std::size_t i = 0; i < set.count; ++i) {
     const memory::region pages = add_figures(set.all[i], out);
-    out.huge_bytes += memory::huge_bytes(pages); // reads a file: not under the lock
+    out.huge_bytes += memory::huge_bytes(pages); // reads a file, so not under the lock
   }
   return out;
 }
 
-/// Gives every partition for which `lines(partition)` says so an array of that many lines. Waits for their writers. False: no
-/// memory; some may have theirs.
+/// Gives each partition an array of `lines(partition)` lines, if it has another size. Blocks for the writers. False: no memory; some
+/// partitions may have changed.
 template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set, Lines lines) noexcept {
   for (std::size_t i = 0; i < set.count; ++i) {
     partition& p = set.all[i];
@@ -120,7 +120,7 @@ template <class Policy, class Lines> bool resize_all(partition_set<Policy>& set,
   return true;
 }
 
-/// Space for so many entries. False: no memory, or the table is `fixed`.
+/// Makes space for so many entries. False: no memory, or the bound of a `fixed` table is smaller.
 template <class Policy> bool reserve(partition_set<Policy>& set, std::size_t entries) noexcept {
   const std::uint64_t wanted = lines_for<word_layout>(share_of(entries, set.count));
   if (!can_hold(set.count, wanted)) return false;
@@ -131,16 +131,16 @@ template <class Policy> bool reserve(partition_set<Policy>& set, std::size_t ent
   });
 }
 
-/// Gives space back that the entries do not need, dead ones' included. False: no memory.
+/// Gives back space that the entries do not need, also that of dead slots. False: no memory.
 template <class Policy> bool shrink_to_fit(partition_set<Policy>& set) noexcept {
   if (set.settings.shrink == shrink_policy::never) return true;
   return resize_all(set, [&](const partition& p) {
     const std::uint64_t now = p.current.load(sync::relaxed)->lines; // relaxed: the caller holds its lock
     const std::uint64_t needed = lines_for<word_layout>(p.used - p.dead_slots);
     const std::uint64_t wanted = needed < set.least_lines ? set.least_lines : needed;
-    // A shrink that would give back less than an eighth is not worth its copies.
+    // A shrink by less than an eighth is not worth its copy.
     return now > wanted + wanted / 8 ? wanted : now;
   });
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

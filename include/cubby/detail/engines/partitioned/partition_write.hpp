@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the one writer of a partition does there (DRAMHiT section 3.2): no locked instruction, and whole lines compared by
-// vector units, because nobody else writes. Beside the paper a writer rebuilds its partition in an array of another size
-// and publishes that by one store; readers go on in the old one until the end of a grace period.
-// Every function here wants `partition::writing` held.
+// The writes of a partition's one writer (DRAMHiT section 3.2). It uses no locked instruction, and compares whole lines with vector
+// instructions, because no other thread writes. Unlike the paper, a writer can copy its partition to an array of another size and
+// publish that by one store; readers stay in the old array until a grace period has ended. The caller of each function that
+// changes a partition holds `partition::writing`.
 #pragma once
 
 #include <type_traits>
 
 #include <cubby/detail/engines/partitioned/partition.hpp>
 
-namespace cubby::inline v0::detail::engines::dramhit {
+namespace cubby::inline v0::detail::engines::partitioned {
 
-/// What is sent to a writer: the kinds of the channel's messages.
+/// The kinds of messages to a writer.
 enum class write_kind : std::uint8_t { insert_or_assign, insert_or_add, erase };
 
 template <class Policy>
 inline constexpr bool adds = requires(const typename Policy::mapped_type& v) {
   { static_cast<typename Policy::mapped_type>(v + v) } noexcept;
 };
-/// Runs the `+` of values with `writing` held, and so only of types whose `+` may (delegated_map.hpp, adds_in_place).
+/// The sum of two values. It runs the `+` of the type while `writing` is held, so only for types with `adds_in_place`
+/// (delegated_map.hpp).
 template <class Policy> std::uint64_t sum_of(const Policy& policy, std::uint64_t a, std::uint64_t b) noexcept {
   if constexpr (adds<Policy>) {
     using V = typename Policy::mapped_type;
@@ -27,7 +28,7 @@ template <class Policy> std::uint64_t sum_of(const Policy& policy, std::uint64_t
   return b;
 }
 
-/// An array with every slot empty, or null when there is no memory.
+/// A new array with empty slots; null without memory.
 inline partition_array* make_partition_array(std::uint64_t lines) noexcept {
   if (lines > arrays::most_lines) return nullptr;
   const memory::region pages = memory::allocate((lines + 1) * cpu::cache_line);
@@ -42,7 +43,7 @@ inline void free_partition_array(partition_array* gone) noexcept {
   memory::release(pages);
 }
 
-/// Frees what no reader can see any more, at most `slice` bytes: unmapping gigabytes at once would hold up the writes.
+/// Frees retired arrays that no reader can see, at most `slice` bytes: to unmap gigabytes at once would delay the writes.
 inline void collect_arrays(domain& readers, partition& p, std::size_t slice = std::size_t{4} << 20) noexcept {
   if (p.retired == nullptr) return;
   const std::uint64_t oldest = readers.oldest();
@@ -53,7 +54,7 @@ inline void collect_arrays(domain& readers, partition& p, std::size_t slice = st
       continue;
     }
     if (one->pages.bytes > slice) {
-      memory::release(one->pages, slice); // from its end: the head is still there
+      memory::release(one->pages, slice); // from its end, so that the head stays
       return;
     }
     slice -= one->pages.bytes;
@@ -62,7 +63,7 @@ inline void collect_arrays(domain& readers, partition& p, std::size_t slice = st
   }
 }
 
-/// A slot with the word, or the one that an insert would take; null: neither.
+/// The slot with the word, or else the slot that an insert would take; null: neither exists.
 struct spot {
   open_slot* at = nullptr;
   bool present = false;
@@ -81,7 +82,7 @@ CUBBY_ALWAYS_INLINE spot seek(const partition_set<Policy>& set, const partition_
   return {};
 }
 
-/// The end of a chain in an array that has space.
+/// The slot at the end of a chain, in an array that has space.
 template <class Policy>
 open_slot& free_slot(const partition_set<Policy>& set, const partition_array& a, std::uint64_t rest) noexcept {
   for (open_slot* line = home_line<Policy>(a, rest);; line = line_after(a, line)) {
@@ -91,7 +92,7 @@ open_slot& free_slot(const partition_set<Policy>& set, const partition_array& a,
   }
 }
 
-/// Copies every entry into an array of so many lines and shows that. False: no memory; nothing has changed.
+/// Copies all entries to an array of so many lines and publishes it. O(slots). False: no memory; nothing has changed.
 template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, std::uint64_t lines) noexcept {
   partition_array* const to = make_partition_array(lines);
   if (to == nullptr) return false;
@@ -120,8 +121,8 @@ template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, s
   return true;
 }
 
-/// The lines of the array that should follow a crowded one; 0: none should. A `fixed` table is rebuilt at its size, while that
-/// gives slots back; it grows only where more than its share of the keys comes, or was on its way when the bound was reached.
+/// The lines of the array that should replace a crowded one; 0: no replacement. A `fixed` table is rebuilt at its size if that frees
+/// enough dead slots. A partition of it grows only if it gets more than its share of the keys, or if pending writes exceed the bound.
 template <class Policy>
 std::uint64_t lines_to_follow(const partition_set<Policy>& set, const partition& p, const partition_array& a) noexcept {
   if (set.settings.growth == growth_policy::fixed) {
@@ -129,10 +130,11 @@ std::uint64_t lines_to_follow(const partition_set<Policy>& set, const partition&
     return p.used < a.slot_count() ? 0 : a.lines * 2;
   }
   const bool grows = (p.used - p.dead_slots) * 5 >= a.slot_count() * 2;
-  return grows ? a.lines * growth_factor(a.lines, set.settings) : a.lines;
+  return grows ? a.lines * arrays::growth_factor(a.lines, set.settings) : a.lines;
 }
 
-/// Sees to it that there is an empty slot. Live and dead slots fill an array to four fifths; without memory, to the last one.
+/// Makes sure that there is an empty slot; false: there is none. An array is replaced when four fifths of its slots are live or dead;
+/// without memory it is filled to the last slot.
 template <class Policy> bool make_space(partition_set<Policy>& set, partition& p) noexcept {
   const partition_array& a = *p.current.load(sync::relaxed); // relaxed: only the writer stores it
   if (p.used < a.slot_count() - a.slot_count() / 5) [[likely]]
@@ -141,13 +143,13 @@ template <class Policy> bool make_space(partition_set<Policy>& set, partition& p
   return (lines != 0 && rebuild(set, p, lines)) || p.used < a.slot_count();
 }
 
-/// One entry more or less.
+/// Counts an insert (`came`) or an erase.
 template <class Policy> void count_entry(partition_set<Policy>& set, partition& p, bool came) noexcept {
   const std::uint64_t before = p.live.load(sync::relaxed); // relaxed: a count of one writer
   const std::uint64_t now = came ? before + 1 : before - 1;
   p.live.store(now, sync::relaxed); // relaxed: as above
   if (set.settings.growth != growth_policy::fixed) return;
-  // relaxed: a number; what is on its way when it reaches the bound is carried out
+  // relaxed: only a number; writes that are pending when it reaches the bound are carried out
   (void)set.placed.fetch_add(came ? 1 : ~std::uint64_t{0}, sync::relaxed);
 }
 
@@ -174,7 +176,7 @@ CUBBY_NEVER_INLINE void write_aside(partition_set<Policy>& set, partition& p, st
   count_entry(set, p, true);
 }
 
-/// Carries one message out. False: it wanted a slot, and there was no memory for a larger array.
+/// Carries out one message. False: it needed a slot, and there was no memory for a larger array.
 template <class Policy>
 CUBBY_ALWAYS_INLINE bool carry_out(partition_set<Policy>& set, partition& p, std::uint64_t rest, std::uint64_t word,
                                    std::uint64_t value, write_kind what) noexcept {
@@ -210,4 +212,4 @@ CUBBY_ALWAYS_INLINE bool carry_out(partition_set<Policy>& set, partition& p, std
   return true;
 }
 
-} // namespace cubby::inline v0::detail::engines::dramhit
+} // namespace cubby::inline v0::detail::engines::partitioned

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference engine: one spin lock around one std::unordered_multimap from {hash, key word} to value word. No verb here
-// is clever, so that every promise of contract.hpp can be read off it: the oracle of the tests, the lower bound of the
-// benches, and the lesson for writing an engine. Not light: include it where you want it.
+// The reference engine: a spin lock around a std::unordered_multimap from {hash, key word} to value word. Each verb is simple, so that
+// its agreement with the contract is easy to see. It is the oracle of the tests, the lower bound of the benches, and the example for
+// a new engine. Only cubby/reference.hpp includes it, because <unordered_map> is large.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ public:
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] const Policy& slots() const noexcept { return policy_; }
   static thread_pin pin(thread_record& s) noexcept { return thread_pin(s); }
-  /// The calling thread's record; null when there is no memory for one.
+  /// The calling thread's record; null if there is no memory for one.
   [[nodiscard]] thread_record* local_thread_record() noexcept { return registry::local(*home_); }
   /// A thread record for a handle; null: no memory.
   [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*home_); }
@@ -58,7 +58,7 @@ public:
 
   inserted_word insert(thread_record&, const probe& p, std::uint64_t word) { return place(p, word, false); }
 
-  /// `f` is shown a word with the lock released, and its decision is carried out if that word is still there.
+  /// `f` is shown a word without the lock, and its decision is carried out if the entry still has that word.
   template <class F> mutated mutate(thread_record&, const probe& p, F f) {
     for (;;) {
       const found_word seen = look(p);
@@ -78,7 +78,7 @@ public:
     for (const auto& entry : copy()) f(entry.key_word, entry.value_word);
   }
 
-  /// The lock is the point in time.
+  /// The point in time is that at which the lock is held.
   template <class B, class F> bool snapshot(thread_record&, B begin, F sink) {
     lock_scope held(lock_);
     if (!begin(index_.size())) return false;
@@ -114,7 +114,7 @@ public:
     now.size = index_.size() - hidden_;
     now.capacity = slots_now();
     now.bins = index_.bucket_count();
-    // a node is {next, cached hash, pair}, as the common implementations have it
+    // a node is {next, cached hash, pair}, as in the common implementations
     now.bytes = now.bins * sizeof(void*) + index_.size() * (sizeof(typename index::value_type) + 2 * sizeof(void*));
     now.retired = retired_.waiting();
     now.growths = growths_;
@@ -207,8 +207,8 @@ private:
     return true;
   }
 
-  /// False without memory. The map reckons with floating point, which does not hold the largest sizes, and clears the
-  /// buckets that it gets: more than memory can hold must not come to that.
+  /// Makes space; false without memory. The multimap computes sizes in floating point, which cannot hold the largest ones, and clears
+  /// all its buckets. So requests beyond the machine's memory are refused first.
   bool make_space(std::size_t entries) {
     if (entries > index_.max_size() || !memory::can_hold(entries * sizeof(void*))) return false;
     return fail::attempt([&] { index_.reserve(entries); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many finds with their memory latencies overlapped: heads are asked for one group ahead; then the group's heads are read
-// and their first nodes asked for; then, in record tables, the records; then each request is answered.
+// Many finds with overlapping memory latencies. Bucket heads are prefetched one group ahead. Then the group's heads are read and
+// their first nodes prefetched; then, in record tables, the records; then each request is answered. The paper has no batches.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
@@ -8,8 +8,8 @@
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// `take(i, found_word)` once for each i in [0, count), in order, of the probe that `make(i)` gives; `make` is pure and is
-/// called more than once.
+/// Calls `take(i, found_word)` once for each i in [0, count), in order, with the answer to the probe `make(i)`. `make` must be pure: it
+/// is called more than once.
 template <class Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {

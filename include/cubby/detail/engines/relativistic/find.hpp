@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups: load the root, the bucket's head, and follow links, comparing keys. Nothing is written, nothing is tried again,
-// nobody is waited for. A chain may hold nodes of other buckets; comparing keys is all that takes.
+// Lookups (section 3): load the root and the bucket's head, follow links and compare keys. A lookup writes nothing, never retries and
+// never waits. A chain may hold nodes of other buckets; the comparison of keys skips them.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/table.hpp>
@@ -8,8 +8,8 @@
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// The first link of the chain of `hash`. One step aside for a chain that has moved: an array moves on only after
-/// waiting for readers, so a reader that began before cannot meet a second one.
+/// The first link of the chain of `hash`. If the chain has moved, it is in the next array. It cannot have moved twice, because a second
+/// resize begins only after a wait for readers.
 template <class Policy>
 CUBBY_ALWAYS_INLINE std::uint64_t first_link(const table<Policy>& t, std::uint64_t hash) noexcept {
   // [table-root] seq_cst: pairs with [show-root]; the first load of a verb stays behind what its thread did before
@@ -25,31 +25,30 @@ CUBBY_ALWAYS_INLINE std::uint64_t first_link(const table<Policy>& t, std::uint64
 }
 
 CUBBY_NEVER_INLINE inline node* node_past_marks(std::uint64_t link) noexcept { return node_at(link); }
-/// The node that a link leads to, whose marks are rare: a branch that is foreseen, where taking them away would add to the
-/// latency of each node on a chain.
+/// The node to which a link leads. Marks are rare, so a predicted branch is cheaper than clearing them for each node of a chain.
 CUBBY_ALWAYS_INLINE node* follow(std::uint64_t link) noexcept {
   if ((link & mark::all) != 0) [[unlikely]]
     return node_past_marks(link);
   return std::bit_cast<node*>(link);
 }
 
-/// A node that a search met; it was in the table at some moment of the search.
+/// A node that a search has met. It was in the table at some moment of the search.
 struct seen_slot {
   node* where = nullptr;
   std::uint64_t value = 0;
   bool hidden = false;
-  unsigned steps = 0; // nodes that were passed on the way
+  unsigned steps = 0; // nodes before it on the chain
 };
 
-/// The node that a replaced one's link leads to has the entry's next value, and had it when the replaced one was reached
-/// or later: no assign follows before the paths have left the replaced one (replace_node). So one step is enough.
+/// The node that has replaced the one with this link. It has the value that the entry got at the moment of the replacement. The next
+/// assign comes only after all paths have left the replaced node (replace_node), so one step is enough.
 CUBBY_NEVER_INLINE inline seen_slot replacement(std::uint64_t link, unsigned steps) noexcept {
   node* const made = node_at(link);
   // [read-value] acquire: pairs with [write-value]
   return {made, made->value.load(sync::acquire), false, steps};
 }
 
-/// Searches from `link` for the probe's key. Only inside a pin, which keeps alive what it meets, dead nodes included.
+/// Searches for the probe's key from `link` on. Only inside a pin, which keeps alive all nodes that it meets, dead ones included.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE seen_slot search(const Policy& policy, std::uint64_t link, const Probe& probe) noexcept {
   unsigned steps = 0;
@@ -61,9 +60,9 @@ CUBBY_ALWAYS_INLINE seen_slot search(const Policy& policy, std::uint64_t link, c
     }
     // [read-value] acquire: pairs with [write-value], and with [mark-dead-node]
     const std::uint64_t value = n->value.load(sync::acquire);
-    // Linearization point of a find: this load of a link without marks. The value was the entry's a moment before, when
-    // the node was not dead either. A miss is right when the chain was entered, or when the node was removed since; what
-    // a replaced node leads to, when that was reached, or when it was replaced since.
+    // Linearization point of a find: this load of a link without marks. The value was the entry's a moment before, when the
+    // node was not dead either. The point of a miss is the load of the head, or the removal of the node after that. The
+    // point of a replaced node's value is the load of its link, or the replacement after that.
     // [follow] acquire: pairs with [put-link], with [mark-dead] and with [mark-replaced]
     link = n->next.load(sync::acquire);
     if ((link & mark::dead) != 0 || !policy.matches(probe, value)) continue;
@@ -74,15 +73,15 @@ CUBBY_ALWAYS_INLINE seen_slot search(const Policy& policy, std::uint64_t link, c
   return {.steps = steps};
 }
 
-/// The value word under the probe's key. Waits for nothing; a step more for each node that is linked ahead meanwhile.
-/// Linearizable.
+/// The value word of the probe's key. Linearizable. Never waits. It takes one more step for each node that is linked ahead of it
+/// meanwhile.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const Probe& probe) noexcept {
   const seen_slot hit = search(t.policy, first_link(t, probe.hash), probe);
   return {hit.where != nullptr && !hit.hidden, hit.value};
 }
 
-/// Asks for the bucket's head.
+/// Prefetches the bucket's head.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_head(const table<Policy>& t, const word_probe& probe) noexcept {
   // [table-root] acquire: pairs with [show-root]
@@ -90,12 +89,12 @@ CUBBY_ALWAYS_INLINE void prefetch_head(const table<Policy>& t, const word_probe&
   prefetch_line(&at->heads[probe.hash & at->mask]);
 }
 
-/// Asks for the record of the first node on the chain that shows the probe's key word. A hint: nothing is verified.
+/// Prefetches the record of the first node on the chain with the probe's key word. A hint: it does not compare keys.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, std::uint64_t link, std::uint64_t word) noexcept {
   for (const node* n = node_at(link); n != nullptr; n = node_at(link)) {
     if (n->key == word) {
-      // relaxed: what was overwritten costs a useless prefetch
+      // relaxed: an old value only causes a useless prefetch
       prefetch_line(policy.record_of(n->value.load(sync::relaxed)));
       return;
     }

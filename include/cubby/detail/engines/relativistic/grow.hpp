@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a table changes its size, and who does the work: growth when there is more than one entry a bucket, shrinking by
-// policy, the share of each writer, and calls that see a resize to its end.
+// When a table changes its size, and which threads do the work: growth beyond one entry a bucket, shrinks by policy, the share of
+// each writer, and the calls that finish a resize.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/resize.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// While readers are waited for, one writer in so many asks whether they have gone: that is a look at every thread record.
+/// During a wait for readers, one write in so many checks whether they have left, because the check reads all thread records.
 inline constexpr std::uint64_t writers_a_look = 32;
-/// How long a call waits for others in one resize, in microseconds of sleeps; then it is left to writers and the worker.
+/// How long a call waits for other threads in one resize, in microseconds of sleeps. Then writers and the worker go on.
 inline constexpr std::uint64_t longest_wait = 1000000;
 
-/// The share of a resize that a writer does before it returns. Never waits: where another writer is in the way the share
-/// ends, and the next one begins there: that writer's own, unless somebody has the resize in hand just then.
+/// The share of a resize that a writer does before it returns. Never waits: at a family whose stripe another writer holds, the share
+/// ends, and the next writer begins there.
 template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t) noexcept {
   if (t.settings.growth == growth_policy::background && t.worker.is_here()) return;
-  // relaxed, both: a hint; rations, nothing else
+  // relaxed, both: a hint; `ticks` only limits how often this happens
   const bool waits = t.busy.load(sync::relaxed) == resize_state::readers_to_wait_for;
   if (waits && t.ticks.fetch_add(1, sync::relaxed) % writers_a_look != 0) return;
   if (!t.resize_lock.try_lock()) return;
@@ -24,12 +24,12 @@ template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t)
   t.resize_lock.unlock();
 }
 template <class Policy> CUBBY_ALWAYS_INLINE void maintenance(table<Policy>& t) noexcept {
-  // relaxed: a hint; a missed one is seen by the next writer
+  // relaxed: a hint; the next writer sees it if this one does not
   if (t.busy.load(sync::relaxed) != resize_state::none) [[unlikely]]
     do_maintenance(t);
 }
 
-/// Begins a resize to `buckets` unless one is under way, or being thought about.
+/// Begins a resize to `buckets`, unless one is in progress or another thread is about to begin one.
 template <class Policy> void try_begin(table<Policy>& t, std::uint64_t buckets) noexcept {
   if (!t.resize_lock.try_lock()) return;
   // relaxed: under the lock
@@ -38,15 +38,15 @@ template <class Policy> void try_begin(table<Policy>& t, std::uint64_t buckets) 
   if (begun && t.settings.growth == growth_policy::background) t.worker.notify();
 }
 
-/// The least buckets for `live` entries that are a growth step away from `now`.
+/// The smallest number of buckets for `live` entries that is at least one growth step larger than `now`.
 inline std::uint64_t grown_size(const options& settings, std::uint64_t now, std::uint64_t live) noexcept {
   std::uint64_t size = now * (settings.growth_factor == 0 ? 2 : std::bit_ceil(settings.growth_factor));
   while (size < live && size < most_buckets) size *= 2;
   return size;
 }
 
-/// After an insert that left `live` entries in its stripe: looks at the whole table now and then once a stripe has its
-/// share, and begins to grow when there is more than one entry a bucket.
+/// Called after an insert, with the `live` entries of its stripe. Once a stripe has its share of the entries, it counts the whole table
+/// from time to time, and begins a growth if there is more than one entry a bucket.
 template <class Policy> CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, std::uint64_t live) noexcept {
   // relaxed: a recent figure
   const std::uint64_t now = t.buckets.load(sync::relaxed);
@@ -62,8 +62,8 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, 
   maintenance(t);
 }
 
-/// The buckets that an automatic table with `all` entries in `now` buckets is to have: `now`, or if no more than an eighth of
-/// an entry a bucket is left, between a quarter and a half, so that it takes a twofold change either way to move again.
+/// The number of buckets that an automatic table with `all` entries in `now` buckets should have. At an eighth of an entry a bucket or
+/// less, it is the size with a quarter to a half; so a twofold change either way is needed for the next resize.
 template <class Policy>
 std::uint64_t shrunk_size(const table<Policy>& t, std::uint64_t now, std::uint64_t all) noexcept {
   std::uint64_t least = buckets_for(all * 2);
@@ -71,7 +71,7 @@ std::uint64_t shrunk_size(const table<Policy>& t, std::uint64_t now, std::uint64
   return all * 8 <= now && least < now ? least : now;
 }
 
-/// After an erase that left `live` entries in its stripe: an automatic table begins to shrink when it is nearly empty.
+/// Called after an erase, with the `live` entries of its stripe. An automatic table begins to shrink if it is nearly empty.
 template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, std::uint64_t live) noexcept {
   // relaxed: a recent figure
   const std::uint64_t now = t.buckets.load(sync::relaxed);
@@ -84,8 +84,8 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, s
   maintenance(t);
 }
 
-/// Sees the resize that is under way to its end. False: others were waited for long enough, or readers not at all because the
-/// caller is one. Waits without the lock.
+/// Finishes the resize that is in progress. Waits without the lock. False: the longest wait was over, or it would have had to wait for
+/// readers inside a pin of the caller.
 template <class Policy> bool finish_resize(table<Policy>& t, const thread_record& mine) noexcept {
   const bool inside = registry::inside(*t.home) || registry::inside(mine);
   for (rcu::reader_backoff wait;;) {
@@ -104,9 +104,8 @@ template <class Policy> bool finish_resize(table<Policy>& t, const thread_record
   }
 }
 
-/// Space for `entries` without further growth. False: no memory, or a `fixed` table would have to grow. True also when
-/// others hold up a growth that has begun, which goes on when they have gone, or a shrink, behind which the growth comes if
-/// there is memory then.
+/// Makes space for `entries` without further growth. False: no memory, or a `fixed` table would have to grow. True also if readers hold
+/// up the growth, which then goes on when they have left, or a shrink; then the growth follows it if there is memory.
 template <class Policy> bool reserve(table<Policy>& t, const thread_record& mine, std::uint64_t entries) noexcept {
   if (entries > t.bound) return false;
   const std::uint64_t buckets = buckets_for(entries);
@@ -127,8 +126,8 @@ template <class Policy> bool reserve(table<Policy>& t, const thread_record& mine
   }
 }
 
-/// Gives back what the entries do not need, down to the capacity that was asked for. False: no memory for a smaller array. True also when
-/// others hold up what has begun.
+/// Gives back space that the entries do not need, down to the user's capacity. False: no memory for a smaller array. True also if
+/// readers hold up the shrink.
 template <class Policy> bool shrink_to_fit(table<Policy>& t, const thread_record& mine) noexcept {
   for (std::uint64_t last = ~std::uint64_t{0};;) {
     if (!finish_resize(t, mine)) return true;
@@ -136,7 +135,7 @@ template <class Policy> bool shrink_to_fit(table<Policy>& t, const thread_record
     // relaxed: under the lock
     const std::uint64_t now = t.buckets.load(sync::relaxed);
     if (t.work.at != stage::idle) continue;
-    // Counted under the lock: what has made the table grow since is among them.
+    // Counted under the lock, so entries that have made the table grow since are included.
     std::uint64_t least = buckets_for(live_entries(t));
     if (least < t.least_buckets) least = t.least_buckets;
     if (now >= last || least >= now) return true;
@@ -145,9 +144,9 @@ template <class Policy> bool shrink_to_fit(table<Policy>& t, const thread_record
   }
 }
 
-/// Begins what inserts, or erases beside a shrink, would have begun had no resize been under way; under `resize_lock`, when
-/// there is none any more. Nobody else might come by for it. A growth is not followed by a shrink here: the space may be
-/// what `reserve` has asked for. Nor does a shrink go below the buckets that it has `asked` for meanwhile.
+/// Begins the resize that inserts or erases could not begin because another one was in progress. Under `resize_lock`, after the end of
+/// that one. Without it no later write might begin the resize. It begins no shrink after a growth, because `reserve` may have asked
+/// for the space, and no shrink below the buckets that `reserve` has `asked` for meanwhile.
 template <class Policy>
 bool begin_what_is_left(table<Policy>& t, bool has_shrunk, std::uint64_t asked) noexcept {
   // relaxed: under the lock
@@ -162,11 +161,11 @@ bool begin_what_is_left(table<Policy>& t, bool has_shrunk, std::uint64_t asked) 
   return true;
 }
 
-/// What the background thread does when it is woken: what is under way, and what that has kept from beginning.
+/// The work of the background thread when it is woken: the resize in progress, and those that it has kept from beginning.
 template <class Policy> void background_work(void* argument) {
   auto& t = *static_cast<table<Policy>*>(argument);
   rcu::reader_backoff wait;
-  while (t.closing.load(sync::relaxed) == 0) { // relaxed: a request to hurry; the join that follows orders everything
+  while (t.closing.load(sync::relaxed) == 0) { // relaxed: only a request to stop early; the join orders everything
     progress how;
     {
       lock_scope hold(t.resize_lock);

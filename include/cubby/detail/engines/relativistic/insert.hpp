@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Insert only if absent. The key is searched for without a lock; the node is built; then, under the stripe's lock and if
-// nothing was inserted there since the search began, the node is linked at its place in the order of its bucket's chain. A new
-// node leads to what the link before it led to, so it skips nothing and no resize has to know of it.
+// Insert if absent (section 3). It searches for the key without a lock and builds the node. Then, under the stripe's lock, it links the
+// node at its place in the order of its bucket's chain, if there was no insert in the stripe since the search began. The new node's
+// link is the old value of the link before it, so no node is skipped, and inserts go on during a resize.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/find.hpp>
@@ -9,7 +9,7 @@
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// More entries of one hash than this are refused: growth does not part them, and every lookup would pass them.
+/// The most entries with one hash. Growth cannot separate them, and each lookup would pass all of them.
 inline constexpr unsigned most_of_one_hash = 64;
 
 template <class Policy>
@@ -29,7 +29,7 @@ CUBBY_NEVER_INLINE bool too_many_share(const table<Policy>& t, std::uint64_t has
 /// Takes one of the places of a `fixed` table; false: there is none.
 template <class Policy> bool take_place(table<Policy>& t) noexcept {
   if (t.bound == ~std::uint64_t{0}) return true;
-  // relaxed, all: a number, and what it counts is published by other means
+  // relaxed, all: only a number; the nodes are published by other stores
   std::uint64_t placed = t.placed.load(sync::relaxed);
   while (placed < t.bound) {
     // relaxed: as above
@@ -42,8 +42,8 @@ template <class Policy> void give_place(table<Policy>& t) noexcept {
   if (t.bound != ~std::uint64_t{0}) t.placed.fetch_add(~std::uint64_t{0}, sync::relaxed);
 }
 
-/// The link of the hash's chain where a node of this hash belongs: in front of the first that does not come before it. Under the
-/// lock of the stripe.
+/// The link at which a node of this hash belongs: the one before the first node that does not come before it. Under the lock of the
+/// stripe.
 template <class Policy>
 sync::word<std::uint64_t>& place_of(const Policy& policy, bucket_array& at, std::uint64_t hash) noexcept {
   sync::word<std::uint64_t>* from = &at.heads[hash & at.mask];
@@ -57,7 +57,7 @@ sync::word<std::uint64_t>& place_of(const Policy& policy, bucket_array& at, std:
 
 enum class linking : std::uint8_t { linked, outdated, full };
 
-/// Links `made` if nothing was inserted in its stripe since `seen`.
+/// Links `made` if there was no insert in its stripe since `seen`.
 template <class Policy>
 linking link_node(table<Policy>& t, stripe& s, std::uint64_t hash, node& made, std::uint64_t seen,
                   std::uint64_t& live) noexcept {
@@ -75,8 +75,8 @@ linking link_node(table<Policy>& t, stripe& s, std::uint64_t hash, node& made, s
   return linking::linked;
 }
 
-/// Inserts `value` under the probe's key, with `marks`, unless the key is there (or reserved). The caller keeps `value`
-/// unless it was inserted. Other inserts of the same stripe may make it search again.
+/// Inserts `value` for the probe's key, with `marks`, unless the key is present or reserved. If it is not inserted, `value` stays the
+/// caller's. Other inserts in the same stripe may make it search again.
 template <class Policy, class Probe>
 inserted_word insert(table<Policy>& t, const Probe& probe, std::uint64_t value, std::uint64_t marks = 0) noexcept {
   stripe& s = stripe_of(t, probe.hash);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the relativistic engine stores: nodes, each an entry that keeps its address for life, and arrays of bucket heads.
-//   link   [63 address of a node 3 | replaced 2 | hidden 1 | dead 0]   in a node: marks of that node itself
+// What the relativistic engine stores (section 3): nodes, each with an entry that never changes its address, and arrays of bucket heads.
+//   link   [63 address of a node 3 | replaced 2 | hidden 1 | dead 0]   in a node; the marks are those of that node
 //   head   the same without marks; or [... | moved 0]                  the chain has moved to the next array
-// Invariants, which every writer keeps (README.md has the argument):
-//   N1  From the head of a bucket, following links, every live node of that bucket is met; nodes of other buckets may
-//       be, too, while a larger array is being unzipped. The same from every link that a reader may stand on.
-//   N2  A link changes only under the lock of its node's stripe; a dead node's link does not change any more.
-//   N3  A node is marked dead before it is unlinked from every link that leads to it, and unlinked before it is retired.
-//       A replaced one (of a record) leads to the node that has its key now, before any link that led to it does.
-//   N4  A link leads to a node that does not come before its own in the order of hashes that `comes_before` says, and the
-//       head of a bucket to no node that comes before the bucket's own. So a reader that has passed the nodes of its
-//       bucket needs nothing more of its chain, and one that has not is on no node of an earlier bucket.
-//   N5  A node that is in its stripe's list of held ones is changed, replaced and removed by its holder alone.
-//   N6  In a growth by more than `most_siblings`, the paths of buckets that are not in `sibling_list` have their own nodes alone.
+// Invariants, which each writer keeps (README.md has the argument):
+//   N1  A reader that follows links from the head of a bucket meets each live node of that bucket. While a larger array is being
+//       unzipped it may also meet nodes of other buckets. The same holds from each link at which a reader may be.
+//   N2  A link changes only under the lock of its node's stripe. The link of a dead node does not change any more.
+//   N3  A node is marked dead before the links to it are removed, and all of them are removed before it is retired. The link of a
+//       replaced node (of a record) leads to its replacement, before any other link does.
+//   N4  In the order of hashes that `comes_before` defines, a link never leads to a node before its own, and the head of a bucket
+//       never to a node before the bucket's own. So a reader that has passed the nodes of its bucket needs no more of the chain,
+//       and a reader that has not passed them is at no node of an earlier bucket.
+//   N5  Only the holder of a node in its stripe's list `held` changes, replaces or removes the node.
+//   N6  In a growth by more than `most_siblings`, the path of a bucket that is not in `sibling_list` has only the bucket's own nodes.
 #pragma once
 
 #include <bit>
@@ -27,30 +27,30 @@
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// Locks of a table, and its least number of buckets: a hash has the same lock whatever the size of the table.
+/// The number of locks, and the least number of buckets: the lock of a hash does not depend on the size of the table.
 inline constexpr std::uint64_t stripe_count = 64;
-/// 8 TiB of heads: more than there is memory for, and products of sizes below it do not wrap.
+/// 8 TiB of heads, which no machine has memory for. Products of sizes below it do not wrap.
 inline constexpr std::uint64_t most_buckets = std::uint64_t{1} << 40;
 
 namespace mark {
-inline constexpr std::uint64_t dead = 1;     // removed: readers pass it by, and its value is not to be read
-inline constexpr std::uint64_t hidden = 2;   // a reservation: readers pass it by, inserts of its key fail
-inline constexpr std::uint64_t replaced = 4; // of a record table: the link leads to the node that has taken its place
-inline constexpr std::uint64_t gone = dead | replaced; // unlinked: nothing is changed in it any more
+inline constexpr std::uint64_t dead = 1;     // removed: readers skip it, and its value is undefined
+inline constexpr std::uint64_t hidden = 2;   // a reservation: readers skip it, and inserts of its key fail
+inline constexpr std::uint64_t replaced = 4; // in a record table: the link leads to the node that has replaced it
+inline constexpr std::uint64_t gone = dead | replaced; // unlinked: it does not change any more
 inline constexpr std::uint64_t all = 7;
 } // namespace mark
 namespace head_mark {
-inline constexpr std::uint64_t moved = 1; // look into the next array
+inline constexpr std::uint64_t moved = 1; // the chain is in the next array
 } // namespace head_mark
 
-/// The order of chains, that of split-ordered lists: by the lowest bit in which two hashes differ. Whatever number of low
-/// bits chooses a bucket, the nodes of one bucket lie side by side, and in a smaller array behind those of another.
+/// The order of chains, as in split-ordered lists: by the lowest bit in which two hashes differ. For any number of low bits that choose
+/// a bucket, the nodes of one bucket are neighbours in it.
 constexpr bool comes_before(std::uint64_t hash, std::uint64_t other) noexcept {
   const std::uint64_t differ = hash ^ other;
   return (other & differ & (~differ + 1)) != 0;
 }
-/// The bucket whose nodes follow those of `bucket` in that order, of buckets that differ in the bits of `ways` alone; behind
-/// the last the first. Adds one with the highest bit as the ones.
+/// The next bucket after `bucket` in that order, among the buckets that differ only in the bits of `ways`. After the last comes the
+/// first. It adds one in reversed bit order.
 constexpr std::uint64_t next_sibling(std::uint64_t bucket, std::uint64_t ways) noexcept {
   std::uint64_t bit = std::bit_floor(ways);
   for (; (bucket & bit & ways) != 0; bit /= 2) bucket ^= bit;
@@ -59,7 +59,7 @@ constexpr std::uint64_t next_sibling(std::uint64_t bucket, std::uint64_t ways) n
 
 struct node {
   sync::word<std::uint64_t> next;
-  std::uint64_t key = 0; // constant once the node can be reached
+  std::uint64_t key = 0; // constant once the node is linked
   sync::word<std::uint64_t> value;
 };
 static_assert(sizeof(node) == 24 && alignof(node) == 8);
@@ -67,8 +67,7 @@ static_assert(sizeof(node) == 24 && alignof(node) == 8);
 CUBBY_ALWAYS_INLINE node* node_at(std::uint64_t link) noexcept { return std::bit_cast<node*>(link & ~mark::all); }
 inline std::uint64_t link_to(const node& n) noexcept { return std::bit_cast<std::uint64_t>(&n); }
 
-/// A node that nobody can reach yet, or null without memory. A record's node lies in front of the record: one allocation,
-/// which goes with the record.
+/// A new node that is not linked yet; null without memory. The node of a record lies in front of the record, in the same allocation.
 template <class Policy> node* make_node(std::uint64_t key, std::uint64_t value, std::uint64_t link) noexcept {
   void* space = nullptr;
   if constexpr (Policy::unique_words) space = Policy::front_of(value);
@@ -81,10 +80,10 @@ template <class Policy> node* make_node(std::uint64_t key, std::uint64_t value, 
   made->next.store(link, sync::relaxed); // relaxed: as above
   return made;
 }
-/// Of a word table.
+/// For word tables.
 inline void free_node(node* gone) noexcept { detail::give_raw(gone); }
 
-/// Retired nodes of word tables wait in their value words: a reader that has found the node dead does not use what it read there.
+/// Retired nodes of word tables are linked through their value words. A reader that finds a node dead does not use its value.
 struct node_policy {
   static constexpr bool unique_words = true;
   class link_word {
@@ -107,23 +106,23 @@ struct node_policy {
   static void dispose(std::uint64_t word) noexcept { free_node(node_at(word)); }
 };
 
-/// Which buckets of each family a wide growth has given a chain. While it is under way only these can lead to one another's
-/// nodes: a bucket that got none holds later inserts alone, which lead to nothing (N6). So nobody looks at the others.
+/// The buckets of each family that a wide growth has given a chain. During the growth only these can lead to nodes of one another: a
+/// bucket without a chain has only later inserts, which lead to no other bucket (N6). So the other buckets need not be searched.
 struct sibling_list {
   struct run {
     std::uint32_t first;
-    std::uint32_t count; ///< of the family's buckets in the list; too_many: look at all
+    std::uint32_t count; ///< the family's buckets in the list; too_many: search all
   };
   static constexpr std::uint32_t too_many = ~std::uint32_t{0};
-  run* runs = nullptr; ///< one for each family, changed under the lock of its stripe; null: the growth is not wide
+  run* runs = nullptr; ///< one for each family; changed under the lock of its stripe; null: the growth is not wide
   std::uint64_t* buckets = nullptr;
-  std::uint32_t used = 0; ///< the resizer's
+  std::uint32_t used = 0; ///< used by the resizing thread only
   std::uint32_t space = 0;
 
   static std::uint64_t bytes_for(std::uint64_t families, std::uint64_t space) noexcept {
     return families * sizeof(run) + space * sizeof(std::uint64_t);
   }
-  /// Into zeroed memory of that size.
+  /// Places the list in zeroed memory of that size.
   void settle(std::byte* at, std::uint64_t families, std::uint64_t most) noexcept {
     runs = reinterpret_cast<run*>(at);
     buckets = reinterpret_cast<std::uint64_t*>(at + families * sizeof(run));
@@ -142,18 +141,18 @@ struct sibling_list {
   }
 };
 
-/// The heads of a table of one size. A bucket is chosen by the low bits of the hash.
+/// The bucket heads of a table of one size. The low bits of the hash choose the bucket.
 struct alignas(cpu::cache_line) bucket_array {
   sync::word<std::uint64_t>* heads = nullptr;
   std::uint64_t mask = 0; // buckets minus one
-  /// Buckets whose numbers agree under this mask may share nodes; `mask` when every chain is precise.
+  /// Buckets whose numbers agree under this mask may share nodes. Equal to `mask` if each chain has only its own nodes.
   sync::word<std::uint64_t> family_mask;
-  sync::word<bucket_array*> next; // where chains move to; set once
+  sync::word<bucket_array*> next; // the array to which chains move; set once
   memory::region pages;
   sibling_list siblings; // behind the heads, in the same mapping
 };
 
-/// `f(bucket)` for each bucket of a family, `step` buckets apart, that may share nodes with others. Under the lock of its stripe.
+/// Calls `f(bucket)` for each bucket of a family that may share nodes with others, `step` buckets apart. Under the lock of its stripe.
 template <class F>
 void for_each_sibling(const bucket_array& at, std::uint64_t family, std::uint64_t step, F f) noexcept {
   const sibling_list& list = at.siblings;
@@ -165,8 +164,8 @@ void for_each_sibling(const bucket_array& at, std::uint64_t family, std::uint64_
   for (std::uint64_t b = family; b <= at.mask; b += step) f(b);
 }
 
-/// `buckets` empty chains, or null without memory; for a wide growth of so many families with space for `listed` siblings. A
-/// header in front of the heads would cost the smallest tables a page, and large ones a huge page.
+/// An array of `buckets` empty chains; null without memory. For a wide growth it has space for `families` and `listed` siblings. A
+/// header in front of the heads would cost small tables a page and large ones a huge page.
 inline bucket_array* make_array(std::uint64_t buckets, std::uint64_t families = 0, std::uint64_t listed = 0) noexcept {
   if (buckets > most_buckets) return nullptr;
   auto* const made = new (std::nothrow) bucket_array;
@@ -177,7 +176,7 @@ inline bucket_array* make_array(std::uint64_t buckets, std::uint64_t families = 
     delete made;
     return nullptr;
   }
-  // Zero bytes are an empty chain, so the mapping is used as it comes.
+  // Zero bytes are an empty chain, so the mapping needs no initialization.
   made->heads = reinterpret_cast<sync::word<std::uint64_t>*>(made->pages.address);
   made->mask = buckets - 1;
   if (families != 0) made->siblings.settle(made->pages.address + heads, families, listed);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table's beginning and end.
+// How a table is made, and how it ends.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/grow.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// Makes a new table ready; false: no memory, or no thread for background growth.
+/// Initializes a new table. False: no memory, or no thread for background growth.
 template <class Policy> bool open(table<Policy>& t) noexcept {
   if (t.settings.chunk_bins == 0) t.settings.chunk_bins = 1;
   if (t.settings.move_bins == 0) t.settings.move_bins = 1;
@@ -23,8 +23,8 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
   return t.settings.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
 }
 
-/// Whether no lock of the table is held; the caller is alone and holds them from here on. In the child of a fork a lock may belong to
-/// a thread that the child does not have. What that thread was changing is then in no known state.
+/// Takes all locks of the table, for a caller that is alone. False: a lock is held. In the child of a fork it may belong to a thread
+/// that the child does not have; then the state that this thread was changing is unknown.
 template <class Policy> bool lock_all(table<Policy>& t) noexcept {
   bool all = t.resize_lock.try_lock();
   for (stripe& s : t.stripes) all = s.lock.try_lock() && all;
@@ -34,11 +34,11 @@ template <class Policy> void unlock_stripes(table<Policy>& t) noexcept {
   for (stripe& s : t.stripes) s.lock.unlock();
 }
 
-/// Disposes of every entry and frees every array. Nobody else may use the table any more; so a resize that is under way is
-/// ended without waiting for anybody, after which each node is on one chain. In the child of a fork that has lost the holder of a lock
-/// the table's memory is left as it is.
+/// Disposes of all entries and frees all arrays. No other thread may use the table any more, so it first finishes a resize without a
+/// wait for readers; then each node is on one chain. In the child of a fork that lacks the holder of a lock, it leaves the table's
+/// memory as it is.
 template <class Policy> void close(table<Policy>& t) {
-  t.closing.store(1, sync::relaxed); // relaxed: a request to hurry; see background_work
+  t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early; see background_work
   t.worker.stop();
   if (!lock_all(t)) return;
   unlock_stripes(t); // the resize takes them one by one

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// modify: the one verb during which somebody may wait for the caller's code, for one entry alone. Who wants to change or
-// erase that entry waits; lookups, scans, resizes and all other entries go on. No lock is held meanwhile: the calls under way
-// stand in a list of their stripe (N5), which its lock guards.
+// modify: holds one entry while the caller's function runs, exactly once. Threads that change or erase this entry wait; lookups,
+// scans, resizes and operations on other entries go on. No lock is held meanwhile: the calls are in a list of their stripe (N5),
+// which the stripe's lock guards. The paper has no such operation.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/mutate.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// An entry that nobody else changes while this lives.
+/// A hold of an entry. While it lives, no other thread changes the entry.
 class entry_hold {
 public:
   explicit entry_hold(stripe& s) noexcept : stripe_(s) {}
@@ -20,7 +20,7 @@ public:
   entry_hold(const entry_hold&) = delete;
   entry_hold& operator=(const entry_hold&) = delete;
 
-  /// `outdated`: the node has left the table. `held`: somebody else has it.
+  /// `outdated`: the node has left the table. `held`: another call holds it.
   applied take(node& n) noexcept {
     const lock_scope locked(stripe_.lock);
     if ((n.next.load(sync::relaxed) & mark::gone) != 0) return applied::outdated; // relaxed: written under the lock
@@ -30,8 +30,8 @@ public:
     stripe_.held = &mine_;
     return applied::done;
   }
-  [[nodiscard]] std::uint64_t value() const noexcept { return node_->value.load(sync::relaxed); } // relaxed: it is ours
-  /// The new value; then the entry is everybody's again.
+  [[nodiscard]] std::uint64_t value() const noexcept { return node_->value.load(sync::relaxed); } // relaxed: it is held
+  /// Assigns the new value and ends the hold.
   template <class Policy> void publish(table<Policy>& t, std::uint64_t hash, std::uint64_t word) noexcept {
     const lock_scope locked(stripe_.lock);
     put_value(t, hash, *node_, word);
@@ -52,8 +52,8 @@ private:
   holding mine_;
 };
 
-/// Shows `f(value word) -> decision` the entry, exactly once and while nobody else changes it, and carries out a `replace`. What
-/// `f` throws leaves the entry as it was. Waits for another `modify` of the same entry.
+/// Shows `f(value word) -> decision` the entry exactly once, while no other thread changes it, and carries out a `replace`. An exception
+/// of `f` leaves the entry as it was. Blocks while another `modify` holds the entry.
 template <class Policy, class Probe, class F> mutated modify(table<Policy>& t, const Probe& probe, F& f) {
   stripe& s = stripe_of(t, probe.hash);
   mutated out;

@@ -1,57 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every change of an entry that is there: find it without a lock, ask what to do, and do it under the stripe's lock if the
-// node is still linked and still shows the value that was asked about. A value word is stored in its node; a record comes
-// with its own node, which takes the old one's place. A node is unlinked from every path that leads to it, of which there may
-// be several while a larger array is being unzipped.
+// Changes of a present entry: find it without a lock, let the caller decide, and carry the decision out under the stripe's lock, if
+// the node is still linked and still has the value that the caller has seen. A value word is stored in its node. A record has its
+// own node, which replaces the old one on each path that leads to it; while a larger array is being unzipped there may be several.
 #pragma once
 
+#include <cubby/detail/engines/relativistic/erase.hpp>
 #include <cubby/detail/engines/relativistic/insert.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// Lets whatever leads to `gone` on the path of bucket `b` lead to `after` instead. A path has its bucket's nodes first (N4);
-/// links of the nodes behind them are met on the paths of their own buckets.
-template <class Policy>
-void detach(const Policy& policy, bucket_array& at, std::uint64_t b, const node& gone, std::uint64_t after) noexcept {
-  sync::word<std::uint64_t>* from = &at.heads[b];
-  // relaxed: under the stripe's lock
-  for (node* n = node_at(from->load(sync::relaxed)); n != nullptr; n = node_at(from->load(sync::relaxed))) {
-    if (n == &gone) {
-      put_link(*from, after);
-      return;
-    }
-    if ((hash_of(policy, *n) & at.mask) != b) return;
-    from = &n->next;
-  }
-}
-
-/// The same on every path of the family of `hash`. The path of its own bucket is looked at in any case: it need not be listed.
-template <class Policy>
-void detach_everywhere(table<Policy>& t, std::uint64_t hash, const node& gone, std::uint64_t after) noexcept {
-  bucket_array& at = array_of(t, hash);
-  const std::uint64_t family = at.family_mask.load(sync::relaxed); // relaxed: see end_resize
-  const std::uint64_t own = hash & at.mask;
-  detach(t.policy, at, own, gone, after);
-  if (family == at.mask) [[likely]]
-    return;
-  for_each_sibling(at, hash & family, family + 1, [&](std::uint64_t b) {
-    if (b != own) detach(t.policy, at, b, gone, after);
-  });
-}
-
-/// Removes a node, under the lock of its stripe. What leads to it then leads to where it led, be that another bucket's
-/// node: to skip those as well would be a cut for which nobody has waited (README.md, hole 2).
-template <class Policy> void remove_node(table<Policy>& t, std::uint64_t hash, node& gone) noexcept {
-  // relaxed: under the stripe's lock
-  const std::uint64_t after = gone.next.load(sync::relaxed);
-  // Linearization point of an erase. [mark-dead] release: pairs with [follow]
-  gone.next.store(after | mark::dead, sync::release);
-  detach_everywhere(t, hash, gone, after & ~mark::all);
-  give_place(t);
-}
-
-/// Puts the node of a record in the place of another, under the lock of their stripe. The old one leads to it, and so do then
-/// all paths that have led to the old one; from its link on every reader sees the new record, whichever path it is on.
+/// Replaces the node `old` by that of another record, under the lock of their stripe. First the link of `old` leads to the new node, then
+/// each path that has led to `old` does. From the first store on each reader sees the new record, on any path.
 template <class Policy> void replace_node(table<Policy>& t, std::uint64_t hash, node& old,
                                           std::uint64_t value) noexcept {
   // relaxed: under the stripe's lock
@@ -62,24 +21,24 @@ template <class Policy> void replace_node(table<Policy>& t, std::uint64_t hash, 
   detach_everywhere(t, hash, old, link_to(made));
 }
 
-/// Gives the entry of a linked node another value, under the lock of its stripe.
+/// Assigns a value to the entry of a linked node, under the lock of its stripe.
 template <class Policy> void put_value(table<Policy>& t, std::uint64_t hash, node& n, std::uint64_t word) noexcept {
   if constexpr (Policy::unique_words) replace_node(t, hash, n, word);
   // Linearization point of an assign in a word table. [write-value] release: pairs with [read-value]
   else n.value.store(word, sync::release);
 }
 
-/// Whether a `modify` of this node is under way; under the lock of its stripe.
+/// Whether a `modify` holds this node. Under the lock of its stripe.
 inline bool is_held(const stripe& s, const node& n) noexcept {
   for (const holding* h = s.held; h != nullptr; h = h->next) {
     if (h->where == &n) return true;
   }
   return false;
 }
-/// Blocks while it is, and takes the lock only when some `modify` of the stripe has ended.
+/// Blocks while a `modify` holds the node. It takes the lock only after the end of some `modify` in the stripe.
 CUBBY_NEVER_INLINE inline void wait_while_held(stripe& s, const node& n) noexcept {
   for (sync::backoff wait;;) {
-    // relaxed, both: a reason to look again, under the lock
+    // relaxed, both: only a hint to look again, under the lock
     const std::uint64_t before = s.releases.load(sync::relaxed);
     {
       const lock_scope look(s.lock);
@@ -91,7 +50,7 @@ CUBBY_NEVER_INLINE inline void wait_while_held(stripe& s, const node& n) noexcep
 
 enum class applied : std::uint8_t { done, outdated, held };
 
-/// Does what was decided about a seen slot, if that is still true. `live` is written by an erase only.
+/// Carries out a decision about a seen slot, if the slot is unchanged. Only an erase writes `live`.
 template <class Policy>
 applied apply(table<Policy>& t, std::uint64_t hash, const seen_slot& hit, const decision& wanted,
               std::uint64_t& live) noexcept {
@@ -112,8 +71,8 @@ applied apply(table<Policy>& t, std::uint64_t hash, const seen_slot& hit, const 
   return applied::done;
 }
 
-/// Shows `f(value word) -> decision` the entry and carries the decision out about exactly that value. `f` runs without a
-/// lock, and again when another thread was faster. Waits only while a `modify` has this entry to itself.
+/// Shows `f(value word) -> decision` the entry, and carries out the decision about exactly that value. `f` runs without a lock, and
+/// again if another thread changes the entry meanwhile. Waits only while a `modify` holds this entry.
 template <class Policy, class Probe, class F>
 mutated mutate(table<Policy>& t, thread_record& who, const Probe& probe, F& f) {
   for (;;) {
@@ -126,7 +85,7 @@ mutated mutate(table<Policy>& t, thread_record& who, const Probe& probe, F& f) {
     if (how == applied::held) wait_while_held(stripe_of(t, probe.hash), *hit.where);
     if (how != applied::done) continue;
     if (wanted.what == action::erase) {
-      if constexpr (!Policy::unique_words) t.node_bag.add(who, link_to(*hit.where)); // records are the caller's
+      if constexpr (!Policy::unique_words) t.node_bag.add(who, link_to(*hit.where)); // the caller retires records
       after_erase(t, live);
     } else {
       maintenance(t);

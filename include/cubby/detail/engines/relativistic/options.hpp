@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a relativistic table is told beside the options of every table.
+// The options that only this engine has, beside those of every table.
 #pragma once
 
 #include <cstddef>

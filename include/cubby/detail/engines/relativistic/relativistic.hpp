@@ -17,8 +17,8 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// Words to words over a relativistic table. Every verb runs inside a pin; see contract.hpp for the contract. Records are
-/// nodes: the codec keeps space for one in front of each.
+/// Maps words to words (the contract is in contract/engine.hpp). Each verb runs inside a pin. A record's node lies in front of the
+/// record, where the codec keeps space for it.
 template <fronted_policy<sizeof(engines::relativistic::node)> Codec> class relativistic_engine {
 public:
   using policy = typename Codec::template with_front<sizeof(engines::relativistic::node)>;
@@ -33,7 +33,7 @@ public:
       .scans_once = true,
   };
 
-  /// Throws std::bad_alloc when the first array or the background thread cannot be had (without exceptions: `ok`).
+  /// Throws std::bad_alloc if there is no memory for the first array, or no background thread; without exceptions `ok` is then false.
   relativistic_engine(const options_type& chosen, policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::relativistic::open(table_);
     if (ok_) return;
@@ -49,9 +49,9 @@ public:
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] const policy& slots() const noexcept { return table_.policy; }
 
-  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  /// Keeps alive what the table shows, until the returned object ends. Nests. It costs one store at each end.
   static thread_pin pin(thread_record& s) noexcept { return thread_pin(s); }
-  /// The calling thread's record; null when there is no memory for one.
+  /// The calling thread's record; null if there is no memory for one.
   [[nodiscard]] thread_record* local_thread_record() noexcept { return registry::local(*table_.home); }
   /// A thread record for a handle; null: no memory.
   [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
@@ -63,7 +63,7 @@ public:
     engines::relativistic::prefetch_head(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
-    // The record lies behind its node; to look for it further down the chain would wait for what is asked for here.
+    // The record lies behind its node. A search down the chain would wait for the line that is prefetched here.
     prefetch_line(engines::relativistic::node_at(engines::relativistic::first_link(table_, p.hash)));
   }
   inserted_word insert(thread_record&, const probe& p, std::uint64_t word) noexcept {
@@ -72,14 +72,14 @@ public:
   template <class F> mutated mutate(thread_record& s, const probe& p, F f) {
     return engines::relativistic::mutate(table_, s, p, f);
   }
-  /// The same with `f` called exactly once; others wait before they change this entry meanwhile.
+  /// The same, but `f` is called exactly once, and other changes of this entry wait meanwhile.
   template <class F> mutated modify(const probe& p, F f) { return engines::relativistic::modify(table_, p, f); }
   void retire(thread_record& s, std::uint64_t word) {
     if constexpr (policy::unique_words) table_.bag.add(s, word);
   }
-  /// At the table's end. From then on callers do all work.
+  /// Ends the worker, at the table's end. From then on callers do all work.
   void stop_worker() noexcept { table_.worker.stop(); }
-  /// As well, later: disposes of every retired word; whether there was one.
+  /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(thread_record&) {
     table_.node_bag.collect();
@@ -113,10 +113,10 @@ public:
     return static_cast<std::size_t>(table_.buckets.load(sync::relaxed));
   }
   [[nodiscard]] table_stats stats() const noexcept { return engines::relativistic::stats(table_); }
-  /// Waits for readers, not at all inside a pin of `s` or of the calling thread's own record, and for writers that are stopped in
-  /// their stripes; at most about a second for each resize. Then it answers true, and what has begun goes on with later updates,
-  /// another such call, or the thread of a `background` table. Readers are all pins in the table's domain. Beside a reference that
-  /// one's own handle keeps it returns at once.
+  /// Waits for readers, which are all pins in the table's domain, and for writers that are stopped in their stripes: about a second at
+  /// most for each resize. Then it answers true, and later updates, another such call, or the thread of a `background` table go on
+  /// with the resize. Inside a pin of `s` or of the calling thread's record, and while a handle of this thread keeps a reference,
+  /// it does not wait for readers.
   bool reserve(thread_record& s, std::size_t entries) noexcept {
     const bool done = engines::relativistic::reserve(table_, s, entries);
     wake_worker();
@@ -131,7 +131,7 @@ public:
   }
 
 private:
-  /// For what a call that could not wait has left.
+  /// Wakes the worker for work that a call without a wait has left.
   void wake_worker() noexcept {
     if (table_.settings.growth == growth_policy::background) table_.worker.notify();
   }
@@ -142,9 +142,9 @@ private:
 
 } // namespace detail
 
-/// Engine tag for cubby::map and cubby::set: lookups that wait for nothing and try nothing again, also beside a resize; updates
-/// lock. A `fixed` table takes `options.capacity` entries, reservations included. The lowest bits of the hash choose the bucket,
-/// the lowest six the lock: a hash that is taken as it is (`is_avalanching`, or `is_modulo`) must differ there. If all keys agree
+/// Engine tag for cubby::map and cubby::set. Lookups never wait and never retry, also during a resize; updates take a lock. A `fixed`
+/// table takes `options.capacity` entries, reservations included. The lowest bits of the hash choose the bucket, the lowest six of them
+/// the lock. So the lowest bits of a hash that the table does not mix (`is_avalanching` or `is_modulo`) must differ: if all keys agree
 /// in the lowest b bits, chains are 2^b times as long.
 struct relativistic {
   using options = detail::engines::relativistic::options;

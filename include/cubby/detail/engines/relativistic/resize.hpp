@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resize as a sequence of small pieces, done by the thread that passes by or by the table's worker: chains move to the new array
-// family by family; then, after a wait for readers, a growth cuts them apart family by family.
-// No piece blocks: the wait is a grace period that the next piece asks for, and a stripe that somebody is in is left for later.
-// So a resize may run inside its own thread's pin, where a blocking wait would wait for itself; it then goes on when somebody
-// else, or the same thread later, asks.
+// A resize (section 4) as a sequence of small pieces, each done by a writer or by the table's worker. Chains move to the new array
+// family by family. Then, after a wait for readers, a growth cuts them apart family by family. No piece blocks: the wait is a grace
+// period that the next piece checks, and a family whose stripe is locked is left for later. So a piece may run inside a pin of its
+// own thread, where a blocking wait would wait for itself. Another thread, or the same one later, then goes on.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/zip.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// Buckets for this many entries: at most one entry a bucket.
+/// The number of buckets for so many entries: at most one entry a bucket.
 constexpr std::uint64_t buckets_for(std::uint64_t entries) noexcept {
   if (entries > most_buckets) return most_buckets * 2;
   return entries < stripe_count ? stripe_count : std::bit_ceil(entries);
 }
 
-/// Between the sizes of two neighbours, at most, where a removal looks at every bucket of its family. A growth by more keeps a
-/// list of those that matter: so the work for a large reservation is that of the entries, and of the array that was there.
+/// The largest growth factor at which a removal searches each bucket of its family. A growth by more keeps a list of the buckets that
+/// may share nodes, so the work of a large reservation depends on the entries and on the old array only.
 inline constexpr std::uint64_t most_siblings = 64;
 
-/// The array for a wide growth. Inserts may come meanwhile; a family for which the list is too short is looked at as a whole.
+/// The array for a wide growth. Inserts may come meanwhile. If the list is too short for a family, all its buckets are searched.
 inline bucket_array* make_wide_array(std::uint64_t buckets, std::uint64_t families, std::uint64_t entries) noexcept {
   constexpr std::uint64_t most = std::uint64_t{1} << 31;
   const std::uint64_t listed = entries < most / 8 ? entries * 4 + 512 : most;
   return make_array(buckets, families, listed);
 }
 
-/// Begins a resize to `buckets`, a power of two and not the present number; under `resize_lock`, while none is under way.
-/// False: no memory, and the table is as it was.
+/// Begins a resize to `buckets`, a power of two and not the present number. Under `resize_lock`, while no resize is in progress.
+/// False: no memory; the table is unchanged.
 template <class Policy> bool begin_resize(table<Policy>& t, std::uint64_t buckets) noexcept {
   // relaxed: roots change under the lock that the caller holds
   bucket_array* const from = t.root.load(sync::relaxed);
@@ -43,24 +42,24 @@ template <class Policy> bool begin_resize(table<Policy>& t, std::uint64_t bucket
   // [hang-array] release: pairs with [next-array]
   from->next.store(to, sync::release);
   t.work = {stage::moving, false, {}, from, to, grows ? now : buckets, 0};
-  // relaxed, all: figures and hints
+  // relaxed, all: statistics and hints
   t.array_bytes.fetch_add(to->pages.bytes, sync::relaxed);
   (grows ? t.growths : t.shrinks).fetch_add(1, sync::relaxed);
   t.busy.store(resize_state::families_to_do, sync::relaxed); // relaxed: as above
   return true;
 }
 
-/// The end of a resize: chains are precise.
+/// The end of a resize: each chain has only its own nodes.
 template <class Policy> void end_resize(table<Policy>& t) noexcept {
   const resize_work done = std::exchange(t.work, resize_work{});
-  // relaxed: a writer that holds a stripe's lock and sees it comes after the last cut there; an older value only costs time
+  // relaxed: a writer under a stripe's lock that sees it comes after the last cut there; an older value only costs time
   done.to->family_mask.store(done.to->mask, sync::relaxed);
   t.busy.store(resize_state::none, sync::relaxed); // relaxed: a hint
   if (t.wanted <= done.to->mask + 1 || !begin_resize(t, t.wanted)) t.wanted = 0;
 }
 
-/// One family's share of the present pass. False: somebody is in its stripe, and nothing has been done. Who waited here would
-/// hold up the resize's lock, and its own caller, for as long as a thread stands still there.
+/// The work of the present pass for one family. False: another thread holds its stripe, and nothing was done. A wait here would hold
+/// `resize_lock` and the caller as long as a stopped thread holds the stripe.
 template <class Policy> bool do_family(table<Policy>& t, std::uint64_t number) noexcept {
   resize_work& w = t.work;
   auto& lock = t.stripes[number % stripe_count].lock;
@@ -72,7 +71,7 @@ template <class Policy> bool do_family(table<Policy>& t, std::uint64_t number) n
   return true;
 }
 
-/// All families have had their share: if they have moved, the readers of the old array must be waited for.
+/// The end of a pass over all families. After the pass that moves chains, a wait for the readers of the old array begins.
 template <class Policy> void end_pass(table<Policy>& t) noexcept {
   resize_work& w = t.work;
   if (w.at == stage::unzipping) {
@@ -88,7 +87,7 @@ template <class Policy> void end_pass(table<Policy>& t) noexcept {
   t.busy.store(resize_state::readers_to_wait_for, sync::relaxed); // relaxed: a hint
 }
 
-/// Nobody is in the old array any more: gives a slice of it back, so that no writer works for long. True: the last one.
+/// No reader uses the old array any more: gives a slice of it back, so that no writer takes long. True: that was the last slice.
 template <class Policy> bool release_old(table<Policy>& t) noexcept {
   memory::region& pages = t.work.from->pages;
   const std::size_t before = pages.bytes;
@@ -98,7 +97,7 @@ template <class Policy> bool release_old(table<Policy>& t) noexcept {
   return pages.bytes == 0;
 }
 
-/// The old array has gone. After a shrink that was all; else the pass of cuts begins.
+/// The old array is freed. A shrink has then ended; for a growth the pass of cuts begins.
 template <class Policy> void begin_cuts(table<Policy>& t) noexcept {
   resize_work& w = t.work;
   bucket_array* const old = std::exchange(w.from, nullptr);
@@ -114,14 +113,13 @@ template <class Policy> void begin_cuts(table<Policy>& t) noexcept {
   t.busy.store(resize_state::families_to_do, sync::relaxed); // relaxed: a hint
 }
 
-/// `blocked`: readers have to leave first; `shut_out`: somebody is in the stripe of the family that comes next, and nothing was
-/// done before it.
+/// `blocked`: readers have to leave first. `shut_out`: another thread holds the stripe of the next family, and nothing was done.
 enum class progress : std::uint8_t { idle, more, blocked, shut_out };
 
-/// Does the share of at most `families`; under `resize_lock`. `alone`: there are no readers to wait for.
+/// Does the work of at most `families` families, under `resize_lock`. `alone`: there are no readers to wait for.
 template <class Policy> progress work_on(table<Policy>& t, std::uint64_t families, bool alone = false) noexcept {
   resize_work& w = t.work;
-  bool got_on = w.waiting; // the end of a wait counts, too
+  bool got_on = w.waiting; // the end of a wait is progress, too
   if (w.waiting) {
     if (!alone && !w.readers.elapsed()) return progress::blocked;
     if (!release_old(t)) return progress::more;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iteration: weak, over the chains as a reader sees them.
+// Iteration, weak: it follows the chains as a reader does.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/find.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// Shows the entries on a path whose hashes end in `low` under `mask`. `f` may change the table: what it is shown stays
-/// while the caller's pin lives.
+/// Shows the entries of a path whose hashes, under `mask`, are `low`. `f` may change the table: what it is shown stays valid while the
+/// caller's pin lives.
 template <class Policy, class F>
 void show_path(const Policy& policy, std::uint64_t link, std::uint64_t mask, std::uint64_t low, F& f) {
   for (const node* n = node_at(link); n != nullptr; n = node_at(link)) {
@@ -15,13 +15,13 @@ void show_path(const Policy& policy, std::uint64_t link, std::uint64_t mask, std
     const std::uint64_t value = n->value.load(sync::acquire);
     // [follow] acquire: pairs with [put-link], and with [mark-dead]
     link = n->next.load(sync::acquire);
-    // what has replaced a record comes next
+    // the replacement of a record comes next
     if ((link & (mark::gone | mark::hidden)) == 0 && (policy.hash_of(n->key, value) & mask) == low) f(n->key, value);
   }
 }
 
-/// Weak scan inside a pin: an entry that is present throughout is shown exactly once, one that comes or goes at most once
-/// for each time that it was inserted. The pin holds up the wait for readers, so chains move once at most meanwhile.
+/// A weak scan, inside a pin. An entry that is present throughout is shown exactly once; one that is inserted or erased meanwhile is
+/// shown at most once for each insert. The pin holds up the wait for readers, so a chain moves at most once meanwhile.
 template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
   // [table-root] seq_cst: pairs with [show-root]; the first load of a scan, as in first_link
   const bucket_array& at = *t.root.load(sync::seq_cst);

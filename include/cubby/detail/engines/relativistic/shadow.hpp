@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reservations: a node that is linked with the mark `hidden`. Its key is taken, lookups pass it by. Only its owner shows
-// it or takes it out.
+// Reservations (as in DLHT section 3.2.2): a node that is linked with the mark `hidden`. Inserts of its key fail, and lookups skip
+// it. Only its owner makes it visible or removes it.
 #pragma once
 
-#include <cubby/detail/engines/relativistic/mutate.hpp>
+#include <cubby/detail/engines/relativistic/erase.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// The hidden node of this reservation, under the lock of its stripe. Equal words name the key of inline entries, and a
-/// record's word is nobody else's, so no key is compared.
+/// The hidden node of this reservation, under the lock of its stripe. It compares no keys: in word tables equal words are equal keys,
+/// and the word of a record is unique.
 template <class Policy>
 node& hidden_node(table<Policy>& t, const word_probe& probe, std::uint64_t value) noexcept {
   bucket_array& at = array_of(t, probe.hash);
@@ -20,7 +20,7 @@ node& hidden_node(table<Policy>& t, const word_probe& probe, std::uint64_t value
   }
 }
 
-/// Shows the entry. Never fails.
+/// Makes the entry visible. Never fails.
 template <class Policy>
 void shadow_commit(table<Policy>& t, const word_probe& probe, std::uint64_t value) noexcept {
   stripe& s = stripe_of(t, probe.hash);
@@ -37,7 +37,7 @@ void shadow_commit(table<Policy>& t, const word_probe& probe, std::uint64_t valu
   after_insert(t, live);
 }
 
-/// Takes the entry out. Never fails.
+/// Removes the entry. Never fails.
 template <class Policy>
 void shadow_abort(table<Policy>& t, [[maybe_unused]] thread_record& who, const word_probe& probe,
                   std::uint64_t value) noexcept {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a resize does to one family of chains, under the lock of its stripe: hand a chain to the buckets of a larger array
-// (section 4, expand), chain buckets together for a smaller one (shrink), and cut chains that are zipped together (unzip,
-// of sorted buckets: section 4.3). Between the first and the last the caller waits for readers, once.
+// The steps of a resize on one family of chains, under the lock of its stripe. Growth gives a chain to the buckets of a larger array
+// (section 4, expand); a shrink links the chains of several buckets into one; and unzip cuts the shared chains of a growth apart,
+// for sorted buckets (section 4.3). Between the first and the last step of a growth the caller waits for readers, once.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/table.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
-/// Sets where a link leads, and leaves the marks of the node that it is in.
+/// Sets the target of a link, and keeps the marks of its node.
 inline void put_link(sync::word<std::uint64_t>& link, std::uint64_t to) noexcept {
   // relaxed: links change under the lock that the caller holds
   const std::uint64_t marks = link.load(sync::relaxed) & mark::all;
@@ -16,13 +16,13 @@ inline void put_link(sync::word<std::uint64_t>& link, std::uint64_t to) noexcept
   link.store(to | marks, sync::release);
 }
 
-/// Tells readers and writers that the chain of this head has moved; whatever it holds is reached from the next array.
+/// Tells readers and writers that the chain of this head has moved: its nodes can be reached from the next array.
 inline void move_chain(sync::word<std::uint64_t>& head) noexcept {
   // [move-chain] release: pairs with [follow]
   head.store(head_mark::moved, sync::release);
 }
 
-/// Growth: every bucket of `to` in family `number` begins at its first node in the old chain, which stays as it is.
+/// Growth: each bucket of `to` in family `number` begins at its first node in the old chain, which does not change.
 template <class Policy>
 void share_chain(const Policy& policy, bucket_array& from, bucket_array& to, std::uint64_t number) noexcept {
   // relaxed, all: under the stripe's lock, and the new heads are not shared before the chain has moved
@@ -37,7 +37,7 @@ void share_chain(const Policy& policy, bucket_array& from, bucket_array& to, std
   move_chain(from.heads[number]);
 }
 
-/// Shrinking: bucket `number` of `to` runs through all buckets of its family in `from`, in the order of chains.
+/// Shrink: the chain of bucket `number` of `to` is that of all buckets of its family in `from`, one after the other, in chain order.
 inline void join_chains(bucket_array& from, bucket_array& to, std::uint64_t number) noexcept {
   const std::uint64_t ways = from.mask ^ to.mask;
   sync::word<std::uint64_t>* tail = &to.heads[number];
@@ -53,11 +53,11 @@ inline void join_chains(bucket_array& from, bucket_array& to, std::uint64_t numb
   for (; b <= from.mask; b += to.mask + 1) move_chain(from.heads[b]);
 }
 
-/// Ends the path of every bucket of a family behind the bucket's own nodes. Readers of the old array must have left, as only they
-/// may stand on one bucket's nodes and look for another's. Everybody else who is at such a link has passed what it looks
-/// for (N4), so all links of all families are cut in one pass, and nobody need leave after it.
+/// Ends the path of each bucket of a family behind the bucket's own nodes. Readers of the old array must have left before: only they
+/// may be at a node of one bucket and search for a node of another. Any other reader at such a link has passed the node that it
+/// searches for (N4). So one pass cuts all links of all families, with no further wait for readers.
 template <class Policy> void cut_chains(const Policy& policy, bucket_array& at, std::uint64_t number) noexcept {
-  // relaxed: only the resizer changes it, and the caller is the resizer
+  // relaxed: only the resizing thread changes it, which is the caller
   const std::uint64_t step = at.family_mask.load(sync::relaxed) + 1;
   for_each_sibling(at, number, step, [&](std::uint64_t b) {
     sync::word<std::uint64_t>* from = &at.heads[b];

@@ -14,7 +14,7 @@ namespace cubby_test {
 /// Each stripe has these keys; the last two are for the writer, which has a stripe that it asks for.
 enum class part : std::uint64_t { kept = 1, assigned, erased, absent, inserted, writers_old, writers_new };
 constexpr std::uint64_t key_of(std::uint64_t stripe, part which) {
-  return space::stripe_count * static_cast<std::uint64_t>(which) + stripe;
+  return relativistic::stripe_count * static_cast<std::uint64_t>(which) + stripe;
 }
 inline constexpr std::uint64_t writers_stripe = 5;
 
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t all_families = ~std::uint64_t{0};
 
 /// A table of words or of records, with a thread record for each of the threads that may stand in it at once.
 template <class Value>
-class manned_table : public coded_table<Value> {
+class table_with_worker : public coded_table<Value> {
   using base = coded_table<Value>;
   using base::number_of, base::probe, base::word;
 
@@ -39,27 +39,27 @@ public:
   using codec = typename base::codec;
   using base::assigned, base::t;
 
-  explicit manned_table(const post& p) : base(p.from) {
+  explicit table_with_worker(const post& p) : base(p.from) {
     for (std::size_t i = 0; i < thread_records; ++i) thread_records_[i] = thread_record_of_bag(i);
     thread_records_[twin_of_writer] = thread_record_of_bag(0);
     t.bound = ~std::uint64_t{0};
-    for (std::uint64_t s = 0; s < space::stripe_count; ++s) {
+    for (std::uint64_t s = 0; s < relativistic::stripe_count; ++s) {
       for (const part which : {part::kept, part::assigned, part::erased}) act(0, change::insert, key_of(s, which));
     }
     act(0, change::insert, key_of(writers_stripe, part::writers_old));
     t.settings.growth = p.growth;
     t.settings.move_bins = 1;
     if (p.to == 0) return;
-    EXPECT_TRUE(space::begin_resize(t, p.to));
-    if (p.done != 0) (void)space::work_on(t, p.done);
+    EXPECT_TRUE(relativistic::begin_resize(t, p.to));
+    if (p.done != 0) (void)relativistic::work_on(t, p.done);
   }
-  ~manned_table() {
-    space::close(t);
+  ~table_with_worker() {
+    relativistic::close(t);
     for (auto* const s : thread_records_) cubby::detail::registry::release(s);
     for (auto* const s : spare_) cubby::detail::registry::release(s);
   }
-  manned_table(const manned_table&) = delete;
-  manned_table& operator=(const manned_table&) = delete;
+  table_with_worker(const table_with_worker&) = delete;
+  table_with_worker& operator=(const table_with_worker&) = delete;
 
   void act(std::size_t who, change what, std::uint64_t key) {
     cubby::detail::thread_record& mine = *thread_records_[who];
@@ -67,17 +67,17 @@ public:
     if (what == change::assign) return alter(mine, key, {cubby::action::replace, word(key, key + assigned)});
     if (what == change::erase) return alter(mine, key, {cubby::action::erase, 0});
     const std::uint64_t made = word(key, key);
-    const std::uint64_t marks = what == change::insert ? 0 : space::mark::hidden;
-    EXPECT_EQ(space::insert(t, probe(key), made, marks).outcome, cubby::outcome::inserted);
-    if (what == change::commit) space::shadow_commit(t, probe(key), made);
+    const std::uint64_t marks = what == change::insert ? 0 : relativistic::mark::hidden;
+    EXPECT_EQ(relativistic::insert(t, probe(key), made, marks).outcome, cubby::outcome::inserted);
+    if (what == change::commit) relativistic::shadow_commit(t, probe(key), made);
     if (what != change::abort) return;
-    space::shadow_abort(t, mine, probe(key), made);
+    relativistic::shadow_abort(t, mine, probe(key), made);
     if constexpr (codec::in_records) t.bag.add(mine, made);
   }
   /// What is under the key; 0: nothing.
   [[nodiscard]] std::uint64_t find(std::size_t who, std::uint64_t key) const {
     const cubby::detail::thread_pin pin(*thread_records_[who]);
-    const cubby::detail::found_word got = space::find(t, probe(key));
+    const cubby::detail::found_word got = relativistic::find(t, probe(key));
     return got.found ? number_of(got.word) : 0;
   }
   [[nodiscard]] std::vector<std::uint64_t> find_batch(std::size_t who, const std::vector<std::uint64_t>& keys) const {
@@ -87,11 +87,11 @@ public:
     auto take = [&](std::size_t i, const cubby::detail::found_word& got) {
       out[i] = got.found ? number_of(got.word) : 0;
     };
-    space::find_many(t, keys.size(), make, take);
+    relativistic::find_many(t, keys.size(), make, take);
     return out;
   }
   /// As `reserve` does it. False: it has waited for others for long enough.
-  bool finish_resize(std::size_t who) { return space::finish_resize(t, *thread_records_[who]); }
+  bool finish_resize(std::size_t who) { return relativistic::finish_resize(t, *thread_records_[who]); }
 
   std::uint64_t next_update = 0;                                // of those beside the writer
   static constexpr std::size_t thread_records = 8;              // that retire under different locks
@@ -100,7 +100,7 @@ public:
 private:
   void alter(cubby::detail::thread_record& mine, std::uint64_t key, cubby::detail::decision wanted) {
     auto f = [wanted](std::uint64_t) { return wanted; };
-    const cubby::detail::mutated m = space::mutate(t, mine, probe(key), f);
+    const cubby::detail::mutated m = relativistic::mutate(t, mine, probe(key), f);
     EXPECT_TRUE(m.found) << key;
     if constexpr (codec::in_records) t.bag.add(mine, m.before);
   }

@@ -49,7 +49,7 @@ bool all_fit(std::uint64_t swaps) {
 
 /// The first swaps are what matters: later ones leave fewer slots to insert into. Each insert moves a unit itself, so the old
 /// array is large enough for more inserts than the new one has slots.
-TEST(regression_dramhit_shrink, leaves_room_for_what_moves) {
+TEST(regression_dramhit_shrink, leaves_space_for_what_moves) {
   for (const std::uint64_t swaps : {0u, 1u, 40u}) EXPECT_FALSE(all_fit(swaps)) << "the shrink had fewer swaps";
 }
 
