@@ -81,6 +81,8 @@ public:
       }
     }
   }
+  /// A word that `make` has made.
+  fresh_word(context<Engine> s, const made_as<word_of_value<Engine>>& made) noexcept : context_(s), made_(made) {}
   fresh_word(const fresh_word&) = delete;
   fresh_word& operator=(const fresh_word&) = delete;
 
@@ -248,21 +250,39 @@ CUBBY_ALWAYS_INLINE upserted change_or_insert(context<Engine> s, const typename 
   }
 }
 
+/// Publishes a record in the place of the one that is there, which is retired; false: none was there.
+template <class Engine>
+CUBBY_ALWAYS_INLINE bool replace_record(const context<Engine>& s, const typename Engine::probe& p, std::uint64_t word) {
+  const auto m = s.engine.mutate(s.at, p, replace_by<std::uint64_t>{word});
+  if (m.found) s.engine.retire(s.at, m.before);
+  return m.found;
+}
+
+/// What `put_record` leaves: the key was absent.
+template <class Engine>
+CUBBY_OUTLINED upserted put_absent(Engine& engine, thread_record& at, const typename Engine::probe& p,
+                                   const made_word& made) {
+  const context<Engine> s{engine, at};
+  fresh_word<Engine> next(s, made);
+  for (sync::backoff wait;; wait.pause()) {
+    const insert_outcome how = next.insert(p);
+    if (how != insert_outcome::exists) return {how};
+    refuse_own_wait(engine, p);
+    if (!replace_record(s, p, next.word())) continue;
+    next.published();
+    return {insert_outcome::exists};
+  }
+}
+
 /// Puts a record of this key and value in the place of what is there, or where nothing is.
 template <class Engine, class Q, class U>
-upserted put_record(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+CUBBY_ALWAYS_INLINE upserted put_record(const context<Engine>& s, const typename Engine::probe& p, const Q& key,
+                                        U&& value) {
   refuse_shown(s.engine, p);
-  fresh_word<Engine> next(s, p, key, std::forward<U>(value));
-  if (!next.ok()) return {insert_outcome::no_memory};
-  const std::uint64_t word = next.word();
-  const auto replace = [&] {
-    const auto m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{action::replace, word}; });
-    if (!m.found) return changed::absent;
-    next.published();
-    s.engine.retire(s.at, m.before);
-    return changed::done;
-  };
-  return change_or_insert(s, p, replace, [&] { return next.insert(p); });
+  const made_word made = s.codec().make(p, key, std::forward<U>(value));
+  if (!made.ok) return {insert_outcome::no_memory};
+  if (replace_record(s, p, made.word)) return {insert_outcome::exists};
+  return put_absent(s.engine, s.at, p, made);
 }
 
 /// The given value, present or not. Of equal keys that differ the first stays, unless both are stored at the same time.
@@ -356,14 +376,14 @@ template <class Engine, class P> bool erase_word(context<Engine> s, const typena
   return true;
 }
 
-/// Erases the entry. Inlined where there is no record: then it is short.
+/// Erases the entry.
 template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>& s, const typename Engine::probe& p) {
+  refuse_shown(s.engine, p, true);
+  const auto m = s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{});
   if constexpr (Engine::policy::in_records) {
-    return erase_word(s, p, [](const auto&) { return true; });
-  } else {
-    refuse_shown(s.engine, p, true);
-    return s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{}).found;
+    if (m.found) s.engine.retire(s.at, m.before);
   }
+  return m.found;
 }
 
 /// Erases the entry and puts the very value that left into `out`, which is empty; false: there was none. In record mode

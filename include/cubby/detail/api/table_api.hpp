@@ -195,8 +195,10 @@ protected:
   template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
     const auto s = here();
     const typename Engine::probe p = s.codec().probe_of(k);
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    return f(s, p);
+    Engine& engine = s.engine; // g++ would keep the pair in memory
+    thread_record& at = s.at;
+    [[maybe_unused]] const auto pin = engine.pin(at);
+    return f(detail::context<Engine>{engine, at}, p);
   }
   /// Whether a call about words is alone in its thread record: no function of the user's runs between its hash and its answer, and
   /// the thread record is a handle's own. A handle without exceptions may have to do with the thread's.

@@ -17,6 +17,10 @@ namespace cubby::inline v0::detail {
 /// that what a long pin has held back goes while words keep coming. At 50 ns each, 26 us.
 inline constexpr std::uint32_t dispose_slice = 512;
 
+/// Whether `dispose` runs no code of the user's but an allocator's. Then each call disposes of one word, or of two while more are
+/// ready than one lot: what comes back one by one stays in the allocator's list for the thread.
+template <class Policy> concept plain_disposal = requires { requires Policy::disposes_plainly; };
+
 /// Words that are linked by their records.
 struct word_chain {
   std::uint64_t first = 0; // 0: none; no record lies at address zero
@@ -49,14 +53,17 @@ public:
     if (mine.open.first == 0) mine.open.last = word;
     mine.open.first = word;
     ++mine.added;
-    const bool full = ++mine.open.count % batch == 0;
-    if (full) turn(mine);
-    const word_chain ready = full ? take_ready(mine) : word_chain();
-    mine.lock.unlock();
-    if (full) [[unlikely]] {
-      const std::uint32_t left = dispose_slice - dispose_part(mine, ready, dispose_slice);
-      turn_idle(left);
+    if (++mine.open.count % batch == 0) [[unlikely]] {
+      add_last(mine);
+      return;
     }
+    if constexpr (plain_disposal<Policy>) {
+      if (mine.ready.first != 0 && !s.disposing_) {
+        dispose_few(s, mine);
+        return;
+      }
+    }
+    mine.lock.unlock();
   }
 
   /// Disposes of all that may go now. Looks at the taken thread records.
@@ -123,6 +130,39 @@ private:
       if (one.lock.try_lock()) return one;
       if (tried % stripe_count == 0) wait.pause();
     }
+  }
+
+  /// The end of `add` for the last word of a batch. Gives the stripe's lock back.
+  CUBBY_OUTLINED void add_last(stripe& mine) {
+    turn(mine);
+    std::uint32_t left = dispose_slice;
+    if constexpr (plain_disposal<Policy>) {
+      mine.lock.unlock(); // what is ready goes with the words that follow
+    } else {
+      const word_chain ready = take_ready(mine);
+      mine.lock.unlock();
+      left -= dispose_part(mine, ready, dispose_slice);
+    }
+    turn_idle(left);
+  }
+  /// One of the ready words. Under the stripe's lock.
+  CUBBY_ALWAYS_INLINE std::uint64_t take_one(stripe& one) const noexcept {
+    const std::uint64_t word = one.ready.first;
+    one.ready.first = policy_.retire_link(word);
+    --one.ready.count;
+    return word;
+  }
+  /// The end of `add` where something is ready. Gives the stripe's lock back. An allocator may call the table: such a call retires
+  /// without disposing, so that they do not pile up.
+  CUBBY_ALWAYS_INLINE void dispose_few(const thread_record& s, stripe& mine) {
+    const std::uint64_t first = take_one(mine);
+    const std::uint64_t second = mine.ready.count >= batch ? take_one(mine) : 0;
+    mine.lock.unlock();
+    s.disposing_ = true;
+    policy_.dispose(first);
+    if (second != 0) [[unlikely]]
+      policy_.dispose(second);
+    s.disposing_ = false;
   }
 
   /// Puts `front` before what is in `chain`.

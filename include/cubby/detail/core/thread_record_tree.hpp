@@ -17,6 +17,7 @@ namespace cubby::inline v0::detail {
 
 struct domain;
 template <unsigned Height> struct thread_record_tree;
+template <class Policy, class Threads> class retire_bag;
 
 /// A thread's or a handle's record in a domain. Used by one thread at a time; cache-line sized, so that entering disturbs
 /// nobody.
@@ -29,6 +30,7 @@ private:
   friend struct domain;
   friend class registry;
   template <unsigned Height> friend struct thread_record_tree;
+  template <class Policy, class Threads> friend class retire_bag;
   sync::word<std::uint64_t> epoch_;  // 0: outside; else the epoch that was current on entering
   domain* home_ = nullptr;           // set by the first claim; constant afterwards
   image::thread_mark user_;          // the thread that uses it; 0: not known
@@ -36,6 +38,7 @@ private:
   std::uint32_t depth_ = 0;          // nested pins; only the owner touches it
   bool of_thread_ = false;           // a thread's own, no handle's; set while it is claimed
   bool given_up_ = false;            // its handle or thread has ended before a guard, and the last guard gives it back
+  mutable bool disposing_ = false;   // its owner is freeing what it has retired; only the owner touches it
   std::uint32_t guards_ = 0;         // guards of it that live
   std::size_t id_ = 0;
 };
