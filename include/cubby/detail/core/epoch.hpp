@@ -109,8 +109,9 @@ public:
 
 private:
   static constexpr std::size_t stripe_count = 16;
-  // A membarrier costs about 2 us with two threads running: 8 ns a word at this batch.
   static constexpr std::uint32_t batch = 256;
+  // Words that one membarrier is for. It costs 2 to 16 us with two threads running: docs/performance.md, constants.
+  static constexpr std::uint32_t lot = 2048;
 
   struct alignas(cpu::cache_line) stripe {
     small_lock<Threads> lock;
@@ -134,7 +135,7 @@ private:
 
   /// The end of `add` for the last word of a batch. Gives the stripe's lock back.
   CUBBY_OUTLINED void add_last(stripe& mine) {
-    turn(mine);
+    if (mine.open.count % lot == 0) turn(mine);
     std::uint32_t left = dispose_slice;
     if constexpr (plain_disposal<Policy>) {
       mine.lock.unlock(); // what is ready goes with the words that follow
@@ -156,7 +157,7 @@ private:
   /// without disposing, so that they do not pile up.
   CUBBY_ALWAYS_INLINE void dispose_few(const thread_record& s, stripe& mine) {
     const std::uint64_t first = take_one(mine);
-    const std::uint64_t second = mine.ready.count >= batch ? take_one(mine) : 0;
+    const std::uint64_t second = mine.ready.count >= lot ? take_one(mine) : 0;
     mine.lock.unlock();
     s.disposing_ = true;
     policy_.dispose(first);
