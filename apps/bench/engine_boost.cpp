@@ -44,7 +44,8 @@ public:
     }
     void upsert(const K& k, const V& v) { map_.insert_or_assign(asked_with(k), v); }
     bool modify(const K& k) {
-      return map_.visit(asked_with(k), [](auto& entry) { entry.second = from_word<V>(first_word(entry.second) + 1); }) != 0;
+      return map_.visit(asked_with(k),
+                        [](auto& entry) { entry.second = from_word<V>(first_word(entry.second) + 1); }) != 0;
     }
     std::size_t find_batch(const K* keys, std::size_t n, V* values, bool*) {
       std::size_t met = 0;

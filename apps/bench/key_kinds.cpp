@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "features.hpp"
-#include "made_texts.hpp"
 #include "machine.hpp"
+#include "made_texts.hpp"
 #include "session.hpp"
 
 namespace bench {

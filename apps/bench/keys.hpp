@@ -115,7 +115,9 @@ template <> struct key_hash<std::string> {
   using is_avalanching = void;
   using is_transparent = void;
   std::uint64_t seed = 0;
-  std::size_t operator()(std::string_view key) const noexcept { return cubby::hash_bytes(key.data(), key.size(), seed); }
+  std::size_t operator()(std::string_view key) const noexcept {
+    return cubby::hash_bytes(key.data(), key.size(), seed);
+  }
 };
 
 template <class K> struct key_equal : std::equal_to<K> {};

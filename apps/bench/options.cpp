@@ -117,8 +117,7 @@ bool asks_for(const run_spec& run, engine_id engine) {
 
 void check_partitioned(const run_spec& run) {
   if (!asks_for(run, engine_id::partitioned)) return;
-  if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} ||
-      is_text(run))
+  if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} || is_text(run))
     throw bad_request("--engine partitioned: holds 8-byte keys and values alone; leave it out of this run");
 }
 
@@ -160,12 +159,15 @@ void check_chains(const run_spec& run) {
 // What says something about tables, in a run without any.
 void check_table_flags(const raw_options& raw, const run_spec& run) {
   if (!tables_of(run).workloads.empty()) return;
-  const std::pair<const char*, bool> given[] = {
-      {"--keys", !raw.keys.empty()},         {"--keys-from", !raw.keys_from.empty()},
-      {"--key-kind", !raw.key_kind.empty()},
-      {"--batch", !raw.batch.empty()},       {"--value-size", !raw.value_size.empty()},
-      {"--key-size", !raw.key_size.empty()}, {"--room", !raw.room.empty()},
-      {"--seed", !raw.seed.empty()},         {"--latency", raw.latency}};
+  const std::pair<const char*, bool> given[] = {{"--keys", !raw.keys.empty()},
+                                                {"--keys-from", !raw.keys_from.empty()},
+                                                {"--key-kind", !raw.key_kind.empty()},
+                                                {"--batch", !raw.batch.empty()},
+                                                {"--value-size", !raw.value_size.empty()},
+                                                {"--key-size", !raw.key_size.empty()},
+                                                {"--room", !raw.room.empty()},
+                                                {"--seed", !raw.seed.empty()},
+                                                {"--latency", raw.latency}};
   for (const auto& [flag, is_given] : given)
     if (is_given)
       throw bad_request(

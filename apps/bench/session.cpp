@@ -41,7 +41,10 @@ public:
     keys_ = make_keys(spec, key_size, keys);
     limit_bytes_ = default_limit_bytes(keys_->count);
     shown_.stage(fmt::format("{} keys of {}, values of {} bytes", keys_->count,
-                             !spec.keys_from.empty() ? spec.keys_from : text() ? "kind " + spec.key_kind : fmt::format("{} bytes", key_size), value_size));
+                             !spec.keys_from.empty() ? spec.keys_from
+                             : text()                ? "kind " + spec.key_kind
+                                                     : fmt::format("{} bytes", key_size),
+                             value_size));
     lay_out();
   }
 

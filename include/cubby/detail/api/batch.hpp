@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/core/record_codec.hpp>

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <cubby/detail/api/batch.hpp>
+#include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/api/reservation.hpp>
 #include <cubby/detail/api/snapshot.hpp>

@@ -47,7 +47,7 @@ CUBBY_ALWAYS_INLINE void prefetch_behind(const Policy& policy, const index<Threa
 /// The second step: true when the first bucket has the answer.
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE bool answer_early(const Policy& policy, const bin<Threads>& b, std::uint64_t word,
-                                    found_word& out) noexcept {
+                                      found_word& out) noexcept {
   // [probe] acquire: pairs with [commit]
   const std::uint64_t h = b.head.load(sync::acquire);
   out = look_at_primary(policy, b, h, word_probe{}, word);

@@ -46,7 +46,8 @@ CUBBY_ALWAYS_INLINE line_look<Threads> look_for_record(const table<Policy, Threa
   const std::uint64_t value = s->second.load(sync::acquire);
   // A slot that is not valid may show a record that is gone. Linearization point of a hit: the read of the same header.
   // relaxed: as above
-  if (((h >> bit) & 3) == slot_state::valid && t.policy.matches(probe, value) && b.head.load(sync::relaxed) == h) [[likely]]
+  if (((h >> bit) & 3) == slot_state::valid && t.policy.matches(probe, value) && b.head.load(sync::relaxed) == h)
+      [[likely]]
     return {line_says::here, s, value};
   return {};
 }
