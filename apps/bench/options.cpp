@@ -194,15 +194,21 @@ void check_engines(const run_spec& run) {
   check_chains(run);
 }
 
+void check_kind(const run_spec& run, bool sizes) {
+  if (text_of_kind(run.key_kind) == nullptr)
+    throw bad_request(fmt::format("--key-kind '{}': unknown kind; give one of {}", run.key_kind, key_kinds));
+  if (sizes || !run.keys_from.empty())
+    throw bad_request("--key-kind: the keys are made-up texts with 8-byte values; leave --key-size and --value-size at "
+                      "8, and --keys-from out");
+}
+
 void check_together(const run_spec& run) {
   const auto above_8 = [](std::size_t n) { return n > 8; };
   const bool keys = std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_8);
   const bool values = std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_8);
   if (!run.keys_from.empty() && (keys || values))
     throw bad_request("--keys-from: the keys are lines with 8-byte values; leave --key-size and --value-size at 8");
-  if (!run.key_kind.empty() && (keys || values || !run.keys_from.empty()))
-    throw bad_request("--key-kind: the keys are made-up texts with 8-byte values; leave --key-size and --value-size at "
-                      "8, and --keys-from out");
+  if (!run.key_kind.empty()) check_kind(run, keys || values);
   if (keys && values) throw bad_request("--key-size and --value-size: one of the two stays 8; give two runs");
   const std::size_t most = *std::max_element(run.threads.begin(), run.threads.end());
   if (most > 512) throw bad_request(fmt::format("--threads {}: at most 512", most));
@@ -263,8 +269,6 @@ bench_options parse(const raw_options& raw) {
   run.latency = raw.latency;
   run.keys_from = raw.keys_from;
   run.key_kind = raw.key_kind;
-  if (!run.key_kind.empty() && text_of_kind(run.key_kind) == nullptr)
-    throw bad_request(fmt::format("--key-kind '{}': unknown kind; give one of {}", run.key_kind, key_kinds));
   check_table_flags(raw, run);
   check_engines(run);
   check_together(run);
