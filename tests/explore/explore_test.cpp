@@ -116,10 +116,6 @@ TEST(explore_control, lookups_of_reused_slots_are_explored_to_the_end) {
   explore_to_the_end(batch_lookups(), "lookups, reuse", 1);
 }
 
-TEST(explore_control, lookups_of_one_key_are_explored_to_the_end) {
-  explore_to_the_end(batch_lookups(), "lookups, in order", 2);
-}
-
 TEST(explore_control, a_mover_whose_index_is_freed_is_explored_to_the_end) {
   explore_to_the_end(background_moves(), "mover, free by units", 1);
 }

@@ -56,13 +56,6 @@ std::vector<scenario> batch_lookups() {
         add(all, "lookups, reuse", std::move(s));
       }
     }
-    // What has been noted of a key is older than what another look shows.
-    for (const std::vector<script>& writers : {std::vector<script>{{{act::insert, k2, 6}}, {{act::assign, k1, 7}}},
-                                               std::vector<script>{{{act::erase, k1}}, {{act::insert, k1, 7}}}}) {
-      scenario s = tiny(table, {{act::insert, k1, 5}});
-      s.threads = {{lookups(act::find_batch, {k1, k1})}, writers[0], writers[1]};
-      add(all, "lookups, in order", std::move(s));
-    }
     // More than are in flight together: the bins of the last ones are asked for while the first ones are answered.
     std::vector<std::uint64_t> many(40, key_at(0, 9));
     many.front() = many[33] = k1;
