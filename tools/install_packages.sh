@@ -5,7 +5,7 @@
 set -eu
 
 build_packages="g++ cmake ninja-build pkg-config python3"
-program_packages="libcli11-dev libfmt-dev nlohmann-json3-dev libtbb-dev libcuckoo-dev liburcu-dev libisal-dev libhts-dev"
+program_packages="libcli11-dev libfmt-dev nlohmann-json3-dev libtbb-dev libcuckoo-dev liburcu-dev libisal-dev libhts-dev libxxhash-dev"
 gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox bowtie2-examples"
 test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"

@@ -64,6 +64,7 @@ std::string_view why_absent(engine_id e, const workload& w, bool latency) {
   if (is_section(w) && latency) return "takes less time than reading the clock";
   if (!is_section(w) && is_flavour(e)) return "has read sections alone, and holds no keys";
   if (!keeps_order(e) && wants_order(w)) return "may carry out requests on one key in another order than they came";
+  if (e == engine_id::partitioned && w.what == kind::upsert) return "has no insert-or-assign";
   if (!keeps_order(e) && latency)
     return "answers later, while others are pending, so that no operation has a time of its own";
   if (updates_beside_finds(w) && e == engine_id::std_map)

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "workload.hpp"
@@ -67,5 +68,14 @@ template <class T, std::size_t Index> struct arena_allocator {
 
   template <class U> bool operator==(const arena_allocator<U, Index>&) const noexcept { return true; }
 };
+
+// A key as a table keeps it: the bytes of a text come from the table's arena, too.
+template <class K, std::size_t Index> struct arena_key {
+  using type = K;
+};
+template <std::size_t Index> struct arena_key<std::string, Index> {
+  using type = std::basic_string<char, std::char_traits<char>, arena_allocator<char, Index>>;
+};
+template <class K, std::size_t Index> using stored_in_arena = typename arena_key<K, Index>::type;
 
 } // namespace bench

@@ -101,6 +101,7 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_flag("--latency", raw.latency, "also time each operation by itself");
   app.add_option("--seed", raw.seed, "seed of keys, operations and hashes; default 1");
   app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");
+  app.add_option("--key-kind", raw.key_kind, "made-up texts as keys: words or 12-40");
   app.add_option("--json", raw.json, "FILE for the results");
   app.add_option("--report", raw.report, "DIR for one HTML page with plots");
   // An empty value is an empty variable of a script. It does not mean the default.

@@ -24,8 +24,9 @@ public:
   static constexpr bool stores = true;
   static constexpr std::size_t most_threads = static_cast<std::size_t>(-1);
   static constexpr std::size_t arena_index = static_cast<std::size_t>(engine_id::boost);
-  using map = boost::unordered::concurrent_flat_map<K, V, key_hash<K>, std::equal_to<K>,
-                                                    arena_allocator<std::pair<const K, V>, arena_index>>;
+  template <class Key> using stored = stored_in_arena<Key, arena_index>;
+  using map = boost::unordered::concurrent_flat_map<stored<K>, V, key_hash<K>, key_equal<K>,
+                                                    arena_allocator<std::pair<const stored<K>, V>, arena_index>>;
 
   explicit boost_adapter(const table_spec& spec) : map_(spec.capacity, key_hash<K>{spec.seed}) {}
   std::size_t own_bytes() const { return 0; }
@@ -34,15 +35,17 @@ public:
   public:
     explicit thread_record(boost_adapter& a) : map_(a.map_) {}
     bool find(const K& k, V& v) {
-      return map_.cvisit(k, [&](const auto& entry) { v = entry.second; }) != 0;
+      return map_.cvisit(asked_with(k), [&](const auto& entry) { v = entry.second; }) != 0;
     }
-    bool insert(const K& k, const V& v) { return map_.try_emplace(k, v); }
-    bool erase(const K& k) { return map_.erase(k) != 0; }
+    bool insert(const K& k, const V& v) { return map_.try_emplace(asked_with(k), v); }
+    bool erase(const K& k) { return map_.erase(asked_with(k)) != 0; }
     bool assign(const K& k, const V& v) {
-      return map_.visit(k, [&](auto& entry) { entry.second = v; }) != 0;
+      return map_.visit(asked_with(k), [&](auto& entry) { entry.second = v; }) != 0;
     }
+    void upsert(const K& k, const V& v) { map_.insert_or_assign(asked_with(k), v); }
     bool modify(const K& k) {
-      return map_.visit(k, [](auto& entry) { entry.second = from_word<V>(first_word(entry.second) + 1); }) != 0;
+      return map_.visit(asked_with(k),
+                        [](auto& entry) { entry.second = from_word<V>(first_word(entry.second) + 1); }) != 0;
     }
     std::size_t find_batch(const K* keys, std::size_t n, V* values, bool*) {
       std::size_t met = 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -26,7 +27,7 @@ template <class Inner> struct key_made<cubby::in_namespace<Inner>> {
   template <class K> static cubby::in_namespace<Inner> from(const K& k) { return {7, Inner(k)}; }
 };
 template <class MapKey, class K> decltype(auto) key_for(const K& k) {
-  if constexpr (std::is_same_v<MapKey, K>) return (k);
+  if constexpr (std::is_same_v<MapKey, K>) return asked_with(k);
   else return key_made<MapKey>::from(k);
 }
 
@@ -62,6 +63,7 @@ public:
     bool insert(const K& k, const value& v) { return handle_.insert(key_for<map_key>(k), v); }
     bool erase(const K& k) { return handle_.erase(key_for<map_key>(k)); }
     bool assign(const K& k, const value& v) { return handle_.assign(key_for<map_key>(k), v); }
+    void upsert(const K& k, const value& v) { handle_.insert_or_assign(key_for<map_key>(k), v); }
     bool modify(const K& k) {
       return handle_.update(key_for<map_key>(k), [](const value& v) { return from_word<value>(first_word(v) + 1); });
     }
@@ -72,7 +74,7 @@ public:
 
     std::size_t execute(const K* keys, const verb* verbs, std::size_t n) {
       if (requests_.size() < n) {
-        requests_.resize(n, {cubby::verb::find, map_key{}, from_word<value>(7)});
+        requests_.resize(n, {cubby::verb::find, asked_key{}, from_word<value>(7)});
         replies_.resize(n);
       }
       for (std::size_t i = 0; i < n; ++i) {
@@ -90,12 +92,14 @@ public:
 
   private:
     using map_key = typename Map::key_type;
-    using request = typename Map::request_type;
+    using asked_key = std::conditional_t<std::is_same_v<map_key, std::string>, std::string_view, map_key>;
+    using request = cubby::request<asked_key, value>;
     using reply = typename Map::reply_type;
 
     static cubby::verb verb_of(verb v) {
+      using to = cubby::verb;
       // In the order of bench::verb, without `modify`.
-      constexpr cubby::verb same[] = {cubby::verb::find, cubby::verb::insert, cubby::verb::erase, cubby::verb::assign};
+      constexpr to same[] = {to::find, to::insert, to::erase, to::assign, to::find, to::insert_or_assign};
       return same[static_cast<std::size_t>(v)];
     }
 

@@ -54,7 +54,7 @@ public:
     static cubby::verb verb_of(verb v) {
       using to = cubby::verb;
       // In the order of bench::verb.
-      constexpr to same[] = {to::find, to::insert, to::erase, to::assign, to::insert_or_add};
+      constexpr to same[] = {to::find, to::insert, to::erase, to::assign, to::insert_or_add, to::insert_or_assign};
       return same[static_cast<std::size_t>(v)];
     }
 

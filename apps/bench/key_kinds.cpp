@@ -10,6 +10,7 @@
 
 #include "features.hpp"
 #include "machine.hpp"
+#include "made_texts.hpp"
 #include "session.hpp"
 
 namespace bench {
@@ -100,6 +101,8 @@ std::vector<std::string> lines_of(const std::string& path, std::size_t most) {
 }
 
 std::unique_ptr<key_source> make_keys(const run_spec& spec, std::size_t key_size, std::size_t keys) {
+  if (!spec.key_kind.empty())
+    return std::make_unique<key_set<std::string>>(text_of_kind(spec.key_kind), keys, spec.seed);
   if (!spec.keys_from.empty()) return std::make_unique<key_set<std::string>>(lines_of(spec.keys_from, keys));
   return with_key_type(false, key_size, [&]<class K>() -> std::unique_ptr<key_source> {
     if constexpr (std::is_same_v<K, std::string>) return nullptr;
@@ -135,14 +138,16 @@ void check_run(const run_spec& all) {
   check_growth(run);
   if (!run.keys_from.empty()) return;
   const std::size_t keys = *std::max_element(run.keys.begin(), run.keys.end());
-  const std::size_t key_size = *std::max_element(run.key_sizes.begin(), run.key_sizes.end());
+  const bool text = is_text(run);
+  const std::size_t key_size =
+      text ? bytes_of_made_text : *std::max_element(run.key_sizes.begin(), run.key_sizes.end());
   const std::size_t value_size = *std::max_element(run.value_sizes.begin(), run.value_sizes.end());
   const std::size_t threads = *std::max_element(run.threads.begin(), run.threads.end()) + run.updaters;
   const bool grows = std::any_of(run.workloads.begin(), run.workloads.end(), wants_fresh_table);
   const auto free_bytes = static_cast<double>(memory_available());
   for (const engine_id e : run.engines) {
     double need = expected_bytes(e, keys, key_size, value_size, grows);
-    need += static_cast<double>(threads) * static_cast<double>(stream_bytes(keys, key_size, false));
+    need += static_cast<double>(threads) * static_cast<double>(stream_bytes(keys, key_size, text));
     // All keys may be inserted and erased again.
     if (grows) need += 2 * static_cast<double>(keys) * static_cast<double>(key_size + 1);
     if (need > 0.95 * free_bytes)

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <cubby/hash.hpp>
@@ -63,6 +65,9 @@ template <class T> std::uint64_t first_word(const T& value) noexcept {
   else return value.words[0];
 }
 
+// The text with this number. Different numbers have different texts, whatever the seed.
+using text_of_number = std::string (*)(std::uint64_t number, std::uint64_t seed);
+
 class key_source {
 public:
   key_source() = default;
@@ -82,15 +87,21 @@ private:
   std::uint64_t base_;
 };
 
+// The lines of a file, or made-up texts that are computed from their number like random words.
 template <> class key_set<std::string> final : public key_source {
 public:
   explicit key_set(std::vector<std::string> lines) : lines_(std::move(lines)) { count = lines_.size(); }
-  const std::string& present(std::size_t i) const noexcept { return lines_[i]; }
+  key_set(text_of_number text, std::size_t keys, std::uint64_t seed) : text_(text), seed_(seed) { count = keys; }
+  std::string present(std::size_t i) const { return text_ != nullptr ? text_(i, seed_) : lines_[i]; }
   // A line end cannot be part of a line, so no line is equal to this.
-  std::string absent(std::size_t i) const { return lines_[i % count] + '\n' + std::to_string(i / count); }
+  std::string absent(std::size_t i) const {
+    return text_ != nullptr ? text_(count + i, seed_) : lines_[i % count] + '\n' + std::to_string(i / count);
+  }
 
 private:
   std::vector<std::string> lines_;
+  text_of_number text_ = nullptr;
+  std::uint64_t seed_ = 0;
 };
 
 // Asks for the hash that all engines share: cubby's own, for each kind of key.
@@ -99,6 +110,25 @@ template <class K> struct key_hash {
   std::uint64_t seed = 0;
   std::size_t operator()(const K& key) const noexcept { return cubby::hash<K>{seed}(key); }
 };
+
+template <> struct key_hash<std::string> {
+  using is_avalanching = void;
+  using is_transparent = void;
+  std::uint64_t seed = 0;
+  std::size_t operator()(std::string_view key) const noexcept {
+    return cubby::hash_bytes(key.data(), key.size(), seed);
+  }
+};
+
+template <class K> struct key_equal : std::equal_to<K> {};
+template <> struct key_equal<std::string> {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const noexcept { return a == b; }
+};
+
+// What a table is asked with: texts by a view, so that no table can make use of the object.
+template <class K> const K& asked_with(const K& key) noexcept { return key; }
+inline std::string_view asked_with(const std::string& key) noexcept { return key; }
 
 template <std::size_t N> struct key_hash<block<N>> {
   using is_avalanching = void;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timed loops, over an adapter whose calls inline into them. An adapter names `key`, `value` and `thread_record` (what one
-// thread holds); a thread record gives find, insert, erase, assign, modify and, where its engine has batches, find_batch and
-// execute, or stream for a pipeline. An engine without batches is asked one key at a time for any size of batch.
+// thread holds); a thread record gives find, insert, erase, assign, modify, perhaps upsert, and where its engine has batches
+// find_batch and execute, or stream for a pipeline. An engine without batches is asked one key at a time for any size of batch.
 #pragma once
 
 #include <algorithm>
@@ -116,6 +116,16 @@ private:
     return hit;
   }
 
+  // A table without such a call is asked by two.
+  bool upsert(const key& k) {
+    if constexpr (requires { thread_record_.upsert(k, fixed_); }) {
+      thread_record_.upsert(k, fixed_);
+      return true;
+    } else {
+      return thread_record_.assign(k, fixed_) || thread_record_.insert(k, fixed_);
+    }
+  }
+
   bool single(std::size_t i) {
     const key& k = ops_.keys[i];
     switch (ops_.verbs.empty() ? verb::find : ops_.verbs[i]) {
@@ -124,6 +134,7 @@ private:
     case verb::erase: return thread_record_.erase(k);
     case verb::assign: return thread_record_.assign(k, fixed_);
     case verb::modify: return thread_record_.modify(k);
+    case verb::upsert: return upsert(k);
     }
     return false;
   }

@@ -11,6 +11,7 @@
 #include "absence.hpp"
 #include "features.hpp"
 #include "machine.hpp"
+#include "made_texts.hpp"
 #include "table_of.hpp"
 
 namespace bench {
@@ -116,8 +117,7 @@ bool asks_for(const run_spec& run, engine_id engine) {
 
 void check_partitioned(const run_spec& run) {
   if (!asks_for(run, engine_id::partitioned)) return;
-  if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} ||
-      !run.keys_from.empty())
+  if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} || is_text(run))
     throw bad_request("--engine partitioned: holds 8-byte keys and values alone; leave it out of this run");
 }
 
@@ -131,7 +131,7 @@ void check_pipe(const run_spec& run) {
 void check_tuples(const run_spec& run) {
   if (std::find(run.engines.begin(), run.engines.end(), engine_id::dramhit_tuples) == run.engines.end()) return;
   const auto above_32 = [](std::size_t n) { return n > 32; };
-  if (!run.keys_from.empty() || std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_32) ||
+  if (is_text(run) || std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_32) ||
       std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_32))
     throw bad_request("--engine dramhit-tuples: built for keys and values of at most 32 bytes, and no lines; leave it "
                       "out of this run");
@@ -141,7 +141,7 @@ void check_features(const run_spec& run) {
   const auto first = std::find_if(run.engines.begin(), run.engines.end(), is_feature_engine);
   if (first == run.engines.end()) return;
   if (run.value_sizes != std::vector<std::size_t>{feature_value_size} || run.key_sizes != std::vector<std::size_t>{8} ||
-      !run.keys_from.empty())
+      is_text(run))
     throw bad_request(
         fmt::format("--engine {}: built for 8-byte keys and values of {} bytes alone; give --value-size {}",
                     name_of(*first), feature_value_size, feature_value_size));
@@ -151,7 +151,7 @@ void check_chains(const run_spec& run) {
   for (const engine_id e : run.engines)
     if ((e == engine_id::ddds || e == engine_id::rwlock || is_design(e)) &&
         (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8} ||
-         !run.keys_from.empty()))
+         is_text(run)))
       throw bad_request(
           fmt::format("--engine {}: holds 8-byte keys and values alone; leave it out of this run", name_of(e)));
 }
@@ -159,11 +159,15 @@ void check_chains(const run_spec& run) {
 // The flags about tables that a run without tables was given.
 void check_table_flags(const raw_options& raw, const run_spec& run) {
   if (!tables_of(run).workloads.empty()) return;
-  const std::pair<const char*, bool> given[] = {
-      {"--keys", !raw.keys.empty()},         {"--keys-from", !raw.keys_from.empty()},
-      {"--batch", !raw.batch.empty()},       {"--value-size", !raw.value_size.empty()},
-      {"--key-size", !raw.key_size.empty()}, {"--space", !raw.space.empty()},
-      {"--seed", !raw.seed.empty()},         {"--latency", raw.latency}};
+  const std::pair<const char*, bool> given[] = {{"--keys", !raw.keys.empty()},
+                                                {"--keys-from", !raw.keys_from.empty()},
+                                                {"--key-kind", !raw.key_kind.empty()},
+                                                {"--batch", !raw.batch.empty()},
+                                                {"--value-size", !raw.value_size.empty()},
+                                                {"--key-size", !raw.key_size.empty()},
+                                                {"--space", !raw.space.empty()},
+                                                {"--seed", !raw.seed.empty()},
+                                                {"--latency", raw.latency}};
   for (const auto& [flag, is_given] : given)
     if (is_given)
       throw bad_request(
@@ -190,12 +194,21 @@ void check_engines(const run_spec& run) {
   check_chains(run);
 }
 
+void check_kind(const run_spec& run, bool sizes) {
+  if (text_of_kind(run.key_kind) == nullptr)
+    throw bad_request(fmt::format("--key-kind '{}': unknown kind; give one of {}", run.key_kind, key_kinds));
+  if (sizes || !run.keys_from.empty())
+    throw bad_request("--key-kind: the keys are made-up texts with 8-byte values; leave --key-size and --value-size at "
+                      "8, and --keys-from out");
+}
+
 void check_together(const run_spec& run) {
   const auto above_8 = [](std::size_t n) { return n > 8; };
   const bool keys = std::any_of(run.key_sizes.begin(), run.key_sizes.end(), above_8);
   const bool values = std::any_of(run.value_sizes.begin(), run.value_sizes.end(), above_8);
   if (!run.keys_from.empty() && (keys || values))
     throw bad_request("--keys-from: the keys are lines with 8-byte values; leave --key-size and --value-size at 8");
+  if (!run.key_kind.empty()) check_kind(run, keys || values);
   if (keys && values) throw bad_request("--key-size and --value-size: one of the two stays 8; give two runs");
   const std::size_t most = *std::max_element(run.threads.begin(), run.threads.end());
   if (most > 512) throw bad_request(fmt::format("--threads {}: at most 512", most));
@@ -217,7 +230,8 @@ void check_together(const run_spec& run) {
 bool says_nothing_of_a_run(const raw_options& raw) {
   return raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
          raw.updaters.empty() && raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() &&
-         raw.seconds.empty() && raw.rounds.empty() && raw.space.empty() && !raw.latency && raw.keys_from.empty();
+         raw.seconds.empty() && raw.rounds.empty() && raw.space.empty() && !raw.latency && raw.keys_from.empty() &&
+         raw.key_kind.empty();
 }
 
 } // namespace
@@ -253,6 +267,7 @@ bench_options parse(const raw_options& raw) {
   run.seed = count_in("--seed", or_else(raw.seed, "1"));
   run.latency = raw.latency;
   run.keys_from = raw.keys_from;
+  run.key_kind = raw.key_kind;
   check_table_flags(raw, run);
   check_engines(run);
   check_together(run);
@@ -279,6 +294,7 @@ namespace {
 std::string table_flags(const run_spec& run) {
   std::string text;
   if (!run.keys_from.empty()) text += fmt::format(" --keys-from {}", run.keys_from);
+  if (!run.key_kind.empty()) text += fmt::format(" --key-kind {}", run.key_kind);
   if (run.keys.front() != 0) text += fmt::format(" --keys {}", fmt::join(run.keys, ","));
   text += fmt::format(" --batch {}", fmt::join(run.batch, ","));
   if (run.value_sizes != std::vector<std::size_t>{8})

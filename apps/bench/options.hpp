@@ -28,7 +28,11 @@ struct run_spec {
   bool latency = false;
   std::uint64_t seed = 1;
   std::string keys_from;
+  std::string key_kind; // of made_texts.hpp; empty: numbers, or lines of `keys_from`
 };
+
+// Whether the keys are texts.
+inline bool is_text(const run_spec& run) { return !run.keys_from.empty() || !run.key_kind.empty(); }
 
 struct bench_options {
   run_spec run;
@@ -46,7 +50,7 @@ struct bad_request : std::runtime_error {
 struct raw_options {
   std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, space, seed, updaters;
   bool latency = false;
-  std::string keys_from, json, report;
+  std::string keys_from, key_kind, json, report;
 };
 
 // Checks names, numbers and paths, and fills in defaults; throws bad_request.

@@ -77,7 +77,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["finders"] = optional_size(r.finders);
   j["updaters"] = optional_size(r.updaters);
   j["batch"] = optional_size(r.batch);
-  j["key_size"] = r.text ? json("lines") : optional_size(r.key_size);
+  j["key_size"] = !r.key_kind.empty() ? json(r.key_kind) : r.text ? json("lines") : optional_size(r.key_size);
   j["value_size"] = optional_size(r.value_size);
   j["rounds_mops"] = json::array();
   for (const double mops : r.rounds_mops) j["rounds_mops"].push_back(rounded(mops));

@@ -22,6 +22,7 @@ struct result {
   std::size_t keys = 0, threads = 0, batch = 0, key_size = 0, value_size = 0; // 0: has none, as a read section
   std::size_t finders = 0, updaters = 0;                                      // of workloads that update beside finds
   bool text = false;
+  std::string key_kind; // of made-up texts
   std::vector<double> rounds_mops;
   double median_mops = 0;
   double spread = 0; // (largest - smallest round) / median

@@ -41,7 +41,10 @@ public:
     keys_ = make_keys(spec, key_size, keys);
     limit_bytes_ = default_limit_bytes(keys_->count);
     shown_.stage(fmt::format("{} keys of {}, values of {} bytes", keys_->count,
-                             text() ? spec.keys_from : fmt::format("{} bytes", key_size), value_size));
+                             !spec.keys_from.empty() ? spec.keys_from
+                             : text()                ? "kind " + spec.key_kind
+                                                     : fmt::format("{} bytes", key_size),
+                             value_size));
     lay_out();
   }
 
@@ -63,7 +66,7 @@ private:
     std::size_t first;
   };
 
-  bool text() const { return !spec_.keys_from.empty(); }
+  bool text() const { return is_text(spec_); }
 
   void lay_out() {
     for (const std::size_t threads : spec_.threads)
@@ -82,6 +85,7 @@ private:
             r.key_size = key_size_;
             r.value_size = value_size_;
             r.text = text();
+            r.key_kind = spec_.key_kind;
             results_.push_back(r);
           }
         }

@@ -57,9 +57,9 @@ template <class K> struct maker {
     }
   }
 
-  void adds() {
+  void all_of(verb what) {
     for (std::size_t i = 0; i < order.operations; ++i) made.keys.push_back(keys.present(random.below(keys.count)));
-    made.verbs.assign(order.operations, verb::modify);
+    made.verbs.assign(order.operations, what);
   }
 
   // The paper's skewed writes (DRAMHiT, section 4.3): popular keys by Zipf over all keys of the table.
@@ -133,7 +133,8 @@ template <class K> struct maker {
     switch (order.of.what) {
     case kind::insdel: return pairs();
     case kind::put: return alternate();
-    case kind::add: return adds();
+    case kind::upsert: return all_of(verb::upsert);
+    case kind::add: return all_of(verb::modify);
     case kind::add_zipf: return skewed_adds(zipf(keys.count, skewed_theta));
     case kind::populate: return everything();
     case kind::resize:

@@ -38,10 +38,11 @@ struct named {
   kind what;
 };
 
-constexpr std::array<named, 16> workloads = {{{"get", kind::get},
+constexpr std::array<named, 17> workloads = {{{"get", kind::get},
                                               {"miss", kind::miss},
                                               {"insdel", kind::insdel},
                                               {"put", kind::put},
+                                              {"upsert", kind::upsert},
                                               {"add", kind::add},
                                               {"add-zipf", kind::add_zipf},
                                               {"populate", kind::populate},

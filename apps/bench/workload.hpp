@@ -47,6 +47,7 @@ enum class kind : std::uint8_t {
   miss,
   insdel,
   put,
+  upsert,
   add,
   add_zipf,
   populate,
@@ -69,7 +70,7 @@ struct workload {
 
 inline constexpr std::size_t hot_keys = 1000;
 
-enum class verb : std::uint8_t { find, insert, erase, assign, modify };
+enum class verb : std::uint8_t { find, insert, erase, assign, modify, upsert };
 
 std::string_view name_of(engine_id engine);
 std::string name_of(const workload& w);

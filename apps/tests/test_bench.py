@@ -66,7 +66,7 @@ class Results(Folder):
                                         "--keys", "20000", "--threads", "2", "--batch", "1,32")
                 self.check_schema(data)
                 self.assertEqual({r["engine"] for r in data["results"]}, {"dlht", engine})
-                text, _ = self.run_json("--engine", engine, "--workload", "get,put", "--keys-from", os.path.abspath(__file__), "--threads", "2")
+                text, _ = self.run_json("--engine", engine, "--workload", "get,put,upsert,insdel", "--keys-from", os.path.abspath(__file__), "--threads", "2")
                 self.check_schema(text)
 
     def test_resizes_grow_the_table(self):
@@ -182,6 +182,22 @@ class Results(Folder):
         self.check_schema(data)
         self.assertEqual({r["keys"] for r in data["results"]}, {902})
         self.assertEqual({r["key_size"] for r in data["results"]}, {"lines"})
+
+    def test_made_up_texts(self):
+        for kind in ("words", "12-40"):
+            with self.subTest(kind=kind):
+                data, _ = self.run_json("--engine", ENGINES, "--workload", "get,miss,upsert,insdel,put,populate", "--key-kind", kind,
+                                        "--keys", "20000", "--threads", "2", "--batch", "1,32")
+                self.check_schema(data)
+                self.assertEqual({r["keys"] for r in data["results"]}, {20000})
+                self.assertEqual({r["key_size"] for r in data["results"]}, {kind})
+                self.assertIn("upsert", {r["workload"] for r in data["results"]})
+        self.refused("bench", "--key-kind", "names", says="give one of words, 12-40")
+        self.refused("bench", "--key-kind", "words", "--key-size", "16", says="--key-kind")
+        self.refused("bench", "--key-kind", "words", "--keys-from", os.path.abspath(__file__), says="--keys-from out")
+        self.refused("bench", "--key-kind", "words", "--workload", "read-section", "--engine", "rcu", says="--key-kind")
+        self.refused("bench", "--key-kind", "words", "--engine", "partitioned", says="8-byte keys")
+        self.refused("bench", "--workload", "upsert", "--engine", "partitioned", says="has no insert-or-assign")
 
     def test_report(self):
         page = self.folder / "deep" / "report"

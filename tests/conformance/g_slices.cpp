@@ -41,7 +41,7 @@ template <class Engine> struct slices : testing::Test {
     std::uint64_t calls = 0;
     const std::size_t at_first = m.stats().retired;
     EXPECT_GE(at_first, held_back);
-    for (; calls < most_calls && m.stats().retired > 2048; calls += 512) {
+    for (; calls < most_calls && m.stats().retired > 4 * 2048; calls += 512) {
       for (std::uint64_t n = 0; n < 512; ++n) worst = std::max(worst, assign(n));
     }
     EXPECT_LE(worst, cubby::detail::dispose_slice + own_values);

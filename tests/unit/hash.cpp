@@ -135,7 +135,7 @@ TEST(hash_quality, every_input_bit_of_a_text_moves_every_output_bit) {
   }
 }
 
-// The hash as its definition says it: whole words, filled byte by byte with zeros behind the end.
+// The hash as its definition says it: words of 8 bytes, of which those of the end overlap what is before them.
 std::uint64_t hash_byte_by_byte(const std::string& text, std::uint64_t seed) {
   using namespace cubby::detail;
   const auto word_at = [&](std::size_t from) {
@@ -146,9 +146,11 @@ std::uint64_t hash_byte_by_byte(const std::string& text, std::uint64_t seed) {
     return word;
   };
   std::uint64_t state = seed ^ mix_a;
-  std::size_t from = 0;
-  for (; text.size() - from > 16; from += 16) state = fold(word_at(from) ^ mix_b, word_at(from + 8) ^ state);
-  return fold(fold(word_at(from) ^ mix_b, word_at(from + 8) ^ state) ^ mix_c, mix_a ^ text.size());
+  for (std::size_t from = 0; from + 16 < text.size(); from += 16)
+    state = fold(word_at(from) ^ mix_b, word_at(from + 8) ^ state);
+  const std::uint64_t first = word_at(text.size() > 16 ? text.size() - 16 : 0);
+  const std::uint64_t second = text.size() > 8 ? word_at(text.size() - 8) : 0;
+  return fold(fold(first ^ mix_b, second ^ state) ^ mix_c, mix_a ^ text.size());
 }
 
 TEST(hash_quality, a_text_of_any_size_has_the_hash_of_its_bytes_and_no_others) {
@@ -157,6 +159,23 @@ TEST(hash_quality, a_text_of_any_size_has_the_hash_of_its_bytes_and_no_others) {
     for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(splitmix(size * 100 + i) & 0xff);
     const std::string longer = "?" + text + "??????????????????";
     ASSERT_EQ(hash_byte_by_byte(text, 7), cubby::hash_bytes(longer.data() + 1, size, 7)) << size;
+  }
+}
+
+TEST(texts_in_words, are_equal_when_each_byte_is_and_copied_whole) {
+  for (std::size_t size = 9; size < 100; ++size) {
+    std::string text(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(splitmix(size * 100 + i) & 0xff);
+    std::string other = "?" + text;
+    ASSERT_TRUE(cubby::detail::is_same_text(text.data(), other.data() + 1, size)) << size;
+    std::string copy(size + 2, '!');
+    cubby::detail::copy_text(copy.data() + 1, text.data(), size);
+    ASSERT_EQ(copy, "!" + text + "!") << size;
+    for (std::size_t i = 0; i < size; ++i) {
+      other[i + 1] = static_cast<char>(other[i + 1] ^ 0x40);
+      ASSERT_FALSE(cubby::detail::is_same_text(text.data(), other.data() + 1, size)) << i << " of " << size;
+      other[i + 1] = text[i];
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thread records and epochs: thread records are reused, a pin holds back what is unlinked after it began and nothing else, and the bag of
 // retired words disposes of each word once, after its grace period.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <optional>
@@ -85,14 +86,20 @@ struct cell_policy {
   void dispose(std::uint64_t word) const { ++at(word).disposed; }
 };
 
-TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
-  std::vector<cell_policy::cell> cells(5000);
+/// The same, disposed of one with each call.
+struct plain_cell_policy : cell_policy {
+  static constexpr bool disposes_plainly = true;
+};
+static_assert(cubby::detail::plain_disposal<plain_cell_policy> && !cubby::detail::plain_disposal<cell_policy>);
+
+template <class Policy> void dispose_once_and_not_before_the_last_pin() {
+  std::vector<cell_policy::cell> cells(14'000);
   const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
   cubby::detail::thread_record* const reader = cubby::detail::registry::claim();
   cubby::detail::thread_record* const writer = cubby::detail::registry::claim();
-  const cell_policy policy;
+  const Policy policy;
   {
-    cubby::detail::retire_bag<cell_policy, cubby::detail::sync::shared> bag(policy);
+    cubby::detail::retire_bag<Policy, cubby::detail::sync::shared> bag(policy);
     {
       const cubby::detail::thread_pin pin(*reader);
       for (std::size_t i = 0; i < 4000; ++i) bag.add(*writer, word(i));
@@ -103,8 +110,8 @@ TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
     bag.collect();
     EXPECT_EQ(bag.waiting(), 0u);
     for (std::size_t i = 0; i < 4000; ++i) ASSERT_EQ(cells[i].disposed, 1) << i;
-    for (std::size_t i = 4000; i < 5000; ++i) bag.add(*writer, word(i));
-    EXPECT_LT(bag.waiting(), 1000u) << "adding collects by itself";
+    for (std::size_t i = 4000; i < 14'000; ++i) bag.add(*writer, word(i));
+    EXPECT_LT(bag.waiting(), 10'000u) << "adding collects by itself";
   }
   for (const auto& c : cells) ASSERT_EQ(c.disposed, 1);
   cubby::detail::registry::release(reader);
@@ -112,21 +119,21 @@ TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
 }
 
 /// What a long pin has held back goes a slice at a time: each word once, and none is forgotten.
-TEST(retire_bag, disposes_of_everything_in_slices) {
+template <class Policy> void dispose_of_everything_in_slices() {
   constexpr std::size_t held_back = 10'000;
   std::vector<cell_policy::cell> cells(3 * held_back);
   const auto word = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&cells[i]); };
   cubby::detail::thread_record* const reader = cubby::detail::registry::claim();
   cubby::detail::thread_record* const writer = cubby::detail::registry::claim();
-  const cell_policy policy;
+  const Policy policy;
   {
-    cubby::detail::retire_bag<cell_policy, cubby::detail::sync::shared> bag(policy);
+    cubby::detail::retire_bag<Policy, cubby::detail::sync::shared> bag(policy);
     {
       const cubby::detail::thread_pin pin(*reader);
       for (std::size_t i = 0; i < held_back; ++i) bag.add(*writer, word(i));
     }
     for (std::size_t i = held_back; i < cells.size(); ++i) bag.add(*writer, word(i));
-    EXPECT_LT(bag.waiting(), 2048u);
+    EXPECT_LT(bag.waiting(), 4 * 2048u);
   }
   for (const auto& c : cells) ASSERT_EQ(c.disposed, 1) << &c - cells.data();
   cubby::detail::registry::release(reader);
@@ -134,13 +141,13 @@ TEST(retire_bag, disposes_of_everything_in_slices) {
 }
 
 /// The grace period of a word begins when it comes, whatever the bag has waited for before.
-TEST(retire_bag, waits_anew_for_each_lot) {
+template <class Policy> void wait_anew_for_each_lot() {
   std::vector<cell_policy::cell> cells(20);
   cubby::detail::thread_record* const reader = cubby::detail::registry::claim();
   cubby::detail::thread_record* const writer = cubby::detail::registry::claim();
-  const cell_policy policy;
+  const Policy policy;
   {
-    cubby::detail::retire_bag<cell_policy, cubby::detail::sync::shared> bag(policy);
+    cubby::detail::retire_bag<Policy, cubby::detail::sync::shared> bag(policy);
     for (auto& c : cells) {
       const cubby::detail::thread_pin pin(*reader);
       bag.add(*writer, reinterpret_cast<std::uint64_t>(&c));
@@ -152,6 +159,66 @@ TEST(retire_bag, waits_anew_for_each_lot) {
   for (const auto& c : cells) ASSERT_EQ(c.disposed, 1);
   cubby::detail::registry::release(reader);
   cubby::detail::registry::release(writer);
+}
+
+TEST(retire_bag, disposes_once_and_not_before_the_last_pin_that_could_see) {
+  dispose_once_and_not_before_the_last_pin<cell_policy>();
+  dispose_once_and_not_before_the_last_pin<plain_cell_policy>();
+}
+TEST(retire_bag, disposes_of_everything_in_slices) {
+  dispose_of_everything_in_slices<cell_policy>();
+  dispose_of_everything_in_slices<plain_cell_policy>();
+}
+TEST(retire_bag, waits_anew_for_each_lot) {
+  wait_anew_for_each_lot<cell_policy>();
+  wait_anew_for_each_lot<plain_cell_policy>();
+}
+
+/// Disposing of a word that an allocator's call retires another one in.
+struct chatty_policy : cell_policy {
+  static constexpr bool disposes_plainly = true;
+  using bag_type = cubby::detail::retire_bag<chatty_policy, cubby::detail::sync::shared>;
+  static inline bag_type* bag = nullptr;
+  static inline cubby::detail::thread_record* writer = nullptr;
+  static inline std::vector<cell>* spare = nullptr;
+  static inline std::size_t next_spare = 0;
+  static inline int depth = 0;
+  static inline int deepest = 0;
+  void dispose(std::uint64_t word) const {
+    ++at(word).disposed;
+    deepest = std::max(deepest, ++depth);
+    if (next_spare < spare->size()) bag->add(*writer, reinterpret_cast<std::uint64_t>(&(*spare)[next_spare++]));
+    --depth;
+  }
+};
+
+/// Otherwise as many calls would stand one inside the other as a long pin has held words back.
+TEST(retire_bag, disposes_of_nothing_inside_a_disposal) {
+  std::vector<chatty_policy::cell> cells(10'000);
+  std::vector<chatty_policy::cell> spare(5'000);
+  chatty_policy::spare = &spare;
+  chatty_policy::next_spare = 0;
+  chatty_policy::deepest = 0;
+  cubby::detail::thread_record* const reader = cubby::detail::registry::claim();
+  chatty_policy::writer = cubby::detail::registry::claim();
+  const chatty_policy policy;
+  {
+    chatty_policy::bag_type bag(policy);
+    chatty_policy::bag = &bag;
+    {
+      const cubby::detail::thread_pin pin(*reader);
+      for (std::size_t i = 0; i < 5'000; ++i)
+        bag.add(*chatty_policy::writer, reinterpret_cast<std::uint64_t>(&cells[i]));
+    }
+    for (std::size_t i = 5'000; i < cells.size(); ++i)
+      bag.add(*chatty_policy::writer, reinterpret_cast<std::uint64_t>(&cells[i]));
+    EXPECT_EQ(chatty_policy::deepest, 1);
+    EXPECT_GT(chatty_policy::next_spare, 0u);
+    chatty_policy::next_spare = spare.size();
+  }
+  for (const auto& c : cells) ASSERT_EQ(c.disposed, 1) << &c - cells.data();
+  cubby::detail::registry::release(reader);
+  cubby::detail::registry::release(chatty_policy::writer);
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/core/record_codec.hpp>
@@ -77,12 +78,12 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
 template <class Engine, class Q, class Take> void find_keys(context<Engine> s, std::span<const Q> keys, Take take) {
   const auto& codec = s.codec();
   using probe = typename Engine::probe;
-  if constexpr (!Engine::policy::in_records || std::same_as<probe, word_key_probe>) {
+  if constexpr (!Engine::policy::in_records) {
     s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);
-  } else { // hashing text twice costs more than keeping the probes of two groups
+  } else { // hashing twice costs more than keeping the probes of two groups
     prefetch_group::ring<probe> kept;
     std::size_t end = 0;
-    const auto make = [&](std::size_t i) CUBBY_INLINED -> probe {
+    const auto make = [&](std::size_t i) CUBBY_INLINED -> const probe& {
       if (i != end) return kept[i];
       ++end;
       return kept[i] = codec.probe_of(keys[i]);

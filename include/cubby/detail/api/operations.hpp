@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs on one key, written once for words and for records: lookups, inserts, changes, erases. Each runs inside a pin that its
-// caller holds. In record mode a value is built outside the engine and published by one comparison and swap of words. So no lock
+// The verbs on one key, written once for words and for records: lookups, inserts, changes; erase.hpp has the erases. Each runs
+// inside a pin that its caller holds. In record mode a value is built outside the engine and published by one comparison and swap of words. So no lock
 // is held and no bin is blocked while the user's code runs, and a user's function may run again. The exception is
 // `modify_value`, for engines that have it.
 #pragma once
@@ -81,6 +81,8 @@ public:
       }
     }
   }
+  /// A word that `make` has made.
+  fresh_word(context<Engine> s, const made_as<word_of_value<Engine>>& made) noexcept : context_(s), made_(made) {}
   fresh_word(const fresh_word&) = delete;
   fresh_word& operator=(const fresh_word&) = delete;
 
@@ -248,21 +250,40 @@ CUBBY_ALWAYS_INLINE upserted change_or_insert(context<Engine> s, const typename 
   }
 }
 
+/// Publishes a record in place of the present one, and retires that one. False: the key was absent.
+template <class Engine>
+CUBBY_ALWAYS_INLINE bool replace_record(const context<Engine>& s, const typename Engine::probe& p, std::uint64_t word) {
+  const auto m = s.engine.mutate(s.at, p, replace_by<std::uint64_t>{word});
+  if (m.found) s.engine.retire(s.at, m.before);
+  return m.found;
+}
+
+/// What `put_record` leaves: the key was absent.
+template <class Engine>
+CUBBY_OUTLINED upserted put_absent(Engine& engine, thread_record& at, const typename Engine::probe& p,
+                                   const made_word& made) {
+  const context<Engine> s{engine, at};
+  fresh_word<Engine> next(s, made);
+  for (sync::backoff wait;; wait.pause()) {
+    const insert_outcome how = next.insert(p);
+    if (how != insert_outcome::exists) return {how};
+    refuse_own_wait(engine, p);
+    if (!replace_record(s, p, next.word())) continue;
+    next.published();
+    return {insert_outcome::exists};
+  }
+}
+
 /// Stores a record of this key and value: as a new entry, or in place of the present one.
 template <class Engine, class Q, class U>
-upserted put_record(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
+CUBBY_ALWAYS_INLINE upserted put_record(const context<Engine>& s, const typename Engine::probe& p, const Q& key,
+                                        U&& value) {
   refuse_shown(s.engine, p);
-  fresh_word<Engine> next(s, p, key, std::forward<U>(value));
-  if (!next.ok()) return {insert_outcome::no_memory};
-  const std::uint64_t word = next.word();
-  const auto replace = [&] {
-    const auto m = s.engine.mutate(s.at, p, [word](std::uint64_t) { return decision{action::replace, word}; });
-    if (!m.found) return changed::absent;
-    next.published();
-    s.engine.retire(s.at, m.before);
-    return changed::done;
-  };
-  return change_or_insert(s, p, replace, [&] { return next.insert(p); });
+  if constexpr (contract::prefetching<Engine>) s.engine.prefetch(p); // it comes while the record is made
+  const made_word made = s.codec().make(p, key, std::forward<U>(value));
+  if (!made.ok) return {insert_outcome::no_memory};
+  if (replace_record(s, p, made.word)) return {insert_outcome::exists};
+  return put_absent(s.engine, s.at, p, made);
 }
 
 /// Assigns or inserts the value. If two equal keys differ, the first stays, unless both are stored at the same time.
@@ -339,62 +360,6 @@ change compute_value(context<Engine> s, const typename Engine::probe& p, const Q
     }
     if (next.replace(p, seen.word)) return change::replaced;
   }
-}
-
-/// Erases the entry if `agrees(value word) -> bool`, which may run again.
-template <class Engine, class P> bool erase_word(context<Engine> s, const typename Engine::probe& p, P&& agrees) {
-  const auto m = s.engine.mutate(s.at, p, [&](const auto& word) {
-    const bool leaves = [&] {
-      [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word);
-      return agrees(word);
-    }();
-    if (leaves) refuse_shown(s.engine, p, true);
-    return decision_of<Engine>{leaves ? action::erase : action::keep};
-  });
-  if (!m.found || m.done != action::erase) return false;
-  if constexpr (Engine::policy::in_records) s.engine.retire(s.at, m.before);
-  return true;
-}
-
-/// Erases the entry. Inlined for tables of words, where it is short.
-template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>& s, const typename Engine::probe& p) {
-  if constexpr (Engine::policy::in_records) {
-    return erase_word(s, p, [](const auto&) { return true; });
-  } else {
-    refuse_shown(s.engine, p, true);
-    return s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{}).found;
-  }
-}
-
-/// Erases the entry and stores the value that left in `out`, which must be empty. False: the key was absent. In record mode the
-/// value is copied before the erase, because other threads may still read it. If the copy throws, the entry stays.
-template <class Engine>
-bool extract_into(context<Engine> s, const typename Engine::probe& p, std::optional<value_of<Engine>>& out) {
-  const auto& codec = s.codec();
-  refuse_shown(s.engine, p, true);
-  if constexpr (!Engine::policy::in_records) {
-    const auto m = s.engine.mutate(s.at, p, [](const auto&) { return decision_of<Engine>{action::erase}; });
-    if (m.found) out.emplace(codec.value(m.before));
-    return m.found;
-  } else {
-    for (;;) {
-      const auto seen = s.engine.find(s.at, p);
-      if (!seen.found) {
-        out.reset();
-        return false;
-      }
-      out.emplace(codec.value(seen.word));
-      if (swap_word(s, p, seen.word, {action::erase})) return true;
-    }
-  }
-}
-
-/// The same, but returns the value. The result is constructed in place, because a move after the erase could throw.
-template <class Engine>
-std::optional<value_of<Engine>> extract_value(context<Engine> s, const typename Engine::probe& p) {
-  std::optional<value_of<Engine>> out;
-  (void)extract_into(s, p, out);
-  return out;
 }
 
 } // namespace cubby::inline v0::detail

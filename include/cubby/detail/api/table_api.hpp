@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <cubby/detail/api/batch.hpp>
+#include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/api/reservation.hpp>
 #include <cubby/detail/api/snapshot.hpp>
@@ -197,8 +198,10 @@ protected:
   template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
     const auto s = here();
     const typename Engine::probe p = s.codec().probe_of(k);
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    return f(s, p);
+    Engine& engine = s.engine; // g++ would keep the pair in memory
+    thread_record& at = s.at;
+    [[maybe_unused]] const auto pin = engine.pin(at);
+    return f(detail::context<Engine>{engine, at}, p);
   }
   /// Whether no other call can use the thread record during this call: the record belongs to a handle, and no function of the user
   /// runs between the hash and the answer. Without exceptions a handle may have to use the thread's record.

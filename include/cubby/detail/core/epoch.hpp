@@ -17,6 +17,10 @@ namespace cubby::inline v0::detail {
 /// back are disposed of while new words come. At 50 ns a word, 26 us.
 inline constexpr std::uint32_t dispose_slice = 512;
 
+/// Whether `dispose` runs no code of the user's but an allocator's. Then each call disposes of one word, or of two while more are
+/// ready than one lot: what comes back one by one stays in the allocator's list for the thread.
+template <class Policy> concept plain_disposal = requires { requires Policy::disposes_plainly; };
+
 /// A list of words, linked through their records.
 struct word_chain {
   std::uint64_t first = 0; // 0: none; no record has the address 0
@@ -49,14 +53,17 @@ public:
     if (mine.open.first == 0) mine.open.last = word;
     mine.open.first = word;
     ++mine.added;
-    const bool full = ++mine.open.count % batch == 0;
-    if (full) turn(mine);
-    const word_chain ready = full ? take_ready(mine) : word_chain();
-    mine.lock.unlock();
-    if (full) [[unlikely]] {
-      const std::uint32_t left = dispose_slice - dispose_part(mine, ready, dispose_slice);
-      turn_idle(left);
+    if (++mine.open.count % batch == 0) [[unlikely]] {
+      add_last(mine);
+      return;
     }
+    if constexpr (plain_disposal<Policy>) {
+      if (mine.ready.first != 0 && !s.disposing_) {
+        dispose_few(s, mine);
+        return;
+      }
+    }
+    mine.lock.unlock();
   }
 
   /// Disposes of all words whose grace period is over. Reads all taken thread records.
@@ -102,8 +109,9 @@ public:
 
 private:
   static constexpr std::size_t stripe_count = 16;
-  // A membarrier costs about 2 us with two threads running: 8 ns a word at this batch.
   static constexpr std::uint32_t batch = 256;
+  // Words that one membarrier is for. It costs 2 to 16 us with two threads running: docs/performance.md, constants.
+  static constexpr std::uint32_t lot = 2048;
 
   struct alignas(cpu::cache_line) stripe {
     small_lock<Threads> lock;
@@ -123,6 +131,39 @@ private:
       if (one.lock.try_lock()) return one;
       if (tried % stripe_count == 0) wait.pause();
     }
+  }
+
+  /// The end of `add` for the last word of a batch. Gives the stripe's lock back.
+  CUBBY_OUTLINED void add_last(stripe& mine) {
+    if (mine.open.count % lot == 0) turn(mine);
+    std::uint32_t left = dispose_slice;
+    if constexpr (plain_disposal<Policy>) {
+      mine.lock.unlock(); // what is ready goes with the words that follow
+    } else {
+      const word_chain ready = take_ready(mine);
+      mine.lock.unlock();
+      left -= dispose_part(mine, ready, dispose_slice);
+    }
+    turn_idle(left);
+  }
+  /// One of the ready words. Under the stripe's lock.
+  CUBBY_ALWAYS_INLINE std::uint64_t take_one(stripe& one) const noexcept {
+    const std::uint64_t word = one.ready.first;
+    one.ready.first = policy_.retire_link(word);
+    --one.ready.count;
+    return word;
+  }
+  /// The end of `add` where something is ready. Gives the stripe's lock back. An allocator may call the table: such a call retires
+  /// without disposing, so that they do not pile up.
+  CUBBY_ALWAYS_INLINE void dispose_few(const thread_record& s, stripe& mine) {
+    const std::uint64_t first = take_one(mine);
+    const std::uint64_t second = mine.ready.count >= lot ? take_one(mine) : 0;
+    mine.lock.unlock();
+    s.disposing_ = true;
+    policy_.dispose(first);
+    if (second != 0) [[unlikely]]
+      policy_.dispose(second);
+    s.disposing_ = false;
   }
 
   /// Puts the words of `front` before those of `chain`.

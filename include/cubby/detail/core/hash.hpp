@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include <cubby/detail/platform/cpu.hpp>
+#include <cubby/detail/platform/sync.hpp>
 
 namespace cubby::inline v0 {
 
@@ -51,6 +52,59 @@ template <class Word> [[nodiscard]] inline std::uint64_t read_as(const unsigned 
   return at[0] | middle << (8 * (size / 2)) | last << (8 * (size - 1));
 }
 
+// A text of more than 8 bytes is read, compared and copied in words of 8, of which the last two end where it ends. They overlap
+// with what is before them, and with each other, so that no size needs a branch for its rest.
+
+/// Where the last two words of such a text begin: the first of them here, the other 8 bytes before the end.
+constexpr std::size_t rest_of_text(std::size_t size) noexcept { return size > 16 ? size - 16 : 0; }
+
+/// The hash of a text of at most 8 bytes, which are the word's.
+constexpr std::uint64_t hash_short_text(std::uint64_t word, std::size_t size, std::uint64_t seed) noexcept {
+  return fold(fold(word ^ mix_b, seed ^ mix_a) ^ mix_c, mix_a ^ size);
+}
+/// The hash of a text of more than 8 bytes.
+[[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash_long_text(const unsigned char* at, std::size_t size,
+                                                               std::uint64_t seed) noexcept {
+  std::uint64_t state = seed ^ mix_a;
+  const unsigned char* const rest = at + rest_of_text(size);
+  const std::uint64_t last = read_as<std::uint64_t>(at + size - 8);
+  for (; at < rest; at += 16) state = fold(read_as<std::uint64_t>(at) ^ mix_b, read_as<std::uint64_t>(at + 8) ^ state);
+  return fold(fold(read_as<std::uint64_t>(rest) ^ mix_b, last ^ state) ^ mix_c, mix_a ^ size);
+}
+
+/// Texts of up to so many bytes are compared and copied here, longer ones by the C library.
+inline constexpr std::size_t most_inline_bytes = 64;
+
+/// Whether two texts of the same size, more than 8 bytes, are equal.
+[[nodiscard]] CUBBY_ALWAYS_INLINE bool is_same_text(const char* a, const char* b, std::size_t size) noexcept {
+  if (size > most_inline_bytes) [[unlikely]]
+    return std::memcmp(a, b, size) == 0;
+  const auto differs = [&](std::size_t i) {
+    std::uint64_t in_a;
+    std::uint64_t in_b;
+    std::memcpy(&in_a, a + i, sizeof in_a);
+    std::memcpy(&in_b, b + i, sizeof in_b);
+    return in_a ^ in_b;
+  };
+  const std::size_t rest = rest_of_text(size);
+  for (std::size_t i = 0; i < rest; i += 16) {
+    if ((differs(i) | differs(i + 8)) != 0) [[unlikely]]
+      return false;
+  }
+  return (differs(rest) | differs(size - 8)) == 0;
+}
+/// Copies a text of more than 8 bytes.
+CUBBY_ALWAYS_INLINE void copy_text(char* to, const char* from, std::size_t size) noexcept {
+  if (size > most_inline_bytes) [[unlikely]] {
+    std::memcpy(to, from, size);
+    return;
+  }
+  const std::size_t rest = rest_of_text(size);
+  for (std::size_t i = 0; i < rest; i += 16) std::memcpy(to + i, from + i, 16);
+  std::memcpy(to + rest, from + rest, 8);
+  std::memcpy(to + size - 8, from + size - 8, 8);
+}
+
 } // namespace detail
 
 /// Mixes a word: each input bit reaches each output bit with a probability near one half. Two multiplications.
@@ -60,23 +114,9 @@ template <class Word> [[nodiscard]] inline std::uint64_t read_as(const unsigned 
 
 /// Mixes `size` bytes. O(size). Reads no byte outside [data, data + size).
 [[nodiscard]] inline std::uint64_t hash_bytes(const void* data, std::size_t size, std::uint64_t seed = 0) noexcept {
-  const auto* at = static_cast<const unsigned char*>(data);
-  std::uint64_t state = seed ^ detail::mix_a;
-  std::size_t left = size;
-  for (; left > 16; left -= 16, at += 16) {
-    state = detail::fold(detail::read_as<std::uint64_t>(at) ^ detail::mix_b,
-                         detail::read_as<std::uint64_t>(at + 8) ^ state);
-  }
-  std::uint64_t a = 0;
-  std::uint64_t b = 0;
-  if (left > 8) {
-    a = detail::read_as<std::uint64_t>(at);
-    b = detail::read_as<std::uint64_t>(at + left - 8) >> (8 * (16 - left)); // the bytes behind the first eight
-  } else {
-    a = detail::read_up_to_8(at, left);
-  }
-  const std::uint64_t last = detail::fold(a ^ detail::mix_b, b ^ state);
-  return detail::fold(last ^ detail::mix_c, detail::mix_a ^ size);
+  const auto* const at = static_cast<const unsigned char*>(data);
+  if (size > 8) return detail::hash_long_text(at, size, seed);
+  return detail::hash_short_text(detail::read_up_to_8(at, size), size, seed);
 }
 
 namespace detail {
@@ -137,6 +177,7 @@ template <class K>
 struct hash<K> {
   using is_avalanching = void;
   using is_transparent = void;
+  using hash_of_bytes = hash; // says to the codec of texts what operator() does
   std::uint64_t seed = 0;
   [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
     return hash_bytes(key.data(), key.size(), seed);

@@ -103,6 +103,9 @@ concept word_value = std::is_trivially_copyable_v<V> && std::copy_constructible<
 template <class H> inline constexpr bool mixes_words = false;
 template <word_key K> inline constexpr bool mixes_words<hash<K>> = true;
 
+/// The default hash of texts, of which the codec knows that it hashes the bytes. Not what is derived from it.
+template <class H> concept hashes_bytes = requires { requires std::same_as<typename H::hash_of_bytes, H>; };
+
 /// A user's hash with the table's seed. `is_avalanching` hashes are taken as they are, and seeded if they have a
 /// `seed`; `is_modulo` ones neither seeded nor mixed; all others are mixed with the seed.
 template <class H> class seeded_hash {
@@ -122,6 +125,17 @@ public:
       if constexpr (avalanching_hash<H> || modulo_mapped<H>) return bits;
       return mix_seeded(bits, seed_, first_);
     }
+  }
+  /// The hash of a text, given in words when it has at most 8 bytes.
+  [[nodiscard, gnu::always_inline]] std::uint64_t of_short_text(std::uint64_t word, std::size_t size) const noexcept
+    requires hashes_bytes<H>
+  {
+    return hash_short_text(word, size, hash_.seed);
+  }
+  [[nodiscard, gnu::always_inline]] std::uint64_t of_long_text(const char* text, std::size_t size) const noexcept
+    requires hashes_bytes<H>
+  {
+    return hash_long_text(reinterpret_cast<const unsigned char*>(text), size, hash_.seed);
   }
   [[nodiscard]] const H& user() const noexcept { return hash_; }
 

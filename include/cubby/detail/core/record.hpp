@@ -86,7 +86,7 @@ template <class K> struct key_part<K, false> {};
 template <class K, class V, key_kind Kind, bool Spaced>
 struct record : info_part<Kind == key_kind::bytes || Spaced>, key_part<K, Kind == key_kind::object> {
   static constexpr bool has_info = Kind == key_kind::bytes || Spaced;
-  std::uint64_t link = 0;
+  std::uint64_t link;
   union {
     V value;
   };

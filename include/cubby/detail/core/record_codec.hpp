@@ -83,6 +83,7 @@ public:
   static constexpr bool has_values = !std::is_same_v<V, no_value>;
   static constexpr bool unique_words = true;
   static constexpr bool keys_can_differ = kind == key_kind::object; // although they are equal
+  static constexpr bool disposes_plainly = kind != key_kind::object && std::is_trivially_destructible_v<V>;
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
   template <class Q>
   static constexpr bool accepts =
@@ -122,13 +123,17 @@ public:
       size = p.size;
       extra = bytes_behind(size);
     }
+    if constexpr (by_operator_new && kind != key_kind::object && std::is_nothrow_constructible_v<V, A...>) {
+      unit* const units = take_space(extra);
+      if (units == nullptr) [[unlikely]]
+        return {false, 0};
+      auto* const made = begin_record(units, p, size);
+      ::new (static_cast<void*>(std::addressof(made->value))) V(std::forward<A>(args)...);
+      return {true, packed::pack(made, p.tag)};
+    }
     fresh space(*this, extra);
     if (space.units == nullptr) return {false, 0};
-    auto* const made = ::new (static_cast<void*>(space.units)) record_type;
-    if constexpr (record_type::has_info) made->info = record_info::of(static_cast<std::uint16_t>(p.tag >> 4), size);
-    if constexpr (kind == key_kind::bytes) {
-      if (extra != 0) std::memcpy(made->bytes(), p.data, size);
-    }
+    auto* const made = begin_record(space.units, p, size);
     unit_allocator a(allocator_);
     if constexpr (kind == key_kind::object) {
       unit_traits::construct(a, std::addressof(made->key), name_split<std::remove_cvref_t<Q>>::key(key));
@@ -159,14 +164,14 @@ public:
   }
 
   // slot_policy
-  [[nodiscard]] bool matches(const probe& p, std::uint64_t value_word) const noexcept {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE bool matches(const probe& p, std::uint64_t value_word) const noexcept {
     if constexpr (record_type::has_info) {
       if (tag_of_word(value_word) != p.tag) return false;
     }
     if constexpr (kind == key_kind::bytes) {
       if (p.size <= bytes_in_slot) return true;
       const record_type& r = at(value_word);
-      return r.info.size() == p.size && std::memcmp(r.bytes(), p.data, p.size) == 0;
+      return r.info.bits == info_of(p).bits && is_same_text(r.bytes(), p.data, p.size);
     } else if constexpr (kind == key_kind::object) {
       return p.equal(p.asked, at(value_word).key);
     }
@@ -212,6 +217,18 @@ public:
   }
 
 private:
+  /// A record without its value and its key object.
+  CUBBY_ALWAYS_INLINE static record_type* begin_record(unit* units, const probe& p,
+                                                       [[maybe_unused]] std::uint64_t size) noexcept {
+    auto* const made = ::new (static_cast<void*>(units)) record_type;
+    if constexpr (kind == key_kind::bytes) {
+      made->info = info_of(p);
+      if (size > bytes_in_slot) copy_text(made->bytes(), p.data, size);
+    } else if constexpr (record_type::has_info) {
+      made->info = record_info::of(static_cast<std::uint16_t>(p.tag >> 4), size);
+    }
+    return made;
+  }
   /// Memory under construction: given back, and the key destroyed, unless `units` is taken out.
   struct fresh {
     const record_codec& codec;
@@ -261,6 +278,10 @@ private:
     }
   }
 
+  /// Of the record of a byte key that a table may hold.
+  [[nodiscard]] static constexpr record_info info_of(const probe& p) noexcept {
+    return record_info::of(spaced ? static_cast<std::uint16_t>(p.tag >> 4) : 0, p.size);
+  }
   [[nodiscard]] static const record_type& at(std::uint64_t word) noexcept {
     return *static_cast<const record_type*>(packed::address(word));
   }
@@ -308,13 +329,7 @@ private:
       const std::uint64_t mask = spaced ? mask_of(tag_of(space, 0)) : 0;
       return {{hash_(asked) ^ salt, word_of(asked) ^ mask}, known ? tag_of(space, 0) : impossible_tag};
     } else if constexpr (kind == key_kind::bytes) {
-      const std::string_view given = asked;
-      const std::string_view view = given.data() != nullptr ? given : std::string_view("", 0);
-      const std::uint64_t hashed = hash_(view) ^ salt;
-      const std::uint32_t tag = known ? tag_of(space, code_of_size(view.size())) : impossible_tag;
-      if (view.size() > bytes_in_slot) return {{hashed, hashed}, tag, view.size(), view.data()};
-      const std::uint64_t bits = read_up_to_8(reinterpret_cast<const unsigned char*>(view.data()), view.size());
-      return {{hashed, bits ^ mask_of(tag)}, tag, view.size(), view.data()};
+      return make_bytes_probe(asked, space);
     } else {
       const std::uint64_t hashed = hash_(asked) ^ salt;
       const auto equal = [](const void* key, const inner& stored) noexcept -> bool {
@@ -322,6 +337,26 @@ private:
       };
       return {{hashed, hashed}, known ? tag_of(space, key_elsewhere) : impossible_tag, std::addressof(asked), equal};
     }
+  }
+
+  [[nodiscard]] CUBBY_ALWAYS_INLINE probe make_bytes_probe(std::string_view text, std::uint16_t space) const {
+    const bool known = space < namespace_count;
+    if (text.size() > bytes_in_slot) [[likely]] {
+      const std::uint64_t hashed = hash_of_long(text) ^ salt_of(space);
+      return {{hashed, hashed}, known ? tag_of(space, key_elsewhere) : impossible_tag, text.size(), text.data()};
+    }
+    const std::uint64_t bits = read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    const std::uint32_t tag = known ? tag_of(space, code_of_size(text.size())) : impossible_tag;
+    return {{hash_of_short(bits, text) ^ salt_of(space), bits ^ mask_of(tag)}, tag, text.size(), text.data()};
+  }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash_of_long(std::string_view text) const {
+    if constexpr (hashes_bytes<Hash>) return hash_.of_long_text(text.data(), text.size());
+    else return hash_(text);
+  }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash_of_short([[maybe_unused]] std::uint64_t bits,
+                                                                std::string_view text) const {
+    if constexpr (hashes_bytes<Hash>) return hash_.of_short_text(bits, text.size());
+    else return hash_(text.data() != nullptr ? text : std::string_view("", 0));
   }
 
   [[no_unique_address]] seeded_hash<Hash> hash_;

@@ -17,6 +17,7 @@ namespace cubby::inline v0::detail {
 
 struct domain;
 template <unsigned Height> struct thread_record_tree;
+template <class Policy, class Threads> class retire_bag;
 
 /// The record of a thread or a handle in a domain. One thread at a time uses it. It fills a cache line, so that a pin disturbs no
 /// other thread.
@@ -29,6 +30,7 @@ private:
   friend struct domain;
   friend class registry;
   template <unsigned Height> friend struct thread_record_tree;
+  template <class Policy, class Threads> friend class retire_bag;
   sync::word<std::uint64_t> epoch_;  // 0: outside; else the epoch in which the pin began
   domain* home_ = nullptr;           // set by the first claim; constant afterwards
   image::thread_mark user_;          // the thread that uses it; 0: not known
@@ -36,6 +38,7 @@ private:
   std::uint32_t depth_ = 0;          // nested pins; only the owner uses it
   bool of_thread_ = false;           // the record of a thread, not of a handle; set while it is claimed
   bool given_up_ = false;            // its handle or thread has ended; the last guard gives it back
+  mutable bool disposing_ = false;   // its owner frees what it has retired; only the owner uses it
   std::uint32_t guards_ = 0;         // its live guards
   std::size_t id_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <cubby/detail/engines/dlht/batch.hpp>
 #include <cubby/detail/engines/dlht/lifecycle.hpp>
 #include <cubby/detail/engines/dlht/mutate.hpp>
+#include <cubby/detail/engines/dlht/record.hpp>
 #include <cubby/detail/engines/dlht/shadow.hpp>
 #include <cubby/detail/engines/dlht/snapshot.hpp>
 #include <cubby/detail/engines/dlht/stats.hpp>
@@ -65,7 +66,8 @@ public:
   thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
 
   CUBBY_ALWAYS_INLINE found_word find(thread_record&, const probe& p) const noexcept {
-    return engines::dlht::find(table_, p);
+    if constexpr (Policy::unique_words) return engines::dlht::find_record(table_, p);
+    else return engines::dlht::find(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {
     const auto here = engines::dlht::locate(table_, p);
@@ -82,11 +84,14 @@ public:
     engines::dlht::prefetch_link(*here.at, *here.b);
   }
   CUBBY_ALWAYS_INLINE inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) {
-    if constexpr (Policy::unique_words) return engines::dlht::insert(table_, s, p, word);
+    if constexpr (Policy::unique_words) return engines::dlht::insert_record(table_, s, p, word);
     else return engines::dlht::insert_word(table_, s, p.hash, p.word, word);
   }
   template <class F> CUBBY_ALWAYS_INLINE mutated mutate(thread_record& s, const probe& p, F f) {
-    const mutated result = engines::dlht::mutate(table_, s, p, f);
+    const mutated result = [&]() CUBBY_INLINED {
+      if constexpr (Policy::unique_words) return engines::dlht::mutate_record(table_, s, p, f);
+      else return engines::dlht::mutate(table_, s, p, f);
+    }();
     if (result.found && result.done == action::erase) engines::dlht::maintenance_of_erase(table_, s);
     return result;
   }
