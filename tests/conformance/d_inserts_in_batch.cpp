@@ -104,6 +104,15 @@ TYPED_TEST(d_inserts_in_batch, a_range_is_inserted_once) {
   for (std::uint64_t n = 0; n < 200; ++n) ASSERT_EQ(TypeParam::number(*this->map.find(TypeParam::key(n))), n) << n;
 }
 
+TYPED_TEST(d_inserts_in_batch, a_range_of_more_than_one_pin) {
+  constexpr std::uint64_t count = cubby::detail::elements_in_pin * 2 + 3;
+  std::list<std::pair<typename TestFixture::key_type, typename TestFixture::mapped_type>> pairs;
+  for (std::uint64_t n = 0; n < count; ++n) pairs.emplace_back(TypeParam::key(n), TypeParam::value(n));
+  EXPECT_EQ(this->map.insert_range(pairs), count);
+  EXPECT_EQ(this->map.size(), count);
+  EXPECT_TRUE(this->map.contains(TypeParam::key(count - 1)));
+}
+
 TYPED_TEST(d_inserts_in_batch, threads_insert_each_key_once) {
   constexpr std::uint64_t keys = 400;
   std::atomic<std::size_t> inserted{0};
