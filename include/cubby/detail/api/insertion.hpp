@@ -95,7 +95,7 @@ bool insert_some(context<Engine> s, It& first, std::size_t n, const KeyOf& key_o
     };
     const auto act = [&](std::size_t i, const typename Engine::probe& p)
                          CUBBY_INLINED { return all.take(insert(s, p, *at[i])); };
-    in_order(s, n, make, act);
+    in_order<ahead::of_inserts>(s, n, make, act);
     return all.end == outcome::done;
   } else {
     for (; n != 0; --n, ++first) {

@@ -235,7 +235,7 @@ private:
     const std::size_t n = detail::least_of(keys.size(), values.size(), results.size());
     std::fill_n(results.begin(), n, outcome::not_executed); // however the call ends
     std::size_t count = 0;
-    detail::in_order(
+    detail::in_order<ahead::of_inserts>(
         s, n, [&](std::size_t i) { return s.codec().probe_of(keys[i]); },
         [&](std::size_t i, const auto& p) CUBBY_INLINED {
           results[i] = detail::place_legal(s, p, keys[i], values[i]);
