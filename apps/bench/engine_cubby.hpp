@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adapter of cubby's own engines: the typed API through a handle, batches through find_batch and execute.
+// The adapter of cubby's own engines: the typed API through a handle, batches through find_batch, insert_batch and execute.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -73,6 +74,7 @@ public:
     }
 
     std::size_t execute(const K* keys, const verb* verbs, std::size_t n) {
+      if (std::all_of(verbs, verbs + n, [](verb v) { return v == verb::insert; })) return insert_batch(keys, n);
       if (requests_.size() < n) {
         requests_.resize(n, {cubby::verb::find, asked_key{}, from_word<value>(7)});
         replies_.resize(n);
@@ -103,6 +105,15 @@ public:
       return same[static_cast<std::size_t>(v)];
     }
 
+    std::size_t insert_batch(const K* keys, std::size_t n) {
+      if (values_.size() < n) {
+        values_.resize(n, from_word<value>(7));
+        results_.resize(n);
+      }
+      return handle_.insert_batch(keys_for(keys, n), std::span<const value>(values_.data(), n),
+                                  std::span<cubby::outcome>(results_.data(), n));
+    }
+
     std::span<const map_key> keys_for(const K* keys, std::size_t n) {
       if constexpr (std::is_same_v<map_key, K>) {
         return {keys, n};
@@ -126,6 +137,8 @@ public:
 
     typename Map::handle_type handle_;
     std::vector<map_key> keys_;
+    std::vector<value> values_;
+    std::vector<cubby::outcome> results_;
     std::vector<request> requests_;
     std::vector<reply> replies_;
   };
