@@ -2,12 +2,16 @@
 // Writes to a table that is rebuilt again and again: each thread inserts a key and erases its oldest one, so that the dead
 // crowd the array while the number of entries stays. How long a rebuild lasts, and what writes do at rest and meanwhile,
 // by who moves the entries (`growth`), and how many lines each write moves (`move_bins`). Threads are bound to cores; the
-// ways take turns in every round.
-//   bench_rebuilds [entries] [threads] [milliseconds] [rounds]
+// ways take turns in every round. Windows of 0.1 s, over all threads, show how even the rate is.
+//   bench_rebuilds [entries] [threads] [milliseconds] [rounds] [lines a write moves] [one] [full]
+// [lines a write moves]: measures that table alone; 0: all. `one`: one call after the other, as most callers make them; otherwise the
+// lines of 32 pairs are prefetched. `full`: the measure begins with a table that is three quarters full, so it includes the growth.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 
 #include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
@@ -28,8 +32,12 @@ struct plan {
   unsigned threads = 2;
   double seconds = 2;
   unsigned rounds = 3;
+  std::uint64_t lines = 0; // of the one table that is measured, or 0
+  bool one_by_one = false;
+  bool from_full = false;
 };
 constexpr std::uint64_t pairs_at_a_time = 32; // whose lines are asked for ahead; one of them is timed by itself
+constexpr double window = 0.1;
 
 /// What one thread, or all of them, did in one of the table's two states.
 struct tally {
@@ -47,6 +55,18 @@ struct tally {
 struct outcome {
   tally at_rest, moving;
   std::uint64_t rebuilds = 0;
+  double slowest = 0; // of the windows, as a share of their mean
+  double slow = 0;    // percent of them below a third of the mean
+  void note(const std::vector<double>& rates) {
+    const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
+    slowest = *std::min_element(rates.begin(), rates.end()) / mean;
+    const auto below = std::count_if(rates.begin(), rates.end(), [mean](double r) { return r < mean / 3; });
+    slow = 100 * static_cast<double>(below) / static_cast<double>(rates.size());
+  }
+};
+/// What one thread has written so far; read by the thread that looks at windows.
+struct alignas(64) progress {
+  std::atomic<std::uint64_t> writes{0};
 };
 
 void must(bool done) {
@@ -69,8 +89,9 @@ void wait_for_rest(const table& t) {
 /// One thread's keys, of which it keeps so many alive.
 class churn {
 public:
-  churn(table& t, unsigned number, const plan& p)
-      : table_(t), thread_record_(*cubby::detail::registry::local()), first_(number), step_(p.threads),
+  churn(table& t, unsigned number, const plan& p, progress& so_far)
+      : so_far_(so_far), one_by_one_(p.one_by_one), from_full_(p.from_full), table_(t),
+        thread_record_(*cubby::detail::registry::local()), first_(number), step_(p.threads),
         live_(p.entries / p.threads) {
     const cubby::detail::thread_pin inside(thread_record_);
     for (; next_ < live_; ++next_) insert();
@@ -78,7 +99,7 @@ public:
 
   void run(bench::course& way, outcome& out) {
     // The first move is a growth, because so full a table is crowded by the living; the measure begins behind it, at rest.
-    while (growths_of(table_) == 0 || is_moving()) (void)write_some();
+    while (!from_full_ && (growths_of(table_) == 0 || is_moving())) (void)write_some();
     way.start();
     for (double from = bench::seconds_now(); !way.over();) {
       const cubby::detail::thread_pin inside(thread_record_);
@@ -92,6 +113,8 @@ public:
       into.seconds += to - from;
       into.longest = std::max(into.longest, to - from);
       into.writes += pairs_at_a_time * 2;
+      so_far_.writes.store(so_far_.writes.load(std::memory_order_relaxed) + pairs_at_a_time * 2,
+                           std::memory_order_relaxed);
       from = to;
     }
   }
@@ -107,7 +130,7 @@ private:
   /// Pairs of an insert and an erase; the ticks of one in the middle.
   times write_some() {
     const cubby::detail::thread_pin inside(thread_record_);
-    for (std::uint64_t i = next_; i < next_ + pairs_at_a_time; ++i) {
+    for (std::uint64_t i = next_; i < next_ + pairs_at_a_time && !one_by_one_; ++i) {
       dramhit::prefetch_home(table_, probe_of(i));
       dramhit::prefetch_home(table_, probe_of(i - live_));
     }
@@ -131,6 +154,9 @@ private:
     must(dramhit::mutate(table_, thread_record_, probe_of(next_ - live_), always).found);
   }
 
+  progress& so_far_;
+  bool one_by_one_;
+  bool from_full_;
   table& table_;
   cubby::detail::thread_record& thread_record_;
   std::uint64_t first_;
@@ -139,23 +165,46 @@ private:
   std::uint64_t next_ = 0;
 };
 
+/// Looks at what all threads have written, a window at a time, until the time is over; in writes a second.
+std::vector<double> watch(const std::vector<progress>& all, double seconds) {
+  const auto written = [&all] {
+    std::uint64_t sum = 0;
+    for (const progress& one : all) sum += one.writes.load(std::memory_order_relaxed);
+    return sum;
+  };
+  std::vector<double> out;
+  double from = bench::seconds_now();
+  std::uint64_t before = written();
+  for (const double end = from + seconds; from < end;) {
+    bench::rest(window);
+    const double to = bench::seconds_now();
+    const std::uint64_t after = written();
+    out.push_back(static_cast<double>(after - before) / (to - from));
+    from = to;
+    before = after;
+  }
+  return out;
+}
+
 /// A new table whose entries move as `chosen` has it.
 outcome turn(const plan& p, cubby::dramhit::options chosen) {
   chosen.capacity = p.entries;
   table t(chosen, codec({}, {}, 0));
   must(dramhit::open(t));
   std::vector<std::unique_ptr<outcome>> all(p.threads);
+  std::vector<progress> written(p.threads);
+  std::vector<double> windows;
   std::uint64_t before = 0;
   (void)bench::beside(
       p.threads,
       [&](unsigned number, bench::course& way) {
         all[number] = std::make_unique<outcome>();
-        churn mine(t, number, p);
+        churn mine(t, number, p, written[number]);
         mine.run(way, *all[number]);
       },
       [&] {
         before = rebuilds_of(t);
-        bench::rest(p.seconds);
+        windows = watch(written, p.seconds);
         wait_for_rest(t);
       });
   outcome sum = *all[0];
@@ -164,6 +213,7 @@ outcome turn(const plan& p, cubby::dramhit::options chosen) {
     sum.moving.merge(all[i]->moving);
   }
   sum.rebuilds = rebuilds_of(t) - before;
+  sum.note(windows);
   dramhit::close(t);
   return sum;
 }
@@ -195,7 +245,7 @@ struct measured_table {
   const char* name;
   cubby::dramhit::options chosen;
   figures at_rest, moving;
-  bench::rounds whole, lasting, part;
+  bench::rounds whole, lasting, part, slowest, slow;
 
   void add(const outcome& o, unsigned threads) {
     at_rest.add(o.at_rest, threads);
@@ -203,11 +253,15 @@ struct measured_table {
     const double seconds = o.at_rest.seconds + o.moving.seconds;
     whole.add(static_cast<double>(o.at_rest.writes + o.moving.writes) * threads / seconds * 1e-6);
     part.add(o.moving.seconds / seconds * 100);
+    slowest.add(o.slowest);
+    slow.add(o.slow);
     if (o.rebuilds != 0) lasting.add(o.moving.seconds / threads / static_cast<double>(o.rebuilds) * 1e3);
   }
   void print() const {
     std::printf("%s: %.2f Mwrites/s in all (+-%.0f%%); a rebuild lasts %.0f ms, %.0f %% of the time\n", name,
                 whole.median(), whole.spread(), lasting.median(), part.median());
+    std::printf("  slowest window %.2f of the mean; %.0f %% of the windows below a third of it\n", slowest.median(),
+                slow.median());
     at_rest.print("at rest");
     moving.print("moving");
   }
@@ -221,18 +275,23 @@ int main(int count, char** words) {
   p.threads = static_cast<unsigned>(bench::number(count, words, 2, p.threads));
   p.seconds = static_cast<double>(bench::number(count, words, 3, 2000)) * 1e-3;
   p.rounds = static_cast<unsigned>(bench::number(count, words, 4, p.rounds));
+  p.lines = bench::number(count, words, 5, 0);
+  p.one_by_one = bench::says(count, words, "one");
+  p.from_full = bench::says(count, words, "full");
   if (p.threads == 0 || p.rounds == 0 || p.entries / p.threads < pairs_at_a_time || !(p.seconds > 0)) return 2;
   using growth = cubby::growth_policy;
-  measured_table measured_tables[] = {{"incremental, 8 lines a write", growth::incremental, 8},
-                                      {"incremental, 16 lines", growth::incremental, 16},
-                                      {"incremental, 64 lines", growth::incremental, 64},
+  measured_table measured_tables[] = {{"incremental, 2 lines a write", growth::incremental, 2},
+                                      {"incremental, 1 line", growth::incremental, 1},
+                                      {"incremental, 8 lines", growth::incremental, 8},
                                       {"background", growth::background, 0},
                                       {"cooperative", growth::cooperative, 0}};
   for (unsigned round = 0; round < p.rounds; ++round)
-    for (measured_table& s : measured_tables) s.add(turn(p, s.chosen), p.threads);
+    for (measured_table& s : measured_tables)
+      if (p.lines == 0 || s.chosen.move_bins == p.lines) s.add(turn(p, s.chosen), p.threads);
   std::printf("%u threads, %zu entries; nanoseconds of a write and two looks at the clock; longest: microseconds of 64 "
               "writes\n  %-8s %10s %6s %8s %8s %8s %11s\n",
               p.threads, static_cast<std::size_t>(p.entries), "", "Mwrites/s", "+-", "p50", "p99", "p99.9", "longest");
-  for (const measured_table& s : measured_tables) s.print();
+  for (const measured_table& s : measured_tables)
+    if (p.lines == 0 || s.chosen.move_bins == p.lines) s.print();
   return 0;
 }

@@ -41,8 +41,10 @@ template <class Table, class... A> pipeline(Table&, const A&...) -> pipeline<Tab
 /// latest by `drain`. The destructor carries out pending requests without an answer. A pipeline cannot be moved. A sink may use
 /// the table, but not this pipeline.
 ///
-/// Requests of one key may overtake each other. Where their order matters, wait for the answer of the first. A `Key` that refers
-/// to the caller's text, such as std::string_view, refers to it until its request is answered.
+/// Requests of one key may overtake each other. An erase that is submitted while the insert of its key is pending may run first: it
+/// answers `absent`, and the entry stays. Where the order matters, submit the second request after the first is answered: the sink
+/// notes the tag of each answer, and the caller takes its erases from these notes (examples/pipeline.cpp). A `Key` that refers to
+/// the caller's text, such as std::string_view, refers to it until its request is answered.
 ///
 /// An exception of the user's code (a hash, a constructor, a sum, a sink) leaves the call in which it happens. That call has then
 /// not taken its next request. A pending request that throws is dropped without an answer, and leaves the table as its verb

@@ -4,6 +4,8 @@
 // (tests/counting/prefetches.cpp counts them). Exceptions: lines behind the sixteenth, reserved words, and, while the table moves,
 // lines that are neither the beginning of a chain nor read by a find of records in one array. Entries of words are found and
 // changed in the pending request itself, without a second search.
+// Two requests of one key are independent: an insert whose chain continues in a second line runs after an erase that was submitted
+// later and ended in its first line. Where the order matters, the caller waits for the first answer (cubby/pipeline.hpp).
 #pragma once
 
 #include <cubby/detail/engines/dramhit/find_tuple.hpp>
