@@ -47,23 +47,23 @@ public:
   template <class U = V>
     requires std::convertible_to<U, V>
   CUBBY_ALWAYS_INLINE bool insert(const K& k, U&& v) {
-    return detail::settle(this->add(k, std::forward<U>(v)));
+    return detail::report_failure(this->add(k, std::forward<U>(v)));
   }
   template <lookup_key<codec_type> Q, class U = V>
     requires std::convertible_to<U, V>
   bool insert(const Q& k, U&& v) {
-    return detail::settle(this->add(k, std::forward<U>(v)));
+    return detail::report_failure(this->add(k, std::forward<U>(v)));
   }
   /// The same, with a value constructed from `args`.
   template <class... A>
     requires std::constructible_from<V, A...>
   bool try_emplace(const K& k, A&&... args) {
-    return detail::settle(this->add(k, std::forward<A>(args)...));
+    return detail::report_failure(this->add(k, std::forward<A>(args)...));
   }
   template <lookup_key<codec_type> Q, class... A>
     requires std::constructible_from<V, A...>
   bool try_emplace(const Q& k, A&&... args) {
-    return detail::settle(this->add(k, std::forward<A>(args)...));
+    return detail::report_failure(this->add(k, std::forward<A>(args)...));
   }
   /// The same, but returns how it ended, and does not throw for want of space.
   template <class... A>
@@ -310,7 +310,7 @@ private:
       return 1;
     });
   }
-  static bool settle(detail::changed how) {
+  static bool report_failure(detail::changed how) {
     if (how == detail::changed::no_memory) fail::with_no_memory();
     return how == detail::changed::done;
   }
@@ -318,31 +318,33 @@ private:
     if constexpr (codec_type::in_records) {
       return put_record(k, std::forward<U>(v));
     } else {
-      return settle(this->about_change(
+      return report_failure(this->about_change(
           k, [&](const auto& s, const auto& p) CUBBY_INLINED { return s.codec().make(p, k, std::forward<U>(v)).word; },
           [](const auto& s, const auto& p, const auto& word)
               CUBBY_INLINED { return detail::assign_word(s, p, word); }));
     }
   }
   template <class Q, class U> bool put_record(const Q& k, U&& v) {
-    return settle(this->about(
+    return report_failure(this->about(
         k, [&](const auto& s, const auto& p) { return detail::assign_value(s, p, k, std::forward<U>(v)); }));
   }
   template <class Q, class U> bool put_anyway(const Q& k, U&& v) {
     return this->about_new(k, false, [&](const auto& s, const auto& p) {
-      return detail::settle(detail::assign_or_insert(s, p, k, std::forward<U>(v)).how);
+      return detail::report_failure(detail::assign_or_insert(s, p, k, std::forward<U>(v)).how);
     });
   }
   template <class Q, class F> bool renew(const Q& k, F& f) {
-    return settle(this->about(k, [&](const auto& s, const auto& p) { return detail::replace_value(s, p, k, f); }));
+    return report_failure(
+        this->about(k, [&](const auto& s, const auto& p) { return detail::replace_value(s, p, k, f); }));
   }
   template <class Q, class F> bool alter(const Q& k, F& f) {
     static_assert(contract::exclusive<Engine>, "this engine gives no entry to one caller alone; use update");
-    return settle(this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
+    return report_failure(
+        this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
   }
   template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& f, A&&... args) {
     return this->about_new(k, false, [&](const auto& s, const auto& p) {
-      return detail::settle(detail::update_or_insert(s, p, k, f, std::forward<A>(args)...).how);
+      return detail::report_failure(detail::update_or_insert(s, p, k, f, std::forward<A>(args)...).how);
     });
   }
   template <class Q, class F> change computed_by(const Q& k, F& f) {

@@ -58,7 +58,7 @@ CUBBY_NEVER_INLINE inline void report(insert_outcome how) {
   if (how == insert_outcome::no_memory) fail::with_no_memory();
 }
 /// True if the insert has inserted. Throws if it had no space; without exceptions it then returns false.
-CUBBY_ALWAYS_INLINE bool settle(insert_outcome how) {
+CUBBY_ALWAYS_INLINE bool report_failure(insert_outcome how) {
   if (how != insert_outcome::inserted && how != insert_outcome::exists) [[unlikely]]
     report(how);
   return how == insert_outcome::inserted;
@@ -91,10 +91,10 @@ public:
   void published() noexcept { made_.ok = false; }
 
   insert_outcome insert(const typename Engine::probe& p) {
-    return settled(context_.engine.insert(context_.at, p, made_.word));
+    return note(context_.engine.insert(context_.at, p, made_.word));
   }
   insert_outcome reserve(const typename Engine::probe& p) {
-    return settled(context_.engine.shadow_insert(context_.at, p, made_.word));
+    return note(context_.engine.shadow_insert(context_.at, p, made_.word));
   }
   /// Replaces `expected` by this word if the entry still has it, and retires the old word.
   bool replace(const typename Engine::probe& p, const word_of_value<Engine>& expected) {
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  insert_outcome settled(const auto& result) noexcept {
+  insert_outcome note(const auto& result) noexcept {
     shown_ |= result.shown;
     if (result.outcome == insert_outcome::inserted) published();
     return result.outcome;
@@ -340,7 +340,7 @@ change compute_value(context<Engine> s, const typename Engine::probe& p, const Q
         refuse_own_wait(s.engine, p);
         continue;
       }
-      return settle(how) ? change::inserted : change::none;
+      return report_failure(how) ? change::inserted : change::none;
     }
     const V& old = codec.value(seen.word);
     computed<V> wanted = [&]() -> computed<V> {

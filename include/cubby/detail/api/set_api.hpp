@@ -24,8 +24,8 @@ template <class Derived, class Engine> class set_api : public table_api<Derived,
 public:
   /// Inserts if the key is absent; true if it was. Throws table_full, table_crowded or std::bad_alloc if there is no space; without
   /// exceptions it then returns false.
-  bool insert(const K& k) { return detail::settle(this->add(k)); }
-  template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::settle(this->add(k)); }
+  bool insert(const K& k) { return detail::report_failure(this->add(k)); }
+  template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::report_failure(this->add(k)); }
   /// The same, but returns how it ended, and does not throw for want of space.
   outcome try_insert(const K& k) { return this->add(k); }
   template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }

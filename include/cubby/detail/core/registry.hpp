@@ -219,13 +219,13 @@ private:
     detail::thread_state& here = detail::state_of_thread();
     detail::thread_place* one = here.places;
     while (one != nullptr && one->in != &d) one = one->next;
-    if (one == nullptr) one = settle(here, d);
+    if (one == nullptr) one = make_place(here, d);
     if (one == nullptr) return nullptr;
     here.in = one->in;
     here.mine = one->mine;
     return one->mine;
   }
-  CUBBY_OF_IMAGE static detail::thread_place* settle(detail::thread_state& here, domain& d) noexcept {
+  CUBBY_OF_IMAGE static detail::thread_place* make_place(detail::thread_state& here, domain& d) noexcept {
     if (!here.armed) here.armed = image::at_thread_end(detail::end_thread, nullptr);
     if (!here.armed) return nullptr;
     auto* const one = new (std::nothrow) detail::thread_place{&d};

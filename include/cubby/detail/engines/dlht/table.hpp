@@ -80,7 +80,7 @@ template <class Threads> struct seen_slot {
   explicit operator bool() const noexcept { return where != nullptr; }
 };
 
-/// Searches the slots in `mask` (form of header::valid) for `word`; `matches(value)` settles equal words. What it
+/// Searches the slots in `mask` (form of header::valid) for `word`; `matches(value)` decides when words are equal. What it
 /// returns is only true if the header is still the one that the mask came from.
 template <class Threads, class Matches>
 CUBBY_ALWAYS_INLINE seen_slot<Threads> search(const index<Threads>& at, bin<Threads>& b, std::uint64_t mask,

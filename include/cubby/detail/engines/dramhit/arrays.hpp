@@ -160,7 +160,7 @@ template <class Figures, class Table> Figures figures_of(const Table& t) noexcep
 
 /// Moves everything to an array of `lines` if `is_wrong(lines of the last one)`, and on while others add arrays. False: no
 /// memory.
-template <class Table, class F> bool settle_in(Table& t, std::uint64_t lines, F is_wrong) noexcept {
+template <class Table, class F> bool resize_until_right(Table& t, std::uint64_t lines, F is_wrong) noexcept {
   auto* a = first_array(t);
   while (auto* const next = next_array(*a)) a = next;
   if (is_wrong(a->lines) && make_next(t, *a, lines) == nullptr) return false;
@@ -178,7 +178,7 @@ template <class Table> bool reserve(Table& t, std::size_t entries) noexcept {
   if (t.settings.growth == Table::growth::fixed) return entries <= t.settings.capacity;
   const auto is_small = [wanted](std::uint64_t lines) { return lines < wanted; };
   while (is_small(first_array(t)->lines))
-    if (!settle_in(t, wanted, is_small)) return false; // others may have grown it further meanwhile
+    if (!resize_until_right(t, wanted, is_small)) return false; // others may have grown it further meanwhile
   return true;
 }
 
@@ -191,7 +191,7 @@ template <class Table> bool shrink_to_fit(Table& t) noexcept {
   // A shrink that would give back less than an eighth is not worth its moves.
   auto* const oldest = first_array(t);
   if (next_array(*oldest) == nullptr && oldest->lines <= wanted + wanted / 8) return true;
-  return settle_in(t, wanted, [wanted](std::uint64_t lines) { return lines > wanted; });
+  return resize_until_right(t, wanted, [wanted](std::uint64_t lines) { return lines > wanted; });
 }
 
 /// `automatic`: every so many erases, a look at whether the table is nearly empty.

@@ -18,7 +18,7 @@ CUBBY_ALWAYS_INLINE auto search_to_insert(const table<Policy>& t, const word_arr
 
 /// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
 /// again.
-inline bool settle(const seen_slot<word_layout>& seen, sync::two_words words) noexcept {
+inline bool write_if_unchanged(const seen_slot<word_layout>& seen, sync::two_words words) noexcept {
   // Linearization point of an insert. [entry] acq_rel: pairs with [look], [look-value]
   return seen.where->compare_exchange(seen.contents, words);
 }
@@ -33,14 +33,14 @@ bool may_take(const table<Policy>& t, word_array& a, const Probe& p) noexcept {
 template <slot_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool take_slot(table<Policy>&, word_array& a, const seen_slot<word_layout>& seen, const Probe& p,
                                    std::uint64_t value) noexcept {
-  if (settle(seen, {stored_word(p.word), value})) return true;
+  if (write_if_unchanged(seen, {stored_word(p.word), value})) return true;
   if (is_in_shared_side<Policy>(p)) unclaim_side(a);
   return false;
 }
 
 /// Nobody may take it any more; false: somebody was faster.
 inline bool close_slot(const seen_slot<word_layout>& seen) noexcept {
-  return settle(seen, closed(seen.contents.first, seen.contents.second));
+  return write_if_unchanged(seen, closed(seen.contents.first, seen.contents.second));
 }
 
 /// Whether the slot that ended a search would still end it.

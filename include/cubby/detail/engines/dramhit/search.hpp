@@ -50,7 +50,7 @@ CUBBY_ALWAYS_INLINE sync::two_words words_of(const slot& s, std::uint64_t key) n
   }
 }
 
-/// Searches the chain of a key. `matches(value)` settles equal words.
+/// Searches the chain of a key. `matches(value)` decides when words are equal.
 template <class Matches>
 seen_slot<word_layout> search(const word_array& a, const chain& c, std::uint64_t word, Matches matches) noexcept {
   bool passed = false;

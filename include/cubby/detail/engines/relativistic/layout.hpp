@@ -123,7 +123,7 @@ struct sibling_list {
     return families * sizeof(run) + space * sizeof(std::uint64_t);
   }
   /// Places the list in zeroed memory of that size.
-  void settle(std::byte* at, std::uint64_t families, std::uint64_t most) noexcept {
+  void lay_out(std::byte* at, std::uint64_t families, std::uint64_t most) noexcept {
     runs = reinterpret_cast<run*>(at);
     buckets = reinterpret_cast<std::uint64_t*>(at + families * sizeof(run));
     space = static_cast<std::uint32_t>(most);
@@ -179,7 +179,7 @@ inline bucket_array* make_array(std::uint64_t buckets, std::uint64_t families = 
   // Zero bytes are an empty chain, so the mapping needs no initialization.
   made->heads = reinterpret_cast<sync::word<std::uint64_t>*>(made->pages.address);
   made->mask = buckets - 1;
-  if (families != 0) made->siblings.settle(made->pages.address + heads, families, listed);
+  if (families != 0) made->siblings.lay_out(made->pages.address + heads, families, listed);
   // relaxed: not yet shared
   made->family_mask.store(made->mask, sync::relaxed);
   return made;
