@@ -319,10 +319,10 @@ void count_retirement(std::vector<row>& out) {
       return true;
     };
   };
-  d.count("assign, 255 times", times(255));
-  d.count("assign, the 256th", times(1));
-  d.count("assign, 255 more", times(255));
-  d.count("assign, the 512th", times(1));
+  d.count("assign, 2047 times", times(2047));
+  d.count("assign, the 2048th", times(1));
+  d.count("assign, 2047 more", times(2047));
+  d.count("assign, the 4096th", times(1));
 }
 
 /// Pipelines take a thread record beside the thread's. It is there from the start, so that a thread that looks at all thread
