@@ -45,7 +45,7 @@ CUBBY_ALWAYS_INLINE void prefetch_behind(const Policy& policy, const index<Threa
 }
 
 /// Asks for the first link bucket of a bin whose primary slots are in use. Only a hint. An insert into a table without growth, at 2.9
-/// entries a bin, two threads: 69 ns in batches without it, 60 with it (docs/performance.md, "Populations in batches").
+/// entries a bin, two threads: 69 ns in batches without it, 60 with it (`bench_populations`).
 template <class Threads>
 CUBBY_ALWAYS_INLINE void prefetch_link(const index<Threads>& at, const bin<Threads>& b) noexcept {
   if (header::unused_primary(b.head.load(sync::relaxed)) != 0) return; // relaxed: a hint
