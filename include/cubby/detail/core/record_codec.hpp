@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
 #include <string_view>
 #include <type_traits>
@@ -128,7 +129,8 @@ public:
       if (units == nullptr) [[unlikely]]
         return {false, 0};
       auto* const made = begin_record(units, p, size);
-      ::new (static_cast<void*>(std::addressof(made->value))) V(std::forward<A>(args)...);
+      std::construct_at(std::addressof(made->value),
+                        std::forward<A>(args)...); // as an allocator: a conversion gives no warning
       return {true, packed::pack(made, p.tag)};
     }
     fresh space(*this, extra);
