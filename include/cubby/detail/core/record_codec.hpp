@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
 #include <string_view>
 #include <type_traits>
@@ -129,8 +128,8 @@ public:
       if (units == nullptr) [[unlikely]]
         return {false, 0};
       auto* const made = begin_record(units, p, size);
-      std::construct_at(std::addressof(made->value),
-                        std::forward<A>(args)...); // as an allocator: a conversion gives no warning
+      unit_allocator a(allocator_);
+      unit_traits::construct(a, std::addressof(made->value), std::forward<A>(args)...);
       return {true, packed::pack(made, p.tag)};
     }
     fresh space(*this, extra);
