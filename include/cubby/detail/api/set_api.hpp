@@ -87,7 +87,7 @@ private:
         s, n, [&](std::size_t i) { return s.codec().probe_of(keys[i]); },
         [&](std::size_t i, const auto& p) CUBBY_INLINED {
           results[i] = detail::place_legal(s, p, keys[i]);
-          count += results[i] == outcome::done ? 1 : 0;
+          if (results[i] == outcome::done) ++count;
           return true;
         });
     return count;
