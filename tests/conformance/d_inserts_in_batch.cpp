@@ -40,7 +40,7 @@ TYPED_TEST_SUITE(d_inserts_in_batch, main_modes);
 
 TYPED_TEST(d_inserts_in_batch, the_first_of_equal_keys_is_inserted) {
   ASSERT_TRUE(this->map.insert(TypeParam::key(2), TypeParam::value(99)));
-  for (const std::uint64_t n : {1, 2, 3, 1, 2, 3, 1}) this->add(n, 10 + this->keys.size());
+  for (const std::uint64_t n : {1u, 2u, 3u, 1u, 2u, 3u, 1u}) this->add(n, 10 + this->keys.size());
   EXPECT_EQ(this->run(this->map), 2u);
   constexpr outcome wanted[] = {outcome::done,   outcome::exists, outcome::done,  outcome::exists,
                                 outcome::exists, outcome::exists, outcome::exists};

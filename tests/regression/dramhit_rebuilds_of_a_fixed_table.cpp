@@ -17,7 +17,7 @@ TYPED_TEST_SUITE(regression_dramhit_rebuilds, engines_of_arrays);
 
 /// In 64 slots, of which 60 may be in use: 48 entries leave no more than a rebuild keeps free for moves, and 58 less.
 TYPED_TEST(regression_dramhit_rebuilds, of_a_fixed_table_refuse_nothing_below_its_bound) {
-  for (const std::uint64_t entries : {40, 48}) {
+  for (const std::uint64_t entries : {40u, 48u}) {
     table_options o = tiny_options(cubby::growth_policy::fixed);
     o.capacity = 48;
     typename TypeParam::map m(o);
