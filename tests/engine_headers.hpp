@@ -5,6 +5,7 @@
 #include <cubby/delegated_map.hpp>
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
+#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 #include <cubby/relativistic.hpp>

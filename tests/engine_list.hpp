@@ -18,4 +18,5 @@
   X(dramhit, records, shared, word_mode, text_mode, named_mode)                                                        \
   X(dramhit_tuples, tuples, shared, word_mode, tuple_mode)                                                             \
   X(relativistic, records, shared, word_mode, text_mode)                                                               \
+  X(iceberg, records, shared, word_mode, text_mode)                                                                    \
   X(partitioned, delegated, shared, word_mode)

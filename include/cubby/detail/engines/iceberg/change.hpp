@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each change of an entry does: it locks the front bucket of the key, searches again, and changes the slot that it has found. No
+// function of the caller runs meanwhile, except the comparison of keys.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/find.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// Locks a front bucket and returns its state. Spins while another thread holds it.
+inline std::uint64_t lock_line(front_line& line) noexcept {
+  sync::backoff wait;
+  for (;;) {
+    std::uint64_t seen = line.state.load(sync::relaxed); // relaxed: the exchange decides
+    // [lock-front] acquire: pairs with [unlock-front]
+    // relaxed: a failed attempt reads nothing that the lock protects
+    if ((seen & state::locked) == 0 &&
+        line.state.compare_exchange(seen, seen | state::locked, sync::acquire, sync::relaxed))
+      return seen;
+    wait.pause();
+  }
+}
+/// Unlocks a bucket whose entries have not changed.
+inline void unlock_unchanged(front_line& line, std::uint64_t word) noexcept {
+  // [unlock-front] release: pairs with [lock-front]
+  line.state.store(word, sync::release);
+}
+/// The end of a change: all threads see it before its thread loads anything else (A.1).
+inline void unlock_changed(front_line& line, std::uint64_t word) noexcept {
+  // [unlock-front] seq_cst: pairs with [lock-front], and with [state]
+  line.state.store(word, sync::seq_cst);
+}
+
+/// Shows the tag of a slot whose words are written. Under the lock of the bucket.
+inline void show_tag(front_line& line, unsigned slot, std::uint8_t tag) noexcept {
+  sync::word<std::uint64_t>& word = line.tag_words[slot / 8];
+  const unsigned shift = slot % 8 * 8;
+  const std::uint64_t others = word.load(sync::relaxed) & ~(std::uint64_t{0xff} << shift); // relaxed: under the lock
+  // [show-tag] release: pairs with [tags]; a lookup that sees the tag sees the words of the slot
+  word.store(others | std::uint64_t{tag} << shift, sync::release);
+}
+/// Empties a slot. Under the lock of the bucket.
+inline void hide_tag(front_line& line, unsigned slot) noexcept {
+  sync::word<std::uint64_t>& word = line.tag_words[slot / 8];
+  // relaxed: under the lock
+  const std::uint64_t others = word.load(sync::relaxed) & ~(std::uint64_t{0xff} << (slot % 8 * 8));
+  // [hide-tag] release: pairs with [tags]
+  word.store(others, sync::release);
+}
+
+inline std::uint64_t lock_back(back_line& line) noexcept {
+  sync::backoff wait;
+  for (;;) {
+    std::uint64_t seen = line.load(sync::relaxed); // relaxed: the exchange decides
+    // [lock-back] acquire: pairs with [show-back], and with [end-bucket]
+    // relaxed: as for a front bucket
+    if ((seen & back::locked) == 0 && line.compare_exchange(seen, seen | back::locked, sync::acquire, sync::relaxed))
+      return seen;
+    wait.pause();
+  }
+}
+inline void unlock_back(back_line& line, std::uint64_t word) noexcept {
+  // [show-back] release: pairs with [back-tags], and with [lock-back]
+  line.store(word, sync::release);
+}
+
+/// The front bucket of a key, locked. `state` is what the unlock stores.
+template <class Policy> struct home {
+  hashed h;
+  root_word root;
+  front<slot_of<Policy>> at;
+  std::uint64_t state = 0;
+  unsigned back_level[2] = {}; ///< of the two back buckets, once `search_locked` has set it
+};
+
+template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept;
+
+/// Locks the front bucket of a hash.
+template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h) noexcept {
+  for (;;) {
+    home<Policy> out{h, first_root(t), {}, 0, {}};
+    unsigned level = out.root.level();
+    if (out.root.moving()) [[unlikely]] {
+      if (!out.root.shrinking()) split_for_writer(t, h, out.root);
+      level = level_of_front(t, h, out.root);
+    }
+    out.at = front_of(t, h, level);
+    out.state = lock_line(*out.at.line);
+    // Nobody makes a bucket ready, or ends that, without the lock of the bucket beside it in the smaller table.
+    if (is_same_root(t, out.root) && (!out.root.moving() || level_of_front(t, h, out.root) == level)) return out;
+    unlock_unchanged(*out.at.line, out.state);
+  }
+}
+
+/// Whether no back bucket of the key has moved since `search_locked`. Under the lock of one of them that one stays.
+template <class Policy> bool are_backs_same(const table<Policy>& t, const home<Policy>& at) noexcept {
+  if (!is_same_root(t, at.root)) return false;
+  if (!at.root.moving()) return true;
+  return level_of_back(t, back_hash(at.h.hash, 0), at.root) == at.back_level[0] &&
+         level_of_back(t, back_hash(at.h.hash, 1), at.root) == at.back_level[1];
+}
+
+/// Searches for the query's key in its locked bucket, and behind it. False: a back bucket moved; the caller unlocks and begins again.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool search_locked(table<Policy>& t, home<Policy>& at, const Probe& p,
+                                       seen_entry<Policy>& out) noexcept {
+  if (search_slots(t.policy, at.at.slots, tags::match(at.at.line->tag_words, at.h.tag), p, out)) {
+    out.in = yard::front;
+    return true;
+  }
+  if (!may_be_behind(at.state, at.h.tag)) return true;
+  return search_locked_behind(t, at, p, out);
+}
+template <class Policy>
+void note_back_levels(const table<Policy>& t, home<Policy>& at) noexcept {
+  for (unsigned which = 0; which < 2; ++which)
+    at.back_level[which] = level_of_back(t, back_hash(at.h.hash, which), at.root);
+}
+template <class Policy, class Probe>
+CUBBY_OUTLINED bool search_locked_behind(table<Policy>& t, home<Policy>& at, const Probe& p,
+                                         seen_entry<Policy>& out) noexcept {
+  note_back_levels(t, at);
+  (void)search_behind(t, at.h, at.root, at.state, p, out);
+  return are_backs_same(t, at);
+}
+
+/// What became of an attempt to change something behind a front bucket. `again`: a bucket moved; the caller begins again.
+enum class changed : std::uint8_t { done, again, full, no_memory };
+
+/// Puts an entry into the emptier of its two back buckets. `full`: neither has a free slot.
+template <class Policy>
+changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
+                 const typename Policy::stored_value& value) noexcept {
+  note_back_levels(t, at);
+  back_bucket<slot_of<Policy>> two[2];
+  unsigned used[2];
+  for (unsigned which = 0; which < 2; ++which) {
+    two[which] = back_of(t, back_hash(at.h.hash, which), at.back_level[which]);
+    used[which] = back::used(two[which].line->load(sync::relaxed)); // relaxed: a hint
+  }
+  const unsigned first = used[1] < used[0] ? 1 : 0;
+  for (unsigned turn = 0; turn < 2; ++turn) {
+    const auto& b = two[(first + turn) % 2];
+    const std::uint64_t word = lock_back(*b.line);
+    const std::uint32_t empty = back::match(word, 0);
+    const bool same = are_backs_same(t, at);
+    if (!same || empty == 0) {
+      unlock_back(*b.line, word);
+      if (!same) return changed::again;
+      continue;
+    }
+    const unsigned slot = cpu::lowest_bit(empty);
+    put_entry<Policy>(b.slots[slot], key, value);
+    unlock_back(*b.line, back::with_tag(word, slot, back_tag(at.h.tag)));
+    at.state |= state::filter_of(at.h.tag);
+    return changed::done;
+  }
+  return changed::full;
+}
+
+/// A node that is not linked; null without memory.
+template <class Policy> node<slot_of<Policy>>* make_node() noexcept {
+  auto* const space = take_raw<node<slot_of<Policy>>>(1);
+  return space == nullptr ? nullptr : ::new (static_cast<void*>(space)) node<slot_of<Policy>>;
+}
+template <class Policy>
+void put_in_chain(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
+                  const typename Policy::stored_value& value, node<slot_of<Policy>>& made) noexcept {
+  put_entry<Policy>(made.entry, key, value);
+  chain& c = chain_of(t, at.h.hash);
+  {
+    lock_scope alone(c.lock);
+    made.next.store(c.first.load(sync::relaxed), sync::relaxed); // relaxed, both: chains change under the lock
+    // [put-link] release: pairs with [link]
+    c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
+  }
+  t.chained.fetch_add(1, sync::relaxed); // relaxed: a figure
+  at.state |= state::chained | state::filter_of(at.h.tag);
+}
+
+/// Puts an entry whose front bucket is full into the back yard or a chain.
+template <class Policy>
+CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
+                                  const typename Policy::stored_value& value) noexcept {
+  const changed how = put_back(t, at, key, value);
+  if (how != changed::full) return how;
+  auto* const made = make_node<Policy>();
+  if (made == nullptr) return changed::no_memory;
+  put_in_chain(t, at, key, value, *made);
+  return changed::done;
+}
+
+/// Puts a new entry into the first free slot. Linearization point of an insert: the tag, or for an entry behind the front bucket the
+/// unlock, which shows the bit of the filter.
+template <class Policy>
+CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
+                                    const typename Policy::stored_value& value) noexcept {
+  const std::uint64_t empty = tags::match(at.at.line->tag_words, 0);
+  if (empty == 0) [[unlikely]]
+    return put_behind(t, at, key, value);
+  const unsigned slot = cpu::lowest_bit(empty);
+  put_entry<Policy>(at.at.slots[slot], key, value);
+  show_tag(*at.at.line, slot, at.h.tag);
+  return changed::done;
+}
+
+/// Unlinks the node of an entry.
+template <class Policy> void unlink(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& gone) noexcept {
+  chain& c = chain_of(t, at.h.hash);
+  lock_scope alone(c.lock);
+  sync::word<std::uint64_t>* from = &c.first;
+  for (;;) {
+    auto& n = *node_at<slot_of<Policy>>(from->load(sync::relaxed)); // relaxed: chains change under the lock
+    if (&n.entry == &gone) {
+      // [put-link] release: pairs with [link]
+      from->store(n.next.load(sync::relaxed), sync::release); // relaxed, the load: as above
+      break;
+    }
+    from = &n.next;
+  }
+  t.chained.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: a figure
+}
+template <class Slot> std::uint64_t node_of(const Slot& entry) noexcept {
+  return std::bit_cast<std::uint64_t>(&entry) - offsetof(node<Slot>, entry);
+}
+
+/// Makes the version of a locked bucket visible before a slot of its keys can be filled again (I5).
+template <class Policy> void raise_version(home<Policy>& at) noexcept {
+  at.state += state::version_step;
+  // [version] release: pairs with [state]; a thread that fills the slot again has locked the back bucket after this
+  at.at.line->state.store(at.state | state::locked, sync::release);
+}
+
+/// Removes the entry that `search_locked` has met. The caller retires the node of a chain (`node_of`).
+template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const seen_entry<Policy>& e) noexcept {
+  if (e.in == yard::front) {
+    hide_tag(*at.at.line, e.number); // Linearization point of an erase, here and below.
+    at.state += state::version_step;
+    return changed::done;
+  }
+  if (e.in == yard::chain) {
+    unlink(t, at, *e.where);
+    return changed::done;
+  }
+  const std::uint64_t word = lock_back(*e.line);
+  if (!are_backs_same(t, at)) {
+    unlock_back(*e.line, word);
+    return changed::again;
+  }
+  raise_version(at);
+  unlock_back(*e.line, back::with_tag(word, e.number, 0));
+  return changed::done;
+}
+
+/// Writes the value of an entry whose slot nobody else changes. Readers of a wide value wait meanwhile.
+template <class Policy>
+void write_value(home<Policy>& at, slot_of<Policy>& s, const typename Policy::stored_value& value) noexcept {
+  if constexpr (wide_value<Policy>) {
+    // [version] release: pairs with [state]
+    at.at.line->state.store(at.state | state::locked | state::writing, sync::release);
+    put_value<Policy>(s, value);
+    at.state += state::version_step;
+  } else {
+    put_value<Policy>(s, value); // Linearization point of an assign.
+  }
+}
+template <class Policy>
+changed assign(table<Policy>& t, home<Policy>& at, const seen_entry<Policy>& e,
+               const typename Policy::stored_value& value) noexcept {
+  if (e.in != yard::back) {
+    write_value<Policy>(at, *e.where, value);
+    return changed::done;
+  }
+  const std::uint64_t word = lock_back(*e.line); // a move of the back bucket may be copying the slot
+  const bool same = are_backs_same(t, at);
+  if (same) write_value<Policy>(at, *e.where, value);
+  unlock_back(*e.line, word);
+  return same ? changed::done : changed::again;
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookups (section 3.2): the tags of the front bucket, then the slots whose tags agree, then, if the filter allows it, both back
+// buckets and the chain. A lookup takes no lock and writes nothing. It looks again if an entry that it has met was erased or moved
+// meanwhile; a wide value that is being written it waits for.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/words.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+enum class yard : std::uint8_t { none, front, back, chain };
+
+/// An entry that a search has met. Under the lock of the front bucket it stays there.
+template <class Policy> struct seen_entry {
+  slot_of<Policy>* where = nullptr;
+  typename Policy::stored_value value{};
+  yard in = yard::none;
+  unsigned number = 0;       // of the slot in its bucket
+  back_line* line = nullptr; // of a back bucket
+};
+
+/// Searches the slots in `mask` for the query's key.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool search_slots(const Policy& policy, slot_of<Policy>* slots, std::uint64_t mask, const Probe& p,
+                                      seen_entry<Policy>& out) noexcept {
+  for (; mask != 0; mask &= mask - 1) {
+    const unsigned number = cpu::lowest_bit(mask);
+    slot_of<Policy>& s = slots[number];
+    if (!has_key_words<Policy>(s, p)) continue;
+    out.value = value_in<Policy>(s);
+    if (!matches(policy, p, out.value)) continue;
+    out.where = &s;
+    out.number = number;
+    return true;
+  }
+  return false;
+}
+
+template <class Policy, class Probe>
+bool search_chain(const table<Policy>& t, const hashed& h, const Probe& p, seen_entry<Policy>& out) noexcept {
+  using node_type = node<slot_of<Policy>>;
+  // [link] acquire: pairs with [put-link]
+  std::uint64_t link = chain_of(t, h.hash).first.load(sync::acquire);
+  for (; link != 0;
+       link = node_at<slot_of<Policy>>(link)->next.load(sync::acquire)) { // [link] acquire: pairs with [put-link]
+    node_type& n = *node_at<slot_of<Policy>>(link);
+    if (!has_key_words<Policy>(n.entry, p)) continue;
+    out.value = value_in<Policy>(n.entry);
+    if (!matches(t.policy, p, out.value)) continue;
+    out.where = &n.entry;
+    out.in = yard::chain;
+    return true;
+  }
+  return false;
+}
+
+/// Searches the back yard and the chain.
+template <class Policy, class Probe>
+CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_word r, std::uint64_t state_word,
+                                  const Probe& p, seen_entry<Policy>& out) noexcept {
+  const std::uint8_t tag = back_tag(h.tag);
+  for (unsigned which = 0; which < 2; ++which) {
+    const std::uint64_t hash = back_hash(h.hash, which);
+    const auto b = back_of(t, hash, level_of_back(t, hash, r));
+    // [back-tags] acquire: pairs with [show-back], and with [end-bucket]
+    const std::uint64_t word = b.line->load(sync::acquire);
+    if (search_slots(t.policy, b.slots, back::match(word, tag), p, out)) {
+      out.in = yard::back;
+      out.line = b.line;
+      return true;
+    }
+  }
+  return (state_word & state::chained) != 0 && search_chain(t, h, p, out);
+}
+
+/// A lookup whose front line has been read.
+template <class Policy> struct lookup {
+  hashed h;
+  root_word root;
+  front<slot_of<Policy>> at;
+  std::uint64_t state = 0;
+  std::uint64_t mask = 0; // slots with the tag
+};
+
+template <class Policy> CUBBY_NEVER_INLINE void wait_for_writer(const front_line& line) noexcept {
+  sync::backoff wait;
+  // [state] acquire: pairs with [unlock-front]
+  while ((line.state.load(sync::acquire) & state::writing) != 0) wait.pause();
+}
+
+/// Reads the front line of a hash.
+template <class Policy>
+CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const hashed& h) noexcept {
+  lookup<Policy> l;
+  l.h = h;
+  l.root = first_root(t);
+  unsigned level = l.root.level();
+  if (l.root.moving()) [[unlikely]]
+    level = level_of_front(t, h, l.root);
+  l.at = front_of(t, h, level);
+  // [state] acquire: pairs with [unlock-front], and with [version]
+  l.state = l.at.line->state.load(sync::acquire);
+  if constexpr (wide_value<Policy>) {
+    while ((l.state & state::writing) != 0) [[unlikely]] {
+      wait_for_writer<Policy>(*l.at.line);
+      l.state = l.at.line->state.load(sync::acquire); // [state] acquire: pairs with [unlock-front], and with [version]
+    }
+  }
+  l.mask = tags::match(l.at.line->tag_words, h.tag);
+  return l;
+}
+CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t tag) noexcept {
+  return (state_word & state::filter_of(tag)) != 0;
+}
+
+/// Whether what the lookup has met was the entry at one moment: no slot of its keys was emptied since.
+template <class Policy> CUBBY_ALWAYS_INLINE bool is_unchanged(const lookup<Policy>& l) noexcept {
+  // relaxed: behind the acquire loads of the slot's words. Writers that fill the slot again have seen the newer version.
+  constexpr std::uint64_t mask = state::place_mask | (wide_value<Policy> ? state::writing : 0);
+  return ((l.at.line->state.load(sync::relaxed) ^ l.state) & mask) == 0;
+}
+
+/// Whether the back buckets of a lookup are still at the levels at which it began.
+template <class Policy>
+bool are_back_levels(const table<Policy>& t, const lookup<Policy>& l, const unsigned (&level)[2]) noexcept {
+  if (!is_same_root(t, l.root)) return false;
+  if (!l.root.moving()) return true;
+  for (unsigned which = 0; which < 2; ++which) {
+    if (level_of_back(t, back_hash(l.h.hash, which), l.root) != level[which]) return false;
+  }
+  return true;
+}
+
+/// The rest of a lookup that may have to look in other buckets, or at buckets that move.
+template <class Policy, class Probe>
+CUBBY_OUTLINED bool end_lookup_behind(const table<Policy>& t, const lookup<Policy>& l, const Probe& p,
+                                      seen_entry<Policy>& out) noexcept {
+  const bool behind = may_be_behind(l.state, l.h.tag);
+  unsigned level[2] = {};
+  if (l.root.moving()) {
+    for (unsigned which = 0; which < 2; ++which) level[which] = level_of_back(t, back_hash(l.h.hash, which), l.root);
+  }
+  if (behind && search_behind(t, l.h, l.root, l.state, p, out)) {
+    return is_unchanged(l) && are_back_levels(t, l, level);
+  }
+  if (!is_same_root(t, l.root)) return false;
+  if (!l.root.moving()) return true;
+  // What this lookup has missed may have been moved to another bucket, or back.
+  return is_unchanged(l) && front_of(t, l.h, level_of_front(t, l.h, l.root)).line == l.at.line &&
+         are_back_levels(t, l, level);
+}
+
+/// Searches from a line that has been read. False: look again from the beginning.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool end_lookup(const table<Policy>& t, const lookup<Policy>& l, const Probe& p,
+                                    seen_entry<Policy>& out) noexcept {
+  out.where = nullptr;
+  if (search_slots(t.policy, l.at.slots, l.mask, p, out)) {
+    out.in = yard::front;
+    // Linearization point of a hit: the load of the value word. The entry was in its slot then, because the version is the same.
+    return is_unchanged(l);
+  }
+  const bool behind = may_be_behind(l.state, l.h.tag);
+  if (!behind && !l.root.moving()) [[likely]]
+    // Linearization point of a miss: a moment at which the key was absent. There is one, since an entry stays where it is.
+    return is_same_root(t, l.root);
+  return end_lookup_behind(t, l, p, out);
+}
+
+/// The value words of the query's key. Linearizable. It looks again only after an erase or a move in the key's bucket.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE seen_entry<Policy> find_entry(const table<Policy>& t, const Probe& p) noexcept {
+  const hashed h = hashed_for(p.hash, t.fronts);
+  seen_entry<Policy> out;
+  while (!end_lookup(t, begin_lookup(t, h), p, out)) {
+  }
+  return out;
+}
+
+template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_front(const table<Policy>& t, std::uint64_t hash) noexcept {
+  const hashed h = hashed_for(hash, t.fronts);
+  prefetch_line(front_of(t, h, first_root(t).level()).line);
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

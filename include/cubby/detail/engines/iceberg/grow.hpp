@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a table doubles or halves, and which threads do the work: growth at `grow_at` per cent, shrinks by policy, the share of each
+// write, and the calls that finish a move.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/move.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// Pairs of front buckets, or of back buckets, of the move to or from `level`.
+template <class Policy> std::uint64_t front_pairs(const table<Policy>& t, unsigned level) noexcept {
+  return t.fronts << (level - 1);
+}
+template <class Policy> std::uint64_t back_pairs(const table<Policy>& t, unsigned level) noexcept {
+  return t.backs << (level - 1);
+}
+
+/// Ends a move of which all pairs are done.
+template <class Policy> CUBBY_NEVER_INLINE void end_move(table<Policy>& t, root_word r) noexcept {
+  {
+    lock_scope alone(t.resize_lock);
+    if (!is_same_root(t, r)) return;
+    const unsigned level = r.shrinking() ? r.level() - 1 : r.level();
+    // [show-level] seq_cst: pairs with [iceberg-root]
+    t.root.store(r.next(level, 0).bits, sync::seq_cst);
+    if (r.shrinking()) {
+      lock_scope keep(t.retired.lock);
+      t.retired.add(segment_at(t, r.level()));
+    } else {
+      t.duty.store(1, sync::relaxed); // relaxed: a hint
+    }
+  }
+  if (t.settings.growth == growth_policy::background) (void)t.worker.notify();
+}
+
+/// Counts pairs that the caller has split or merged, and ends the move with the last one.
+template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uint64_t pairs) noexcept {
+  if (pairs == 0) return;
+  // [count-pairs] acq_rel: pairs with [count-pairs]; the last one has seen what all others did
+  const std::uint64_t before = t.work.done.fetch_add(pairs, sync::acq_rel);
+  if (before + pairs == front_pairs(t, r.level()) + back_pairs(t, r.level())) end_move(t, r);
+}
+
+/// Splits or merges the pairs of one unit. Returns how many were not done before; `missed`: one was left for want of memory.
+template <class Policy>
+std::uint64_t move_unit(table<Policy>& t, root_word r, std::uint64_t unit, bool& missed) noexcept {
+  std::uint64_t count = 0;
+  const auto note = [&](moved how) {
+    count += how == moved::now ? 1 : 0;
+    missed = missed || how == moved::no_memory;
+  };
+  const std::uint64_t copy = unit / t.fronts;
+  const std::uint64_t residue = unit % t.fronts;
+  const pair_place p{residue, copy, r.level()};
+  if (r.shrinking()) note(merge_front(t, r, p));
+  else count += split_front(t, p) ? 1 : 0;
+  const std::uint64_t last = (residue + 1) * t.backs / t.fronts;
+  for (std::uint64_t b = residue * t.backs / t.fronts; b < last; ++b) {
+    const pair_place q{b, copy, r.level()};
+    if (r.shrinking()) note(merge_back(t, q));
+    else count += split_back(t, q) ? 1 : 0;
+  }
+  return count;
+}
+
+/// What a share of a move has come to. `ended`: no unit was left to take.
+enum class share : std::uint8_t { idle, more, ended, no_memory };
+
+/// Takes at most so many units, and moves them. The caller has a guard.
+template <class Policy> share move_share(table<Policy>& t, std::uint64_t at_most) noexcept {
+  if (!first_root(t).moving()) return share::idle;
+  // [take-unit] acquire: pairs with [begin-units]
+  const std::uint64_t begin = t.work.cursor.fetch_add(at_most, sync::acquire);
+  // The units belong to the move of this root: the cursor begins anew after the root is shown.
+  const root_word r = first_root(t);
+  if (!r.moving()) return share::idle;
+  const std::uint64_t units = front_pairs(t, r.level());
+  if (begin >= units) {
+    // relaxed: a hint; the units are taken once more if a pair was missed
+    if (t.work.missed.exchange(0, sync::relaxed) != 0)
+      t.work.cursor.store(0, sync::relaxed); // relaxed: pairs know whether they are done
+    return share::ended;
+  }
+  std::uint64_t count = 0;
+  bool missed = false;
+  for (std::uint64_t unit = begin; unit < units && unit - begin < at_most; ++unit)
+    count += move_unit(t, r, unit, missed);
+  if (missed) t.work.missed.store(1, sync::relaxed); // relaxed: as above
+  count_moved(t, r, count);
+  return missed ? share::no_memory : share::more;
+}
+
+/// Begins a move to `level`, one more or one less. False: another one is in progress, or there is no memory.
+template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shrink) noexcept {
+  lock_scope alone(t.resize_lock);
+  if (!is_same_root(t, r) || r.moving()) return false;
+  const unsigned level = r.level() + (shrink ? 0 : 1);
+  if (!shrink) {
+    auto* const made = make_segment<slot_of<Policy>>(front_pairs(t, level), back_pairs(t, level));
+    if (made == nullptr) return false;
+    // [hang-segment] release: pairs with [segment]
+    t.segments[level].store(made, sync::release);
+  }
+  // relaxed, all: nobody counts while no move is in progress
+  t.work.done.store(0, sync::relaxed);
+  t.work.missed.store(0, sync::relaxed); // relaxed: as above
+  const std::uint64_t marks = root_word::moving_bit | (shrink ? root_word::shrinking_bit : 0);
+  // [show-level] seq_cst: pairs with [iceberg-root]
+  t.root.store(r.next(level, marks).bits, sync::seq_cst);
+  // [begin-units] release: pairs with [take-unit]
+  t.work.cursor.store(0, sync::release);
+  (shrink ? t.shrinks : t.growths).fetch_add(1, sync::relaxed); // relaxed: a figure
+  t.duty.store(1, sync::relaxed);                               // relaxed: a hint to writes
+  return true;
+}
+template <class Policy> CUBBY_NEVER_INLINE bool start(table<Policy>& t, root_word r, bool shrink) noexcept {
+  const bool begun = begin_move(t, r, shrink);
+  if (begun && t.settings.growth == growth_policy::background) (void)t.worker.notify();
+  return begun;
+}
+
+/// The entries at which a table of `level` doublings grows.
+template <class Policy> std::uint64_t mark_of(const table<Policy>& t, unsigned level) noexcept {
+  return slots_at(t, level) / 100 * t.settings.grow_at + slots_at(t, level) % 100 * t.settings.grow_at / 100;
+}
+
+template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t) noexcept {
+  const bool worker = t.settings.growth == growth_policy::background && t.worker.is_here();
+  if (!worker) {
+    const bool whole = t.settings.growth == growth_policy::cooperative;
+    while (move_share(t, whole ? t.settings.chunk_bins : t.settings.move_bins) == share::more && whole) {
+    }
+  }
+  // Reading all thread records takes a system call, so only one call in 64 does it.
+  // relaxed: it only limits how often this happens
+  if (t.looks.fetch_add(1, sync::relaxed) % 64 != 0 || !t.retired.lock.try_lock()) return;
+  t.retired.release(release_slice);
+  if (t.retired.empty() && !first_root(t).moving())
+    t.duty.store(0, sync::relaxed); // relaxed: a hint; begin_move sets it again
+  t.retired.lock.unlock();
+}
+/// The further work of a write.
+template <class Policy> CUBBY_ALWAYS_INLINE void maintenance(table<Policy>& t) noexcept {
+  // relaxed: a hint; the next write sees it if this one does not
+  if (t.duty.load(sync::relaxed) != 0) [[unlikely]]
+    do_maintenance(t);
+}
+
+/// How often a write that has filled the last slots of its bucket counts the entries: always in small tables, else one in 64.
+inline constexpr std::uint64_t sample = 63;
+template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, const hashed& h) noexcept {
+  const root_word r = first_root(t);
+  const std::uint64_t slots = slots_at(t, r.level());
+  if (slots > 65536 && (h.hash >> 20 & sample) != 0) return;
+  if (t.settings.growth == growth_policy::fixed || live_entries(t) < mark_of(t, r.level())) return;
+  if (!r.moving() && r.level() != most_levels) (void)start(t, r, false);
+  // The larger table is full as well before all entries have moved: the thread that moves them is late.
+  if (r.moving() && !r.shrinking()) {
+    while (move_share(t, t.settings.chunk_bins) == share::more) {
+    }
+  }
+}
+/// After an insert into a bucket whose `free` slots are left.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, const hashed& h, std::uint64_t free) noexcept {
+  if ((free & (free - 1)) == 0) [[unlikely]] // at most one
+    look_at_load(t, h);
+  maintenance(t);
+}
+
+/// After an erase. An automatic table begins to shrink if an eighth of its slots is in use.
+template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, const hashed& h) noexcept {
+  if (t.settings.shrink == shrink_policy::automatic && (h.hash >> 20 & 15) == 0) [[unlikely]] {
+    const root_word r = first_root(t);
+    if (!r.moving() && r.level() != 0 && live_entries(t) * 8 <= slots_at(t, r.level())) (void)start(t, r, true);
+  }
+  maintenance(t);
+}
+
+/// Finishes the move in progress. Waits for threads that move their last units. False: no memory.
+template <class Policy> bool finish_move(table<Policy>& t) noexcept {
+  for (sync::backoff wait;;) {
+    switch (move_share(t, t.settings.chunk_bins)) {
+    case share::idle: return true;
+    case share::no_memory: return false;
+    case share::ended: wait.pause(); break;
+    case share::more: wait = sync::backoff(); break;
+    }
+  }
+}
+
+/// Makes space for so many entries, and for those that are there. False: no memory, or the bound of a `fixed` table.
+template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) noexcept {
+  for (;;) {
+    if (!finish_move(t)) return false;
+    const root_word r = first_root(t);
+    if (t.settings.growth == growth_policy::fixed) return entries <= t.settings.capacity;
+    if (entries <= mark_of(t, r.level()) && live_entries(t) <= mark_of(t, r.level())) return true;
+    if (r.level() == most_levels || entries > (std::uint64_t{1} << 46)) return false;
+    if (!r.moving() && !begin_move(t, r, false) && is_same_root(t, r)) return false;
+  }
+}
+
+/// Gives back the segments that the entries do not need, down to the first one. False: no memory.
+template <class Policy> bool shrink_to_fit(table<Policy>& t) noexcept {
+  for (;;) {
+    if (!finish_move(t)) return false;
+    const root_word r = first_root(t);
+    if (r.moving()) continue;
+    if (r.level() == 0 || live_entries(t) > mark_of(t, r.level() - 1)) return true;
+    (void)begin_move(t, r, true);
+  }
+}
+
+/// The work of the table's own thread when it is woken.
+template <class Policy> void background_work(void* of) {
+  auto& t = *static_cast<table<Policy>*>(of);
+  thread_record* const mine = registry::local(*t.home);
+  if (mine == nullptr) return;                                          // the next notice tries again
+  for (bool more = true; more && t.closing.load(sync::relaxed) == 0;) { // relaxed: only a request to stop early
+    const thread_pin stay(*mine);
+    more = move_share(t, t.settings.chunk_bins) == share::more;
+  }
+  lock_scope keep(t.retired.lock);
+  t.retired.release(release_slice);
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

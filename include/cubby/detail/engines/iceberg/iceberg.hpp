@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binds the iceberg engine to the contract. Paper: Pandey, Bender, Conway, Farach-Colton, Kuszmaul, Tagliavini, Johnson, "IcebergHT:
+// High Performance Hash Tables Through Stability and Low Associativity", SIGMOD 2023. README.md beside this file has it in one page,
+// and what we changed and why.
+#pragma once
+
+#include <utility>
+
+#include <cubby/detail/engines/iceberg/batch.hpp>
+#include <cubby/detail/engines/iceberg/lifecycle.hpp>
+#include <cubby/detail/engines/iceberg/mutate.hpp>
+#include <cubby/detail/engines/iceberg/scan.hpp>
+#include <cubby/detail/engines/iceberg/stats.hpp>
+#include <cubby/detail/platform/fail.hpp>
+
+namespace cubby::inline v0 {
+
+namespace detail {
+
+/// Maps words to words (the contract is in contract/engine.hpp). Each operation runs inside a guard.
+template <class Codec> class iceberg_engine {
+public:
+  using policy = Codec;
+  using probe = typename Codec::probe;
+  using value_type = typename Codec::stored_value;
+  using options_type = engines::iceberg::options;
+  using stats_type = engines::iceberg::table_stats;
+  static constexpr engine_claims claims{
+      .lock_free_find = !engines::iceberg::wide_value<Codec>,
+      .slots_freed_at_once = true,
+      .grows_without_blocking = true,
+  };
+
+  /// Throws std::bad_alloc if there is no memory for the first segment, or no background thread; without exceptions `ok` is then false.
+  iceberg_engine(const options_type& chosen, Codec slots) : table_(chosen, std::move(slots)) {
+    ok_ = engines::iceberg::open(table_);
+    if (ok_) return;
+    engines::iceberg::close(table_);
+    fail::with_no_memory();
+  }
+  ~iceberg_engine() {
+    if (ok_) engines::iceberg::close(table_);
+  }
+  iceberg_engine(const iceberg_engine&) = delete;
+  iceberg_engine& operator=(const iceberg_engine&) = delete;
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] const policy& slots() const noexcept { return table_.policy; }
+
+  /// Keeps alive what the table shows, until the returned object ends. Nests. It costs one store at each end.
+  static thread_pin pin(thread_record& s) noexcept { return thread_pin(s); }
+  /// The calling thread's record; null if there is no memory for one.
+  [[nodiscard]] thread_record* local_thread_record() noexcept { return registry::local(*table_.home); }
+  /// A thread record for a handle; null: no memory.
+  [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
+
+  CUBBY_ALWAYS_INLINE found_as<value_type> find(thread_record&, const probe& p) const noexcept {
+    const auto e = engines::iceberg::find_entry(table_, p);
+    return {e.where != nullptr, e.value};
+  }
+  CUBBY_ALWAYS_INLINE void prefetch(const probe& p) const noexcept { engines::iceberg::prefetch_front(table_, p.hash); }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
+    requires Codec::in_records
+  {
+    const auto l = engines::iceberg::begin_lookup(table_, engines::iceberg::hashed_for(p.hash, table_.fronts));
+    if (l.mask == 0) return;
+    const auto& s = l.at.slots[detail::cpu::lowest_bit(l.mask)];
+    prefetch_line(table_.policy.record_of(engines::iceberg::value_in<Codec>(s)));
+  }
+  CUBBY_ALWAYS_INLINE auto insert(thread_record& s, const probe& p, const value_type& value) noexcept {
+    return engines::iceberg::insert(table_, s, p, value);
+  }
+  template <class F> CUBBY_ALWAYS_INLINE mutated_as<value_type> mutate(thread_record& s, const probe& p, F f) {
+    return engines::iceberg::mutate(table_, s, p, f);
+  }
+  void retire(thread_record& s, const value_type& word) {
+    if constexpr (policy::unique_words) table_.bag.add(s, word);
+  }
+  /// Ends the worker, at the table's end. From then on callers do all work.
+  void stop_worker() noexcept { table_.worker.stop(); }
+  /// After that: disposes of all retired words; true if there was one.
+  bool dispose_retired() { return table_.bag.dispose_all(); }
+  void collect(thread_record&) {
+    table_.node_bag.collect();
+    table_.bag.collect();
+    lock_scope keep(table_.retired.lock);
+    table_.retired.release(~std::size_t{0});
+  }
+
+  template <class F> void for_each(thread_record&, F f) { engines::iceberg::for_each(table_, f); }
+  template <class Make, class Take>
+  CUBBY_ALWAYS_INLINE void find_many(thread_record&, std::size_t count, Make make, Take take) const {
+    engines::iceberg::find_many(table_, count, make, take);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(engines::iceberg::live_entries(table_));
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    return static_cast<std::size_t>(engines::iceberg::slots_at(table_, engines::iceberg::first_root(table_).level()));
+  }
+  [[nodiscard]] stats_type stats() const noexcept { return engines::iceberg::stats(table_); }
+  bool reserve(thread_record& s, std::size_t entries) noexcept {
+    const thread_pin stay(s);
+    return engines::iceberg::reserve(table_, entries);
+  }
+  bool shrink_to_fit(thread_record& s) {
+    const bool done = table_.settings.shrink == shrink_policy::never || [&] {
+      const thread_pin stay(s);
+      return engines::iceberg::shrink_to_fit(table_);
+    }();
+    collect(s);
+    return done;
+  }
+
+private:
+  engines::iceberg::table<Codec> table_;
+  bool ok_ = false;
+};
+
+} // namespace detail
+
+/// Engine tag for cubby::map and cubby::set: full tables with entries that stay where they are. Lookups take no lock; changes lock the
+/// bucket of their key. The highest bits of the hash choose the bucket, and after a growth its lowest bits, too.
+struct iceberg {
+  using options = detail::engines::iceberg::options;
+  template <class Codec> using engine = detail::iceberg_engine<Codec>;
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an iceberg table stores (IcebergHT sections 2 and 3.1): a front yard of buckets with 56 slots, a back yard of buckets with 8
+// slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word.
+//   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty
+//   state word   [63 version 32 | 31 filter 8 | 0.. | writing 3 | chained 2 | ready 1 | locked 0]
+//   back word    [tag of slot i in bits 8i..8i+6 | bit 7: locked | bit 15: ready]   tag 0: the slot is empty
+// Invariants:
+//   I1  A key has at most one entry. It lies in the front bucket of its hash, in one of two back buckets, or in a chain.
+//   I2  All changes about a key are made while its front bucket is locked. A back slot also needs the lock of its back bucket.
+//   I3  An entry moves only when buckets split or merge, or when a back bucket of a merge is full.
+//   I4  A tag is shown after the words of its slot. In a slot that is filled again, value words are written before key words.
+//   I5  `version` grows before a slot of the bucket's keys can be filled again: in the front, in the back, and by a move.
+//   I6  A bit of `filter` is set before an entry whose tag has that bit leaves the front for the back yard or a chain.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <cubby/detail/core/hash.hpp>
+#include <cubby/detail/core/words.hpp>
+#include <cubby/detail/platform/memory.hpp>
+#include <cubby/detail/platform/tags.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+inline constexpr unsigned front_slots = tags::line_tags; // 56
+inline constexpr unsigned back_slots = 8;
+/// Doublings. 2^40 times the first size is more than any machine has memory for.
+inline constexpr unsigned most_levels = 40;
+
+/// The state word of a front bucket.
+namespace state {
+inline constexpr std::uint64_t locked = 1;
+inline constexpr std::uint64_t ready =
+    2; // the bucket is in use; if not, its entries are still in the bucket from which it splits
+inline constexpr std::uint64_t chained = 4; // a chain may have entries of this bucket
+inline constexpr std::uint64_t writing = 8; // words of a wide value are being written
+inline constexpr unsigned filter_shift = 8;
+inline constexpr unsigned filter_bits = 24;
+inline constexpr std::uint64_t filter_mask = ((std::uint64_t{1} << filter_bits) - 1) << filter_shift;
+inline constexpr std::uint64_t version_step = std::uint64_t{1} << 32;
+/// What a lookup compares when it looks again.
+inline constexpr std::uint64_t place_mask = ~(version_step - 1) | ready;
+constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept {
+  return std::uint64_t{1} << (filter_shift + tag % filter_bits);
+}
+} // namespace state
+
+struct alignas(cpu::cache_line) front_line {
+  sync::word<std::uint64_t> state;
+  sync::word<std::uint64_t> tag_words[tags::line_words];
+};
+static_assert(sizeof(front_line) == cpu::cache_line);
+
+/// The word of a back bucket.
+namespace back {
+inline constexpr std::uint64_t locked = 0x80;
+inline constexpr std::uint64_t ready = 0x8000;
+inline constexpr std::uint64_t tag_mask = 0x7f7f'7f7f'7f7f'7f7f;
+constexpr std::uint64_t with_tag(std::uint64_t word, unsigned slot, std::uint64_t tag) noexcept {
+  return (word & ~(std::uint64_t{0x7f} << (8 * slot))) | tag << (8 * slot);
+}
+/// A bit for each slot with this tag.
+constexpr std::uint32_t match(std::uint64_t word, std::uint8_t tag) noexcept {
+  return tags::equal_bytes(word & tag_mask, tag);
+}
+constexpr unsigned used(std::uint64_t word) noexcept {
+  return back_slots - static_cast<unsigned>(std::popcount(match(word, 0)));
+}
+} // namespace back
+
+using back_line = sync::word<std::uint64_t>;
+
+/// The words of a key or a value: one, or those of a tuple.
+template <class Stored> inline constexpr std::size_t word_count = Stored::count;
+template <> inline constexpr std::size_t word_count<std::uint64_t> = 1;
+
+/// A slot, padded to 16, 32 or 64 bytes so that it never straddles two lines.
+template <std::size_t Keys, std::size_t Values> struct alignas(std::bit_ceil((Keys + Values) * 8)) slot {
+  sync::word<std::uint64_t> key[Keys];
+  sync::word<std::uint64_t> value[Values == 0 ? 1 : Values];
+};
+template <class Policy>
+using slot_of = slot<word_count<typename Policy::stored_key>, word_count<typename Policy::stored_value>>;
+
+/// One doubling of the table: as many buckets as all segments before it, the first one apart. Its members do not change.
+template <class Slot> struct segment {
+  front_line* lines = nullptr;
+  Slot* slots = nullptr; // `front_slots` for each front bucket
+  back_line* back_lines = nullptr;
+  Slot* behind = nullptr; // `back_slots` for each back bucket
+  std::uint64_t fronts = 0;
+  std::uint64_t backs = 0;
+  memory::region pages;
+  std::uint64_t tag = 0; // for retired_arrays
+  segment* next_retired = nullptr;
+};
+
+/// Null: no memory. All buckets are empty and not ready.
+template <class Slot> segment<Slot>* make_segment(std::uint64_t fronts, std::uint64_t backs) noexcept {
+  auto* const made = new (std::nothrow) segment<Slot>;
+  if (made == nullptr) return nullptr;
+  const auto lined = [](std::uint64_t bytes) {
+    return (bytes + cpu::cache_line - 1) / cpu::cache_line * cpu::cache_line;
+  };
+  const std::uint64_t lines = fronts * sizeof(front_line);
+  const std::uint64_t slots = fronts * front_slots * sizeof(Slot);
+  const std::uint64_t back_lines = lined(backs * sizeof(back_line));
+  made->pages = memory::allocate(lines + slots + back_lines + lined(backs * back_slots * sizeof(Slot)));
+  if (made->pages.address == nullptr) {
+    delete made;
+    return nullptr;
+  }
+  // Zero bytes are empty buckets, so the mapping needs no initialization.
+  made->lines = reinterpret_cast<front_line*>(made->pages.address);
+  made->back_lines = reinterpret_cast<back_line*>(made->pages.address + lines);
+  made->slots = reinterpret_cast<Slot*>(made->pages.address + lines + back_lines);
+  made->behind = reinterpret_cast<Slot*>(made->pages.address + lines + back_lines + slots);
+  made->fronts = fronts;
+  made->backs = backs;
+  return made;
+}
+
+/// The root: which segments are in use, and whether buckets split or merge.
+///   [63 changes 8 | shrinking 7 | moving 6 | level 5..0]
+/// Buckets of `level` doublings are in use. If `moving`, those of the last doubling may be not ready: a growth makes them ready
+/// one after the other, and a shrink (`shrinking` as well) ends that for each of them.
+struct root_word {
+  std::uint64_t bits = 0;
+  static constexpr std::uint64_t moving_bit = 64;
+  static constexpr std::uint64_t shrinking_bit = 128;
+  static constexpr std::uint64_t change = 256;
+  [[nodiscard]] constexpr unsigned level() const noexcept { return bits % moving_bit; }
+  [[nodiscard]] constexpr bool moving() const noexcept { return (bits & moving_bit) != 0; }
+  [[nodiscard]] constexpr bool shrinking() const noexcept { return (bits & shrinking_bit) != 0; }
+  /// The root after this one. `marks`: `moving_bit`, and `shrinking_bit`, or 0.
+  [[nodiscard]] constexpr root_word next(unsigned level, std::uint64_t marks) const noexcept {
+    return {(bits / change + 1) * change | marks | level};
+  }
+  bool operator==(const root_word&) const = default;
+};
+
+/// A bucket: segment, and number in it.
+struct place {
+  unsigned segment = 0;
+  std::uint64_t number = 0;
+};
+/// The bucket of a hash among `base` << level. The high bits choose one of `base`, the low bits the doubling.
+CUBBY_ALWAYS_INLINE place place_at(std::uint64_t residue, std::uint64_t copy, std::uint64_t base) noexcept {
+  if (copy == 0) return {0, residue};
+  const auto segment = static_cast<unsigned>(std::bit_width(copy));
+  return {segment, residue + base * (copy - (std::uint64_t{1} << (segment - 1)))};
+}
+
+/// What a table needs of a hash. The tag uses the bits below those that choose among the first buckets. The bits that choose among
+/// the doublings depend on all others, so that a hash may have a few bits that never change.
+struct hashed {
+  std::uint64_t hash = 0;
+  std::uint64_t copies = 0;  // the low bits choose among the doublings
+  std::uint64_t residue = 0; // of the front bucket
+  std::uint8_t tag = 0;
+};
+CUBBY_ALWAYS_INLINE hashed hashed_for(std::uint64_t hash, std::uint64_t fronts) noexcept {
+  const cpu::product p = cpu::multiply(hash, fronts);
+  const auto tag = static_cast<std::uint8_t>(p.low >> 56);
+  return {hash, hash * mix_a >> 20, p.high, static_cast<std::uint8_t>(tag + (tag == 0 ? 1 : 0))};
+}
+/// The hash that chooses the first or the second back bucket.
+CUBBY_ALWAYS_INLINE std::uint64_t back_hash(std::uint64_t hash, unsigned which) noexcept {
+  return which == 0 ? fold(hash ^ mix_b, mix_a) : fold(hash ^ mix_c, mix_b);
+}
+/// The tag in a back bucket: 1 to 127.
+CUBBY_ALWAYS_INLINE std::uint8_t back_tag(std::uint8_t tag) noexcept {
+  const auto low = static_cast<std::uint8_t>(tag & 0x7f);
+  return static_cast<std::uint8_t>(low + (low == 0 ? 1 : 0));
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

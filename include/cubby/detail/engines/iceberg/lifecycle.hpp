@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a table is made, and how it ends.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/grow.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// Seven back buckets for eight front buckets: an eighth of the front's slots, as in the paper.
+constexpr std::uint64_t backs_for(std::uint64_t fronts) noexcept { return fronts - fronts / 8; }
+/// The load for which a `fixed` table is made, in parts of 1000. At 965 it takes 17.8 bytes for each entry of 16 (README.md).
+inline constexpr std::uint64_t fixed_load = 965;
+inline constexpr std::uint64_t most_capacity = std::uint64_t{1} << 46;
+
+inline std::uint64_t fronts_for(const options& o) noexcept {
+  const std::uint64_t load = o.growth == growth_policy::fixed ? fixed_load : std::uint64_t{o.grow_at} * 10;
+  const std::uint64_t slots = o.capacity / load * 1000 + (o.capacity % load * 1000 + load - 1) / load;
+  constexpr std::uint64_t slots_a_front = front_slots + back_slots * 7 / 8;
+  return slots <= front_slots + back_slots ? 1 : (slots + slots_a_front - 1) / slots_a_front;
+}
+
+/// Initializes a new table. False: no memory, or no thread for background growth.
+template <class Policy> bool open(table<Policy>& t) noexcept {
+  options& o = t.settings;
+  if (o.chunk_bins == 0) o.chunk_bins = 1;
+  if (o.move_bins == 0) o.move_bins = 1;
+  if (o.grow_at < 50) o.grow_at = 50;
+  if (o.grow_at > 97) o.grow_at = 97;
+  if (!t.home || o.capacity > most_capacity) return false;
+  t.fronts = fronts_for(o);
+  t.backs = backs_for(t.fronts);
+  std::uint64_t chains = std::bit_ceil(t.fronts / 4 + 16);
+  auto* const first = make_segment<slot_of<Policy>>(t.fronts, t.backs);
+  if (first == nullptr) return false;
+  t.segments[0].store(first, sync::relaxed); // relaxed: the table is not shared yet
+  t.chains = new (std::nothrow) chain[chains];
+  if (t.chains == nullptr) return false;
+  t.chain_mask = chains - 1;
+  if (o.growth == growth_policy::fixed && !t.places.open(o.capacity)) return false;
+  return o.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
+}
+
+/// Whether lookups find an entry of a lower front bucket in the upper one. In the child of a fork the thread that split or merged the
+/// two may be missing; then the entry stands in both.
+template <class Policy>
+bool is_in_upper(const table<Policy>& t, const slot_of<Policy>& s, root_word r) noexcept {
+  const hashed h = hashed_for(hash_of_slot(t.policy, s), t.fronts);
+  return (h.copies & top_of(r.level())) != 0 && is_ready(*front_of(t, h, r.level()).line);
+}
+/// The same for bucket `i` of a segment of back buckets.
+template <class Policy>
+bool is_in_upper_back(const table<Policy>& t, const slot_of<Policy>& s, root_word r, unsigned number,
+                      std::uint64_t i) noexcept {
+  const std::uint64_t copy = (number == 0 ? 0 : std::uint64_t{1} << (number - 1)) + i / t.backs;
+  const pair_place p{i % t.backs, copy, r.level()};
+  return is_ready(*back_at(t, p.residue, p.upper()).line) && goes_up(t, p, s);
+}
+
+/// Disposes of the entries of a segment.
+template <class Policy> void dispose_entries(table<Policy>& t, segment<slot_of<Policy>>& s, unsigned number,
+                                             root_word r) {
+  const bool lower = r.moving() && number != r.level();
+  for (std::uint64_t i = 0; i < s.fronts; ++i) {
+    if (number != 0 && !is_ready(s.lines[i])) continue;
+    for (std::uint64_t mask = used_slots(s.lines[i]); mask != 0; mask &= mask - 1) {
+      auto& one = s.slots[i * front_slots + cpu::lowest_bit(mask)];
+      if (!lower || !is_in_upper(t, one, r)) t.policy.dispose(value_in<Policy>(one));
+    }
+  }
+  for (std::uint64_t i = 0; i < s.backs; ++i) {
+    const std::uint64_t word = s.back_lines[i].load(sync::relaxed); // relaxed: no other thread is here
+    for (unsigned slot = 0; slot < back_slots; ++slot) {
+      auto& one = s.behind[i * back_slots + slot];
+      if ((word >> (8 * slot) & 0x7f) == 0) continue;
+      if (!lower || !is_in_upper_back(t, one, r, number, i)) t.policy.dispose(value_in<Policy>(one));
+    }
+  }
+}
+
+/// Disposes of all entries and frees all segments. No other thread may use the table any more.
+template <class Policy> void close(table<Policy>& t) {
+  using node_type = node<slot_of<Policy>>;
+  t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early
+  t.worker.stop();
+  const root_word r = first_root(t);
+  for (unsigned number = 0; number <= r.level(); ++number) {
+    auto* const s = t.segments[number].load(sync::relaxed); // relaxed: no other thread is here
+    if (s == nullptr) break;
+    if constexpr (Policy::in_records) dispose_entries(t, *s, number, r);
+  }
+  for (std::uint64_t i = 0; t.chains != nullptr && i <= t.chain_mask; ++i) {
+    for (std::uint64_t link = t.chains[i].first.load(sync::relaxed); link != 0;) { // relaxed: as above
+      node_type* const n = node_at<slot_of<Policy>>(link);
+      link = n->next.load(sync::relaxed); // relaxed: as above
+      if constexpr (Policy::in_records) t.policy.dispose(value_in<Policy>(n->entry));
+      give_raw(n);
+    }
+  }
+  delete[] t.chains;
+  for (unsigned number = 0; number <= r.level(); ++number)
+    if (auto* const s = t.segments[number].load(sync::relaxed)) free_array(s); // relaxed: as above
+  t.retired.free_all();
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// How pairs of buckets split and merge (section 4). In a growth each bucket gives the entries whose next hash bit is set to the bucket
+// beside it in the new segment; the others stay where they are. A shrink does the reverse. An entry is copied before the bucket that has
+// it changes, and lookups look again if that happens. Fronts move under their locks, backs under theirs.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/change.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// Two buckets that split or merge: the same residue, and copies that differ in the highest bit.
+struct pair_place {
+  std::uint64_t residue = 0;
+  std::uint64_t copy = 0; // of the lower one
+  unsigned level = 0;     // at which the upper one exists
+  [[nodiscard]] constexpr std::uint64_t upper() const noexcept { return copy | top_of(level); }
+};
+
+/// The slots of a bucket that have entries. Under its lock.
+inline std::uint64_t used_slots(const front_line& line) noexcept { return ~tags::match(line.tag_words, 0) & tags::all; }
+inline std::uint8_t tag_in(const front_line& line, unsigned slot) noexcept {
+  return static_cast<std::uint8_t>(line.tag_words[slot / 8].load(sync::relaxed) >>
+                                   (slot % 8 * 8)); // relaxed: under the lock
+}
+
+template <class Policy> void copy_slot(slot_of<Policy>& to, const slot_of<Policy>& from) noexcept {
+  put_entry<Policy>(to, key_in<Policy>(from), value_in<Policy>(from));
+}
+
+/// Splits a pair of front buckets. False: it is split already.
+template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) noexcept {
+  const auto lower = front_at(t, p.residue, p.copy);
+  const auto upper = front_at(t, p.residue, p.upper());
+  const std::uint64_t word = lock_line(*lower.line);
+  if (is_ready(*upper.line)) {
+    unlock_unchanged(*lower.line, word);
+    return false;
+  }
+  std::uint64_t gone = 0;
+  for (std::uint64_t mask = used_slots(*lower.line); mask != 0; mask &= mask - 1) {
+    const unsigned slot = cpu::lowest_bit(mask);
+    const hashed h = hashed_for(hash_of_slot(t.policy, lower.slots[slot]), t.fronts);
+    if ((h.copies & top_of(p.level)) == 0) continue;
+    copy_slot<Policy>(upper.slots[slot], lower.slots[slot]);
+    show_tag(*upper.line, slot, tag_in(*lower.line, slot));
+    gone |= std::uint64_t{1} << slot;
+  }
+  // [show-bucket] release: pairs with [ready]; lookups that see it look there, and nowhere else
+  upper.line->state.store(state::ready | (word & (state::chained | state::filter_mask)), sync::release);
+  for (; gone != 0; gone &= gone - 1) hide_tag(*lower.line, cpu::lowest_bit(gone));
+  unlock_changed(*lower.line, word + state::version_step);
+  return true;
+}
+
+/// Whether an entry of a back bucket moves to the bucket beside it: if its hash, the first or the second, leads there.
+template <class Policy>
+bool goes_up(const table<Policy>& t, const pair_place& p, const slot_of<Policy>& s) noexcept {
+  const std::uint64_t hash = hash_of_slot(t.policy, s);
+  for (unsigned which = 0; which < 2; ++which) {
+    const std::uint64_t one = back_hash(hash, which);
+    if (cpu::multiply(one, t.backs).high == p.residue && copy_of(one, p.level - 1) == p.copy)
+      return (one & top_of(p.level)) != 0;
+  }
+  return false; // never: the entry is here because of one of them
+}
+/// The same for a pair of back buckets.
+template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) noexcept {
+  const auto lower = back_at(t, p.residue, p.copy);
+  const auto upper = back_at(t, p.residue, p.upper());
+  std::uint64_t word = lock_back(*lower.line);
+  if (is_ready(*upper.line)) {
+    unlock_back(*lower.line, word);
+    return false;
+  }
+  std::uint64_t above = back::ready;
+  for (unsigned slot = 0; slot < back_slots; ++slot) {
+    const std::uint64_t tag = word >> (8 * slot) & 0x7f;
+    if (tag == 0 || !goes_up(t, p, lower.slots[slot])) continue;
+    copy_slot<Policy>(upper.slots[slot], lower.slots[slot]);
+    above = back::with_tag(above, slot, tag);
+    word = back::with_tag(word, slot, 0);
+  }
+  // [show-bucket] release: pairs with [ready], and with [back-tags]
+  upper.line->store(above, sync::release);
+  unlock_back(*lower.line, word);
+  return true;
+}
+
+/// A growth reaches the bucket of a write: the write splits it, so that it finds the space.
+template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uint64_t pairs) noexcept;
+template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept {
+  const pair_place p{h.residue, copy_of(h.copies, r.level() - 1), r.level()};
+  if (is_ready(*front_at(t, p.residue, p.upper()).line)) return;
+  if (split_front(t, p)) count_moved(t, r, 1);
+}
+
+/// Nodes that a merge may need, so that it cannot fail half-way.
+template <class Policy> class spare_nodes {
+public:
+  explicit spare_nodes(unsigned wanted) noexcept {
+    while (count_ < wanted) {
+      nodes_[count_] = make_node<Policy>();
+      if (nodes_[count_] == nullptr) return;
+      ++count_;
+    }
+    complete_ = true;
+  }
+  ~spare_nodes() {
+    while (count_ != 0) give_raw(nodes_[--count_]);
+  }
+  spare_nodes(const spare_nodes&) = delete;
+  spare_nodes& operator=(const spare_nodes&) = delete;
+  [[nodiscard]] bool complete() const noexcept { return complete_; }
+  node<slot_of<Policy>>& take() noexcept { return *nodes_[--count_]; }
+
+private:
+  node<slot_of<Policy>>* nodes_[front_slots];
+  unsigned count_ = 0;
+  bool complete_ = false;
+};
+
+/// Moves an entry of the upper bucket to the lower one, or behind it.
+template <class Policy>
+void merge_entry(table<Policy>& t, home<Policy>& lower, const slot_of<Policy>& from,
+                 spare_nodes<Policy>& spare) noexcept {
+  lower.h = hashed_for(hash_of_slot(t.policy, from), t.fronts);
+  const auto key = key_in<Policy>(from);
+  const auto value = value_in<Policy>(from);
+  if (tags::match(lower.at.line->tag_words, 0) != 0) {
+    (void)put_new(t, lower, key, value);
+    return;
+  }
+  changed how = changed::again;
+  while (how == changed::again) how = put_back(t, lower, key, value); // again: its back buckets are moving, too
+  if (how == changed::full) put_in_chain(t, lower, key, value, spare.take());
+}
+
+enum class moved : std::uint8_t { now, earlier, no_memory };
+
+/// Merges a pair of front buckets.
+template <class Policy> moved merge_front(table<Policy>& t, root_word r, const pair_place& p) noexcept {
+  const auto upper = front_at(t, p.residue, p.upper());
+  home<Policy> lower{{}, r, front_at(t, p.residue, p.copy), 0, {}};
+  lower.state = lock_line(*lower.at.line);
+  const std::uint64_t word = lock_line(*upper.line);
+  const std::uint64_t mask = used_slots(*upper.line);
+  const unsigned free = front_slots - static_cast<unsigned>(std::popcount(used_slots(*lower.at.line)));
+  const auto needed = static_cast<unsigned>(std::popcount(mask));
+  const bool ready = (word & state::ready) != 0;
+  spare_nodes<Policy> spare(ready && needed > free ? needed - free : 0);
+  if (!ready || !spare.complete()) {
+    unlock_unchanged(*upper.line, word);
+    unlock_unchanged(*lower.at.line, lower.state);
+    return ready ? moved::no_memory : moved::earlier;
+  }
+  t.merges.fetch_add(
+      1, sync::relaxed); // relaxed: a scan that misses an entry has taken a lock that is released after this
+  for (std::uint64_t left = mask; left != 0; left &= left - 1)
+    merge_entry(t, lower, upper.slots[cpu::lowest_bit(left)], spare);
+  lower.state |= word & (state::chained | state::filter_mask);
+  raise_version(lower);
+  // [end-bucket] seq_cst: pairs with [ready], and with [lock-front]; lookups that see it look in the lower bucket
+  upper.line->state.store((word & ~state::ready) + state::version_step, sync::seq_cst);
+  unlock_changed(*lower.at.line, lower.state);
+  return moved::now;
+}
+
+/// Moves one entry of a back bucket to its front bucket, or to a chain, because its bucket cannot be merged otherwise. `full`: the
+/// entry has gone meanwhile.
+template <class Policy> changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot,
+                                      std::uint64_t hash) noexcept {
+  home<Policy> at = lock_home(t, hashed_for(hash, t.fronts));
+  spare_nodes<Policy> spare(1);
+  const std::uint64_t word = lock_back(*from.line);
+  const bool there =
+      (word >> (8 * slot) & 0x7f) != 0 && (word & back::ready) != 0 && hash_of_slot(t.policy, from.slots[slot]) == hash;
+  changed how = changed::full;
+  if (there && !spare.complete()) how = changed::no_memory;
+  if (there && spare.complete()) {
+    const auto key = key_in<Policy>(from.slots[slot]);
+    const auto value = value_in<Policy>(from.slots[slot]);
+    t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
+    if (tags::match(at.at.line->tag_words, 0) != 0) (void)put_new(t, at, key, value);
+    else put_in_chain(t, at, key, value, spare.take());
+    raise_version(at);
+    how = changed::done;
+  }
+  unlock_back(*from.line, how == changed::done ? back::with_tag(word, slot, 0) : word);
+  unlock_changed(*at.at.line, at.state);
+  return how;
+}
+
+/// Merges a pair of back buckets. Entries for which the lower one has no slot are moved elsewhere first.
+template <class Policy> moved merge_back(table<Policy>& t, const pair_place& p) noexcept {
+  const auto lower = back_at(t, p.residue, p.copy);
+  const auto upper = back_at(t, p.residue, p.upper());
+  for (;;) {
+    std::uint64_t below = lock_back(*lower.line);
+    const std::uint64_t above = lock_back(*upper.line);
+    const bool ready = (above & back::ready) != 0;
+    if (ready && back::used(below) + back::used(above) > back_slots) {
+      const unsigned slot = cpu::lowest_bit(~std::uint64_t{back::match(above, 0)} & 0xff);
+      const std::uint64_t hash = hash_of_slot(t.policy, upper.slots[slot]);
+      unlock_back(*upper.line, above);
+      unlock_back(*lower.line, below);
+      if (evict(t, upper, slot, hash) == changed::no_memory) return moved::no_memory;
+      continue;
+    }
+    if (ready) t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
+    for (unsigned slot = 0; ready && slot < back_slots; ++slot) {
+      const std::uint64_t tag = above >> (8 * slot) & 0x7f;
+      if (tag == 0) continue;
+      const unsigned to = cpu::lowest_bit(back::match(below, 0));
+      copy_slot<Policy>(lower.slots[to], upper.slots[slot]);
+      below = back::with_tag(below, to, tag);
+    }
+    unlock_back(*lower.line, below);
+    // [end-bucket] release: pairs with [ready], with [lock-back], and with [back-tags]
+    upper.line->store(ready ? 0 : above, sync::release);
+    return ready ? moved::now : moved::earlier;
+  }
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of a present entry: a lookup shows it to the caller, who decides without a lock; then, under the lock of the front bucket, the
+// decision is carried out if the entry still has that value.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/insert.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// Carries out a decision about the value that the caller has seen. `full`: the entry has another one, or is gone.
+template <class Policy, class Probe>
+changed apply(table<Policy>& t, home<Policy>& at, const Probe& p, const typename Policy::stored_value& seen,
+              const decision_as<typename Policy::stored_value>& wanted, seen_entry<Policy>& e) noexcept {
+  e = {};
+  if (!search_locked(t, at, p, e)) return changed::again;
+  if (e.where == nullptr || !(e.value == seen)) return changed::full;
+  if (wanted.what == action::replace) return assign(t, at, e, wanted.word);
+  return remove(t, at, e);
+}
+
+template <class Policy>
+void after_remove(table<Policy>& t, const thread_record& who, const hashed& h, const seen_entry<Policy>& e) noexcept {
+  t.entries.add(who.id(), -1);
+  if (t.places.is_bounded()) t.places.give(who.id());
+  if (e.in == yard::chain) t.node_bag.add(who, node_of(*e.where));
+  after_erase(t, h);
+}
+
+/// Shows `f(value words) -> decision` the entry, and carries out the decision about exactly that value. `f` runs without a lock, and
+/// again if another thread changes the entry meanwhile.
+template <class Policy, class Probe, class F>
+mutated_as<typename Policy::stored_value> mutate(table<Policy>& t, const thread_record& who, const Probe& p, F& f) {
+  const hashed h = hashed_for(p.hash, t.fronts);
+  for (;;) {
+    seen_entry<Policy> e = find_entry(t, p);
+    if (e.where == nullptr) return {};
+    const typename Policy::stored_value seen = e.value;
+    const auto wanted = f(seen);
+    if (wanted.what == action::keep) return {true, action::keep, seen};
+    changed how = changed::again;
+    while (how == changed::again) {
+      home<Policy> at = lock_home(t, h);
+      how = apply(t, at, p, seen, wanted, e);
+      if (how == changed::done) unlock_changed(*at.at.line, at.state);
+      else unlock_unchanged(*at.at.line, at.state);
+    }
+    if (how != changed::done) continue;
+    if (wanted.what == action::erase) after_remove(t, who, h, e);
+    else maintenance(t);
+    return {true, wanted.what, seen};
+  }
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iteration, weak: each bucket is copied under its lock, and shown without it.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/change.hpp>
+#include <cubby/detail/engines/iceberg/move.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// The entries of a bucket, copied.
+template <class Policy> struct copied_entries {
+  typename Policy::stored_key keys[front_slots];
+  typename Policy::stored_value values[front_slots];
+  unsigned count = 0;
+
+  void add(const slot_of<Policy>& s) noexcept {
+    keys[count] = key_in<Policy>(s);
+    values[count] = value_in<Policy>(s);
+    ++count;
+  }
+  template <class F> void show(F& f) {
+    for (unsigned i = 0; i < count; ++i) f(keys[i], values[i]);
+    count = 0;
+  }
+};
+
+template <class Policy, class F>
+void scan_segment(table<Policy>& t, unsigned number, copied_entries<Policy>& copied, F& f) {
+  auto& s = segment_at(t, number);
+  for (std::uint64_t i = 0; i < s.fronts; ++i) {
+    front_line& line = s.lines[i];
+    const std::uint64_t word = lock_line(line);
+    const bool in_use = number == 0 || (word & state::ready) != 0;
+    for (std::uint64_t mask = in_use ? used_slots(line) : 0; mask != 0; mask &= mask - 1)
+      copied.add(s.slots[i * front_slots + cpu::lowest_bit(mask)]);
+    unlock_unchanged(line, word);
+    copied.show(f);
+  }
+  for (std::uint64_t i = 0; i < s.backs; ++i) {
+    back_line& line = s.back_lines[i];
+    const std::uint64_t word = lock_back(line);
+    for (unsigned slot = 0; slot < back_slots; ++slot)
+      if ((word >> (8 * slot) & 0x7f) != 0) copied.add(s.behind[i * back_slots + slot]);
+    unlock_back(line, word);
+    copied.show(f);
+  }
+}
+
+template <class Policy, class F> void scan_chains(table<Policy>& t, F& f) {
+  using node_type = node<slot_of<Policy>>;
+  for (std::uint64_t i = 0; i <= t.chain_mask; ++i) {
+    // [link] acquire: pairs with [put-link]
+    std::uint64_t link = t.chains[i].first.load(sync::acquire);
+    while (link != 0) {
+      const node_type& n = *node_at<slot_of<Policy>>(link);
+      link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
+      f(key_in<Policy>(n.entry), value_in<Policy>(n.entry));
+    }
+  }
+}
+
+/// A weak scan, inside a guard. Entries that move while the table grows go to segments that come later, so the scan meets them there,
+/// perhaps for the second time. After a merge, which moves entries the other way, it begins again.
+template <class Policy, class F> void for_each(table<Policy>& t, F& f) {
+  copied_entries<Policy> copied;
+  for (;;) {
+    const std::uint64_t merges = t.merges.load(sync::relaxed); // relaxed: read before the locks that a merge releases
+    root_word r = first_root(t);
+    for (unsigned number = 0; number <= r.level(); ++number) {
+      scan_segment(t, number, copied, f);
+      if (number == r.level()) r = first_root(t);
+    }
+    scan_chains(t, f);
+    if (t.merges.load(sync::relaxed) == merges) return; // relaxed: behind the acquire of each lock
+  }
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of an iceberg table, and where the buckets of a hash are. It is a plain struct; the operations are free functions in the
+// files beside this one.
+#pragma once
+
+#include <utility>
+
+#include <cubby/detail/core/counter.hpp>
+#include <cubby/detail/core/epoch.hpp>
+#include <cubby/detail/core/places.hpp>
+#include <cubby/detail/core/raw_memory.hpp>
+#include <cubby/detail/core/retired.hpp>
+#include <cubby/detail/engines/iceberg/layout.hpp>
+#include <cubby/detail/engines/iceberg/options.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
+#include <cubby/detail/platform/thread.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// An entry of a chain. Its key does not change once the node is linked.
+template <class Slot> struct node {
+  sync::word<std::uint64_t> next; // address of a node
+  std::uint64_t retired = 0;      // the link of the retire bag
+  Slot entry;
+};
+template <class Slot> node<Slot>* node_at(std::uint64_t word) noexcept { return std::bit_cast<node<Slot>*>(word); }
+template <class Slot> struct node_policy {
+  static constexpr bool unique_words = true;
+  static constexpr bool disposes_plainly = true;
+  [[nodiscard]] static std::uint64_t& retire_link(std::uint64_t word) noexcept { return node_at<Slot>(word)->retired; }
+  static void dispose(std::uint64_t word) noexcept { give_raw(node_at<Slot>(word)); }
+};
+
+/// A chain. Entries of several front buckets share it; it does not depend on the size of the table.
+struct chain {
+  sync::word<std::uint64_t> first;
+  small_lock<> lock; // for changes; taken after the lock of a front bucket
+};
+
+/// A move of all buckets to twice or half their number. A unit is a pair of front buckets, and its share of the pairs of back buckets.
+struct move_work {
+  alignas(cpu::cache_line) sync::word<std::uint64_t> cursor; // the next unit that nobody has taken
+  sync::word<std::uint64_t> done;                            // pairs, of both yards, that have split or merged
+  sync::word<std::uint64_t> missed;                          // 1: a pair was left for want of memory
+};
+
+template <class Policy> struct table {
+  using slot_type = slot_of<Policy>;
+  using segment_type = segment<slot_type>;
+  table(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
+
+  // Each operation reads these lines. They are written only when a move begins or ends.
+  alignas(cpu::cache_line) sync::word<std::uint64_t> root; // root_word
+  sync::word<std::uint64_t> duty;                          // 1: buckets move, or a segment waits to be freed
+  std::uint64_t fronts = 1;                                // of the first segment
+  std::uint64_t backs = 1;
+  const domain_ref home = domain_of_table<sync::shared>(); // its thread records keep alive what the table shows
+  chain* chains = nullptr;
+  std::uint64_t chain_mask = 0;
+  Policy policy;
+  sync::word<segment_type*> segments[most_levels + 1];
+  place_stock<sync::shared> places; // `settings.capacity` places, of a `fixed` table
+  options settings;
+
+  alignas(cpu::cache_line) small_lock<> resize_lock; // a move begins and ends under it
+  move_work work;
+  sync::word<std::uint64_t> looks;  // limits how often all thread records are read
+  sync::word<std::uint64_t> merges; // pairs that were merged so far
+  sync::word<std::uint64_t> growths;
+  sync::word<std::uint64_t> shrinks;
+  sync::word<std::uint32_t> closing;
+  retired_arrays<segment_type, sync::shared> retired{home};
+  striped_counter<sync::shared> entries;
+  sync::word<std::uint64_t> chained; // nodes in chains
+  node_policy<slot_type> nodes;
+  retire_bag<node_policy<slot_type>, sync::shared> node_bag{nodes, home};
+  retire_bag<Policy, sync::shared> bag{policy, home};
+  background_worker worker; // idle unless growth is `background`
+};
+
+template <class Policy> CUBBY_ALWAYS_INLINE root_word first_root(const table<Policy>& t) noexcept {
+  // [iceberg-root] seq_cst: pairs with [show-level]; the first load of an operation stays behind what its thread did before (A.1)
+  return {t.root.load(sync::seq_cst)};
+}
+/// The root again, after a lookup or a lock. An older value cannot be read where a bucket shows that it has moved.
+template <class Policy> CUBBY_ALWAYS_INLINE bool is_same_root(const table<Policy>& t, root_word r) noexcept {
+  // relaxed: behind an acquire of what the mover has released after it loaded the newer root
+  return t.root.load(sync::relaxed) == r.bits;
+}
+template <class Policy>
+CUBBY_ALWAYS_INLINE typename table<Policy>::segment_type& segment_at(const table<Policy>& t, unsigned number) noexcept {
+  // [segment] acquire: pairs with [hang-segment]
+  return *t.segments[number].load(sync::acquire);
+}
+
+/// The low bits of a hash that choose among the doublings.
+constexpr std::uint64_t copy_of(std::uint64_t hash, unsigned level) noexcept {
+  return hash & ((std::uint64_t{1} << level) - 1);
+}
+
+template <class Slot> struct front {
+  front_line* line = nullptr;
+  Slot* slots = nullptr;
+};
+template <class Policy>
+CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_at(const table<Policy>& t, std::uint64_t residue,
+                                                    std::uint64_t copy) noexcept {
+  const place p = place_at(residue, copy, t.fronts);
+  auto& s = segment_at(t, p.segment);
+  return {&s.lines[p.number], &s.slots[p.number * front_slots]};
+}
+template <class Policy>
+CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_of(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
+  return front_at(t, h.residue, copy_of(h.copies, level));
+}
+
+template <class Slot> struct back_bucket {
+  back_line* line = nullptr;
+  Slot* slots = nullptr;
+};
+template <class Policy>
+CUBBY_ALWAYS_INLINE back_bucket<slot_of<Policy>> back_at(const table<Policy>& t, std::uint64_t residue,
+                                                         std::uint64_t copy) noexcept {
+  const place p = place_at(residue, copy, t.backs);
+  auto& s = segment_at(t, p.segment);
+  return {&s.back_lines[p.number], &s.behind[p.number * back_slots]};
+}
+template <class Policy>
+CUBBY_ALWAYS_INLINE back_bucket<slot_of<Policy>> back_of(const table<Policy>& t, std::uint64_t hash,
+                                                         unsigned level) noexcept {
+  return back_at(t, cpu::multiply(hash, t.backs).high, copy_of(hash, level));
+}
+
+/// The highest bit of a copy: set in the buckets of the last doubling.
+constexpr std::uint64_t top_of(unsigned level) noexcept { return (std::uint64_t{1} << level) >> 1; }
+
+inline bool is_ready(const front_line& line) noexcept {
+  // [ready] acquire: pairs with [show-bucket], and with [end-bucket]
+  return (line.state.load(sync::acquire) & state::ready) != 0;
+}
+inline bool is_ready(const back_line& line) noexcept {
+  // [ready] acquire: pairs with [show-bucket], and with [end-bucket]
+  return (line.load(sync::acquire) & back::ready) != 0;
+}
+
+/// The level at which a hash finds its bucket while buckets move: one less while the bucket of the last doubling is not ready.
+template <class Policy>
+unsigned level_of_front(const table<Policy>& t, const hashed& h, root_word r) noexcept {
+  const unsigned level = r.level();
+  if (!r.moving() || (h.copies & top_of(level)) == 0) return level;
+  return is_ready(*front_of(t, h, level).line) ? level : level - 1;
+}
+template <class Policy> unsigned level_of_back(const table<Policy>& t, std::uint64_t hash, root_word r) noexcept {
+  const unsigned level = r.level();
+  if (!r.moving() || (hash & top_of(level)) == 0) return level;
+  return is_ready(*back_of(t, hash, level).line) ? level : level - 1;
+}
+
+template <class Policy> chain& chain_of(const table<Policy>& t, std::uint64_t hash) noexcept {
+  return t.chains[back_hash(hash, 0) >> 7 & t.chain_mask];
+}
+
+/// The hash of the entry in a slot.
+template <class Policy> std::uint64_t hash_of_slot(const Policy& policy, const slot_of<Policy>& s) noexcept;
+
+/// The number of entries. Exact while no thread writes.
+template <class Policy> std::uint64_t live_entries(const table<Policy>& t) noexcept {
+  const std::int64_t sum = t.entries.total();
+  return sum < 0 ? 0 : static_cast<std::uint64_t>(sum);
+}
+/// Slots of a table of so many doublings.
+template <class Policy> std::uint64_t slots_at(const table<Policy>& t, unsigned level) noexcept {
+  return (t.fronts * front_slots + t.backs * back_slots) << level;
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

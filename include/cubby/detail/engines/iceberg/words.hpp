@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of a slot: how they are read, written and compared with a query. One word or several.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/table.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+template <class Policy> inline constexpr bool wide_value = word_count<typename Policy::stored_value> > 1;
+
+/// The value words. Each is read at once; `lookup` proves that they belong together.
+template <class Policy> CUBBY_ALWAYS_INLINE typename Policy::stored_value value_in(const slot_of<Policy>& s) noexcept {
+  using stored = typename Policy::stored_value;
+  if constexpr (requires { stored::count; }) {
+    stored out{};
+    // [value-word] acquire: pairs with [put-value]
+    for (std::size_t i = 0; i < stored::count; ++i) out.at[i] = s.value[i].load(sync::acquire);
+    return out;
+  } else {
+    // [value-word] acquire: pairs with [put-value]
+    return s.value[0].load(sync::acquire);
+  }
+}
+template <class Policy> CUBBY_ALWAYS_INLINE typename Policy::stored_key key_in(const slot_of<Policy>& s) noexcept {
+  using stored = typename Policy::stored_key;
+  if constexpr (requires { stored::count; }) {
+    stored out{};
+    // [key-word] acquire: pairs with [put-key]
+    for (std::size_t i = 0; i < stored::count; ++i) out.at[i] = s.key[i].load(sync::acquire);
+    return out;
+  } else {
+    // [key-word] acquire: pairs with [put-key]
+    return s.key[0].load(sync::acquire);
+  }
+}
+template <class Probe> CUBBY_ALWAYS_INLINE auto key_asked(const Probe& p) noexcept {
+  if constexpr (requires { p.word; }) return p.word;
+  else return p.key;
+}
+
+template <class Policy>
+CUBBY_ALWAYS_INLINE void put_value(slot_of<Policy>& s, const typename Policy::stored_value& value) noexcept {
+  if constexpr (requires { value.at; }) {
+    // [put-value] release: pairs with [value-word]
+    for (std::size_t i = 0; i < value.count; ++i) s.value[i].store(value.at[i], sync::release);
+  } else {
+    // [put-value] release: pairs with [value-word]
+    s.value[0].store(value, sync::release);
+  }
+}
+/// Writes an entry into an empty slot: value words first (I4).
+template <class Policy>
+CUBBY_ALWAYS_INLINE void put_entry(slot_of<Policy>& s, const typename Policy::stored_key& key,
+                                   const typename Policy::stored_value& value) noexcept {
+  put_value<Policy>(s, value);
+  if constexpr (requires { key.at; }) {
+    // [put-key] release: pairs with [key-word]; a lookup that reads it sees the value words
+    for (std::size_t i = 0; i < key.count; ++i) s.key[i].store(key.at[i], sync::release);
+  } else {
+    // [put-key] release: pairs with [key-word]; a lookup that reads it sees the value words
+    s.key[0].store(key, sync::release);
+  }
+}
+
+/// Whether the key words of a slot are those of the query; whole keys are compared by `matches`.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool has_key_words(const slot_of<Policy>& s, const Probe& p) noexcept {
+  return key_in<Policy>(s) == key_asked(p);
+}
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE bool matches(const Policy& policy, const Probe& p,
+                                 const typename Policy::stored_value& value) noexcept {
+  if constexpr (requires { policy.matches(p, value); }) return policy.matches(p, value);
+  else return true;
+}
+
+template <class Policy> std::uint64_t hash_of_slot(const Policy& policy, const slot_of<Policy>& s) noexcept {
+  if constexpr (tuple_policy<Policy>) return policy.hash_of(key_in<Policy>(s));
+  else return policy.hash_of(key_in<Policy>(s), value_in<Policy>(s));
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the 56 tags of a line that other threads may be writing (IcebergHT section 3.1). The first word of the line is not a tag.
+// On x86-64 vector loads read the line: SSE2, which each such processor has, or what the build allows. Each 8 bytes of such a load
+// are read at once, loads are not reordered, and compilers keep them in order, because they are assembly. On AArch64 NEON loads
+// and a barrier do the same. ThreadSanitizer and the hooks of tests do not see vector loads, so their builds read words.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include <cubby/detail/platform/cpu.hpp>
+#include <cubby/detail/platform/sync.hpp>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#else
+#include <arm_neon.h>
+#endif
+
+namespace cubby::inline v0::detail::tags {
+
+inline constexpr unsigned line_words = 7;
+inline constexpr unsigned line_tags = 56;
+inline constexpr std::uint64_t all = (std::uint64_t{1} << line_tags) - 1;
+
+/// Bit i: byte i of the word is `byte`. Exact.
+constexpr std::uint32_t equal_bytes(std::uint64_t word, std::uint8_t byte) noexcept {
+  constexpr std::uint64_t low7 = 0x7f7f'7f7f'7f7f'7f7f;
+  const std::uint64_t differ = word ^ (byte * std::uint64_t{0x0101'0101'0101'0101});
+  const std::uint64_t equal = ~(((differ & low7) + low7) | differ | low7); // bit 7 of each byte
+  return static_cast<std::uint32_t>((equal >> 7) * std::uint64_t{0x0102'0408'1020'4080} >> 56);
+}
+
+/// The tag words behind the line's first word. Bit i of the result: tag i is `tag`.
+inline std::uint64_t match_words(const sync::word<std::uint64_t>* words, std::uint8_t tag) noexcept {
+  std::uint64_t out = 0;
+  for (unsigned i = 0; i < line_words; ++i) {
+    // [tags] acquire: pairs with [show-tag], and with [hide-tag]
+    out |= std::uint64_t{equal_bytes(words[i].load(sync::acquire), tag)} << (8 * i);
+  }
+  return out;
+}
+
+#if defined(__x86_64__)
+/// `line` is the whole line, aligned.
+CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag) noexcept {
+#if defined(__AVX512BW__)
+  __m512i bytes;
+  asm volatile("vmovdqa64 %1, %0" : "=v"(bytes) : "m"(*static_cast<const char(*)[64]>(line)) : "memory");
+  return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(static_cast<char>(tag))) >> 8;
+#elif defined(__AVX2__)
+  const auto* const at = static_cast<const char(*)[32]>(line);
+  __m256i low;
+  __m256i high;
+  asm volatile("vmovdqa %2, %0\n\tvmovdqa %3, %1" : "=&x"(low), "=x"(high) : "m"(at[0]), "m"(at[1]) : "memory");
+  const __m256i wanted = _mm256_set1_epi8(static_cast<char>(tag));
+  const auto bits = [&](__m256i part) {
+    return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(part, wanted)))};
+  };
+  return (bits(low) | bits(high) << 32) >> 8;
+#else
+  const auto* const at = static_cast<const char(*)[16]>(line);
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(tag));
+  const auto bits = [&](unsigned i) CUBBY_INLINED {
+    __m128i part;
+    asm volatile("movdqa %1, %0" : "=x"(part) : "m"(at[i]) : "memory");
+    return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(part, wanted)))};
+  };
+  const std::uint64_t low = bits(0) | bits(1) << 16;
+  const std::uint64_t high = bits(2) | bits(3) << 16;
+  return (low | high << 32) >> 8;
+#endif
+}
+#else
+CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag) noexcept {
+  const auto* const at = static_cast<const std::uint8_t*>(line);
+  uint8x16_t part[4];
+  asm volatile("ldp %q0, %q1, [%4]\n\tldp %q2, %q3, [%4, #32]\n\tdmb ishld"
+               : "=&w"(part[0]), "=&w"(part[1]), "=&w"(part[2]), "=&w"(part[3])
+               : "r"(at)
+               : "memory");
+  const uint8x16_t wanted = vdupq_n_u8(tag);
+  const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  const auto bits = [&](unsigned i) { return vandq_u8(vceqq_u8(part[i], wanted), weights); };
+  const uint8x16_t low = vpaddq_u8(bits(0), bits(1));
+  const uint8x16_t high = vpaddq_u8(bits(2), bits(3));
+  const uint8x16_t both = vpaddq_u8(low, high);
+  return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(both, both)), 0) >> 8;
+}
+#endif
+
+/// Bit i: tag i of the line is `tag`. `words` are the tag words, which follow the line's first word.
+CUBBY_ALWAYS_INLINE std::uint64_t match(const sync::word<std::uint64_t>* words, std::uint8_t tag) noexcept {
+#if CUBBY_SYNC_HOOKS
+  return match_words(words, tag);
+#else
+  if constexpr (cpu::thread_sanitizer) return match_words(words, tag);
+  return match_line(reinterpret_cast<const std::byte*>(words) - sizeof(std::uint64_t), tag);
+#endif
+}
+
+} // namespace cubby::inline v0::detail::tags
