@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the 56 tags of a line that other threads may be writing (IcebergHT section 3.1). The first word of the line is not a tag.
-// On x86-64 vector loads read the line: SSE2, which each such processor has, or what the build allows. Each 8 bytes of such a load
+// On x86-64 vector loads read the line, by the widest unit of the processor, which is chosen at run time. Each 8 bytes of such a load
 // are read at once, loads are not reordered, and compilers keep them in order, because they are assembly. On AArch64 NEON loads
 // and a barrier do the same. ThreadSanitizer and the hooks of tests do not see vector loads, so their builds read words.
 #pragma once
@@ -41,24 +41,22 @@ inline std::uint64_t match_words(const sync::word<std::uint64_t>* words, std::ui
   return out;
 }
 
+/// What reads a line. The wider, the fewer instructions wait for the line, so that the processor begins more lookups meanwhile.
+enum class unit : std::uint8_t { words, narrow, avx2, avx512 };
+
 #if defined(__x86_64__)
-/// `line` is the whole line, aligned.
-CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag) noexcept {
-#if defined(__AVX512BW__)
-  __m512i bytes;
-  asm volatile("vmovdqa64 %1, %0" : "=v"(bytes) : "m"(*static_cast<const char(*)[64]>(line)) : "memory");
-  return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(static_cast<char>(tag))) >> 8;
-#elif defined(__AVX2__)
-  const auto* const at = static_cast<const char(*)[32]>(line);
-  __m256i low;
-  __m256i high;
-  asm volatile("vmovdqa %2, %0\n\tvmovdqa %3, %1" : "=&x"(low), "=x"(high) : "m"(at[0]), "m"(at[1]) : "memory");
-  const __m256i wanted = _mm256_set1_epi8(static_cast<char>(tag));
-  const auto bits = [&](__m256i part) {
-    return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(part, wanted)))};
-  };
-  return (bits(low) | bits(high) << 32) >> 8;
-#else
+/// The widest unit of this processor. Call it once and keep the result.
+inline unit widest() noexcept {
+  if constexpr (cpu::thread_sanitizer || CUBBY_SYNC_HOOKS) return unit::words;
+  if (__builtin_cpu_supports("avx512bw")) return unit::avx512;
+  if (__builtin_cpu_supports("avx2")) return unit::avx2;
+  return unit::narrow;
+}
+
+namespace detail {
+
+/// SSE2, which each x86-64 processor has.
+CUBBY_ALWAYS_INLINE std::uint64_t match_narrow(const void* line, std::uint8_t tag) noexcept {
   const auto* const at = static_cast<const char(*)[16]>(line);
   const __m128i wanted = _mm_set1_epi8(static_cast<char>(tag));
   const auto bits = [&](unsigned i) CUBBY_INLINED {
@@ -68,11 +66,44 @@ CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag)
   };
   const std::uint64_t low = bits(0) | bits(1) << 16;
   const std::uint64_t high = bits(2) | bits(3) << 16;
-  return (low | high << 32) >> 8;
-#endif
+  return low | high << 32;
+}
+// The next two are assembly as a whole, so that they can stand in a function that is compiled for every processor. The registers from
+// zmm16 on belong to nobody there, and their use costs later SSE instructions nothing.
+CUBBY_ALWAYS_INLINE std::uint64_t match_avx512(const void* line, std::uint8_t tag) noexcept {
+  std::uint64_t mask;
+  asm volatile("vpbroadcastb %k2, %%zmm16\n\tvpcmpeqb %1, %%zmm16, %%k1\n\tkmovq %%k1, %0"
+               : "=r"(mask)
+               : "m"(*static_cast<const char(*)[64]>(line)), "r"(std::uint32_t{tag})
+               : "memory");
+  return mask;
+}
+CUBBY_ALWAYS_INLINE std::uint64_t match_avx2(const void* line, std::uint8_t tag) noexcept {
+  const auto* const at = static_cast<const char(*)[32]>(line);
+  std::uint64_t low;
+  std::uint64_t high;
+  asm volatile("vmovd %k4, %%xmm0\n\tvpbroadcastb %%xmm0, %%ymm0\n\tvpcmpeqb %2, %%ymm0, %%ymm1\n\tvpcmpeqb %3, "
+               "%%ymm0, %%ymm0\n\t"
+               "vpmovmskb %%ymm1, %k0\n\tvpmovmskb %%ymm0, %k1\n\tvzeroupper"
+               : "=&r"(low), "=&r"(high)
+               : "m"(at[0]), "m"(at[1]), "r"(std::uint32_t{tag})
+               : "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                 "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+  return low | high << 32;
+}
+
+} // namespace detail
+
+/// `line` is the whole line, aligned.
+CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag, unit by) noexcept {
+  if (by == unit::avx512) [[likely]]
+    return detail::match_avx512(line, tag) >> 8;
+  return (by == unit::avx2 ? detail::match_avx2(line, tag) : detail::match_narrow(line, tag)) >> 8;
 }
 #else
-CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag) noexcept {
+inline unit widest() noexcept { return cpu::thread_sanitizer || CUBBY_SYNC_HOOKS ? unit::words : unit::narrow; }
+
+CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag, unit) noexcept {
   const auto* const at = static_cast<const std::uint8_t*>(line);
   uint8x16_t part[4];
   asm volatile("ldp %q0, %q1, [%4]\n\tldp %q2, %q3, [%4, #32]\n\tdmb ishld"
@@ -90,12 +121,14 @@ CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, std::uint8_t tag)
 #endif
 
 /// Bit i: tag i of the line is `tag`. `words` are the tag words, which follow the line's first word.
-CUBBY_ALWAYS_INLINE std::uint64_t match(const sync::word<std::uint64_t>* words, std::uint8_t tag) noexcept {
+CUBBY_ALWAYS_INLINE std::uint64_t match(const sync::word<std::uint64_t>* words, std::uint8_t tag,
+                                        unit by = unit::narrow) noexcept {
 #if CUBBY_SYNC_HOOKS
+  (void)by;
   return match_words(words, tag);
 #else
   if constexpr (cpu::thread_sanitizer) return match_words(words, tag);
-  return match_line(reinterpret_cast<const std::byte*>(words) - sizeof(std::uint64_t), tag);
+  return match_line(reinterpret_cast<const std::byte*>(words) - sizeof(std::uint64_t), tag, by);
 #endif
 }
 

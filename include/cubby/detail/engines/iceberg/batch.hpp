@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many finds with overlapping memory latencies: the front lines of a group are prefetched one group ahead; then the lines are read, and
-// the slots whose tags agree, or the back words, are prefetched; then each request is answered.
+// the slots whose tags agree are prefetched, or the words of the back buckets; then each request is answered. A request whose key may
+// be behind its front bucket is answered after the others of its group. The paper has no batches.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
@@ -8,37 +9,91 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// Prefetches the line that the lookup reads next.
-template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_next(const table<Policy>& t,
-                                                               const lookup<Policy>& l) noexcept {
-  if (l.mask != 0) {
-    prefetch_line(&l.at.slots[cpu::lowest_bit(l.mask)]);
+/// A request of a batch.
+template <class Policy> struct pending {
+  typename Policy::probe probe;
+  hashed h;
+  front<slot_of<Policy>> at;
+  std::uint64_t state;
+  std::uint64_t mask;
+};
+
+/// Reads the front line of a request, and prefetches what it reads next.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy>& one, unsigned level) noexcept {
+  // [state] acquire: pairs with [unlock-front], and with [version]
+  one.state = one.at.line->state.load(sync::acquire);
+  one.mask = tags::match(one.at.line->tag_words, one.h.tag, t.unit);
+  for (std::uint64_t left = one.mask; left != 0; left &= left - 1) prefetch_line(&one.at.slots[cpu::lowest_bit(left)]);
+  if (one.mask != 0 || !may_be_behind(one.state, one.h.tag)) [[likely]]
     return;
+  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(one.h.hash, which), level).line);
+}
+/// Prefetches the slots of the back buckets whose tags agree.
+template <class Policy>
+CUBBY_OUTLINED void prefetch_behind(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
+  for (unsigned which = 0; which < 2; ++which) {
+    const auto b = back_of(t, back_hash(h.hash, which), level);
+    const std::uint64_t word = b.line->load(sync::relaxed); // relaxed: a hint
+    for (std::uint32_t left = back::match(word, back_tag(h.tag)); left != 0; left &= left - 1)
+      prefetch_line(&b.slots[cpu::lowest_bit(left)]);
   }
-  if (!may_be_behind(l.state, l.h.tag)) return;
-  for (unsigned which = 0; which < 2; ++which)
-    prefetch_line(back_of(t, back_hash(l.h.hash, which), l.root.level()).line);
 }
 
-/// Calls `take(i, found)` once for each i in [0, count), in order, with the answer to the probe `make(i)`. `make` must be pure: it is
-/// called more than once.
+/// Answers a request from its front bucket. `unsure`: it has to look elsewhere.
+template <class Policy>
+CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pending<Policy>& one, root_word root,
+                                              typename Policy::stored_value& value) noexcept {
+  for (std::uint64_t mask = one.mask; mask != 0; mask &= mask - 1) {
+    const slot_of<Policy>& s = one.at.slots[cpu::lowest_bit(mask)];
+    if (!has_key_words<Policy>(s, one.probe)) continue;
+    value = value_in<Policy>(s);
+    if (!matches(t.policy, one.probe, value)) continue;
+    return is_same_state<Policy>(*one.at.line, one.state) ? glimpse::hit : glimpse::unsure; // as in find_in_front
+  }
+  return !may_be_behind(one.state, one.h.tag) && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
+}
+
+/// Calls `take(i, found)` once for each i in [0, count) with the answer to the probe `make(i)`; requests for equal keys in their order.
 template <class Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
+  using found = found_as<typename Policy::stored_value>;
+  prefetch_group::ring<pending<Policy>> ring;
+  root_word roots[2];
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
-    for (std::size_t i = first; i < last; ++i) prefetch_front(t, make(i).hash);
+    const root_word root = first_root(t);
+    roots[first / prefetch_group::size % 2] = root;
+    for (std::size_t i = first; i < last; ++i) {
+      pending<Policy>& one = ring[i];
+      one.probe = make(i);
+      one.h = hashed_for(one.probe.hash, t.fronts);
+      one.at = front_of(t, one.h, root.level());
+      prefetch_line(one.at.line);
+    }
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
-    lookup<Policy> begun[prefetch_group::size];
+    const root_word root = roots[first / prefetch_group::size % 2];
+    prefetch_group::put_off later;
+    std::uint64_t lines = 0;
+    for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
     for (std::size_t i = first; i < last; ++i) {
-      begun[i - first] = begin_lookup(t, hashed_for(make(i).hash, t.fronts));
-      prefetch_next(t, begun[i - first]);
+      const pending<Policy>& one = ring[i];
+      const std::uint64_t line = prefetch_group::bit_of_line(one.at.line);
+      typename Policy::stored_value value{};
+      glimpse how = glimpse::unsure;
+      if (!root.moving() && (lines & line) == 0) [[likely]]
+        how = answer_from_front(t, one, root, value);
+      if (how == glimpse::unsure) {
+        if (one.mask == 0) prefetch_behind(t, one.h, root.level());
+        lines |= line;
+        later.add(i);
+      } else {
+        take(i, found{how == glimpse::hit, value});
+      }
     }
-    for (std::size_t i = first; i < last; ++i) {
-      const auto p = make(i);
-      seen_entry<Policy> e;
-      if (!end_lookup(t, begun[i - first], p, e)) [[unlikely]]
-        e = find_entry(t, p);
-      take(i, found_as<typename Policy::stored_value>{e.where != nullptr, e.value});
+    for (std::size_t k = 0; k < later.count(); ++k) {
+      const seen_entry<Policy> e = find_anywhere(t, ring[later[k]].probe);
+      take(later[k], found{e.where != nullptr, e.value});
     }
     return true;
   };

@@ -87,7 +87,11 @@ template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h
     out.at = front_of(t, h, level);
     out.state = lock_line(*out.at.line);
     // Nobody makes a bucket ready, or ends that, without the lock of the bucket beside it in the smaller table.
-    if (is_same_root(t, out.root) && (!out.root.moving() || level_of_front(t, h, out.root) == level)) return out;
+    if (is_same_root(t, out.root) && (!out.root.moving() || level_of_front(t, h, out.root) == level)) {
+      // The growth that split the bucket has ended, and has moved what was behind it (I7).
+      if ((out.state & state::inherited) != 0 && !out.root.moving()) out.state &= ~state::behind_words;
+      return out;
+    }
     unlock_unchanged(*out.at.line, out.state);
   }
 }
@@ -104,7 +108,7 @@ template <class Policy> bool are_backs_same(const table<Policy>& t, const home<P
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool search_locked(table<Policy>& t, home<Policy>& at, const Probe& p,
                                        seen_entry<Policy>& out) noexcept {
-  if (search_slots(t.policy, at.at.slots, tags::match(at.at.line->tag_words, at.h.tag), p, out)) {
+  if (search_slots(t.policy, at.at.slots, tags::match(at.at.line->tag_words, at.h.tag, t.unit), p, out)) {
     out.in = yard::front;
     return true;
   }
@@ -152,7 +156,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
     const unsigned slot = cpu::lowest_bit(empty);
     put_entry<Policy>(b.slots[slot], key, value);
     unlock_back(*b.line, back::with_tag(word, slot, back_tag(at.h.tag)));
-    at.state |= state::filter_of(at.h.tag);
+    at.state = state::with_behind(at.state, at.h.tag);
     return changed::done;
   }
   return changed::full;
@@ -175,7 +179,7 @@ void put_in_chain(table<Policy>& t, home<Policy>& at, const typename Policy::sto
     c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
   }
   t.chained.fetch_add(1, sync::relaxed); // relaxed: a figure
-  at.state |= state::chained | state::filter_of(at.h.tag);
+  at.state = state::with_behind(at.state, at.h.tag) | state::chained;
 }
 
 /// Puts an entry whose front bucket is full into the back yard or a chain.
@@ -195,7 +199,7 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
 template <class Policy>
 CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                                     const typename Policy::stored_value& value) noexcept {
-  const std::uint64_t empty = tags::match(at.at.line->tag_words, 0);
+  const std::uint64_t empty = tags::match(at.at.line->tag_words, 0, t.unit);
   if (empty == 0) [[unlikely]]
     return put_behind(t, at, key, value);
   const unsigned slot = cpu::lowest_bit(empty);
@@ -204,6 +208,13 @@ CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const ty
   return changed::done;
 }
 
+template <class Slot> bool is_linked(chain& c, const node<Slot>& n) noexcept {
+  lock_scope alone(c.lock);
+  // relaxed, both: chains change under the lock
+  std::uint64_t link = c.first.load(sync::relaxed);
+  while (link != 0 && node_at<Slot>(link) != &n) link = node_at<Slot>(link)->next.load(sync::relaxed);
+  return link != 0;
+}
 /// Unlinks the node of an entry.
 template <class Policy> void unlink(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& gone) noexcept {
   chain& c = chain_of(t, at.h.hash);
@@ -240,6 +251,7 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
   }
   if (e.in == yard::chain) {
     unlink(t, at, *e.where);
+    at.state = state::without_behind(at.state);
     return changed::done;
   }
   const std::uint64_t word = lock_back(*e.line);
@@ -249,6 +261,7 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
   }
   raise_version(at);
   unlock_back(*e.line, back::with_tag(word, e.number, 0));
+  at.state = state::without_behind(at.state);
   return changed::done;
 }
 

@@ -106,7 +106,7 @@ CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const ha
       l.state = l.at.line->state.load(sync::acquire); // [state] acquire: pairs with [unlock-front], and with [version]
     }
   }
-  l.mask = tags::match(l.at.line->tag_words, h.tag);
+  l.mask = tags::match(l.at.line->tag_words, h.tag, t.unit);
   return l;
 }
 CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t tag) noexcept {
@@ -114,10 +114,15 @@ CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t ta
 }
 
 /// Whether what the lookup has met was the entry at one moment: no slot of its keys was emptied since.
-template <class Policy> CUBBY_ALWAYS_INLINE bool is_unchanged(const lookup<Policy>& l) noexcept {
-  // relaxed: behind the acquire loads of the slot's words. Writers that fill the slot again have seen the newer version.
+template <class Policy> CUBBY_ALWAYS_INLINE bool is_same_state(const front_line& line, std::uint64_t before) noexcept {
+  // relaxed: behind the acquire loads of the slot's words. Writers that fill the slot again have seen the newer version. A wide value
+  // that is being written fails the comparison, too: its lookup began before.
   constexpr std::uint64_t mask = state::place_mask | (wide_value<Policy> ? state::writing : 0);
-  return ((l.at.line->state.load(sync::relaxed) ^ l.state) & mask) == 0;
+  const std::uint64_t seen = line.state.load(sync::relaxed) ^ before;
+  return (seen & mask) == 0 && (!wide_value<Policy> || (before & state::writing) == 0);
+}
+template <class Policy> CUBBY_ALWAYS_INLINE bool is_unchanged(const lookup<Policy>& l) noexcept {
+  return is_same_state<Policy>(*l.at.line, l.state);
 }
 
 /// Whether the back buckets of a lookup are still at the levels at which it began.
@@ -167,14 +172,58 @@ CUBBY_ALWAYS_INLINE bool end_lookup(const table<Policy>& t, const lookup<Policy>
   return end_lookup_behind(t, l, p, out);
 }
 
-/// The value words of the query's key. Linearizable. It looks again only after an erase or a move in the key's bucket.
+/// The entry of the query's key, wherever it is. It looks again only after an erase or a move in the key's bucket.
 template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE seen_entry<Policy> find_entry(const table<Policy>& t, const Probe& p) noexcept {
+CUBBY_OUTLINED seen_entry<Policy> find_anywhere(const table<Policy>& t, const Probe& p) noexcept {
   const hashed h = hashed_for(p.hash, t.fronts);
   seen_entry<Policy> out;
   while (!end_lookup(t, begin_lookup(t, h), p, out)) {
   }
   return out;
+}
+
+/// What the usual path of a lookup has met in the front bucket of the key. `unsure`: the entry may be elsewhere, or has changed.
+enum class glimpse : std::uint8_t { hit, miss, unsure };
+template <class Policy> struct front_hit {
+  front<slot_of<Policy>> at;
+  std::uint64_t state;
+  std::uint64_t mask; // its lowest bit: the slot of the entry
+  typename Policy::stored_value value;
+};
+/// Searches the front bucket, while no bucket moves. The variables of `out` are local to the caller, so that they stay in registers.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p, front_hit<Policy>& out) noexcept {
+  const hashed h = hashed_for(p.hash, t.fronts);
+  const root_word root = first_root(t);
+  if (root.moving()) [[unlikely]]
+    return glimpse::unsure;
+  out.at = front_of(t, h, root.level());
+  // [state] acquire: pairs with [unlock-front], and with [version]
+  out.state = out.at.line->state.load(sync::acquire);
+  out.mask = tags::match(out.at.line->tag_words, h.tag, t.unit);
+  for (; out.mask != 0; out.mask &= out.mask - 1) {
+    slot_of<Policy>& s = out.at.slots[cpu::lowest_bit(out.mask)];
+    if (!has_key_words<Policy>(s, p)) continue;
+    out.value = value_in<Policy>(s);
+    if (!matches(t.policy, p, out.value)) continue;
+    // Linearization point of a hit: the load of the value word. The entry was in its slot then, because the version is the same.
+    const bool same = is_same_state<Policy>(*out.at.line, out.state);
+    return same ? glimpse::hit : glimpse::unsure;
+  }
+  // Linearization point of a miss: a moment at which the key was absent. There is one, since an entry stays where it is.
+  return !may_be_behind(out.state, h.tag) && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
+}
+
+/// The value words of the query's key. Linearizable.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy>& t, const Probe& p) noexcept {
+  front_hit<Policy> seen;
+  const glimpse how = find_in_front(t, p, seen);
+  if (how == glimpse::hit) [[likely]]
+    return {true, seen.value};
+  if (how == glimpse::miss) return {};
+  const seen_entry<Policy> e = find_anywhere(t, p);
+  return {e.where != nullptr, e.value};
 }
 
 template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_front(const table<Policy>& t, std::uint64_t hash) noexcept {

@@ -15,7 +15,12 @@ template <class Policy> std::uint64_t back_pairs(const table<Policy>& t, unsigne
   return t.backs << (level - 1);
 }
 
-/// Ends a move of which all pairs are done.
+/// What `done` counts to. A growth counts units as well, because they also have shares of the chains.
+template <class Policy> std::uint64_t all_parts(const table<Policy>& t, root_word r) noexcept {
+  return front_pairs(t, r.level()) * (r.shrinking() ? 1 : 2) + back_pairs(t, r.level());
+}
+
+/// Ends a move of which all parts are done.
 template <class Policy> CUBBY_NEVER_INLINE void end_move(table<Policy>& t, root_word r) noexcept {
   {
     lock_scope alone(t.resize_lock);
@@ -38,13 +43,17 @@ template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uin
   if (pairs == 0) return;
   // [count-pairs] acq_rel: pairs with [count-pairs]; the last one has seen what all others did
   const std::uint64_t before = t.work.done.fetch_add(pairs, sync::acq_rel);
-  if (before + pairs == front_pairs(t, r.level()) + back_pairs(t, r.level())) end_move(t, r);
+  if (before + pairs == all_parts(t, r)) end_move(t, r);
 }
 
-/// Splits or merges the pairs of one unit. Returns how many were not done before; `missed`: one was left for want of memory.
+/// Splits or merges the pairs of one unit. Returns how many parts were not done before; `missed`: one was left for want of memory.
 template <class Policy>
-std::uint64_t move_unit(table<Policy>& t, root_word r, std::uint64_t unit, bool& missed) noexcept {
-  std::uint64_t count = 0;
+std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r, std::uint64_t unit,
+                        bool& missed) noexcept {
+  std::uint64_t count = r.shrinking() ? 0 : 1;
+  if (!r.shrinking()) {
+    for (std::uint64_t c = unit; c <= t.chain_mask; c += front_pairs(t, r.level())) empty_chain(t, who, t.chains[c]);
+  }
   const auto note = [&](moved how) {
     count += how == moved::now ? 1 : 0;
     missed = missed || how == moved::no_memory;
@@ -67,7 +76,7 @@ std::uint64_t move_unit(table<Policy>& t, root_word r, std::uint64_t unit, bool&
 enum class share : std::uint8_t { idle, more, ended, no_memory };
 
 /// Takes at most so many units, and moves them. The caller has a guard.
-template <class Policy> share move_share(table<Policy>& t, std::uint64_t at_most) noexcept {
+template <class Policy> share move_share(table<Policy>& t, const thread_record& who, std::uint64_t at_most) noexcept {
   if (!first_root(t).moving()) return share::idle;
   // [take-unit] acquire: pairs with [begin-units]
   const std::uint64_t begin = t.work.cursor.fetch_add(at_most, sync::acquire);
@@ -84,7 +93,7 @@ template <class Policy> share move_share(table<Policy>& t, std::uint64_t at_most
   std::uint64_t count = 0;
   bool missed = false;
   for (std::uint64_t unit = begin; unit < units && unit - begin < at_most; ++unit)
-    count += move_unit(t, r, unit, missed);
+    count += move_unit(t, who, r, unit, missed);
   if (missed) t.work.missed.store(1, sync::relaxed); // relaxed: as above
   count_moved(t, r, count);
   return missed ? share::no_memory : share::more;
@@ -101,6 +110,7 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
     // [hang-segment] release: pairs with [segment]
     t.segments[level].store(made, sync::release);
   }
+  t.work.cursor.store(std::uint64_t{1} << 62, sync::relaxed); // relaxed: until [begin-units] there is no unit to take
   // relaxed, all: nobody counts while no move is in progress
   t.work.done.store(0, sync::relaxed);
   t.work.missed.store(0, sync::relaxed); // relaxed: as above
@@ -124,11 +134,11 @@ template <class Policy> std::uint64_t mark_of(const table<Policy>& t, unsigned l
   return slots_at(t, level) / 100 * t.settings.grow_at + slots_at(t, level) % 100 * t.settings.grow_at / 100;
 }
 
-template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t) noexcept {
+template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t, const thread_record& who) noexcept {
   const bool worker = t.settings.growth == growth_policy::background && t.worker.is_here();
   if (!worker) {
     const bool whole = t.settings.growth == growth_policy::cooperative;
-    while (move_share(t, whole ? t.settings.chunk_bins : t.settings.move_bins) == share::more && whole) {
+    while (move_share(t, who, whole ? t.settings.chunk_bins : t.settings.move_bins) == share::more && whole) {
     }
   }
   // Reading all thread records takes a system call, so only one call in 64 does it.
@@ -140,47 +150,50 @@ template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t)
   t.retired.lock.unlock();
 }
 /// The further work of a write.
-template <class Policy> CUBBY_ALWAYS_INLINE void maintenance(table<Policy>& t) noexcept {
+template <class Policy> CUBBY_ALWAYS_INLINE void maintenance(table<Policy>& t, const thread_record& who) noexcept {
   // relaxed: a hint; the next write sees it if this one does not
   if (t.duty.load(sync::relaxed) != 0) [[unlikely]]
-    do_maintenance(t);
+    do_maintenance(t, who);
 }
 
 /// How often a write that has filled the last slots of its bucket counts the entries: always in small tables, else one in 64.
 inline constexpr std::uint64_t sample = 63;
-template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, const hashed& h) noexcept {
+template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, const thread_record& who,
+                                                             const hashed& h) noexcept {
   const root_word r = first_root(t);
   const std::uint64_t slots = slots_at(t, r.level());
-  if (slots > 65536 && (h.hash >> 20 & sample) != 0) return;
+  if (slots > 4096 && (h.hash >> 20 & sample) != 0) return;
   if (t.settings.growth == growth_policy::fixed || live_entries(t) < mark_of(t, r.level())) return;
   if (!r.moving() && r.level() != most_levels) (void)start(t, r, false);
   // The larger table is full as well before all entries have moved: the thread that moves them is late.
   if (r.moving() && !r.shrinking()) {
-    while (move_share(t, t.settings.chunk_bins) == share::more) {
+    while (move_share(t, who, t.settings.chunk_bins) == share::more) {
     }
   }
 }
 /// After an insert into a bucket whose `free` slots are left.
 template <class Policy>
-CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, const hashed& h, std::uint64_t free) noexcept {
+CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, const thread_record& who, const hashed& h,
+                                      std::uint64_t free) noexcept {
   if ((free & (free - 1)) == 0) [[unlikely]] // at most one
-    look_at_load(t, h);
-  maintenance(t);
+    look_at_load(t, who, h);
+  maintenance(t, who);
 }
 
 /// After an erase. An automatic table begins to shrink if an eighth of its slots is in use.
-template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, const hashed& h) noexcept {
+template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, const thread_record& who,
+                                                             const hashed& h) noexcept {
   if (t.settings.shrink == shrink_policy::automatic && (h.hash >> 20 & 15) == 0) [[unlikely]] {
     const root_word r = first_root(t);
     if (!r.moving() && r.level() != 0 && live_entries(t) * 8 <= slots_at(t, r.level())) (void)start(t, r, true);
   }
-  maintenance(t);
+  maintenance(t, who);
 }
 
 /// Finishes the move in progress. Waits for threads that move their last units. False: no memory.
-template <class Policy> bool finish_move(table<Policy>& t) noexcept {
+template <class Policy> bool finish_move(table<Policy>& t, const thread_record& who) noexcept {
   for (sync::backoff wait;;) {
-    switch (move_share(t, t.settings.chunk_bins)) {
+    switch (move_share(t, who, t.settings.chunk_bins)) {
     case share::idle: return true;
     case share::no_memory: return false;
     case share::ended: wait.pause(); break;
@@ -190,9 +203,9 @@ template <class Policy> bool finish_move(table<Policy>& t) noexcept {
 }
 
 /// Makes space for so many entries, and for those that are there. False: no memory, or the bound of a `fixed` table.
-template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) noexcept {
+template <class Policy> bool reserve(table<Policy>& t, const thread_record& who, std::uint64_t entries) noexcept {
   for (;;) {
-    if (!finish_move(t)) return false;
+    if (!finish_move(t, who)) return false;
     const root_word r = first_root(t);
     if (t.settings.growth == growth_policy::fixed) return entries <= t.settings.capacity;
     if (entries <= mark_of(t, r.level()) && live_entries(t) <= mark_of(t, r.level())) return true;
@@ -202,9 +215,9 @@ template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) no
 }
 
 /// Gives back the segments that the entries do not need, down to the first one. False: no memory.
-template <class Policy> bool shrink_to_fit(table<Policy>& t) noexcept {
+template <class Policy> bool shrink_to_fit(table<Policy>& t, const thread_record& who) noexcept {
   for (;;) {
-    if (!finish_move(t)) return false;
+    if (!finish_move(t, who)) return false;
     const root_word r = first_root(t);
     if (r.moving()) continue;
     if (r.level() == 0 || live_entries(t) > mark_of(t, r.level() - 1)) return true;
@@ -219,7 +232,7 @@ template <class Policy> void background_work(void* of) {
   if (mine == nullptr) return;                                          // the next notice tries again
   for (bool more = true; more && t.closing.load(sync::relaxed) == 0;) { // relaxed: only a request to stop early
     const thread_pin stay(*mine);
-    more = move_share(t, t.settings.chunk_bins) == share::more;
+    more = move_share(t, *mine, t.settings.chunk_bins) == share::more;
   }
   lock_scope keep(t.retired.lock);
   t.retired.release(release_slice);

@@ -55,8 +55,7 @@ public:
   [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
 
   CUBBY_ALWAYS_INLINE found_as<value_type> find(thread_record&, const probe& p) const noexcept {
-    const auto e = engines::iceberg::find_entry(table_, p);
-    return {e.where != nullptr, e.value};
+    return engines::iceberg::find(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch(const probe& p) const noexcept { engines::iceberg::prefetch_front(table_, p.hash); }
   CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
@@ -102,12 +101,12 @@ public:
   [[nodiscard]] stats_type stats() const noexcept { return engines::iceberg::stats(table_); }
   bool reserve(thread_record& s, std::size_t entries) noexcept {
     const thread_pin stay(s);
-    return engines::iceberg::reserve(table_, entries);
+    return engines::iceberg::reserve(table_, s, entries);
   }
   bool shrink_to_fit(thread_record& s) {
     const bool done = table_.settings.shrink == shrink_policy::never || [&] {
       const thread_pin stay(s);
-      return engines::iceberg::shrink_to_fit(table_);
+      return engines::iceberg::shrink_to_fit(table_, s);
     }();
     collect(s);
     return done;

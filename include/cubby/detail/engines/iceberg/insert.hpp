@@ -36,26 +36,66 @@ CUBBY_ALWAYS_INLINE changed insert_locked(table<Policy>& t, const thread_record&
   return how;
 }
 
-/// Inserts `value` for the probe's key unless the key is present. Waits for other changes in the same bucket.
+/// Ends an insert that has put its entry.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void end_insert(table<Policy>& t, const thread_record& who, const hashed& h, front_line& line,
+                                    std::uint64_t word, std::uint64_t free) noexcept {
+  unlock_changed(line, word);
+  t.entries.add(who.id(), 1);
+  after_insert(t, who, h, free);
+}
+
+/// The insert for every state of the table. `at` may be locked already: its line is not null then.
 template <class Policy, class Probe>
-inserted_entry<Policy> insert(table<Policy>& t, const thread_record& who, const Probe& p,
-                              const typename Policy::stored_value& value) noexcept {
-  const hashed h = hashed_for(p.hash, t.fronts);
+CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const thread_record& who, home<Policy> at,
+                                                      const Probe& p,
+                                                      const typename Policy::stored_value& value) noexcept {
   inserted_entry<Policy> out;
+  const hashed h = at.h;
   for (;;) {
-    home<Policy> at = lock_home(t, h);
+    if (at.at.line == nullptr) at = lock_home(t, h);
     out.outcome = insert_outcome::inserted;
     const changed how = insert_locked(t, who, at, p, value, out);
     if (how == changed::done) {
-      const std::uint64_t free = tags::match(at.at.line->tag_words, 0);
-      unlock_changed(*at.at.line, at.state);
-      t.entries.add(who.id(), 1);
-      after_insert(t, h, free);
+      end_insert(t, who, h, *at.at.line, at.state, tags::match(at.at.line->tag_words, 0, t.unit));
       return out;
     }
     unlock_unchanged(*at.at.line, at.state);
     if (how != changed::again) return out;
+    at.at.line = nullptr;
   }
+}
+
+/// Inserts `value` for the probe's key unless the key is present. Waits for other changes in the same bucket.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert(table<Policy>& t, const thread_record& who, const Probe& p,
+                                                  const typename Policy::stored_value& value) noexcept {
+  const hashed h = hashed_for(p.hash, t.fronts);
+  const root_word root = first_root(t);
+  if (root.moving()) [[unlikely]]
+    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, value);
+  const auto at = front_of(t, h, root.level());
+  std::uint64_t word = lock_line(*at.line);
+  if (!is_same_root(t, root)) [[unlikely]] {
+    unlock_unchanged(*at.line, word);
+    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, value);
+  }
+  if ((word & state::inherited) != 0) [[unlikely]]
+    word &= ~state::behind_words; // as in lock_home
+  const std::uint64_t equal = tags::match(at.line->tag_words, h.tag, t.unit);
+  const std::uint64_t empty = tags::match(at.line->tag_words, 0, t.unit);
+  seen_entry<Policy> e;
+  if (search_slots(t.policy, at.slots, equal, p, e)) {
+    unlock_unchanged(*at.line, word);
+    return {.outcome = insert_outcome::exists, .word = e.value};
+  }
+  if (empty == 0 || may_be_behind(word, h.tag) || t.places.is_bounded())
+    return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, value);
+  const unsigned slot = cpu::lowest_bit(empty);
+  put_entry<Policy>(at.slots[slot], key_asked(p), value);
+  show_tag(*at.line, slot, h.tag);
+  end_insert(t, who, h, *at.line, word, empty & (empty - 1));
+  return {};
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

@@ -2,7 +2,7 @@
 // What an iceberg table stores (IcebergHT sections 2 and 3.1): a front yard of buckets with 56 slots, a back yard of buckets with 8
 // slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word.
 //   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty
-//   state word   [63 version 32 | 31 filter 8 | 0.. | writing 3 | chained 2 | ready 1 | locked 0]
+//   state word   [63 version 38 | 37 behind 32 | 31 filter 8 | 0.. | inherited 4 | writing 3 | chained 2 | ready 1 | locked 0]
 //   back word    [tag of slot i in bits 8i..8i+6 | bit 7: locked | bit 15: ready]   tag 0: the slot is empty
 // Invariants:
 //   I1  A key has at most one entry. It lies in the front bucket of its hash, in one of two back buckets, or in a chain.
@@ -10,7 +10,10 @@
 //   I3  An entry moves only when buckets split or merge, or when a back bucket of a merge is full.
 //   I4  A tag is shown after the words of its slot. In a slot that is filled again, value words are written before key words.
 //   I5  `version` grows before a slot of the bucket's keys can be filled again: in the front, in the back, and by a move.
-//   I6  A bit of `filter` is set before an entry whose tag has that bit leaves the front for the back yard or a chain.
+//   I6  `behind` counts the bucket's entries in the back yard and in chains, and the bits of their tags are in `filter`. When none is
+//       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended.
+//   I7  A growth moves the entries behind its buckets to the front. A bucket that has split has `inherited` the filter: once the growth
+//       has ended, it has nothing behind, unless the count says `unknown`.
 #pragma once
 
 #include <bit>
@@ -37,14 +40,42 @@ inline constexpr std::uint64_t ready =
     2; // the bucket is in use; if not, its entries are still in the bucket from which it splits
 inline constexpr std::uint64_t chained = 4; // a chain may have entries of this bucket
 inline constexpr std::uint64_t writing = 8; // words of a wide value are being written
+inline constexpr std::uint64_t inherited = 16;
 inline constexpr unsigned filter_shift = 8;
 inline constexpr unsigned filter_bits = 24;
 inline constexpr std::uint64_t filter_mask = ((std::uint64_t{1} << filter_bits) - 1) << filter_shift;
-inline constexpr std::uint64_t version_step = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t behind_one = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t behind_mask = 63 * behind_one;
+inline constexpr std::uint64_t unknown = behind_mask; // of the count
+inline constexpr std::uint64_t version_step = std::uint64_t{1} << 38;
+/// What says where entries behind the bucket may be.
+inline constexpr std::uint64_t behind_words = behind_mask | filter_mask | chained | inherited;
 /// What a lookup compares when it looks again.
 inline constexpr std::uint64_t place_mask = ~(version_step - 1) | ready;
 constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept {
-  return std::uint64_t{1} << (filter_shift + tag % filter_bits);
+  return std::uint64_t{1} << (filter_shift + tag * 3U / 32); // 0 to 23
+}
+/// An entry with this tag is put behind the bucket.
+constexpr std::uint64_t with_behind(std::uint64_t word, std::uint8_t tag) noexcept {
+  const std::uint64_t count = (word & inherited) != 0 ? unknown : (word & behind_mask) == unknown ? 0 : behind_one;
+  return (((word & inherited) != 0 ? word | count : word + count) & ~inherited) | filter_of(tag);
+}
+/// An entry has left the places behind the bucket.
+constexpr std::uint64_t without_behind(std::uint64_t word) noexcept {
+  if ((word & inherited) != 0 || (word & behind_mask) == unknown) return word;
+  word -= behind_one;
+  return (word & behind_mask) != 0 ? word : word & ~(filter_mask | chained);
+}
+/// A growth leaves an entry behind the bucket, because the bucket is full.
+constexpr std::uint64_t kept_behind(std::uint64_t word) noexcept {
+  return (word & inherited) != 0 ? (word | unknown) & ~inherited : word;
+}
+/// Of two buckets that become one.
+constexpr std::uint64_t joined(std::uint64_t word, std::uint64_t other) noexcept {
+  const std::uint64_t sum = (word & behind_mask) / behind_one + (other & behind_mask) / behind_one;
+  const bool exact = ((word | other) & inherited) == 0 && sum < unknown / behind_one;
+  const std::uint64_t marks = (word | other) & (filter_mask | chained);
+  return (word & ~behind_words) | marks | (exact ? sum * behind_one : unknown);
 }
 } // namespace state
 

@@ -31,11 +31,13 @@ template <class Policy> void copy_slot(slot_of<Policy>& to, const slot_of<Policy
 template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) noexcept {
   const auto lower = front_at(t, p.residue, p.copy);
   const auto upper = front_at(t, p.residue, p.upper());
-  const std::uint64_t word = lock_line(*lower.line);
+  std::uint64_t word = lock_line(*lower.line);
   if (is_ready(*upper.line)) {
     unlock_unchanged(*lower.line, word);
     return false;
   }
+  // Of an earlier growth, which has ended: nothing is behind the bucket (I7).
+  if ((word & state::inherited) != 0) word &= ~state::behind_words;
   std::uint64_t gone = 0;
   for (std::uint64_t mask = used_slots(*lower.line); mask != 0; mask &= mask - 1) {
     const unsigned slot = cpu::lowest_bit(mask);
@@ -45,44 +47,11 @@ template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) 
     show_tag(*upper.line, slot, tag_in(*lower.line, slot));
     gone |= std::uint64_t{1} << slot;
   }
+  const std::uint64_t below = (word & state::behind_mask) != 0 ? word | state::inherited : word;
   // [show-bucket] release: pairs with [ready]; lookups that see it look there, and nowhere else
-  upper.line->state.store(state::ready | (word & (state::chained | state::filter_mask)), sync::release);
+  upper.line->state.store(state::ready | (below & state::behind_words), sync::release);
   for (; gone != 0; gone &= gone - 1) hide_tag(*lower.line, cpu::lowest_bit(gone));
-  unlock_changed(*lower.line, word + state::version_step);
-  return true;
-}
-
-/// Whether an entry of a back bucket moves to the bucket beside it: if its hash, the first or the second, leads there.
-template <class Policy>
-bool goes_up(const table<Policy>& t, const pair_place& p, const slot_of<Policy>& s) noexcept {
-  const std::uint64_t hash = hash_of_slot(t.policy, s);
-  for (unsigned which = 0; which < 2; ++which) {
-    const std::uint64_t one = back_hash(hash, which);
-    if (cpu::multiply(one, t.backs).high == p.residue && copy_of(one, p.level - 1) == p.copy)
-      return (one & top_of(p.level)) != 0;
-  }
-  return false; // never: the entry is here because of one of them
-}
-/// The same for a pair of back buckets.
-template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) noexcept {
-  const auto lower = back_at(t, p.residue, p.copy);
-  const auto upper = back_at(t, p.residue, p.upper());
-  std::uint64_t word = lock_back(*lower.line);
-  if (is_ready(*upper.line)) {
-    unlock_back(*lower.line, word);
-    return false;
-  }
-  std::uint64_t above = back::ready;
-  for (unsigned slot = 0; slot < back_slots; ++slot) {
-    const std::uint64_t tag = word >> (8 * slot) & 0x7f;
-    if (tag == 0 || !goes_up(t, p, lower.slots[slot])) continue;
-    copy_slot<Policy>(upper.slots[slot], lower.slots[slot]);
-    above = back::with_tag(above, slot, tag);
-    word = back::with_tag(word, slot, 0);
-  }
-  // [show-bucket] release: pairs with [ready], and with [back-tags]
-  upper.line->store(above, sync::release);
-  unlock_back(*lower.line, word);
+  unlock_changed(*lower.line, below + state::version_step);
   return true;
 }
 
@@ -157,7 +126,7 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
       1, sync::relaxed); // relaxed: a scan that misses an entry has taken a lock that is released after this
   for (std::uint64_t left = mask; left != 0; left &= left - 1)
     merge_entry(t, lower, upper.slots[cpu::lowest_bit(left)], spare);
-  lower.state |= word & (state::chained | state::filter_mask);
+  lower.state = state::joined(lower.state, word);
   raise_version(lower);
   // [end-bucket] seq_cst: pairs with [ready], and with [lock-front]; lookups that see it look in the lower bucket
   upper.line->state.store((word & ~state::ready) + state::version_step, sync::seq_cst);
@@ -165,29 +134,105 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
   return moved::now;
 }
 
-/// Moves one entry of a back bucket to its front bucket, or to a chain, because its bucket cannot be merged otherwise. `full`: the
-/// entry has gone meanwhile.
-template <class Policy> changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot,
-                                      std::uint64_t hash) noexcept {
+/// Moves one entry of a back bucket to its front bucket. If that is full, a merge takes a chain instead (`by_merge`), and a growth
+/// leaves the entry where it is. `full`: the entry was left, or has gone meanwhile.
+template <class Policy>
+changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot, std::uint64_t hash,
+              bool by_merge) noexcept {
   home<Policy> at = lock_home(t, hashed_for(hash, t.fronts));
-  spare_nodes<Policy> spare(1);
+  spare_nodes<Policy> spare(by_merge ? 1 : 0);
   const std::uint64_t word = lock_back(*from.line);
-  const bool there =
-      (word >> (8 * slot) & 0x7f) != 0 && (word & back::ready) != 0 && hash_of_slot(t.policy, from.slots[slot]) == hash;
+  const bool there = (word >> (8 * slot) & 0x7f) != 0 && hash_of_slot(t.policy, from.slots[slot]) == hash;
+  const bool fits = tags::match(at.at.line->tag_words, 0) != 0;
   changed how = changed::full;
   if (there && !spare.complete()) how = changed::no_memory;
-  if (there && spare.complete()) {
+  else if (there && (fits || by_merge)) how = changed::done;
+  if (how == changed::done) {
     const auto key = key_in<Policy>(from.slots[slot]);
     const auto value = value_in<Policy>(from.slots[slot]);
-    t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
-    if (tags::match(at.at.line->tag_words, 0) != 0) (void)put_new(t, at, key, value);
+    if (by_merge) t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
+    if (fits) (void)put_new(t, at, key, value);
     else put_in_chain(t, at, key, value, spare.take());
     raise_version(at);
-    how = changed::done;
+    at.state = state::without_behind(at.state);
+  } else if (there) {
+    at.state = state::kept_behind(at.state);
   }
   unlock_back(*from.line, how == changed::done ? back::with_tag(word, slot, 0) : word);
   unlock_changed(*at.at.line, at.state);
   return how;
+}
+
+/// A growth moves the entries of a back bucket to their front buckets, which have space again (I7).
+template <class Policy> void empty_back(table<Policy>& t, const back_bucket<slot_of<Policy>>& b) noexcept {
+  for (unsigned slot = 0; slot < back_slots; ++slot) {
+    const std::uint64_t word = lock_back(*b.line);
+    const bool used = (word >> (8 * slot) & 0x7f) != 0;
+    const std::uint64_t hash = used ? hash_of_slot(t.policy, b.slots[slot]) : 0;
+    unlock_back(*b.line, word);
+    if (used) (void)evict(t, b, slot, hash, false);
+  }
+}
+
+/// The same for an entry of a chain.
+template <class Policy>
+void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<slot_of<Policy>>& n) noexcept {
+  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, n.entry), t.fronts));
+  const bool there = is_linked(c, n);
+  const bool fits = tags::match(at.at.line->tag_words, 0) != 0;
+  if (there && fits) {
+    (void)put_new(t, at, key_in<Policy>(n.entry), value_in<Policy>(n.entry));
+    raise_version(at);
+    unlink(t, at, n.entry);
+    at.state = state::without_behind(at.state);
+  } else if (there) {
+    at.state = state::kept_behind(at.state);
+  }
+  unlock_changed(*at.at.line, at.state);
+  if (there && fits) t.node_bag.add(who, std::bit_cast<std::uint64_t>(&n));
+}
+template <class Policy> void empty_chain(table<Policy>& t, const thread_record& who, chain& c) noexcept {
+  // [link] acquire: pairs with [put-link]
+  for (std::uint64_t link = c.first.load(sync::acquire); link != 0;) {
+    auto& n = *node_at<slot_of<Policy>>(link);
+    link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
+    empty_node(t, who, c, n);
+  }
+}
+
+/// Whether an entry of a back bucket moves to the bucket beside it: if its hash, the first or the second, leads there.
+template <class Policy>
+bool goes_up(const table<Policy>& t, const pair_place& p, const slot_of<Policy>& s) noexcept {
+  const std::uint64_t hash = hash_of_slot(t.policy, s);
+  for (unsigned which = 0; which < 2; ++which) {
+    const std::uint64_t one = back_hash(hash, which);
+    if (cpu::multiply(one, t.backs).high == p.residue && copy_of(one, p.level - 1) == p.copy)
+      return (one & top_of(p.level)) != 0;
+  }
+  return false; // never: the entry is here because of one of them
+}
+/// The same for a pair of back buckets.
+template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) noexcept {
+  const auto lower = back_at(t, p.residue, p.copy);
+  const auto upper = back_at(t, p.residue, p.upper());
+  if (!is_ready(*upper.line)) empty_back(t, lower);
+  std::uint64_t word = lock_back(*lower.line);
+  if (is_ready(*upper.line)) {
+    unlock_back(*lower.line, word);
+    return false;
+  }
+  std::uint64_t above = back::ready;
+  for (unsigned slot = 0; slot < back_slots; ++slot) {
+    const std::uint64_t tag = word >> (8 * slot) & 0x7f;
+    if (tag == 0 || !goes_up(t, p, lower.slots[slot])) continue;
+    copy_slot<Policy>(upper.slots[slot], lower.slots[slot]);
+    above = back::with_tag(above, slot, tag);
+    word = back::with_tag(word, slot, 0);
+  }
+  // [show-bucket] release: pairs with [ready], and with [back-tags]
+  upper.line->store(above, sync::release);
+  unlock_back(*lower.line, word);
+  return true;
 }
 
 /// Merges a pair of back buckets. Entries for which the lower one has no slot are moved elsewhere first.
@@ -203,7 +248,7 @@ template <class Policy> moved merge_back(table<Policy>& t, const pair_place& p) 
       const std::uint64_t hash = hash_of_slot(t.policy, upper.slots[slot]);
       unlock_back(*upper.line, above);
       unlock_back(*lower.line, below);
-      if (evict(t, upper, slot, hash) == changed::no_memory) return moved::no_memory;
+      if (evict(t, upper, slot, hash, true) == changed::no_memory) return moved::no_memory;
       continue;
     }
     if (ready) t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front

@@ -23,16 +23,16 @@ void after_remove(table<Policy>& t, const thread_record& who, const hashed& h, c
   t.entries.add(who.id(), -1);
   if (t.places.is_bounded()) t.places.give(who.id());
   if (e.in == yard::chain) t.node_bag.add(who, node_of(*e.where));
-  after_erase(t, h);
+  after_erase(t, who, h);
 }
 
-/// Shows `f(value words) -> decision` the entry, and carries out the decision about exactly that value. `f` runs without a lock, and
-/// again if another thread changes the entry meanwhile.
+/// The mutate for every state of the table.
 template <class Policy, class Probe, class F>
-mutated_as<typename Policy::stored_value> mutate(table<Policy>& t, const thread_record& who, const Probe& p, F& f) {
+CUBBY_OUTLINED mutated_as<typename Policy::stored_value> mutate_anywhere(table<Policy>& t, const thread_record& who,
+                                                                         const Probe& p, F& f) {
   const hashed h = hashed_for(p.hash, t.fronts);
   for (;;) {
-    seen_entry<Policy> e = find_entry(t, p);
+    seen_entry<Policy> e = find_anywhere(t, p);
     if (e.where == nullptr) return {};
     const typename Policy::stored_value seen = e.value;
     const auto wanted = f(seen);
@@ -46,9 +46,43 @@ mutated_as<typename Policy::stored_value> mutate(table<Policy>& t, const thread_
     }
     if (how != changed::done) continue;
     if (wanted.what == action::erase) after_remove(t, who, h, e);
-    else maintenance(t);
+    else maintenance(t, who);
     return {true, wanted.what, seen};
   }
+}
+
+/// Shows `f(value words) -> decision` the entry, and carries out the decision about exactly that value. `f` runs without a lock, and
+/// again if another thread changes the entry meanwhile.
+template <class Policy, class Probe, class F>
+CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Policy>& t, const thread_record& who,
+                                                                     const Probe& p, F& f) {
+  front_hit<Policy> seen;
+  const glimpse how = find_in_front(t, p, seen);
+  if (how == glimpse::miss) return {};
+  if (how == glimpse::unsure) return mutate_anywhere(t, who, p, f);
+  const auto wanted = f(seen.value);
+  if (wanted.what == action::keep) return {true, action::keep, seen.value};
+  const std::uint64_t word = lock_line(*seen.at.line);
+  const unsigned slot = cpu::lowest_bit(seen.mask);
+  // The same version: no entry of this bucket was erased or moved, so the slot is still that of the key.
+  if (((word ^ seen.state) & state::place_mask) != 0 || !(value_in<Policy>(seen.at.slots[slot]) == seen.value))
+      [[unlikely]] {
+    unlock_unchanged(*seen.at.line, word);
+    return mutate_anywhere(t, who, p, f);
+  }
+  if (wanted.what == action::replace) {
+    home<Policy> at{{}, {}, seen.at, word, {}};
+    write_value<Policy>(at, seen.at.slots[slot], wanted.word);
+    unlock_changed(*seen.at.line, at.state);
+    maintenance(t, who);
+    return {true, wanted.what, seen.value};
+  }
+  hide_tag(*seen.at.line, slot); // Linearization point of an erase.
+  unlock_changed(*seen.at.line, word + state::version_step);
+  t.entries.add(who.id(), -1);
+  if (t.places.is_bounded()) t.places.give(who.id());
+  after_erase(t, who, hashed_for(p.hash, t.fronts));
+  return {true, wanted.what, seen.value};
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

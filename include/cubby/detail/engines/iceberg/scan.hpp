@@ -25,7 +25,7 @@ template <class Policy> struct copied_entries {
 };
 
 template <class Policy, class F>
-void scan_segment(table<Policy>& t, unsigned number, copied_entries<Policy>& copied, F& f) {
+void scan_fronts(table<Policy>& t, unsigned number, copied_entries<Policy>& copied, F& f) {
   auto& s = segment_at(t, number);
   for (std::uint64_t i = 0; i < s.fronts; ++i) {
     front_line& line = s.lines[i];
@@ -36,6 +36,10 @@ void scan_segment(table<Policy>& t, unsigned number, copied_entries<Policy>& cop
     unlock_unchanged(line, word);
     copied.show(f);
   }
+}
+template <class Policy, class F>
+void scan_backs(table<Policy>& t, unsigned number, copied_entries<Policy>& copied, F& f) {
+  auto& s = segment_at(t, number);
   for (std::uint64_t i = 0; i < s.backs; ++i) {
     back_line& line = s.back_lines[i];
     const std::uint64_t word = lock_back(line);
@@ -45,7 +49,6 @@ void scan_segment(table<Policy>& t, unsigned number, copied_entries<Policy>& cop
     copied.show(f);
   }
 }
-
 template <class Policy, class F> void scan_chains(table<Policy>& t, F& f) {
   using node_type = node<slot_of<Policy>>;
   for (std::uint64_t i = 0; i <= t.chain_mask; ++i) {
@@ -59,18 +62,21 @@ template <class Policy, class F> void scan_chains(table<Policy>& t, F& f) {
   }
 }
 
-/// A weak scan, inside a guard. Entries that move while the table grows go to segments that come later, so the scan meets them there,
-/// perhaps for the second time. After a merge, which moves entries the other way, it begins again.
+/// Calls `scan(number)` for each segment, those included that are added meanwhile.
+template <class Policy, class Scan> void for_each_segment(table<Policy>& t, Scan scan) {
+  for (unsigned number = 0; number <= first_root(t).level(); ++number) scan(number);
+}
+
+/// A weak scan, inside a guard. While the table grows, entries move from chains and backs to fronts, and from a segment to a later one.
+/// The scan goes in the same direction, so it meets each entry, perhaps twice. After a merge, which moves entries the other way, it
+/// begins again.
 template <class Policy, class F> void for_each(table<Policy>& t, F& f) {
   copied_entries<Policy> copied;
   for (;;) {
     const std::uint64_t merges = t.merges.load(sync::relaxed); // relaxed: read before the locks that a merge releases
-    root_word r = first_root(t);
-    for (unsigned number = 0; number <= r.level(); ++number) {
-      scan_segment(t, number, copied, f);
-      if (number == r.level()) r = first_root(t);
-    }
     scan_chains(t, f);
+    for_each_segment(t, [&](unsigned number) { scan_backs(t, number, copied, f); });
+    for_each_segment(t, [&](unsigned number) { scan_fronts(t, number, copied, f); });
     if (t.merges.load(sync::relaxed) == merges) return; // relaxed: behind the acquire of each lock
   }
 }

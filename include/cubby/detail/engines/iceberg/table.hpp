@@ -52,6 +52,7 @@ template <class Policy> struct table {
   // Each operation reads these lines. They are written only when a move begins or ends.
   alignas(cpu::cache_line) sync::word<std::uint64_t> root; // root_word
   sync::word<std::uint64_t> duty;                          // 1: buckets move, or a segment waits to be freed
+  tags::unit unit = tags::widest();                        // reads front lines
   std::uint64_t fronts = 1;                                // of the first segment
   std::uint64_t backs = 1;
   const domain_ref home = domain_of_table<sync::shared>(); // its thread records keep alive what the table shows
