@@ -28,7 +28,7 @@ public:
   /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
   /// How entries are stored. It follows from the types.
-  static constexpr storage_mode mode = detail::mode_in<Engine, K, V>;
+  static constexpr storage_mode mode = detail::mode_in<Engine, K, V, Hash>;
 
   /// An empty map. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())

@@ -150,9 +150,10 @@ public:
   }
   ~handle() { unpin(); }
 
-  /// The address of the value in its record, or null if the key is absent. It is valid until `unpin`, also if other threads replace or
-  /// erase the entry. The first call pins the handle; from then on the table frees nothing that it retires. Only for maps in record
-  /// mode (`mode`); for others it does not compile.
+  /// The address of the value, or null if the key is absent. The first call pins the handle; from then on the table frees nothing
+  /// that it retires. For maps in record mode (`mode`): valid until `unpin`, also if other threads replace or erase the entry.
+  /// `iceberg` also has addresses of values in its slots: valid until `unpin`, until the entry is erased, or until the table grows or
+  /// shrinks; an assign changes the value in place, so no other thread may assign while it is read. Others do not compile.
   [[nodiscard]] const typename codec_type::mapped_type* find_ref(const key_type& k) { return ref_of(k); }
   template <detail::lookup_key<codec_type> Q> [[nodiscard]] const typename codec_type::mapped_type*
   find_ref(const Q& k) {
@@ -214,10 +215,16 @@ private:
   }
   // An assertion, because the error of a constraint would list all overloads.
   template <class Q> const typename codec_type::mapped_type* ref_of(const Q& k) {
-    constexpr bool has_place = codec_type::in_records && codec_type::has_values;
-    static_assert(has_place, "find_ref needs a map in record mode: values in the table itself have no address to keep; "
-                             "use find or visit");
-    if constexpr (has_place) {
+    constexpr bool in_slots = detail::contract::stable<Engine>;
+    constexpr bool has_place = (codec_type::in_records && codec_type::has_values) || in_slots;
+    static_assert(has_place,
+                  "find_ref needs a map in record mode, or cubby::iceberg: values in other tables have no address "
+                  "to keep; use find or visit");
+    if constexpr (in_slots) {
+      const auto s = context();
+      pin_.hold(s.engine, s.at);
+      return static_cast<const typename codec_type::mapped_type*>(s.engine.place_of(s.codec().probe_of(k)));
+    } else if constexpr (has_place) {
       const auto s = context();
       pin_.hold(s.engine, s.at);
       const auto seen = s.engine.find(s.at, s.codec().probe_of(k));

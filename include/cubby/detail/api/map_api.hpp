@@ -109,7 +109,8 @@ public:
   /// that change or erase this entry wait until `f` has returned, and this call waits for other `modify` calls of the entry. Lookups
   /// and operations on other entries go on. `f` must not wait for a thread that may want this entry: it must not change the entry,
   /// call `clear` or `erase_if` over all entries, or change an entry that another `modify` or a reservation holds. An exception
-  /// of `f` leaves the entry as it was. Throws like `assign`. Only for engines with `exclusive_modify`: `relativistic`.
+  /// of `f` leaves the entry as it was. Throws like `assign`. Only for engines with `exclusive_modify`:
+  /// `relativistic` and `iceberg`.
   template <class F>
     requires std::copy_constructible<V>
   bool modify(const K& k, F&& f) {

@@ -9,13 +9,14 @@
 
 #include <cubby/detail/core/key.hpp>
 #include <cubby/detail/core/record_codec.hpp>
+#include <cubby/detail/core/text_codec.hpp>
 #include <cubby/detail/core/tuple_codec.hpp>
 #include <cubby/detail/core/word_codec.hpp>
 
 namespace cubby::inline v0 {
 
 /// The modes of a table.
-enum class storage_mode : std::uint8_t { words, keys_only, records, tuples };
+enum class storage_mode : std::uint8_t { words, keys_only, records, tuples, texts };
 
 namespace detail {
 
@@ -68,23 +69,42 @@ namespace detail {
 template <class K, class V, class Hash, class Allocator>
 using codec = typename detail::codec_for<mode_of<K, V>, K, V, Hash, Allocator>::type;
 
-/// Whether an engine tag says that its tables keep tuples.
+/// Whether an engine tag says that its tables keep tuples only.
 template <class Engine> concept keeps_tuples = requires { requires Engine::keeps_tuples; };
+/// Whether its tables have slots of several widths: words, tuples and texts lie in the table, all else in records.
+template <class Engine> concept keeps_wide_slots = requires { requires Engine::keeps_wide_slots; };
 
+template <class K, class V>
+concept fits_in_wide_slot =
+    tuple_key<K> && bits_are_equality<K> && !is_spaced<K> && (std::is_same_v<V, no_value> || tuple_value<V>) &&
+    (words_of<K> + text_value_words<V>)*8 <= most_tuple_bytes;
+
+template <class Engine, class K, class V, class Hash> constexpr storage_mode choose_mode_in() noexcept {
+  if constexpr (keeps_tuples<Engine>) return storage_mode::tuples;
+  if constexpr (keeps_wide_slots<Engine> && mode_of<K, V> == storage_mode::records) {
+    if constexpr (texts_in_slots<K, V, Hash>) return storage_mode::texts;
+    if constexpr (fits_in_wide_slot<K, V>) return storage_mode::tuples;
+  }
+  return mode_of<K, V>;
+}
 /// The mode and the codec of a table of these types in this engine.
-template <class Engine, class K, class V>
-inline constexpr storage_mode mode_in = keeps_tuples<Engine> ? storage_mode::tuples : mode_of<K, V>;
+template <class Engine, class K, class V, class Hash = hash<K>>
+inline constexpr storage_mode mode_in = choose_mode_in<Engine, K, V, Hash>();
 
-template <class Engine, class K, class V, class Hash, class Allocator> struct codec_in_engine {
+template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_in_mode {
   using type = codec<K, V, Hash, Allocator>;
 };
-template <keeps_tuples Engine, class K, class V, class Hash, class Allocator>
-struct codec_in_engine<Engine, K, V, Hash, Allocator> {
+template <class K, class V, class Hash, class Allocator>
+struct codec_in_mode<storage_mode::tuples, K, V, Hash, Allocator> {
   using type = tuple_codec<K, V, Hash, Allocator>;
+};
+template <class K, class V, class Hash, class Allocator>
+struct codec_in_mode<storage_mode::texts, K, V, Hash, Allocator> {
+  using type = text_codec<K, V, Hash, Allocator>;
 };
 
 template <class Engine, class K, class V, class Hash, class Allocator>
-using codec_in = typename detail::codec_in_engine<Engine, K, V, Hash, Allocator>::type;
+using codec_in = typename codec_in_mode<mode_in<Engine, K, V, Hash>, K, V, Hash, Allocator>::type;
 
 } // namespace detail
 

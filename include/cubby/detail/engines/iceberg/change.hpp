@@ -64,6 +64,18 @@ inline void unlock_back(back_line& line, std::uint64_t word) noexcept {
   line.store(word, sync::release);
 }
 
+/// Shows all threads that slots of a locked back bucket are empty, and raises its version after that (I5). Returns `word`, for the unlock.
+template <class Slot> std::uint64_t hide_in_back(const back_bucket<Slot>& b, std::uint64_t word) noexcept {
+  // [hide-back] release: pairs with [back-tags]
+  b.line->store(word | back::locked, sync::release);
+  if constexpr (Slot::wide_key) {
+    // relaxed: under the lock
+    // [raise-back] release: pairs with [back-version]; a lookup that sees it sees the hidden tags
+    b.version->store(b.version->load(sync::relaxed) + 1, sync::release);
+  }
+  return word;
+}
+
 /// The front bucket of a key, locked. `state` is what the unlock stores.
 template <class Policy> struct home {
   hashed h;
@@ -108,7 +120,8 @@ template <class Policy> bool are_backs_same(const table<Policy>& t, const home<P
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool search_locked(table<Policy>& t, home<Policy>& at, const Probe& p,
                                        seen_entry<Policy>& out) noexcept {
-  if (search_slots(t.policy, at.at.slots, tags::match(at.at.line->tag_words, at.h.tag, t.unit), p, out)) {
+  const std::uint64_t mask = tags::match(at.at.line->tag_words, at.h.tag, t.unit);
+  if (search_slots(t.policy, at.at.slots, mask, p, always_whole, out)) {
     out.in = yard::front;
     return true;
   }
@@ -128,8 +141,8 @@ CUBBY_OUTLINED bool search_locked_behind(table<Policy>& t, home<Policy>& at, con
   return are_backs_same(t, at);
 }
 
-/// What became of an attempt to change something behind a front bucket. `again`: a bucket moved; the caller begins again.
-enum class changed : std::uint8_t { done, again, full, no_memory };
+/// What became of an attempt to change something. `again`: a bucket moved; the caller begins again. `held`: it waits first.
+enum class changed : std::uint8_t { done, again, held, full, no_memory };
 
 /// Puts an entry into the emptier of its two back buckets. `full`: neither has a free slot.
 template <class Policy>
@@ -235,6 +248,17 @@ template <class Slot> std::uint64_t node_of(const Slot& entry) noexcept {
   return std::bit_cast<std::uint64_t>(&entry) - offsetof(node<Slot>, entry);
 }
 
+/// The key record of an entry that leaves, or 0. Before its slot is emptied.
+template <class Policy> std::uint64_t key_record_of(const slot_of<Policy>& s) noexcept {
+  if constexpr (owns_keys<Policy>) return Policy::key_word_to_retire(key_in<Policy>(s));
+  else return 0;
+}
+template <class Policy> void retire_key(table<Policy>& t, const thread_record& who, std::uint64_t record) {
+  if constexpr (owns_keys<Policy>) {
+    if (record != 0) t.key_records.bag.add(who, record);
+  }
+}
+
 /// Makes the version of a locked bucket visible before a slot of its keys can be filled again (I5).
 template <class Policy> void raise_version(home<Policy>& at) noexcept {
   at.state += state::version_step;
@@ -254,15 +278,35 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
     at.state = state::without_behind(at.state);
     return changed::done;
   }
-  const std::uint64_t word = lock_back(*e.line);
+  const std::uint64_t word = lock_back(*e.bucket.line);
   if (!are_backs_same(t, at)) {
-    unlock_back(*e.line, word);
+    unlock_back(*e.bucket.line, word);
     return changed::again;
   }
-  raise_version(at);
-  unlock_back(*e.line, back::with_tag(word, e.number, 0));
+  const std::uint64_t left = hide_in_back(e.bucket, back::with_tag(word, e.number, 0));
+  raise_version(at); // after the tag is hidden: a lookup with the newer version does not read the slot
+  unlock_back(*e.bucket.line, left);
   at.state = state::without_behind(at.state);
   return changed::done;
+}
+
+template <class Policy> entry_identity<Policy> identity_of(const slot_of<Policy>& s) noexcept {
+  if constexpr (Policy::in_records) return value_in<Policy>(s);
+  else return key_in<Policy>(s);
+}
+/// Whether a `modify` holds the entry in a slot of a locked bucket. Clears the bucket's mark if there are no holds at all.
+template <class Policy>
+CUBBY_OUTLINED bool is_in_holds(table<Policy>& t, std::uint64_t& word, std::uint64_t hash,
+                                const slot_of<Policy>& s) noexcept {
+  const lock_scope alone(t.holds_lock);
+  if (t.holds == nullptr) word &= ~state::held;
+  const held_entry<Policy>* one = t.holds;
+  while (one != nullptr && (one->hash != hash || !(one->entry == identity_of<Policy>(s)))) one = one->next;
+  return one != nullptr;
+}
+template <class Policy>
+bool is_held(table<Policy>& t, std::uint64_t& word, std::uint64_t hash, const slot_of<Policy>& s) noexcept {
+  return (word & state::held) != 0 && is_in_holds(t, word, hash, s);
 }
 
 /// Writes the value of an entry whose slot nobody else changes. Readers of a wide value wait meanwhile.
@@ -284,10 +328,11 @@ changed assign(table<Policy>& t, home<Policy>& at, const seen_entry<Policy>& e,
     write_value<Policy>(at, *e.where, value);
     return changed::done;
   }
-  const std::uint64_t word = lock_back(*e.line); // a move of the back bucket may be copying the slot
+  back_line& line = *e.bucket.line;
+  const std::uint64_t word = lock_back(line); // a move of the back bucket may be copying the slot
   const bool same = are_backs_same(t, at);
   if (same) write_value<Policy>(at, *e.where, value);
-  unlock_back(*e.line, word);
+  unlock_back(line, word);
   return same ? changed::done : changed::again;
 }
 

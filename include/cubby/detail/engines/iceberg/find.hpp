@@ -15,18 +15,19 @@ template <class Policy> struct seen_entry {
   slot_of<Policy>* where = nullptr;
   typename Policy::stored_value value{};
   yard in = yard::none;
-  unsigned number = 0;       // of the slot in its bucket
-  back_line* line = nullptr; // of a back bucket
+  unsigned number = 0; // of the slot in its bucket
+  back_bucket<slot_of<Policy>> bucket{};
+  std::uint64_t key_record = 0; // of an entry that was removed: retired by the caller
 };
 
 /// Searches the slots in `mask` for the query's key.
-template <class Policy, class Probe>
+template <class Policy, class Probe, class Whole>
 CUBBY_ALWAYS_INLINE bool search_slots(const Policy& policy, slot_of<Policy>* slots, std::uint64_t mask, const Probe& p,
-                                      seen_entry<Policy>& out) noexcept {
+                                      const Whole& is_whole, seen_entry<Policy>& out) noexcept {
   for (; mask != 0; mask &= mask - 1) {
     const unsigned number = cpu::lowest_bit(mask);
     slot_of<Policy>& s = slots[number];
-    if (!has_key_words<Policy>(s, p)) continue;
+    if (!has_key_words<Policy>(s, p, is_whole)) continue;
     out.value = value_in<Policy>(s);
     if (!matches(policy, p, out.value)) continue;
     out.where = &s;
@@ -36,6 +37,9 @@ CUBBY_ALWAYS_INLINE bool search_slots(const Policy& policy, slot_of<Policy>* slo
   return false;
 }
 
+/// For keys that do not change meanwhile.
+inline constexpr auto always_whole = [] { return true; };
+
 template <class Policy, class Probe>
 bool search_chain(const table<Policy>& t, const hashed& h, const Probe& p, seen_entry<Policy>& out) noexcept {
   using node_type = node<slot_of<Policy>>;
@@ -44,7 +48,7 @@ bool search_chain(const table<Policy>& t, const hashed& h, const Probe& p, seen_
   for (; link != 0;
        link = node_at<slot_of<Policy>>(link)->next.load(sync::acquire)) { // [link] acquire: pairs with [put-link]
     node_type& n = *node_at<slot_of<Policy>>(link);
-    if (!has_key_words<Policy>(n.entry, p)) continue;
+    if (!has_key_words<Policy>(n.entry, p, always_whole)) continue; // the key of a node does not change
     out.value = value_in<Policy>(n.entry);
     if (!matches(t.policy, p, out.value)) continue;
     out.where = &n.entry;
@@ -52,6 +56,29 @@ bool search_chain(const table<Policy>& t, const hashed& h, const Probe& p, seen_
     return true;
   }
   return false;
+}
+
+/// Searches one back bucket. Entries of other front buckets come and go in it meanwhile. A key of one word is an entry of the query's
+/// front bucket, whose version the caller compares. Words of a longer key may be of different entries, unless the version of the back
+/// bucket is the same.
+template <class Policy, class Probe>
+bool search_back(const Policy& policy, const back_bucket<slot_of<Policy>>& b, std::uint8_t tag, const Probe& p,
+                 seen_entry<Policy>& out) noexcept {
+  constexpr bool versioned = slot_of<Policy>::wide_key;
+  for (;;) {
+    std::uint64_t version = 0;
+    // [back-version] acquire: pairs with [raise-back]; the tags that are read next are those of that version, or newer
+    if constexpr (versioned) version = b.version->load(sync::acquire);
+    const auto is_whole = [&] {
+      // relaxed: behind the acquire loads of the key's words; who fills a slot again has seen the newer version
+      if constexpr (versioned) return b.version->load(sync::relaxed) == version;
+      else return true;
+    };
+    // [back-tags] acquire: pairs with [show-back], and with [end-bucket]
+    const std::uint64_t word = b.line->load(sync::acquire);
+    const bool found = search_slots(policy, b.slots, back::match(word, tag), p, is_whole, out);
+    if (!found || is_whole()) return found;
+  }
 }
 
 /// Searches the back yard and the chain.
@@ -62,11 +89,9 @@ CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_
   for (unsigned which = 0; which < 2; ++which) {
     const std::uint64_t hash = back_hash(h.hash, which);
     const auto b = back_of(t, hash, level_of_back(t, hash, r));
-    // [back-tags] acquire: pairs with [show-back], and with [end-bucket]
-    const std::uint64_t word = b.line->load(sync::acquire);
-    if (search_slots(t.policy, b.slots, back::match(word, tag), p, out)) {
+    if (search_back(t.policy, b, tag, p, out)) {
       out.in = yard::back;
-      out.line = b.line;
+      out.bucket = b;
       return true;
     }
   }
@@ -160,7 +185,7 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool end_lookup(const table<Policy>& t, const lookup<Policy>& l, const Probe& p,
                                     seen_entry<Policy>& out) noexcept {
   out.where = nullptr;
-  if (search_slots(t.policy, l.at.slots, l.mask, p, out)) {
+  if (search_slots(t.policy, l.at.slots, l.mask, p, [&] { return is_unchanged(l); }, out)) {
     out.in = yard::front;
     // Linearization point of a hit: the load of the value word. The entry was in its slot then, because the version is the same.
     return is_unchanged(l);
@@ -203,7 +228,7 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
   out.mask = tags::match(out.at.line->tag_words, h.tag, t.unit);
   for (; out.mask != 0; out.mask &= out.mask - 1) {
     slot_of<Policy>& s = out.at.slots[cpu::lowest_bit(out.mask)];
-    if (!has_key_words<Policy>(s, p)) continue;
+    if (!has_key_words<Policy>(s, p, [&] { return is_same_state<Policy>(*out.at.line, out.state); })) continue;
     out.value = value_in<Policy>(s);
     if (!matches(t.policy, p, out.value)) continue;
     // Linearization point of a hit: the load of the value word. The entry was in its slot then, because the version is the same.

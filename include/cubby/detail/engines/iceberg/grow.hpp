@@ -62,12 +62,12 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   const std::uint64_t residue = unit % t.fronts;
   const pair_place p{residue, copy, r.level()};
   if (r.shrinking()) note(merge_front(t, r, p));
-  else count += split_front(t, p) ? 1 : 0;
+  else if (split_front(t, p)) ++count;
   const std::uint64_t last = (residue + 1) * t.backs / t.fronts;
   for (std::uint64_t b = residue * t.backs / t.fronts; b < last; ++b) {
     const pair_place q{b, copy, r.level()};
     if (r.shrinking()) note(merge_back(t, q));
-    else count += split_back(t, q) ? 1 : 0;
+    else if (split_back(t, q)) ++count;
   }
   return count;
 }

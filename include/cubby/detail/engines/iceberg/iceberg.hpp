@@ -8,7 +8,7 @@
 
 #include <cubby/detail/engines/iceberg/batch.hpp>
 #include <cubby/detail/engines/iceberg/lifecycle.hpp>
-#include <cubby/detail/engines/iceberg/mutate.hpp>
+#include <cubby/detail/engines/iceberg/modify.hpp>
 #include <cubby/detail/engines/iceberg/scan.hpp>
 #include <cubby/detail/engines/iceberg/stats.hpp>
 #include <cubby/detail/platform/fail.hpp>
@@ -66,11 +66,22 @@ public:
     const auto& s = l.at.slots[detail::cpu::lowest_bit(l.mask)];
     prefetch_line(table_.policy.record_of(engines::iceberg::value_in<Codec>(s)));
   }
-  CUBBY_ALWAYS_INLINE auto insert(thread_record& s, const probe& p, const value_type& value) noexcept {
+  CUBBY_ALWAYS_INLINE auto insert(thread_record& s, const probe& p, const value_type& value) {
     return engines::iceberg::insert(table_, s, p, value);
   }
   template <class F> CUBBY_ALWAYS_INLINE mutated_as<value_type> mutate(thread_record& s, const probe& p, F f) {
     return engines::iceberg::mutate(table_, s, p, f);
+  }
+  template <class F> mutated_as<value_type> modify(const probe& p, F f) {
+    return engines::iceberg::modify(table_, p, f);
+  }
+  /// The value in its slot, or null if the key is absent. An assign writes it in place. It stays there until the entry is erased or a
+  /// resize moves it.
+  [[nodiscard]] const void* place_of(const probe& p) const noexcept
+    requires(!Codec::in_records && Codec::has_values)
+  {
+    const auto e = engines::iceberg::find_anywhere(table_, p);
+    return e.where == nullptr ? nullptr : &e.where->value[0];
   }
   void retire(thread_record& s, const value_type& word) {
     if constexpr (policy::unique_words) table_.bag.add(s, word);
@@ -82,6 +93,7 @@ public:
   void collect(thread_record&) {
     table_.node_bag.collect();
     table_.bag.collect();
+    if constexpr (engines::iceberg::owns_keys<policy>) table_.key_records.bag.collect();
     lock_scope keep(table_.retired.lock);
     table_.retired.release(~std::size_t{0});
   }
@@ -122,6 +134,7 @@ private:
 /// Engine tag for cubby::map and cubby::set: full tables with entries that stay where they are. Lookups take no lock; changes lock the
 /// bucket of their key. The highest bits of the hash choose the bucket, and after a growth its lowest bits, too.
 struct iceberg {
+  static constexpr bool keeps_wide_slots = true;
   using options = detail::engines::iceberg::options;
   template <class Codec> using engine = detail::iceberg_engine<Codec>;
 };

@@ -16,6 +16,7 @@ template <class Policy> struct inserted_entry {
 /// Inserts under the lock of `at`. `again`: a bucket moved.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE changed insert_locked(table<Policy>& t, const thread_record& who, home<Policy>& at, const Probe& p,
+                                          const typename Policy::stored_key& key,
                                           const typename Policy::stored_value& value,
                                           inserted_entry<Policy>& out) noexcept {
   seen_entry<Policy> e;
@@ -29,7 +30,7 @@ CUBBY_ALWAYS_INLINE changed insert_locked(table<Policy>& t, const thread_record&
     out.outcome = insert_outcome::full;
     return changed::full;
   }
-  const changed how = put_new(t, at, key_asked(p), value);
+  const changed how = put_new(t, at, key, value);
   if (how == changed::done) return how;
   if (t.places.is_bounded()) t.places.give(who.id());
   out.outcome = insert_outcome::no_memory;
@@ -48,14 +49,14 @@ CUBBY_ALWAYS_INLINE void end_insert(table<Policy>& t, const thread_record& who, 
 /// The insert for every state of the table. `at` may be locked already: its line is not null then.
 template <class Policy, class Probe>
 CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const thread_record& who, home<Policy> at,
-                                                      const Probe& p,
+                                                      const Probe& p, const typename Policy::stored_key& key,
                                                       const typename Policy::stored_value& value) noexcept {
   inserted_entry<Policy> out;
   const hashed h = at.h;
   for (;;) {
     if (at.at.line == nullptr) at = lock_home(t, h);
     out.outcome = insert_outcome::inserted;
-    const changed how = insert_locked(t, who, at, p, value, out);
+    const changed how = insert_locked(t, who, at, p, key, value, out);
     if (how == changed::done) {
       end_insert(t, who, h, *at.at.line, at.state, tags::match(at.at.line->tag_words, 0, t.unit));
       return out;
@@ -66,36 +67,59 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const th
   }
 }
 
-/// Inserts `value` for the probe's key unless the key is present. Waits for other changes in the same bucket.
 template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert(table<Policy>& t, const thread_record& who, const Probe& p,
-                                                  const typename Policy::stored_value& value) noexcept {
+CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const thread_record& who, const Probe& p,
+                                                        const typename Policy::stored_key& key,
+                                                        const typename Policy::stored_value& value) noexcept {
   const hashed h = hashed_for(p.hash, t.fronts);
   const root_word root = first_root(t);
   if (root.moving()) [[unlikely]]
-    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, value);
+    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, key, value);
   const auto at = front_of(t, h, root.level());
   std::uint64_t word = lock_line(*at.line);
   if (!is_same_root(t, root)) [[unlikely]] {
     unlock_unchanged(*at.line, word);
-    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, value);
+    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, key, value);
   }
   if ((word & state::inherited) != 0) [[unlikely]]
     word &= ~state::behind_words; // as in lock_home
   const std::uint64_t equal = tags::match(at.line->tag_words, h.tag, t.unit);
   const std::uint64_t empty = tags::match(at.line->tag_words, 0, t.unit);
   seen_entry<Policy> e;
-  if (search_slots(t.policy, at.slots, equal, p, e)) {
+  if (search_slots(t.policy, at.slots, equal, p, always_whole, e)) {
     unlock_unchanged(*at.line, word);
     return {.outcome = insert_outcome::exists, .word = e.value};
   }
   if (empty == 0 || may_be_behind(word, h.tag) || t.places.is_bounded())
-    return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, value);
+    return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, key, value);
   const unsigned slot = cpu::lowest_bit(empty);
-  put_entry<Policy>(at.slots[slot], key_asked(p), value);
+  put_entry<Policy>(at.slots[slot], key, value);
   show_tag(*at.line, slot, h.tag);
   end_insert(t, who, h, *at.line, word, empty & (empty - 1));
   return {};
+}
+
+/// Inserts a key that may need a record outside the slot. It is made before the bucket is locked, and only if the key seems absent.
+template <class Policy, class Probe>
+inserted_entry<Policy> insert_owned(table<Policy>& t, const thread_record& who, const Probe& p,
+                                    const typename Policy::stored_value& value) {
+  if (const auto seen = find(t, p); seen.found) return {.outcome = insert_outcome::exists, .word = seen.word};
+  typename Policy::stored_key key;
+  if (!t.policy.make_key(p, key)) return {.outcome = insert_outcome::no_memory};
+  const inserted_entry<Policy> out = insert_words(t, who, p, key, value);
+  const std::uint64_t record = Policy::key_word_to_retire(key);
+  if (out.outcome != insert_outcome::inserted && record != 0) t.policy.dispose_key(record);
+  return out;
+}
+
+/// Inserts `value` for the probe's key unless the key is present. Waits for other changes in the same bucket.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert(table<Policy>& t, const thread_record& who, const Probe& p,
+                                                  const typename Policy::stored_value& value) {
+  if constexpr (owns_keys<Policy>) {
+    if (Policy::needs_record(p)) return insert_owned(t, who, p, value);
+  }
+  return insert_words(t, who, p, key_asked(p), value);
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

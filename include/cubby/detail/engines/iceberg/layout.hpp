@@ -9,7 +9,8 @@
 //   I2  All changes about a key are made while its front bucket is locked. A back slot also needs the lock of its back bucket.
 //   I3  An entry moves only when buckets split or merge, or when a back bucket of a merge is full.
 //   I4  A tag is shown after the words of its slot. In a slot that is filled again, value words are written before key words.
-//   I5  `version` grows before a slot of the bucket's keys can be filled again: in the front, in the back, and by a move.
+//   I5  `version` grows after a slot of the bucket's keys is emptied and before it can be filled again: in the front, in the back, and by
+//       a move, which also raises it before it empties the slot. Keys of several words: a back bucket has a version of its own.
 //   I6  `behind` counts the bucket's entries in the back yard and in chains, and the bits of their tags are in `filter`. When none is
 //       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended.
 //   I7  A growth moves the entries behind its buckets to the front. A bucket that has split has `inherited` the filter: once the growth
@@ -41,6 +42,7 @@ inline constexpr std::uint64_t ready =
 inline constexpr std::uint64_t chained = 4; // a chain may have entries of this bucket
 inline constexpr std::uint64_t writing = 8; // words of a wide value are being written
 inline constexpr std::uint64_t inherited = 16;
+inline constexpr std::uint64_t held = 32; // the list of holds may have an entry of the bucket (modify.hpp)
 inline constexpr unsigned filter_shift = 8;
 inline constexpr unsigned filter_bits = 24;
 inline constexpr std::uint64_t filter_mask = ((std::uint64_t{1} << filter_bits) - 1) << filter_shift;
@@ -74,7 +76,7 @@ constexpr std::uint64_t kept_behind(std::uint64_t word) noexcept {
 constexpr std::uint64_t joined(std::uint64_t word, std::uint64_t other) noexcept {
   const std::uint64_t sum = (word & behind_mask) / behind_one + (other & behind_mask) / behind_one;
   const bool exact = ((word | other) & inherited) == 0 && sum < unknown / behind_one;
-  const std::uint64_t marks = (word | other) & (filter_mask | chained);
+  const std::uint64_t marks = (word | other) & (filter_mask | chained | held);
   return (word & ~behind_words) | marks | (exact ? sum * behind_one : unknown);
 }
 } // namespace state
@@ -110,6 +112,7 @@ template <> inline constexpr std::size_t word_count<std::uint64_t> = 1;
 
 /// A slot, padded to 16, 32 or 64 bytes so that it never straddles two lines.
 template <std::size_t Keys, std::size_t Values> struct alignas(std::bit_ceil((Keys + Values) * 8)) slot {
+  static constexpr bool wide_key = Keys > 1;
   sync::word<std::uint64_t> key[Keys];
   sync::word<std::uint64_t> value[Values == 0 ? 1 : Values];
 };
@@ -121,7 +124,8 @@ template <class Slot> struct segment {
   front_line* lines = nullptr;
   Slot* slots = nullptr; // `front_slots` for each front bucket
   back_line* back_lines = nullptr;
-  Slot* behind = nullptr; // `back_slots` for each back bucket
+  sync::word<std::uint64_t>* back_versions = nullptr; // only for keys of several words
+  Slot* behind = nullptr;                             // `back_slots` for each back bucket
   std::uint64_t fronts = 0;
   std::uint64_t backs = 0;
   memory::region pages;
@@ -139,7 +143,8 @@ template <class Slot> segment<Slot>* make_segment(std::uint64_t fronts, std::uin
   const std::uint64_t lines = fronts * sizeof(front_line);
   const std::uint64_t slots = fronts * front_slots * sizeof(Slot);
   const std::uint64_t back_lines = lined(backs * sizeof(back_line));
-  made->pages = memory::allocate(lines + slots + back_lines + lined(backs * back_slots * sizeof(Slot)));
+  const std::uint64_t versions = Slot::wide_key ? lined(backs * sizeof(std::uint64_t)) : 0;
+  made->pages = memory::allocate(lines + slots + back_lines + versions + lined(backs * back_slots * sizeof(Slot)));
   if (made->pages.address == nullptr) {
     delete made;
     return nullptr;
@@ -149,6 +154,10 @@ template <class Slot> segment<Slot>* make_segment(std::uint64_t fronts, std::uin
   made->back_lines = reinterpret_cast<back_line*>(made->pages.address + lines);
   made->slots = reinterpret_cast<Slot*>(made->pages.address + lines + back_lines);
   made->behind = reinterpret_cast<Slot*>(made->pages.address + lines + back_lines + slots);
+  if constexpr (Slot::wide_key) {
+    auto* const end = made->pages.address + lines + back_lines + slots + lined(backs * back_slots * sizeof(Slot));
+    made->back_versions = reinterpret_cast<sync::word<std::uint64_t>*>(end);
+  }
   made->fronts = fronts;
   made->backs = backs;
   return made;

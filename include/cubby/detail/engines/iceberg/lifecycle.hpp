@@ -40,6 +40,13 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
   return o.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
 }
 
+/// Frees what an entry owns.
+template <class Policy> void dispose_entry([[maybe_unused]] table<Policy>& t, const slot_of<Policy>& s) {
+  if constexpr (Policy::in_records) t.policy.dispose(value_in<Policy>(s));
+  if constexpr (owns_keys<Policy>) {
+    if (const std::uint64_t record = key_record_of<Policy>(s); record != 0) t.policy.dispose_key(record);
+  }
+}
 /// Whether lookups find an entry of a lower front bucket in the upper one. In the child of a fork the thread that split or merged the
 /// two may be missing; then the entry stands in both.
 template <class Policy>
@@ -64,7 +71,7 @@ template <class Policy> void dispose_entries(table<Policy>& t, segment<slot_of<P
     if (number != 0 && !is_ready(s.lines[i])) continue;
     for (std::uint64_t mask = used_slots(s.lines[i]); mask != 0; mask &= mask - 1) {
       auto& one = s.slots[i * front_slots + cpu::lowest_bit(mask)];
-      if (!lower || !is_in_upper(t, one, r)) t.policy.dispose(value_in<Policy>(one));
+      if (!lower || !is_in_upper(t, one, r)) dispose_entry(t, one);
     }
   }
   for (std::uint64_t i = 0; i < s.backs; ++i) {
@@ -72,7 +79,7 @@ template <class Policy> void dispose_entries(table<Policy>& t, segment<slot_of<P
     for (unsigned slot = 0; slot < back_slots; ++slot) {
       auto& one = s.behind[i * back_slots + slot];
       if ((word >> (8 * slot) & 0x7f) == 0) continue;
-      if (!lower || !is_in_upper_back(t, one, r, number, i)) t.policy.dispose(value_in<Policy>(one));
+      if (!lower || !is_in_upper_back(t, one, r, number, i)) dispose_entry(t, one);
     }
   }
 }
@@ -86,13 +93,13 @@ template <class Policy> void close(table<Policy>& t) {
   for (unsigned number = 0; number <= r.level(); ++number) {
     auto* const s = t.segments[number].load(sync::relaxed); // relaxed: no other thread is here
     if (s == nullptr) break;
-    if constexpr (Policy::in_records) dispose_entries(t, *s, number, r);
+    if constexpr (Policy::in_records || owns_keys<Policy>) dispose_entries(t, *s, number, r);
   }
   for (std::uint64_t i = 0; t.chains != nullptr && i <= t.chain_mask; ++i) {
     for (std::uint64_t link = t.chains[i].first.load(sync::relaxed); link != 0;) { // relaxed: as above
       node_type* const n = node_at<slot_of<Policy>>(link);
       link = n->next.load(sync::relaxed); // relaxed: as above
-      if constexpr (Policy::in_records) t.policy.dispose(value_in<Policy>(n->entry));
+      dispose_entry(t, n->entry);
       give_raw(n);
     }
   }

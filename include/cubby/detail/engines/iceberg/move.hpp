@@ -49,7 +49,7 @@ template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) 
   }
   const std::uint64_t below = (word & state::behind_mask) != 0 ? word | state::inherited : word;
   // [show-bucket] release: pairs with [ready]; lookups that see it look there, and nowhere else
-  upper.line->state.store(state::ready | (below & state::behind_words), sync::release);
+  upper.line->state.store(state::ready | (below & (state::behind_words | state::held)), sync::release);
   for (; gone != 0; gone &= gone - 1) hide_tag(*lower.line, cpu::lowest_bit(gone));
   unlock_changed(*lower.line, below + state::version_step);
   return true;
@@ -153,7 +153,9 @@ changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot
     if (by_merge) t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
     if (fits) (void)put_new(t, at, key, value);
     else put_in_chain(t, at, key, value, spare.take());
-    raise_version(at);
+    raise_version(at); // before the tag is hidden: a lookup that misses the entry looks again
+    (void)hide_in_back(from, back::with_tag(word, slot, 0));
+    raise_version(at); // and after it, as in `remove`
     at.state = state::without_behind(at.state);
   } else if (there) {
     at.state = state::kept_behind(at.state);
@@ -231,7 +233,7 @@ template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) n
   }
   // [show-bucket] release: pairs with [ready], and with [back-tags]
   upper.line->store(above, sync::release);
-  unlock_back(*lower.line, word);
+  unlock_back(*lower.line, hide_in_back(lower, word));
   return true;
 }
 

@@ -14,7 +14,10 @@ changed apply(table<Policy>& t, home<Policy>& at, const Probe& p, const typename
   e = {};
   if (!search_locked(t, at, p, e)) return changed::again;
   if (e.where == nullptr || !(e.value == seen)) return changed::full;
+  if (is_held(t, at.state, p.hash, *e.where)) [[unlikely]]
+    return changed::held;
   if (wanted.what == action::replace) return assign(t, at, e, wanted.word);
+  e.key_record = key_record_of<Policy>(*e.where);
   return remove(t, at, e);
 }
 
@@ -22,6 +25,7 @@ template <class Policy>
 void after_remove(table<Policy>& t, const thread_record& who, const hashed& h, const seen_entry<Policy>& e) noexcept {
   t.entries.add(who.id(), -1);
   if (t.places.is_bounded()) t.places.give(who.id());
+  retire_key(t, who, e.key_record);
   if (e.in == yard::chain) t.node_bag.add(who, node_of(*e.where));
   after_erase(t, who, h);
 }
@@ -38,7 +42,8 @@ CUBBY_OUTLINED mutated_as<typename Policy::stored_value> mutate_anywhere(table<P
     const auto wanted = f(seen);
     if (wanted.what == action::keep) return {true, action::keep, seen};
     changed how = changed::again;
-    while (how == changed::again) {
+    for (sync::backoff wait; how == changed::again || how == changed::held;) {
+      if (how == changed::held) wait.pause();
       home<Policy> at = lock_home(t, h);
       how = apply(t, at, p, seen, wanted, e);
       if (how == changed::done) unlock_changed(*at.at.line, at.state);
@@ -65,8 +70,8 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   const std::uint64_t word = lock_line(*seen.at.line);
   const unsigned slot = cpu::lowest_bit(seen.mask);
   // The same version: no entry of this bucket was erased or moved, so the slot is still that of the key.
-  if (((word ^ seen.state) & state::place_mask) != 0 || !(value_in<Policy>(seen.at.slots[slot]) == seen.value))
-      [[unlikely]] {
+  if ((((word ^ seen.state) & state::place_mask) | (word & state::held)) != 0 ||
+      !(value_in<Policy>(seen.at.slots[slot]) == seen.value)) [[unlikely]] {
     unlock_unchanged(*seen.at.line, word);
     return mutate_anywhere(t, who, p, f);
   }
@@ -77,10 +82,12 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
     maintenance(t, who);
     return {true, wanted.what, seen.value};
   }
+  const std::uint64_t record = key_record_of<Policy>(seen.at.slots[slot]);
   hide_tag(*seen.at.line, slot); // Linearization point of an erase.
   unlock_changed(*seen.at.line, word + state::version_step);
   t.entries.add(who.id(), -1);
   if (t.places.is_bounded()) t.places.give(who.id());
+  retire_key(t, who, record);
   after_erase(t, who, hashed_for(p.hash, t.fronts));
   return {true, wanted.what, seen.value};
 }

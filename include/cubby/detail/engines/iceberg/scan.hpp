@@ -49,7 +49,19 @@ void scan_backs(table<Policy>& t, unsigned number, copied_entries<Policy>& copie
     copied.show(f);
   }
 }
-template <class Policy, class F> void scan_chains(table<Policy>& t, F& f) {
+/// Shows the entry of a node. A wide value is copied under the lock of its front bucket, unless the entry has moved or has been erased.
+template <class Policy, class F>
+void show_node(table<Policy>& t, chain& c, const node<slot_of<Policy>>& n, copied_entries<Policy>& copied, F& f) {
+  if constexpr (wide_value<Policy>) {
+    const home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, n.entry), t.fronts));
+    if (is_linked(c, n)) copied.add(n.entry);
+    unlock_unchanged(*at.at.line, at.state);
+    copied.show(f);
+  } else {
+    f(key_in<Policy>(n.entry), value_in<Policy>(n.entry));
+  }
+}
+template <class Policy, class F> void scan_chains(table<Policy>& t, copied_entries<Policy>& copied, F& f) {
   using node_type = node<slot_of<Policy>>;
   for (std::uint64_t i = 0; i <= t.chain_mask; ++i) {
     // [link] acquire: pairs with [put-link]
@@ -57,7 +69,7 @@ template <class Policy, class F> void scan_chains(table<Policy>& t, F& f) {
     while (link != 0) {
       const node_type& n = *node_at<slot_of<Policy>>(link);
       link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
-      f(key_in<Policy>(n.entry), value_in<Policy>(n.entry));
+      show_node(t, t.chains[i], n, copied, f);
     }
   }
 }
@@ -74,7 +86,7 @@ template <class Policy, class F> void for_each(table<Policy>& t, F& f) {
   copied_entries<Policy> copied;
   for (;;) {
     const std::uint64_t merges = t.merges.load(sync::relaxed); // relaxed: read before the locks that a merge releases
-    scan_chains(t, f);
+    scan_chains(t, copied, f);
     for_each_segment(t, [&](unsigned number) { scan_backs(t, number, copied, f); });
     for_each_segment(t, [&](unsigned number) { scan_fronts(t, number, copied, f); });
     if (t.merges.load(sync::relaxed) == merges) return; // relaxed: behind the acquire of each lock

@@ -3,6 +3,7 @@
 // files beside this one.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/core/counter.hpp>
@@ -29,6 +30,36 @@ template <class Slot> struct node_policy {
   static constexpr bool disposes_plainly = true;
   [[nodiscard]] static std::uint64_t& retire_link(std::uint64_t word) noexcept { return node_at<Slot>(word)->retired; }
   static void dispose(std::uint64_t word) noexcept { give_raw(node_at<Slot>(word)); }
+};
+
+/// Key records of a codec that has them (core/text_codec.hpp), when their entries have left.
+template <class Policy> struct key_policy {
+  const Policy& codec;
+  static constexpr bool unique_words = true;
+  static constexpr bool disposes_plainly = true;
+  [[nodiscard]] static std::uint64_t& retire_link(std::uint64_t word) noexcept { return Policy::key_link(word); }
+  void dispose(std::uint64_t word) const noexcept { codec.dispose_key(word); }
+};
+/// The retire bag of keys, for codecs that need one.
+template <class Policy> struct key_bag {
+  key_bag(const Policy&, const domain_ref&) noexcept {}
+};
+template <class Policy>
+  requires requires { requires Policy::owns_keys; }
+struct key_bag<Policy> {
+  key_bag(const Policy& codec, const domain_ref& home) noexcept : keys{codec}, bag(keys, home) {}
+  key_policy<Policy> keys;
+  retire_bag<key_policy<Policy>, sync::shared> bag;
+};
+
+/// An entry that a `modify` holds. The record of an entry is its own; otherwise its key is.
+template <class Policy>
+using entry_identity =
+    std::conditional_t<Policy::in_records, typename Policy::stored_value, typename Policy::stored_key>;
+template <class Policy> struct held_entry {
+  std::uint64_t hash = 0;
+  entry_identity<Policy> entry{};
+  held_entry* next = nullptr;
 };
 
 /// A chain. Entries of several front buckets share it; it does not depend on the size of the table.
@@ -73,9 +104,12 @@ template <class Policy> struct table {
   retired_arrays<segment_type, sync::shared> retired{home};
   striped_counter<sync::shared> entries;
   sync::word<std::uint64_t> chained; // nodes in chains
+  small_lock<> holds_lock;           // taken after the lock of a front bucket
+  held_entry<Policy>* holds = nullptr;
   node_policy<slot_type> nodes;
   retire_bag<node_policy<slot_type>, sync::shared> node_bag{nodes, home};
   retire_bag<Policy, sync::shared> bag{policy, home};
+  key_bag<Policy> key_records{policy, home};
   background_worker worker; // idle unless growth is `background`
 };
 
@@ -118,13 +152,16 @@ CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_of(const table<Policy>& t, cons
 template <class Slot> struct back_bucket {
   back_line* line = nullptr;
   Slot* slots = nullptr;
+  sync::word<std::uint64_t>* version = nullptr; // only for keys of several words
 };
 template <class Policy>
 CUBBY_ALWAYS_INLINE back_bucket<slot_of<Policy>> back_at(const table<Policy>& t, std::uint64_t residue,
                                                          std::uint64_t copy) noexcept {
   const place p = place_at(residue, copy, t.backs);
   auto& s = segment_at(t, p.segment);
-  return {&s.back_lines[p.number], &s.behind[p.number * back_slots]};
+  if constexpr (slot_of<Policy>::wide_key)
+    return {&s.back_lines[p.number], &s.behind[p.number * back_slots], &s.back_versions[p.number]};
+  else return {&s.back_lines[p.number], &s.behind[p.number * back_slots]};
 }
 template <class Policy>
 CUBBY_ALWAYS_INLINE back_bucket<slot_of<Policy>> back_of(const table<Policy>& t, std::uint64_t hash,

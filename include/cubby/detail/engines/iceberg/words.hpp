@@ -62,10 +62,21 @@ CUBBY_ALWAYS_INLINE void put_entry(slot_of<Policy>& s, const typename Policy::st
   }
 }
 
-/// Whether the key words of a slot are those of the query; whole keys are compared by `matches`.
-template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE bool has_key_words(const slot_of<Policy>& s, const Probe& p) noexcept {
-  return key_in<Policy>(s) == key_asked(p);
+/// Whether the codec keeps long keys outside the slot, which the engine retires with their entries.
+template <class Policy> concept owns_keys = requires { requires Policy::owns_keys; };
+
+/// Whether the key of a slot is that of the query; for records, whether it may be, and `matches` compares whole keys. `is_whole()`: whether
+/// the words that were read are those of one entry. A key outside the slot is read only then. Otherwise the answer is true, and the
+/// caller finds the same reason to look again.
+template <class Policy, class Probe, class Whole>
+CUBBY_ALWAYS_INLINE bool has_key_words(const slot_of<Policy>& s, const Probe& p, const Whole& is_whole) noexcept {
+  const auto key = key_in<Policy>(s);
+  if constexpr (owns_keys<Policy>) {
+    if (!Policy::has_words(p, key)) return false;
+    return !Policy::needs_record(p) || !is_whole() || Policy::has_text(p, key);
+  } else {
+    return key == key_asked(p);
+  }
 }
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool matches(const Policy& policy, const Probe& p,

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codec of tables that keep text keys in their slots, beside small values: a key of up to `short_bytes` bytes lies in the slot, a
+// longer one in a key record, and the slot has its address, its hash and its size.
+//   short   words 0 ..      the bytes, zero-filled          last byte: the size
+//   long    word 0: address of the key record   word 1: hash   last word: size, last byte: 255
+// An engine that stores such keys makes, retires and disposes of the key records (`owns_keys`).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <cubby/detail/core/key.hpp>
+#include <cubby/detail/core/raw_memory.hpp>
+#include <cubby/detail/core/tuple_codec.hpp>
+#include <cubby/detail/platform/fail.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// The hashed key of a text. For a short text `key` is what a slot has; for a long one, all but its first word.
+template <class Key> struct text_probe {
+  std::uint64_t hash;
+  Key key;
+  std::uint64_t size;
+  const char* data; // read only for long texts
+};
+
+/// A long key outside the table. Its bytes follow it.
+struct key_record {
+  std::uint64_t link; // of the retire bag
+  std::uint64_t size;
+  [[nodiscard]] char* bytes() noexcept { return reinterpret_cast<char*>(this) + sizeof(key_record); }
+  [[nodiscard]] const char* bytes() const noexcept { return reinterpret_cast<const char*>(this) + sizeof(key_record); }
+};
+
+/// Values of at most so many words leave 23 bytes or more for the key in a slot of 64 bytes.
+template <class V>
+inline constexpr std::size_t text_value_words = std::is_same_v<V, no_value> ? 0 : words_of<V>;
+template <class V> concept text_value = std::is_same_v<V, no_value> || (tuple_value<V> && words_of<V> <= 5);
+/// Text keys that lie in slots: those that are their bytes and nothing else.
+template <class K, class V, class Hash> concept texts_in_slots = !is_spaced<K> && owns_bytes<K, Hash> && text_value<V>;
+
+template <class K, class V, class Hash, class Allocator> class text_codec {
+  static constexpr std::size_t value_words = text_value_words<V>;
+  static constexpr std::size_t key_words = (value_words <= 1 ? 4 : 8) - value_words;
+  static constexpr std::uint64_t long_mark = std::uint64_t{255} << 56;
+  using unit_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<std::uint64_t>;
+  using unit_traits = std::allocator_traits<unit_allocator>;
+
+public:
+  using key_type = K;
+  using mapped_type = V;
+  using hasher = Hash;
+  using allocator_type = Allocator;
+  using stored_key = words<key_words>;
+  using stored_value = words<value_words>;
+  using probe = text_probe<stored_key>;
+  static constexpr bool in_records = false;
+  static constexpr bool has_values = !std::is_same_v<V, no_value>;
+  static constexpr bool unique_words = false;
+  static constexpr bool owns_keys = true;
+  static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
+  /// The longest key that lies in a slot.
+  static constexpr std::size_t short_bytes = key_words * 8 - 1;
+  /// Whether a Q, which is not a K, can be used for lookups.
+  template <class Q>
+  static constexpr bool accepts =
+      !std::is_same_v<Q, K> && !is_spaced<Q> && std::is_convertible_v<const Q&, std::string_view>;
+
+  text_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
+
+  [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
+  [[nodiscard]] const Allocator& allocator() const noexcept { return allocator_; }
+
+  [[nodiscard, gnu::always_inline]] probe probe_of(std::string_view text) const {
+    const std::uint64_t hashed = hash_text(text);
+    if (text.size() <= short_bytes) [[likely]]
+      return {hashed, short_key(text), text.size(), text.data()};
+    stored_key key{};
+    key.at[1] = hashed;
+    key.at[key_words - 1] = long_mark | text.size();
+    return {hashed, key, text.size(), text.data()};
+  }
+  /// It may refer to the key record: use it only inside the guard that has shown the words.
+  [[nodiscard]] probe probe_of_slot(const stored_key& key, const stored_value&) const {
+    const std::string_view text = text_of(key);
+    probe out{hash_of(key), key, text.size(), text.data()};
+    if (is_long(key)) out.key.at[0] = 0;
+    else out.data = nullptr; // the bytes are in `key`
+    return out;
+  }
+  static constexpr bool is_legal(const probe&) noexcept { return true; }
+
+  template <class Q, class... A>
+  [[nodiscard]] made_as<stored_value> make(const probe&, const Q&, A&&... args) const {
+    if constexpr (has_values) return {true, words_from<stored_value>(V(std::forward<A>(args)...))};
+    else return {};
+  }
+  [[nodiscard]] static K key(const stored_key& key, const stored_value&) {
+    const std::string_view text = text_of(key);
+    return K(text.data(), text.size());
+  }
+  [[nodiscard]] static V value(const stored_value& word) noexcept {
+    if constexpr (has_values) return object_from<V>(word);
+    else return V{};
+  }
+  template <class Q> static const Q& kept_key(const stored_value&, const Q& asked) noexcept { return asked; }
+
+  // tuple_policy
+  [[nodiscard]] std::uint64_t hash_of(const stored_key& key) const noexcept {
+    return is_long(key) ? key.at[1] : hash_text(text_of(key));
+  }
+
+  // Engines that own the keys.
+  /// Whether a slot has the words of the probe's key, the address of a key record left out.
+  [[nodiscard, gnu::always_inline]] static bool has_words(const probe& p, const stored_key& key) noexcept {
+    std::uint64_t differ = is_long(p.key) ? 0 : key.at[0] ^ p.key.at[0];
+    for (std::size_t i = 1; i < key_words; ++i) differ |= key.at[i] ^ p.key.at[i];
+    return differ == 0;
+  }
+  /// For a long key whose words agree: whether its key record has the same text. The words must be those of one entry.
+  [[nodiscard]] static bool has_text(const probe& p, const stored_key& key) noexcept {
+    return is_same_text(record_of(key).bytes(), p.data, p.size);
+  }
+  [[nodiscard]] static constexpr bool needs_record(const probe& p) noexcept { return is_long(p.key); }
+  /// The words of a new entry's key. False: no memory for a key record.
+  [[nodiscard]] bool make_key(const probe& p, stored_key& out) const {
+    out = p.key;
+    if (!is_long(p.key)) return true;
+    key_record* const made = take_space(p.size);
+    if (made == nullptr) return false;
+    made->size = p.size;
+    std::memcpy(made->bytes(), p.data, p.size);
+    out.at[0] = std::bit_cast<std::uint64_t>(made);
+    return true;
+  }
+  /// The word that the engine retires when the entry has left, or 0 for a short key.
+  [[nodiscard]] static constexpr std::uint64_t key_word_to_retire(const stored_key& key) noexcept {
+    return is_long(key) ? key.at[0] : 0;
+  }
+  [[nodiscard]] static std::uint64_t& key_link(std::uint64_t word) noexcept {
+    return std::bit_cast<key_record*>(word)->link;
+  }
+  void dispose_key(std::uint64_t word) const noexcept {
+    auto* const gone = std::bit_cast<key_record*>(word);
+    give_back(gone, units_for(gone->size));
+  }
+
+private:
+  static constexpr bool by_operator_new = std::is_same_v<unit_allocator, std::allocator<std::uint64_t>>;
+
+  static constexpr bool is_long(const stored_key& key) noexcept { return key.at[key_words - 1] >> 56 == 255; }
+  static const key_record& record_of(const stored_key& key) noexcept {
+    return *std::bit_cast<const key_record*>(key.at[0]);
+  }
+  /// Refers to `key`, or to its record.
+  static std::string_view text_of(const stored_key& key) noexcept {
+    if (is_long(key)) return {record_of(key).bytes(), record_of(key).size};
+    return {reinterpret_cast<const char*>(key.at.data()), key.at[key_words - 1] >> 56};
+  }
+  [[gnu::always_inline]] static stored_key short_key(std::string_view text) noexcept {
+    stored_key key{};
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
+    const std::size_t whole = text.size() / 8;
+    for (std::size_t i = 0; i < key_words; ++i) { // of constant length, so that the words stay in registers
+      if (i < whole) key.at[i] = read_as<std::uint64_t>(bytes + 8 * i);
+      else if (i == whole) key.at[i] = rest_of(bytes, text.size());
+    }
+    key.at[key_words - 1] |= std::uint64_t{text.size()} << 56;
+    return key;
+  }
+  /// The last bytes of a text, fewer than 8.
+  [[gnu::always_inline]] static std::uint64_t rest_of(const unsigned char* bytes, std::size_t size) noexcept {
+    const std::size_t rest = size % 8;
+    if (rest == 0) return 0;
+    if (size > 8) return read_as<std::uint64_t>(bytes + size - 8) >> (8 * (8 - rest));
+    return read_up_to_8(bytes, rest);
+  }
+  [[nodiscard, gnu::always_inline]] std::uint64_t hash_text(std::string_view text) const {
+    if constexpr (hashes_bytes<Hash>) {
+      if (text.size() > 8) return hash_.of_long_text(text.data(), text.size());
+      return hash_.of_short_text(read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size()),
+                                 text.size());
+    } else {
+      return hash_(text.data() != nullptr ? text : std::string_view("", 0));
+    }
+  }
+
+  static constexpr std::size_t units_for(std::uint64_t size) noexcept { return (sizeof(key_record) + size + 7) / 8; }
+  [[nodiscard]] key_record* take_space(std::uint64_t size) const {
+    std::uint64_t* space = nullptr;
+    if constexpr (by_operator_new) {
+      space = take_raw<std::uint64_t>(units_for(size));
+    } else {
+      unit_allocator a(allocator_);
+      if (!fail::attempt([&] { space = std::to_address(unit_traits::allocate(a, units_for(size))); })) return nullptr;
+    }
+    return space == nullptr ? nullptr : ::new (static_cast<void*>(space)) key_record;
+  }
+  void give_back(key_record* gone, std::size_t units) const noexcept {
+    auto* const space = reinterpret_cast<std::uint64_t*>(gone);
+    if constexpr (by_operator_new) {
+      give_raw(space);
+    } else {
+      unit_allocator a(allocator_);
+      unit_traits::deallocate(a, std::pointer_traits<typename unit_traits::pointer>::pointer_to(*space), units);
+    }
+  }
+
+  [[no_unique_address]] seeded_hash<Hash> hash_;
+  [[no_unique_address]] Allocator allocator_;
+};
+
+} // namespace cubby::inline v0::detail
