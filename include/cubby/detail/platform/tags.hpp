@@ -69,15 +69,21 @@ CUBBY_ALWAYS_INLINE std::uint64_t match_narrow(const void* line, std::uint8_t ta
   return low | high << 32;
 }
 // The next two are assembly as a whole, so that they can stand in a function that is compiled for every processor. The registers from
-// zmm16 on belong to nobody there, and their use costs later SSE instructions nothing.
+// zmm16 on cost later SSE instructions nothing. Only a compiler that may use them knows their names.
+#if defined(__AVX512F__)
+#define CUBBY_AVX512_CLOBBERS , "xmm16", "k1"
+#else
+#define CUBBY_AVX512_CLOBBERS
+#endif
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx512(const void* line, std::uint8_t tag) noexcept {
   std::uint64_t mask;
   asm volatile("vpbroadcastb %k2, %%zmm16\n\tvpcmpeqb %1, %%zmm16, %%k1\n\tkmovq %%k1, %0"
                : "=r"(mask)
                : "m"(*static_cast<const char(*)[64]>(line)), "r"(std::uint32_t{tag})
-               : "memory");
+               : "memory" CUBBY_AVX512_CLOBBERS);
   return mask;
 }
+#undef CUBBY_AVX512_CLOBBERS
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx2(const void* line, std::uint8_t tag) noexcept {
   const auto* const at = static_cast<const char(*)[32]>(line);
   std::uint64_t low;

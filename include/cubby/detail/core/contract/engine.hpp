@@ -145,7 +145,8 @@ template <class E> concept batched = engine<E> && many_finding<E>;
 /// Hints, without effect on results. Inside a guard.
 ///  - `prefetch(probe)`: prefetches the line where a lookup begins. Never waits.
 ///  - `prefetch_record(probe)`, for records, some time after `prefetch`: reads that line and prefetches the record of its entry.
-///  - `prefetch_second(probe)`, for words, optional, some time after `prefetch`: reads that line and prefetches a second one that it leads to.
+///  - `prefetch_second(probe)`, without records, optional, some time after `prefetch`: reads that line and prefetches a second one that
+///    it leads to. Batches of inserts call it, and other batches if `entries_behind_line`: no entry is in the first line.
 template <class E>
 concept prefetching = lookup_engine<E> && requires(E& e, const typename E::probe& probe) {
   { e.prefetch(probe) } noexcept;
@@ -159,6 +160,7 @@ concept prefetching_second =
     prefetching<E> && !E::policy::in_records && requires(E& e, const typename E::probe& probe) {
       { e.prefetch_second(probe) } noexcept;
     };
+template <class E> concept entries_behind_line = prefetching_second<E> && requires { requires E::entries_behind_line; };
 
 /// `reserve(thread_record, entries)`, outside or inside a guard, for whose end it never waits: makes the table large enough for so
 /// many entries. False: no memory, or the bound of a `fixed` table is smaller; the table works on as before.

@@ -180,19 +180,22 @@ template <class Policy> node<slot_of<Policy>>* make_node() noexcept {
   auto* const space = take_raw<node<slot_of<Policy>>>(1);
   return space == nullptr ? nullptr : ::new (static_cast<void*>(space)) node<slot_of<Policy>>;
 }
+/// False: a growth has begun since the bucket was locked. It may have emptied the chain already, so the entry must not go there (I7).
 template <class Policy>
-void put_in_chain(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
+bool put_in_chain(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                   const typename Policy::stored_value& value, node<slot_of<Policy>>& made) noexcept {
   put_entry<Policy>(made.entry, key, value);
   chain& c = chain_of(t, at.h.hash);
   {
     lock_scope alone(c.lock);
+    if (!is_same_root(t, at.root)) return false; // behind a lock that the growth has held before it looked at the chain
     made.next.store(c.first.load(sync::relaxed), sync::relaxed); // relaxed, both: chains change under the lock
     // [put-link] release: pairs with [link]
     c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
   }
   t.chained.fetch_add(1, sync::relaxed); // relaxed: a figure
   at.state = state::with_behind(at.state, at.h.tag) | state::chained;
+  return true;
 }
 
 /// Puts an entry whose front bucket is full into the back yard or a chain.
@@ -203,8 +206,9 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
   if (how != changed::full) return how;
   auto* const made = make_node<Policy>();
   if (made == nullptr) return changed::no_memory;
-  put_in_chain(t, at, key, value, *made);
-  return changed::done;
+  if (put_in_chain(t, at, key, value, *made)) return changed::done;
+  give_raw(made);
+  return changed::again;
 }
 
 /// Puts a new entry into the first free slot. Linearization point of an insert: the tag, or for an entry behind the front bucket the

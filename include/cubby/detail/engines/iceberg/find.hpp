@@ -255,5 +255,13 @@ template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_front(const table<Poli
   const hashed h = hashed_for(hash, t.fronts);
   prefetch_line(front_of(t, h, first_root(t).level()).line);
 }
+/// The slot where the entry may be, or else where an insert puts it. Reads the front line.
+template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_slot(const table<Policy>& t, std::uint64_t hash) noexcept {
+  const hashed h = hashed_for(hash, t.fronts);
+  const auto at = front_of(t, h, first_root(t).level());
+  std::uint64_t mask = tags::match(at.line->tag_words, h.tag, t.unit);
+  if (mask == 0) mask = tags::match(at.line->tag_words, 0, t.unit);
+  if (mask != 0) prefetch_line(&at.slots[cpu::lowest_bit(mask)]);
+}
 
 } // namespace cubby::inline v0::detail::engines::iceberg

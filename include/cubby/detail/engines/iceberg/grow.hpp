@@ -72,6 +72,12 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   return count;
 }
 
+/// From here on threads take the units of the move.
+template <class Policy> void begin_units(table<Policy>& t, root_word r) noexcept {
+  // [begin-units] release: pairs with [take-unit]
+  t.work.cursor.store(work_cursor::of(r, 0).bits, sync::release);
+}
+
 /// What a share of a move has come to. `ended`: no unit was left to take.
 enum class share : std::uint8_t { idle, more, ended, no_memory };
 
@@ -79,15 +85,16 @@ enum class share : std::uint8_t { idle, more, ended, no_memory };
 template <class Policy> share move_share(table<Policy>& t, const thread_record& who, std::uint64_t at_most) noexcept {
   if (!first_root(t).moving()) return share::idle;
   // [take-unit] acquire: pairs with [begin-units]
-  const std::uint64_t begin = t.work.cursor.fetch_add(at_most, sync::acquire);
-  // The units belong to the move of this root: the cursor begins anew after the root is shown.
+  const work_cursor taken{t.work.cursor.fetch_add(at_most, sync::acquire)};
   const root_word r = first_root(t);
   if (!r.moving()) return share::idle;
   const std::uint64_t units = front_pairs(t, r.level());
+  const std::uint64_t begin = taken.unit();
+  // A move does not end before the units that were taken of it are done. So units of another move are behind its last one.
+  if (!taken.is_of(r)) return share::ended;
   if (begin >= units) {
     // relaxed: a hint; the units are taken once more if a pair was missed
-    if (t.work.missed.exchange(0, sync::relaxed) != 0)
-      t.work.cursor.store(0, sync::relaxed); // relaxed: pairs know whether they are done
+    if (t.work.missed.exchange(0, sync::relaxed) != 0) begin_units(t, r);
     return share::ended;
   }
   std::uint64_t count = 0;
@@ -110,15 +117,16 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
     // [hang-segment] release: pairs with [segment]
     t.segments[level].store(made, sync::release);
   }
-  t.work.cursor.store(std::uint64_t{1} << 62, sync::relaxed); // relaxed: until [begin-units] there is no unit to take
+  const std::uint64_t marks = root_word::moving_bit | (shrink ? root_word::shrinking_bit : 0);
+  const root_word next = r.next(level, marks);
+  // relaxed: until [begin-units] there is no unit to take
+  t.work.cursor.store(work_cursor::of(next, work_cursor::none).bits, sync::relaxed);
   // relaxed, all: nobody counts while no move is in progress
   t.work.done.store(0, sync::relaxed);
   t.work.missed.store(0, sync::relaxed); // relaxed: as above
-  const std::uint64_t marks = root_word::moving_bit | (shrink ? root_word::shrinking_bit : 0);
   // [show-level] seq_cst: pairs with [iceberg-root]
-  t.root.store(r.next(level, marks).bits, sync::seq_cst);
-  // [begin-units] release: pairs with [take-unit]
-  t.work.cursor.store(0, sync::release);
+  t.root.store(next.bits, sync::seq_cst);
+  begin_units(t, next);
   (shrink ? t.shrinks : t.growths).fetch_add(1, sync::relaxed); // relaxed: a figure
   t.duty.store(1, sync::relaxed);                               // relaxed: a hint to writes
   return true;

@@ -66,6 +66,12 @@ public:
     const auto& s = l.at.slots[detail::cpu::lowest_bit(l.mask)];
     prefetch_line(table_.policy.record_of(engines::iceberg::value_in<Codec>(s)));
   }
+  static constexpr bool entries_behind_line = !Codec::in_records;
+  CUBBY_ALWAYS_INLINE void prefetch_second(const probe& p) const noexcept
+    requires(!Codec::in_records)
+  {
+    engines::iceberg::prefetch_slot(table_, p.hash);
+  }
   CUBBY_ALWAYS_INLINE auto insert(thread_record& s, const probe& p, const value_type& value) {
     return engines::iceberg::insert(table_, s, p, value);
   }

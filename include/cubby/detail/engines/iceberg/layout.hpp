@@ -42,6 +42,7 @@ inline constexpr std::uint64_t ready =
 inline constexpr std::uint64_t chained = 4; // a chain may have entries of this bucket
 inline constexpr std::uint64_t writing = 8; // words of a wide value are being written
 inline constexpr std::uint64_t inherited = 16;
+inline constexpr std::uint64_t gone = 64; // a merge has moved the entries, and their copies here do not count
 inline constexpr std::uint64_t held = 32; // the list of holds may have an entry of the bucket (modify.hpp)
 inline constexpr unsigned filter_shift = 8;
 inline constexpr unsigned filter_bits = 24;

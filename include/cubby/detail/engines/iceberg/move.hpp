@@ -101,7 +101,8 @@ void merge_entry(table<Policy>& t, home<Policy>& lower, const slot_of<Policy>& f
   }
   changed how = changed::again;
   while (how == changed::again) how = put_back(t, lower, key, value); // again: its back buckets are moving, too
-  if (how == changed::full) put_in_chain(t, lower, key, value, spare.take());
+  if (how == changed::full)
+    (void)put_in_chain(t, lower, key, value, spare.take()); // this move has not ended, so it succeeds
 }
 
 enum class moved : std::uint8_t { now, earlier, no_memory };
@@ -129,7 +130,7 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
   lower.state = state::joined(lower.state, word);
   raise_version(lower);
   // [end-bucket] seq_cst: pairs with [ready], and with [lock-front]; lookups that see it look in the lower bucket
-  upper.line->state.store((word & ~state::ready) + state::version_step, sync::seq_cst);
+  upper.line->state.store(((word & ~state::ready) | state::gone) + state::version_step, sync::seq_cst);
   unlock_changed(*lower.at.line, lower.state);
   return moved::now;
 }
@@ -152,7 +153,7 @@ changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot
     const auto value = value_in<Policy>(from.slots[slot]);
     if (by_merge) t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
     if (fits) (void)put_new(t, at, key, value);
-    else put_in_chain(t, at, key, value, spare.take());
+    else (void)put_in_chain(t, at, key, value, spare.take()); // as in merge_entry
     raise_version(at); // before the tag is hidden: a lookup that misses the entry looks again
     (void)hide_in_back(from, back::with_tag(word, slot, 0));
     raise_version(at); // and after it, as in `remove`
@@ -194,8 +195,11 @@ void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<slot_
   if (there && fits) t.node_bag.add(who, std::bit_cast<std::uint64_t>(&n));
 }
 template <class Policy> void empty_chain(table<Policy>& t, const thread_record& who, chain& c) noexcept {
-  // [link] acquire: pairs with [put-link]
-  for (std::uint64_t link = c.first.load(sync::acquire); link != 0;) {
+  const auto first = [&] { // an insert that takes the lock later sees that the table grows
+    const lock_scope alone(c.lock);
+    return c.first.load(sync::relaxed); // relaxed: under the lock
+  }();
+  for (std::uint64_t link = first; link != 0;) {
     auto& n = *node_at<slot_of<Policy>>(link);
     link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
     empty_node(t, who, c, n);

@@ -29,6 +29,7 @@ void scan_fronts(table<Policy>& t, unsigned number, copied_entries<Policy>& copi
   auto& s = segment_at(t, number);
   for (std::uint64_t i = 0; i < s.fronts; ++i) {
     front_line& line = s.lines[i];
+    if (number != 0 && !is_ready(line)) continue; // a split writes its state without its lock
     const std::uint64_t word = lock_line(line);
     const bool in_use = number == 0 || (word & state::ready) != 0;
     for (std::uint64_t mask = in_use ? used_slots(line) : 0; mask != 0; mask &= mask - 1)
@@ -42,8 +43,10 @@ void scan_backs(table<Policy>& t, unsigned number, copied_entries<Policy>& copie
   auto& s = segment_at(t, number);
   for (std::uint64_t i = 0; i < s.backs; ++i) {
     back_line& line = s.back_lines[i];
+    if (number != 0 && !is_ready(line)) continue; // as above
     const std::uint64_t word = lock_back(line);
-    for (unsigned slot = 0; slot < back_slots; ++slot)
+    const bool in_use = number == 0 || (word & back::ready) != 0;
+    for (unsigned slot = 0; in_use && slot < back_slots; ++slot)
       if ((word >> (8 * slot) & 0x7f) != 0) copied.add(s.behind[i * back_slots + slot]);
     unlock_back(line, word);
     copied.show(f);
