@@ -61,6 +61,7 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
   prefetch_group::ring<pending<Policy>> ring;
   root_word roots[2];
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    if (first == last) return; // after a last group that is not full; the root of that one is still needed
     const root_word root = first_root(t);
     roots[first / prefetch_group::size % 2] = root;
     for (std::size_t i = first; i < last; ++i) {

@@ -62,7 +62,7 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   const std::uint64_t residue = unit % t.fronts;
   const pair_place p{residue, copy, r.level()};
   if (r.shrinking()) note(merge_front(t, r, p));
-  else if (split_front(t, p)) ++count;
+  else if (split_front(t, r, p)) ++count;
   const std::uint64_t last = (residue + 1) * t.backs / t.fronts;
   for (std::uint64_t b = residue * t.backs / t.fronts; b < last; ++b) {
     const pair_place q{b, copy, r.level()};
@@ -94,14 +94,14 @@ template <class Policy> share move_share(table<Policy>& t, const thread_record& 
   if (!taken.is_of(r)) return share::ended;
   if (begin >= units) {
     // relaxed: a hint; the units are taken once more if a pair was missed
-    if (t.work.missed.exchange(0, sync::relaxed) != 0) begin_units(t, r);
+    if (t.work.missed.exchange(0, sync::relaxed) == r.bits) begin_units(t, r);
     return share::ended;
   }
   std::uint64_t count = 0;
   bool missed = false;
   for (std::uint64_t unit = begin; unit < units && unit - begin < at_most; ++unit)
     count += move_unit(t, who, r, unit, missed);
-  if (missed) t.work.missed.store(1, sync::relaxed); // relaxed: as above
+  if (missed) t.work.missed.store(r.bits, sync::relaxed); // relaxed: as above
   count_moved(t, r, count);
   return missed ? share::no_memory : share::more;
 }

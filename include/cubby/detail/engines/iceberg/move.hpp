@@ -27,15 +27,17 @@ template <class Policy> void copy_slot(slot_of<Policy>& to, const slot_of<Policy
   put_entry<Policy>(to, key_in<Policy>(from), value_in<Policy>(from));
 }
 
-/// Splits a pair of front buckets. False: it is split already.
-template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) noexcept {
+/// Splits a pair of front buckets. False: it is split already, or the growth of this root has ended, and a shrink may have followed it.
+template <class Policy> bool split_front(table<Policy>& t, root_word r, const pair_place& p) noexcept {
   const auto lower = front_at(t, p.residue, p.copy);
   const auto upper = front_at(t, p.residue, p.upper());
   std::uint64_t word = lock_line(*lower.line);
-  if (is_ready(*upper.line)) {
+  if (!is_same_root(t, r) || is_ready(*upper.line)) {
     unlock_unchanged(*lower.line, word);
     return false;
   }
+  // A thread with an older root may lock a bucket that is not ready, and unlock it again with the state that it has read.
+  (void)lock_line(*upper.line);
   // Of an earlier growth, which has ended: nothing is behind the bucket (I7).
   if ((word & state::inherited) != 0) word &= ~state::behind_words;
   std::uint64_t gone = 0;
@@ -48,7 +50,7 @@ template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) 
     gone |= std::uint64_t{1} << slot;
   }
   const std::uint64_t below = (word & state::behind_mask) != 0 ? word | state::inherited : word;
-  // [show-bucket] release: pairs with [ready]; lookups that see it look there, and nowhere else
+  // [show-bucket] release: pairs with [ready], and with [lock-front]; lookups that see it look there, and nowhere else
   upper.line->state.store(state::ready | (below & (state::behind_words | state::held)), sync::release);
   for (; gone != 0; gone &= gone - 1) hide_tag(*lower.line, cpu::lowest_bit(gone));
   unlock_changed(*lower.line, below + state::version_step);
@@ -60,7 +62,7 @@ template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uin
 template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept {
   const pair_place p{h.residue, copy_of(h.copies, r.level() - 1), r.level()};
   if (is_ready(*front_at(t, p.residue, p.upper()).line)) return;
-  if (split_front(t, p)) count_moved(t, r, 1);
+  if (split_front(t, r, p)) count_moved(t, r, 1);
 }
 
 /// Nodes that a merge may need, so that it cannot fail half-way.
@@ -227,6 +229,7 @@ template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) n
     unlock_back(*lower.line, word);
     return false;
   }
+  (void)lock_back(*upper.line); // as in split_front
   std::uint64_t above = back::ready;
   for (unsigned slot = 0; slot < back_slots; ++slot) {
     const std::uint64_t tag = word >> (8 * slot) & 0x7f;
@@ -235,7 +238,7 @@ template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) n
     above = back::with_tag(above, slot, tag);
     word = back::with_tag(word, slot, 0);
   }
-  // [show-bucket] release: pairs with [ready], and with [back-tags]
+  // [show-bucket] release: pairs with [ready], with [lock-back], and with [back-tags]
   upper.line->store(above, sync::release);
   unlock_back(*lower.line, hide_in_back(lower, word));
   return true;

@@ -29,7 +29,7 @@ void scan_fronts(table<Policy>& t, unsigned number, copied_entries<Policy>& copi
   auto& s = segment_at(t, number);
   for (std::uint64_t i = 0; i < s.fronts; ++i) {
     front_line& line = s.lines[i];
-    if (number != 0 && !is_ready(line)) continue; // a split writes its state without its lock
+    if (number != 0 && !is_ready(line)) continue; // it has no entries
     const std::uint64_t word = lock_line(line);
     const bool in_use = number == 0 || (word & state::ready) != 0;
     for (std::uint64_t mask = in_use ? used_slots(line) : 0; mask != 0; mask &= mask - 1)

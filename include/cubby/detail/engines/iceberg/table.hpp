@@ -87,7 +87,7 @@ struct work_cursor {
 struct move_work {
   alignas(cpu::cache_line) sync::word<std::uint64_t> cursor; // work_cursor: the next unit that nobody has taken
   sync::word<std::uint64_t> done;                            // pairs, of both yards, that have split or merged
-  sync::word<std::uint64_t> missed;                          // 1: a pair was left for want of memory
+  sync::word<std::uint64_t> missed; // the root of a move that left a pair for want of memory, or 0
 };
 
 template <class Policy> struct table {
