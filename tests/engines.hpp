@@ -67,6 +67,9 @@ struct listed {
   static constexpr bool tuples = Storage == storage::tuples;
   static constexpr bool shared = Threads == threads_of::shared;
   static constexpr bool lookups_lock = !capabilities.lock_free_find;
+  /// Whether the engine keeps texts and tuples in its slots beside words and records.
+  static constexpr bool wide_slots =
+      Storage == storage::records && (std::is_same_v<Modes<Engine>, slot_text_mode<Engine>> || ...);
   static_assert(shared != capabilities.one_thread_only, "the list and the engine differ about threads");
   static_assert((Storage == storage::delegated) == capabilities.delegates,
                 "the list and the engine differ about writes");
@@ -84,12 +87,14 @@ using listed_engines = rest_of<void CUBBY_FOR_EACH_ENGINE(CUBBY_LISTED)>::type;
 template <class Line, template <class> class Mode>
 using mode_of = Mode<typename Line::engine>;
 
-/// One mode of each engine: records where it has them, since the sanitizers see more in them than in atomic words.
+/// One mode of each engine: records where it has them, since the sanitizers see more in them than in atomic words. Two
+/// of an engine that keeps texts in slots.
 template <class Line>
-using few_modes_of = join<types_if<Line::records && Line::shared && Line::lookups_lock, mode_of<Line, named_text_mode>>,
-                          types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, text_mode>>,
-                          types_if<Line::records && !Line::shared, mode_of<Line, word_mode>>,
-                          types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+using few_modes_of =
+    join<types_if<Line::records && Line::shared && Line::lookups_lock, mode_of<Line, named_text_mode>>,
+         types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, text_mode>>,
+         types_if<Line::records && !Line::shared, mode_of<Line, word_mode>>,
+         types_if<Line::wide_slots, mode_of<Line, slot_text_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
 template <class Line>
 using every_mode_of = std::conditional_t<Line::records || Line::tuples, typename Line::modes, ::testing::Types<>>;
 using every_mode =
@@ -99,7 +104,8 @@ using every_mode =
 template <class Line>
 using main_modes_of = join<types_if<Line::records, mode_of<Line, word_mode>>,
                            types_if<Line::records && Line::shared, mode_of<Line, named_text_mode>>,
-                           types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+                           types_if<Line::wide_slots, mode_of<Line, slot_text_mode>>,
+                           types_if<Line::tuples || Line::wide_slots, mode_of<Line, tuple_mode>>>;
 using main_modes =
     std::conditional_t<few_modes, join_over<few_modes_of, listed_engines>, join_over<main_modes_of, listed_engines>>;
 
@@ -108,10 +114,10 @@ using main_modes =
 template <class Line>
 using few_shared_modes_of =
     join<types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, text_mode>>,
-         types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+         types_if<Line::wide_slots, mode_of<Line, slot_text_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
 template <class Line>
-using shared_modes_of =
-    join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>>, few_shared_modes_of<Line>>;
+using shared_modes_of = join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>>,
+                             few_shared_modes_of<Line>, types_if<Line::wide_slots, mode_of<Line, tuple_mode>>>;
 using few_shared_modes = join_over<few_shared_modes_of, listed_engines>;
 using all_shared_modes = join_over<shared_modes_of, listed_engines>;
 using shared_modes = std::conditional_t<few_modes, few_shared_modes, all_shared_modes>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of keys and values that every test runs over: words in the slot, strings and wide values in records, keys
-// with a namespace. A mode makes keys and values from numbers and turns a value back, refusing one that is torn.
+// The kinds of keys and values that every test runs over: words in the slot, texts in the slot where an engine has them
+// there, strings and wide values in records, keys with a namespace. A mode makes keys and values from numbers and turns a
+// value back, refusing one that is torn.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,27 @@ struct text_mode {
   static std::uint64_t number_of_key(const key_type& k) { return std::stoull(k.substr(8)); }
   static mapped_type value(std::uint64_t n) { return text_value(n); }
   static std::uint64_t number(const mapped_type& v) { return text_number(v); }
+};
+
+/// Keys of 9 to 40 bytes beside values of a word. An engine that keeps texts in its slots has the even ones there, and the
+/// odd ones in key records.
+template <class Engine>
+struct slot_text_mode {
+  using engine = Engine;
+  using key_type = std::string;
+  using mapped_type = std::uint64_t;
+  using map = cubby::map<key_type, mapped_type, Engine>;
+  static constexpr std::size_t before = 8;
+  // The same first and last characters in all keys of a kind: only the whole key tells them apart.
+  static key_type key(std::uint64_t n) {
+    return "same-key" + std::to_string(n) + (n % 2 == 0 ? "" : "-which-is-too-long-for-a-slot");
+  }
+  static std::uint64_t number_of_key(const key_type& k) {
+    const std::uint64_t n = std::stoull(k.substr(before));
+    return key(n) == k ? n : torn;
+  }
+  static mapped_type value(std::uint64_t n) { return n; }
+  static std::uint64_t number(const mapped_type& v) { return v; }
 };
 
 struct wide_value {

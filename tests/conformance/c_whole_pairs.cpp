@@ -22,6 +22,7 @@ class c_whole_pairs : public ::testing::Test {};
 template <class Line>
 using pair_modes_of = join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>, mode_of<Line, wide_mode>,
                                     mode_of<Line, named_text_mode>>,
+                           types_if<Line::wide_slots, mode_of<Line, slot_text_mode>, mode_of<Line, tuple_mode>>,
                            types_if<Line::tuples, mode_of<Line, wide_mode>, mode_of<Line, tuple_mode>>>;
 using pair_modes = join_over<pair_modes_of, listed_engines>;
 TYPED_TEST_SUITE(c_whole_pairs, pair_modes);

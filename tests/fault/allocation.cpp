@@ -72,7 +72,7 @@ protected:
 template <class Line>
 using allocation_modes_of =
     join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>, mode_of<Line, text_mode>>,
-         types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+         types_if<Line::wide_slots, mode_of<Line, slot_text_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
 using allocation_modes =
     join<join_over<allocation_modes_of, listed_engines>, ::testing::Types<named_text_mode<cubby::dlht>>>;
 TYPED_TEST_SUITE(allocation, allocation_modes);
