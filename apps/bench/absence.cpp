@@ -72,6 +72,8 @@ std::string_view why_absent(engine_id e, const workload& w, bool latency) {
   if (is_limit(e) && (latency || updates_beside_finds(w))) return "stores nothing";
   if (wants_fresh_table(w) && is_feature_engine(e) && (feature_engine_of(e).features & resizing) == 0)
     return "does not grow";
+  if (e == engine_id::iceberg_full && (wants_fresh_table(w) || w.what == kind::ycsb_d))
+    return "does not grow, and has no places for new keys";
   if (w.what == kind::grow_shrink && !shrinks(e)) return "does not shrink by itself";
   if (updates_beside_finds(w) && latency)
     return "is asked by one thread while another updates, and nothing is timed by itself";

@@ -38,14 +38,14 @@ std::vector<engine_id> with_boost(std::vector<engine_id> engines) {
   return engines;
 }
 
-const std::vector<engine_id> everyone = with_boost({limit, dlht, dramhit, dramhit_pipe, tbb, cuckoo, lfht});
+const std::vector<engine_id> everyone = with_boost({limit, dlht, iceberg, dramhit, dramhit_pipe, tbb, cuckoo, lfht});
 // Where there is a line for each, five can be told apart at a look.
 const std::vector<engine_id> compared = with_boost({limit, dlht, dramhit, cuckoo});
 const std::vector<engine_id> tables = with_boost({dlht, dramhit, tbb, cuckoo, lfht});
 
 void add_main(std::vector<chapter>& all, std::uint64_t seed) {
   if (::access(word_list, R_OK) == 0) {
-    run_spec words = run_of(seed, with_boost({limit, dlht, dramhit, reference, tbb, cuckoo, lfht}),
+    run_spec words = run_of(seed, with_boost({limit, dlht, iceberg, dramhit, reference, tbb, cuckoo, lfht}),
                             {"get", "miss", "insdel", "put"});
     words.keys_from = word_list;
     words.keys = {0};
@@ -66,7 +66,7 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
        eight,
        {}});
   // Without cuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
-  run_spec populate = run_of(seed, with_boost({dlht, dramhit, reference, tbb, lfht}), {"populate"});
+  run_spec populate = run_of(seed, with_boost({dlht, iceberg, dramhit, reference, tbb, lfht}), {"populate"});
   all.push_back({"Population of a small table",
                  "All keys are inserted into a table that starts with space for 1024 and grows on demand (paper, "
                  "figure 7).",

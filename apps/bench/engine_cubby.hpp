@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <cubby/dramhit.hpp>
+#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 #include <cubby/relativistic.hpp>
@@ -158,10 +159,15 @@ using reference_adapter = map_adapter<cubby_map<K, V, cubby::reference, engine_i
 template <class K, class V>
 using relativistic_adapter = map_adapter<cubby_map<K, V, cubby::relativistic, engine_id::relativistic>>;
 
+template <class K, class V>
+using iceberg_adapter = map_adapter<cubby_map<K, V, cubby::iceberg, engine_id::iceberg>>;
+
 std::unique_ptr<table> make_dlht_keys(const table_spec& spec);
 std::unique_ptr<table> make_dlht_values(const table_spec& spec);
 std::unique_ptr<table> make_dramhit_keys(const table_spec& spec);
 std::unique_ptr<table> make_dramhit_values(const table_spec& spec);
+std::unique_ptr<table> make_iceberg_keys(const table_spec& spec);
+std::unique_ptr<table> make_iceberg_values(const table_spec& spec);
 std::unique_ptr<table> make_reference_keys(const table_spec& spec);
 std::unique_ptr<table> make_reference_values(const table_spec& spec);
 std::unique_ptr<table> make_relativistic_keys(const table_spec& spec);

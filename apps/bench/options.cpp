@@ -121,11 +121,12 @@ void check_partitioned(const run_spec& run) {
     throw bad_request("--engine partitioned: holds 8-byte keys and values alone; leave it out of this run");
 }
 
-void check_pipe(const run_spec& run) {
-  if (!asks_for(run, engine_id::dramhit_pipe)) return;
+// Engines for words and texts.
+void check_small(const run_spec& run, engine_id engine) {
+  if (!asks_for(run, engine)) return;
   if (run.value_sizes != std::vector<std::size_t>{8} || run.key_sizes != std::vector<std::size_t>{8})
-    throw bad_request(
-        "--engine dramhit-pipe: built for 8-byte values, and 8-byte keys or lines; leave it out of this run");
+    throw bad_request(fmt::format(
+        "--engine {}: built for 8-byte values, and 8-byte keys or lines; leave it out of this run", name_of(engine)));
 }
 
 void check_tuples(const run_spec& run) {
@@ -188,7 +189,8 @@ std::string default_engines(const run_spec& run) {
 
 void check_engines(const run_spec& run) {
   check_features(run);
-  check_pipe(run);
+  check_small(run, engine_id::dramhit_pipe);
+  check_small(run, engine_id::iceberg_full);
   check_tuples(run);
   check_partitioned(run);
   check_chains(run);

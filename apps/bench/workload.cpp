@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, named_engine_count> engines = {
     "dlht",       "dramhit",  "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
     "cuckoo",     "lfht",     "std",          "limit",          "relativistic", "ddds",      "rwlock",
     "limit-swap", "rcu",      "rcu-record",   "urcu-memb",      "urcu-bp",      "urcu-qsbr", "boost",
-    "phmap",      "folklore", "line-locks"};
+    "phmap",      "folklore", "line-locks",   "iceberg",        "iceberg-full"};
 
 /// Whether an engine of the list, whose words are joined by `_`, has an adapter here.
 constexpr bool is_measured(std::string_view engine) {
@@ -83,6 +83,7 @@ bool shrinks(engine_id e) {
   case engine_id::dramhit:
   case engine_id::dramhit_tuples:
   case engine_id::relativistic:
+  case engine_id::iceberg:
   case engine_id::ddds:
   case engine_id::rwlock: return true;
   default: return false;

@@ -36,9 +36,11 @@ enum class engine_id : std::uint8_t {
   boost,
   phmap,
   folklore,
-  line_locks
+  line_locks,
+  iceberg,
+  iceberg_full
 };
-inline constexpr std::size_t named_engine_count = 24;
+inline constexpr std::size_t named_engine_count = 26;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 

@@ -12,7 +12,7 @@ import bench_support
 from bench_readers import *  # noqa: F403
 from bench_support import Folder, cubby
 
-ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic"
+ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic,iceberg"
 DESIGNS = "folklore,line-locks"  # for 8-byte keys and values alone
 
 
@@ -22,7 +22,7 @@ class Results(Folder):
                                     "ycsb-c,ycsb-d,ycsb-f,skew", "--keys", "5000", "--threads", "2", "--seed", "9")
         self.check_schema(data)
         self.assertEqual(data["seed"], 9)
-        self.assertEqual(len(data["results"]), 11 * (9 + 6))
+        self.assertEqual(len(data["results"]), 12 * (9 + 6))
         self.assertTrue(all(len(r["rounds_mops"]) == 2 for r in data["results"]))
         for r in data["results"]:
             if r["engine"] == "limit":
@@ -49,7 +49,7 @@ class Results(Folder):
         data, _ = self.run_json("--engine", others, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
         self.check_schema(data)
         grown = [r for r in data["results"] if r["workload"] == "resize"]
-        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "lfht", "relativistic", "folklore", "line-locks", "ddds",
+        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "lfht", "relativistic", "iceberg", "folklore", "line-locks", "ddds",
                                                    "rwlock"})
         for r in grown:
             self.assertTrue(r["timeline"])
@@ -90,11 +90,11 @@ class Results(Folder):
 
     def test_tables_that_grow_and_shrink(self):
         page, out = self.folder / "page", self.folder / "out.json"
-        done = cubby("bench", "--engine", "relativistic,dlht,dramhit,ddds,rwlock,tbb", "--workload", "grow-shrink", "--keys", "6400",
+        done = cubby("bench", "--engine", "relativistic,iceberg,dlht,dramhit,ddds,rwlock,tbb", "--workload", "grow-shrink", "--keys", "6400",
                      "--threads", "2,4", "--batch", "1", "--seconds", "0.1", "--rounds", "1", "--json", str(out), "--report", str(page))
         self.assertEqual(done.returncode, 0, done.stderr)
         data = json.loads(out.read_text())
-        grown = {"relativistic", "dlht", "dramhit", "ddds", "rwlock"}
+        grown = {"relativistic", "iceberg", "dlht", "dramhit", "ddds", "rwlock"}
         self.assertEqual({(r["engine"], r["threads"]) for r in data["results"]}, {(e, n) for e in grown for n in (2, 4)})
         for r in data["results"]:
             keys = [t["keys"] for t in r["timeline"]]
@@ -113,6 +113,29 @@ class Results(Folder):
                                 "5000", "--threads", "2")
         self.check_schema(data)
         self.assertEqual(len(data["results"]), 2 * 7)
+
+    def test_a_full_table_takes_keys_that_come_and_go(self):
+        for text in ((), ("--key-kind", "12-40")):
+            with self.subTest(text=text):
+                data, shown = self.run_json("--engine", "iceberg-full,dlht", "--workload", "get,miss,insdel,put,upsert,populate,ycsb-d",
+                                            "--keys", "20000", "--threads", "2", "--batch", "1,32", *text)
+                self.check_schema(data)
+                self.assertEqual({r["workload"] for r in data["results"] if r["engine"] == "iceberg-full"},
+                                 {"get", "miss", "insdel", "put", "upsert"})
+                self.assertIn("no figure of iceberg-full under populate, ycsb-d: it does not grow", shown)
+        self.refused("bench", "--engine", "iceberg-full", "--value-size", "16", says="built for 8-byte values")
+        self.refused("bench", "--engine", "iceberg-full", "--workload", "populate", says="no engine of this run takes part")
+
+    def test_every_named_engine_has_a_colour(self):
+        engines = f"{ENGINES},{DESIGNS},dramhit,dramhit-pipe,dramhit-tuples,ddds,rwlock,iceberg-full"
+        for engine in ("boost", "phmap"):
+            if not cubby("bench", "--engine", engine, "--workload", "get", "--keys", "1k", "--seconds", "0.01", "--rounds", "1").returncode:
+                engines += f",{engine}"
+        page = self.folder / "page"
+        done = cubby("bench", "--engine", engines, "--workload", "get", "--keys", "1k,2k", "--threads", "1", "--seconds", "0.001",
+                     "--rounds", "1", "--report", str(page))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((page / "index.html").exists())
 
     def test_latency(self):
         data, shown = self.run_json("--engine", "dlht,tbb", "--workload", "get,populate", "--keys", "5000", "--latency")

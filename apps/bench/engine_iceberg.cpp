@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Front buckets, back buckets and chains: a table that grows at 91 per cent of its slots.
+#include "engine_cubby.hpp"
+
+namespace bench {
+
+std::unique_ptr<table> make_iceberg(const table_spec& spec) {
+  if (spec.key_size > 8) return make_iceberg_keys(spec);
+  return spec.value_size > 8 ? make_iceberg_values(spec) : build_small<iceberg_adapter>(spec);
+}
+
+} // namespace bench
