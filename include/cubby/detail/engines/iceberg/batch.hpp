@@ -54,16 +54,45 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
   return !may_be_behind(one.state, one.h.tag) && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
+/// Answers the requests [first, last), whose front lines have been asked for under `root`.
+template <class Policy, class Take>
+CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ring<pending<Policy>>& ring,
+                                      root_word root, std::size_t first, std::size_t last, Take& take) {
+  using found = found_as<typename Policy::stored_value>;
+  prefetch_group::put_off later;
+  std::uint64_t lines = 0;
+  for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
+  for (std::size_t i = first; i < last; ++i) {
+    const pending<Policy>& one = ring[i];
+    const std::uint64_t line = prefetch_group::bit_of_line(one.at.line);
+    typename Policy::stored_value value{};
+    glimpse how = glimpse::unsure;
+    if (!root.moving() && (lines & line) == 0) [[likely]]
+      how = answer_from_front(t, one, root, value);
+    if (how == glimpse::unsure) {
+      if (one.mask == 0) prefetch_behind(t, one.h, root.level());
+      lines |= line;
+      later.add(i);
+    } else {
+      take(i, found{how == glimpse::hit, value});
+    }
+  }
+  for (std::size_t k = 0; k < later.count(); ++k) {
+    const seen_entry<Policy> e = find_anywhere(t, ring[later[k]].probe);
+    take(later[k], found{e.where != nullptr, e.value});
+  }
+}
+
 /// Calls `take(i, found)` once for each i in [0, count) with the answer to the probe `make(i)`; requests for equal keys in their order.
 template <class Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
-  using found = found_as<typename Policy::stored_value>;
   prefetch_group::ring<pending<Policy>> ring;
-  root_word roots[2];
+  root_word roots[2]; // of this group, and of the next
+  const auto root_of = [&](std::size_t first)
+                           CUBBY_INLINED -> root_word& { return roots[first / prefetch_group::size % 2]; };
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     if (first == last) return; // after a last group that is not full; the root of that one is still needed
-    const root_word root = first_root(t);
-    roots[first / prefetch_group::size % 2] = root;
+    const root_word root = root_of(first) = first_root(t);
     for (std::size_t i = first; i < last; ++i) {
       pending<Policy>& one = ring[i];
       one.probe = make(i);
@@ -73,29 +102,7 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
     }
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
-    const root_word root = roots[first / prefetch_group::size % 2];
-    prefetch_group::put_off later;
-    std::uint64_t lines = 0;
-    for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
-    for (std::size_t i = first; i < last; ++i) {
-      const pending<Policy>& one = ring[i];
-      const std::uint64_t line = prefetch_group::bit_of_line(one.at.line);
-      typename Policy::stored_value value{};
-      glimpse how = glimpse::unsure;
-      if (!root.moving() && (lines & line) == 0) [[likely]]
-        how = answer_from_front(t, one, root, value);
-      if (how == glimpse::unsure) {
-        if (one.mask == 0) prefetch_behind(t, one.h, root.level());
-        lines |= line;
-        later.add(i);
-      } else {
-        take(i, found{how == glimpse::hit, value});
-      }
-    }
-    for (std::size_t k = 0; k < later.count(); ++k) {
-      const seen_entry<Policy> e = find_anywhere(t, ring[later[k]].probe);
-      take(later[k], found{e.where != nullptr, e.value});
-    }
+    answer_group(t, ring, root_of(first), first, last, take);
     return true;
   };
   prefetch_group::for_each(count, ask, answer);

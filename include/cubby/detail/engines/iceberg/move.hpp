@@ -19,8 +19,8 @@ struct pair_place {
 /// The slots of a bucket that have entries. Under its lock.
 inline std::uint64_t used_slots(const front_line& line) noexcept { return ~tags::match(line.tag_words, 0) & tags::all; }
 inline std::uint8_t tag_in(const front_line& line, unsigned slot) noexcept {
-  return static_cast<std::uint8_t>(line.tag_words[slot / 8].load(sync::relaxed) >>
-                                   (slot % 8 * 8)); // relaxed: under the lock
+  // relaxed: under the lock
+  return static_cast<std::uint8_t>(line.tag_words[slot / 8].load(sync::relaxed) >> (slot % 8 * 8));
 }
 
 template <class Policy> void copy_slot(slot_of<Policy>& to, const slot_of<Policy>& from) noexcept {
