@@ -36,6 +36,8 @@ template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) 
     unlock_unchanged(*lower.line, word);
     return false;
   }
+  // A scan, or a thread with an old root, may hold the upper bucket; what it stores at its unlock must not undo this.
+  (void)lock_line(*upper.line);
   // Of an earlier growth, which has ended: nothing is behind the bucket (I7).
   if ((word & state::inherited) != 0) word &= ~state::behind_words;
   std::uint64_t gone = 0;
@@ -48,7 +50,7 @@ template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) 
     gone |= std::uint64_t{1} << slot;
   }
   const std::uint64_t below = (word & state::behind_mask) != 0 ? word | state::inherited : word;
-  // [show-bucket] release: pairs with [ready]; lookups that see it look there, and nowhere else
+  // [show-bucket] release: pairs with [ready], and with [lock-front]; lookups that see it look there, and nowhere else
   upper.line->state.store(state::ready | (below & (state::behind_words | state::held)), sync::release);
   for (; gone != 0; gone &= gone - 1) hide_tag(*lower.line, cpu::lowest_bit(gone));
   unlock_changed(*lower.line, below + state::version_step);
@@ -223,6 +225,7 @@ template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) n
     unlock_back(*lower.line, word);
     return false;
   }
+  (void)lock_back(*upper.line); // as in split_front
   std::uint64_t above = back::ready;
   for (unsigned slot = 0; slot < back_slots; ++slot) {
     const std::uint64_t tag = word >> (8 * slot) & 0x7f;
@@ -231,7 +234,7 @@ template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) n
     above = back::with_tag(above, slot, tag);
     word = back::with_tag(word, slot, 0);
   }
-  // [show-bucket] release: pairs with [ready], and with [back-tags]
+  // [show-bucket] release: pairs with [ready], with [lock-back], and with [back-tags]
   upper.line->store(above, sync::release);
   unlock_back(*lower.line, hide_in_back(lower, word));
   return true;
