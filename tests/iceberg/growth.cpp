@@ -83,8 +83,8 @@ TEST(iceberg_growth, passes_the_eighth_doubling_and_a_dozen_more) {
 
 template <class Mode>
 class iceberg_grows_beside : public ::testing::Test {};
-using growing_modes = ::testing::Types<word_mode<cubby::iceberg>, text_mode<cubby::iceberg>, slot_text_mode<cubby::iceberg>,
-                                       tuple_mode<cubby::iceberg>>;
+using growing_modes = ::testing::Types<word_mode<cubby::iceberg>, text_mode<cubby::iceberg>,
+                                       slot_text_mode<cubby::iceberg>, tuple_mode<cubby::iceberg>>;
 TYPED_TEST_SUITE(iceberg_grows_beside, growing_modes);
 
 /// Each thread sees its own inserts at once, and nobody's go, from 64 slots up to thousands.
