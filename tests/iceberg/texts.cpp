@@ -20,15 +20,15 @@ struct equal_hash {
   std::uint64_t operator()(std::string_view) const noexcept { return 5; }
 };
 template <class V, class Hash = cubby::hash<std::string>>
-using texts = cubby::map<std::string, V, cubby::iceberg, Hash>;
-using text_words = texts<std::uint64_t>;
+using slot_texts = cubby::map<std::string, V, cubby::iceberg, Hash>;
+using text_words = slot_texts<std::uint64_t>;
 static_assert(text_words::mode == cubby::storage_mode::texts);
-static_assert(texts<std::uint64_t, equal_hash>::mode == cubby::storage_mode::texts);
-static_assert(texts<std::string>::mode == cubby::storage_mode::records);
+static_assert(slot_texts<std::uint64_t, equal_hash>::mode == cubby::storage_mode::texts);
+static_assert(slot_texts<std::string>::mode == cubby::storage_mode::records);
 
 /// A text of `size` bytes, which begins like all others of its kind.
-enum class kind : std::uint8_t { letters, zero_bytes, high_bytes };
-std::string text_of(std::size_t size, kind what) {
+enum class text_kind : std::uint8_t { letters, zero_bytes, high_bytes };
+std::string text_of(std::size_t size, text_kind what) {
   constexpr char bytes[] = {'a', '\0', '\xff'};
   return std::string(size, bytes[static_cast<unsigned>(what)]);
 }
@@ -38,8 +38,8 @@ void expect_all_sizes(Map& m) {
   using value = typename Map::mapped_type;
   constexpr std::size_t most = 300;
   std::uint64_t count = 0;
-  for (const kind what : {kind::letters, kind::zero_bytes, kind::high_bytes}) {
-    for (std::size_t size = what == kind::letters ? 0 : 1; size <= most; ++size) {
+  for (const text_kind what : {text_kind::letters, text_kind::zero_bytes, text_kind::high_bytes}) {
+    for (std::size_t size = what == text_kind::letters ? 0 : 1; size <= most; ++size) {
       const std::string k = text_of(size, what);
       ASSERT_FALSE(m.contains(k)) << size;
       ASSERT_TRUE(m.insert(k, value{count})) << size;
@@ -49,8 +49,8 @@ void expect_all_sizes(Map& m) {
   }
   ASSERT_EQ(m.size(), count);
   std::uint64_t n = 0;
-  for (const kind what : {kind::letters, kind::zero_bytes, kind::high_bytes}) {
-    for (std::size_t size = what == kind::letters ? 0 : 1; size <= most; ++size, ++n) {
+  for (const text_kind what : {text_kind::letters, text_kind::zero_bytes, text_kind::high_bytes}) {
+    for (std::size_t size = what == text_kind::letters ? 0 : 1; size <= most; ++size, ++n) {
       std::string k = text_of(size, what);
       ASSERT_EQ(m.find(k), value{n}) << size;
       ASSERT_EQ(m.find(std::string_view(k)), value{n}) << size;
@@ -69,8 +69,8 @@ void expect_all_sizes(Map& m) {
   });
   for (const unsigned one : met) ASSERT_EQ(one, 1u);
   ASSERT_TRUE(m.shrink_to_fit());
-  for (const kind what : {kind::letters, kind::zero_bytes, kind::high_bytes}) {
-    for (std::size_t size = what == kind::letters ? 0 : 1; size <= most; ++size) {
+  for (const text_kind what : {text_kind::letters, text_kind::zero_bytes, text_kind::high_bytes}) {
+    for (std::size_t size = what == text_kind::letters ? 0 : 1; size <= most; ++size) {
       ASSERT_TRUE(m.erase(text_of(size, what))) << size;
       ASSERT_FALSE(m.erase(text_of(size, what))) << size;
     }
@@ -83,7 +83,7 @@ TEST(iceberg_texts, of_every_size_are_told_apart) {
   expect_all_sizes(m);
 }
 TEST(iceberg_texts, of_every_size_with_equal_hashes_are_told_apart) {
-  texts<std::uint64_t, equal_hash> m(tiny_options());
+  slot_texts<std::uint64_t, equal_hash> m(tiny_options());
   expect_all_sizes(m);
 }
 
@@ -100,7 +100,7 @@ struct wide_number {
 };
 TEST(iceberg_texts, beside_values_of_every_width_are_told_apart) {
   const auto one = [](auto value) {
-    texts<decltype(value)> m(tiny_options());
+    slot_texts<decltype(value)> m(tiny_options());
     static_assert(decltype(m)::mode == cubby::storage_mode::texts);
     expect_all_sizes(m);
   };
@@ -112,13 +112,13 @@ TEST(iceberg_texts, beside_values_of_every_width_are_told_apart) {
 }
 TEST(iceberg_texts, in_sets_are_told_apart) {
   cubby::set<std::string, cubby::iceberg> s(tiny_options());
-  for (std::size_t size = 0; size <= 300; ++size) ASSERT_TRUE(s.insert(text_of(size, kind::zero_bytes))) << size;
+  for (std::size_t size = 0; size <= 300; ++size) ASSERT_TRUE(s.insert(text_of(size, text_kind::zero_bytes))) << size;
   for (std::size_t size = 0; size <= 300; ++size) {
-    ASSERT_FALSE(s.insert(text_of(size, kind::zero_bytes))) << size;
-    ASSERT_EQ(s.contains(text_of(size, kind::letters)), size == 0) << size;
+    ASSERT_FALSE(s.insert(text_of(size, text_kind::zero_bytes))) << size;
+    ASSERT_EQ(s.contains(text_of(size, text_kind::letters)), size == 0) << size;
   }
   EXPECT_EQ(s.size(), 301u);
-  for (std::size_t size = 0; size <= 300; ++size) ASSERT_TRUE(s.erase(text_of(size, kind::zero_bytes))) << size;
+  for (std::size_t size = 0; size <= 300; ++size) ASSERT_TRUE(s.erase(text_of(size, text_kind::zero_bytes))) << size;
 }
 
 /// The suite's mode has keys of both kinds: this is where it is seen.
