@@ -33,48 +33,59 @@ std::string text_of(std::size_t size, text_kind what) {
   return std::string(size, bytes[static_cast<unsigned>(what)]);
 }
 
+constexpr std::size_t most_bytes = 300;
+
+/// Calls `one(kind, size, number)` for each text: numbers 0, 1, 2 ...
+template <class One>
+std::uint64_t for_each_text(One one) {
+  std::uint64_t number = 0;
+  for (const text_kind what : {text_kind::letters, text_kind::zero_bytes, text_kind::high_bytes}) {
+    for (std::size_t size = what == text_kind::letters ? 0 : 1; size <= most_bytes; ++size) {
+      one(what, size, number);
+      if (::testing::Test::HasFatalFailure()) return number;
+      ++number;
+    }
+  }
+  return number;
+}
+
+/// A text that differs in one byte alone is absent.
+template <class Map>
+void expect_no_neighbours(const Map& m, text_kind what, std::size_t size) {
+  for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
+    std::string k = text_of(size, what);
+    k[at] = 'b';
+    ASSERT_FALSE(m.contains(k)) << size << " at " << at;
+  }
+}
+
 template <class Map>
 void expect_all_sizes(Map& m) {
   using value = typename Map::mapped_type;
-  constexpr std::size_t most = 300;
-  std::uint64_t count = 0;
-  for (const text_kind what : {text_kind::letters, text_kind::zero_bytes, text_kind::high_bytes}) {
-    for (std::size_t size = what == text_kind::letters ? 0 : 1; size <= most; ++size) {
-      const std::string k = text_of(size, what);
-      ASSERT_FALSE(m.contains(k)) << size;
-      ASSERT_TRUE(m.insert(k, value{count})) << size;
-      ASSERT_FALSE(m.insert(k, value{0})) << size;
-      ++count;
-    }
-  }
+  const std::uint64_t count = for_each_text([&](text_kind what, std::size_t size, std::uint64_t n) {
+    const std::string k = text_of(size, what);
+    ASSERT_FALSE(m.contains(k)) << size;
+    ASSERT_TRUE(m.insert(k, value{n})) << size;
+    ASSERT_FALSE(m.insert(k, value{0})) << size;
+  });
   ASSERT_EQ(m.size(), count);
-  std::uint64_t n = 0;
-  for (const text_kind what : {text_kind::letters, text_kind::zero_bytes, text_kind::high_bytes}) {
-    for (std::size_t size = what == text_kind::letters ? 0 : 1; size <= most; ++size, ++n) {
-      std::string k = text_of(size, what);
-      ASSERT_EQ(m.find(k), value{n}) << size;
-      ASSERT_EQ(m.find(std::string_view(k)), value{n}) << size;
-      if (size == 0) continue;
-      k.back() = 'b'; // differs in the last byte alone
-      ASSERT_FALSE(m.contains(k)) << size;
-      k.back() = text_of(1, what)[0];
-      k.front() = 'b';
-      ASSERT_FALSE(m.contains(k)) << size;
-    }
-  }
+  for_each_text([&](text_kind what, std::size_t size, std::uint64_t n) {
+    const std::string k = text_of(size, what);
+    ASSERT_EQ(m.find(k), value{n}) << size;
+    ASSERT_EQ(m.find(std::string_view(k)), value{n}) << size;
+    if (size != 0) expect_no_neighbours(m, what, size);
+  });
   std::vector<unsigned> met(count, 0);
   m.visit_all([&](const std::string& k, const value& v) {
     ASSERT_EQ(m.find(k), v);
-    ++met[std::uint64_t{v}];
+    ++met[static_cast<std::uint64_t>(v)];
   });
   for (const unsigned one : met) ASSERT_EQ(one, 1u);
   ASSERT_TRUE(m.shrink_to_fit());
-  for (const text_kind what : {text_kind::letters, text_kind::zero_bytes, text_kind::high_bytes}) {
-    for (std::size_t size = what == text_kind::letters ? 0 : 1; size <= most; ++size) {
-      ASSERT_TRUE(m.erase(text_of(size, what))) << size;
-      ASSERT_FALSE(m.erase(text_of(size, what))) << size;
-    }
-  }
+  for_each_text([&](text_kind what, std::size_t size, std::uint64_t) {
+    ASSERT_TRUE(m.erase(text_of(size, what))) << size;
+    ASSERT_FALSE(m.erase(text_of(size, what))) << size;
+  });
   EXPECT_EQ(m.size(), 0u);
 }
 
