@@ -13,14 +13,14 @@ namespace cubby_test {
 namespace {
 
 /// 128 keys share a hash, so that each group fills its front bucket, both back buckets, and a chain.
-struct group_hash {
+struct crowding_hash {
   using is_avalanching = void;
   using is_transparent = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept { return splitmix(key / 128); }
   std::uint64_t operator()(std::string_view text) const noexcept { return splitmix(text.empty() ? 0 : text[0]); }
 };
 
-using crowded_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg, group_hash>;
+using crowded_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg, crowding_hash>;
 
 template <class Map>
 void expect_each_once(Map& m, std::uint64_t count) {
@@ -83,8 +83,8 @@ TEST(iceberg_growth, passes_the_eighth_doubling_and_a_dozen_more) {
 
 template <class Mode>
 class iceberg_grows_beside : public ::testing::Test {};
-using growing_modes = ::testing::Types<word_mode<cubby::iceberg>, text_mode<cubby::iceberg>, slot_text_mode<cubby::iceberg>,
-                                       tuple_mode<cubby::iceberg>>;
+using growing_modes = ::testing::Types<word_mode<cubby::iceberg>, text_mode<cubby::iceberg>,
+                                       slot_text_mode<cubby::iceberg>, tuple_mode<cubby::iceberg>>;
 TYPED_TEST_SUITE(iceberg_grows_beside, growing_modes);
 
 /// Each thread sees its own inserts at once, and nobody's go, from 64 slots up to thousands.

@@ -12,7 +12,7 @@ inline std::uint64_t lock_line(front_line& line) noexcept {
   sync::backoff wait;
   for (;;) {
     std::uint64_t seen = line.state.load(sync::relaxed); // relaxed: the exchange decides
-    // [lock-front] acquire: pairs with [unlock-front]
+    // [lock-front] acquire: pairs with [unlock-front], with [show-bucket], and with [end-bucket]
     // relaxed: a failed attempt reads nothing that the lock protects
     if ((seen & state::locked) == 0 &&
         line.state.compare_exchange(seen, seen | state::locked, sync::acquire, sync::relaxed))
@@ -52,7 +52,7 @@ inline std::uint64_t lock_back(back_line& line) noexcept {
   sync::backoff wait;
   for (;;) {
     std::uint64_t seen = line.load(sync::relaxed); // relaxed: the exchange decides
-    // [lock-back] acquire: pairs with [show-back], and with [end-bucket]
+    // [lock-back] acquire: pairs with [show-back], with [show-bucket], and with [end-bucket]
     // relaxed: as for a front bucket
     if ((seen & back::locked) == 0 && line.compare_exchange(seen, seen | back::locked, sync::acquire, sync::relaxed))
       return seen;

@@ -210,6 +210,7 @@ CUBBY_OUTLINED seen_entry<Policy> find_anywhere(const table<Policy>& t, const Pr
 /// What the usual path of a lookup has met in the front bucket of the key. `unsure`: the entry may be elsewhere, or has changed.
 enum class glimpse : std::uint8_t { hit, miss, unsure };
 template <class Policy> struct front_hit {
+  root_word root;
   front<slot_of<Policy>> at;
   std::uint64_t state;
   std::uint64_t mask; // its lowest bit: the slot of the entry
@@ -220,6 +221,7 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p, front_hit<Policy>& out) noexcept {
   const hashed h = hashed_for(p.hash, t.fronts);
   const root_word root = first_root(t);
+  out.root = root;
   if (root.moving()) [[unlikely]]
     return glimpse::unsure;
   out.at = front_of(t, h, root.level());

@@ -42,7 +42,6 @@ inline constexpr std::uint64_t ready =
 inline constexpr std::uint64_t chained = 4; // a chain may have entries of this bucket
 inline constexpr std::uint64_t writing = 8; // words of a wide value are being written
 inline constexpr std::uint64_t inherited = 16;
-inline constexpr std::uint64_t gone = 64; // a merge has moved the entries, and their copies here do not count
 inline constexpr std::uint64_t held = 32; // the list of holds may have an entry of the bucket (modify.hpp)
 inline constexpr unsigned filter_shift = 8;
 inline constexpr unsigned filter_bits = 24;
@@ -115,7 +114,11 @@ template <> inline constexpr std::size_t word_count<std::uint64_t> = 1;
 template <std::size_t Keys, std::size_t Values> struct alignas(std::bit_ceil((Keys + Values) * 8)) slot {
   static constexpr bool wide_key = Keys > 1;
   sync::word<std::uint64_t> key[Keys];
-  sync::word<std::uint64_t> value[Values == 0 ? 1 : Values];
+  sync::word<std::uint64_t> value[Values];
+};
+template <std::size_t Keys> struct alignas(std::bit_ceil(Keys * 8)) slot<Keys, 0> {
+  static constexpr bool wide_key = Keys > 1;
+  sync::word<std::uint64_t> key[Keys];
 };
 template <class Policy>
 using slot_of = slot<word_count<typename Policy::stored_key>, word_count<typename Policy::stored_value>>;

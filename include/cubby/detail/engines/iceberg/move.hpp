@@ -132,7 +132,7 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
   lower.state = state::joined(lower.state, word);
   raise_version(lower);
   // [end-bucket] seq_cst: pairs with [ready], and with [lock-front]; lookups that see it look in the lower bucket
-  upper.line->state.store(((word & ~state::ready) | state::gone) + state::version_step, sync::seq_cst);
+  upper.line->state.store((word & ~state::ready) + state::version_step, sync::seq_cst);
   unlock_changed(*lower.at.line, lower.state);
   return moved::now;
 }

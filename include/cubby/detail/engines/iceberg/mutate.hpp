@@ -69,9 +69,9 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   if (wanted.what == action::keep) return {true, action::keep, seen.value};
   const std::uint64_t word = lock_line(*seen.at.line);
   const unsigned slot = cpu::lowest_bit(seen.mask);
-  // The same version: no entry of this bucket was erased or moved since, so the slot is still that of the key. A merge may have moved
-  // them before the lookup read the state: its copy was good enough for the lookup, but is not for a change.
-  if ((((word ^ seen.state) & state::place_mask) | (word & (state::held | state::gone))) != 0 ||
+  // The same version: no entry of this bucket was erased or moved, so the slot is still that of the key. The same root: the lookup has
+  // not met a bucket that a shrink had left before.
+  if ((((word ^ seen.state) & state::place_mask) | (word & state::held)) != 0 || !is_same_root(t, seen.root) ||
       !(value_in<Policy>(seen.at.slots[slot]) == seen.value)) [[unlikely]] {
     unlock_unchanged(*seen.at.line, word);
     return mutate_anywhere(t, who, p, f);

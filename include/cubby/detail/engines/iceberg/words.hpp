@@ -9,9 +9,12 @@ namespace cubby::inline v0::detail::engines::iceberg {
 template <class Policy> inline constexpr bool wide_value = word_count<typename Policy::stored_value> > 1;
 
 /// The value words. Each is read at once; `lookup` proves that they belong together.
-template <class Policy> CUBBY_ALWAYS_INLINE typename Policy::stored_value value_in(const slot_of<Policy>& s) noexcept {
+template <class Policy> CUBBY_ALWAYS_INLINE typename Policy::stored_value
+value_in([[maybe_unused]] const slot_of<Policy>& s) noexcept {
   using stored = typename Policy::stored_value;
-  if constexpr (requires { stored::count; }) {
+  if constexpr (word_count<stored> == 0) {
+    return {};
+  } else if constexpr (requires { stored::count; }) {
     stored out{};
     // [value-word] acquire: pairs with [put-value]
     for (std::size_t i = 0; i < stored::count; ++i) out.at[i] = s.value[i].load(sync::acquire);
@@ -39,8 +42,11 @@ template <class Probe> CUBBY_ALWAYS_INLINE auto key_asked(const Probe& p) noexce
 }
 
 template <class Policy>
-CUBBY_ALWAYS_INLINE void put_value(slot_of<Policy>& s, const typename Policy::stored_value& value) noexcept {
-  if constexpr (requires { value.at; }) {
+CUBBY_ALWAYS_INLINE void put_value([[maybe_unused]] slot_of<Policy>& s,
+                                   [[maybe_unused]] const typename Policy::stored_value& value) noexcept {
+  if constexpr (word_count<typename Policy::stored_value> == 0) {
+    return;
+  } else if constexpr (requires { value.at; }) {
     // [put-value] release: pairs with [value-word]
     for (std::size_t i = 0; i < value.count; ++i) s.value[i].store(value.at[i], sync::release);
   } else {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each verb against entries that move: iceberg grows, shrinks, or lets others of the same bucket come and go while a verb
+// stands still at any of its steps, and a verb runs while the mover stands still at any of its own. The key lies in the front
+// bucket, in the back yard or in a chain.
+#include "linearizability/migrations.hpp"
+
+namespace cubby_test {
+namespace {
+
+using namespace scripted;
+
+/// The keys of a schedule and the crowd share one bucket in a table of any size.
+struct iceberg_bucket_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return key < 16 || key >= 1000 ? 5 : splitmix(key); }
+};
+/// The same, but a doubling parts each hot key from the crowd, or leaves it there.
+struct iceberg_parting_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return key < 1000 ? splitmix(key) : splitmix(key % 8); }
+};
+
+constexpr std::uint64_t crowd_key = 1000;
+template <class Coding>
+void insert_crowd(typename Coding::map& m, std::uint64_t size) {
+  for (std::uint64_t k = 0; k < size; ++k) EXPECT_TRUE(m.insert(crowd_key + k, Coding::encode(k)));
+}
+template <class Coding>
+void erase_crowd(typename Coding::map& m, std::uint64_t from, std::uint64_t to) {
+  for (std::uint64_t k = from; k < to; ++k) EXPECT_TRUE(m.erase(crowd_key + k));
+}
+
+/// Crowds that leave the hot keys the front bucket, the back yard, or a chain.
+constexpr std::uint64_t crowds[] = {0, 56, 80};
+
+/// The table stands at 64 or 128 slots; the crowd is there, and leaves space in front for what is moved.
+template <class Coding>
+migration<Coding> iceberg_growth(const char* name, std::uint64_t crowd, bool space) {
+  using map = typename Coding::map;
+  return {name, [crowd](map& m) { insert_crowd<Coding>(m, crowd); },
+          [crowd, space](map& m) {
+            if (space) erase_crowd<Coding>(m, 0, crowd / 2);
+            EXPECT_TRUE(m.reserve(100));
+            erase_crowd<Coding>(m, space ? crowd / 2 : 0, crowd);
+          }};
+}
+template <class Coding>
+migration<Coding> iceberg_shrink(const char* name, std::uint64_t crowd) {
+  using map = typename Coding::map;
+  return {name,
+          [crowd](map& m) {
+            EXPECT_TRUE(m.reserve(200));
+            insert_crowd<Coding>(m, crowd);
+          },
+          [crowd](map& m) {
+            erase_crowd<Coding>(m, 0, crowd / 2);
+            EXPECT_TRUE(m.shrink_to_fit());
+            erase_crowd<Coding>(m, crowd / 2, crowd);
+          }};
+}
+/// Slots of the key's bucket become free and are filled again, in all levels.
+template <class Coding>
+migration<Coding> iceberg_churn(const char* name, std::uint64_t crowd) {
+  using map = typename Coding::map;
+  return {name, [crowd](map& m) { insert_crowd<Coding>(m, crowd); },
+          [crowd](map& m) {
+            if (crowd > 2) erase_crowd<Coding>(m, crowd - 2, crowd);
+            for (std::uint64_t k = 500; k < 503; ++k) EXPECT_TRUE(m.insert(crowd_key + k, Coding::encode(k)));
+            erase_crowd<Coding>(m, 500, 503);
+            if (crowd > 2) erase_crowd<Coding>(m, 0, crowd - 2);
+          }};
+}
+
+template <class Coding>
+std::vector<migration<Coding>> iceberg_migrations() {
+  std::vector<migration<Coding>> all;
+  for (const std::uint64_t crowd : crowds) {
+    all.push_back(iceberg_growth<Coding>("grow", crowd, false));
+    if (crowd != 0) all.push_back(iceberg_growth<Coding>("grow into space", crowd, true));
+    all.push_back(iceberg_shrink<Coding>("shrink", crowd));
+    all.push_back(iceberg_churn<Coding>("churn", crowd));
+  }
+  return all;
+}
+
+template <class Coding>
+class iceberg_moves : public ::testing::Test {};
+using iceberg_codings = ::testing::Types<
+    word_coding<cubby::iceberg, iceberg_bucket_hash>, word_coding<cubby::iceberg, iceberg_parting_hash>,
+    record_coding<cubby::iceberg, iceberg_bucket_hash>, record_coding<cubby::iceberg, iceberg_parting_hash>>;
+TYPED_TEST_SUITE(iceberg_moves, iceberg_codings);
+
+constexpr std::uint64_t brought = 60; // the value that a caller brings
+
+TYPED_TEST(iceberg_moves, past_a_verb_that_stands_still_at_any_step) {
+  random_source random(3600);
+  for_each_combination_of(iceberg_migrations<TypeParam>(), scripted_acts,
+                          [&](auto& how, auto& where, bool present, act what, const std::string& name) {
+                            if (!random.one_in(rarity(6))) return true;
+                            for (std::uint64_t i = 0;; ++i) {
+                              arena<TypeParam> a(how, where, present);
+                              const auto caller = a.caller(what, brought);
+                              const bool last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
+                              (void)a.r.turns.ends_alone(a.mover);
+                              a.r.turns.run_until(caller, scheduler::never);
+                              if (!a.ended(name + std::to_string(i))) return false;
+                              if (last) return true;
+                            }
+                          });
+}
+
+/// A move has thousands of steps, so chance chooses where it stands.
+TYPED_TEST(iceberg_moves, that_stand_still_while_a_verb_runs) {
+  random_source random(3700);
+  for_each_combination_of(iceberg_migrations<TypeParam>(), scripted_acts,
+                          [&](auto& how, auto& where, bool present, act what, const std::string& name) {
+                            if (!random.one_in(rarity(6))) return true;
+                            for (std::uint64_t j = random.below(100);; j += 1 + random.below(200)) {
+                              arena<TypeParam> a(how, where, present);
+                              const auto caller = a.caller(what, brought);
+                              bool last = false;
+                              for (std::uint64_t left = j; left != 0 && !last;) { // in slices, as `ends_alone`
+                                const std::uint64_t slice = std::min<std::uint64_t>(left, 3000);
+                                last = a.r.turns.run(a.mover, slice) == scheduler::stopped::finished;
+                                left -= slice;
+                              }
+                              a.r.turns.run_until(caller, scheduler::never);
+                              if (!a.ended(name + std::to_string(j))) return false;
+                              if (last) return true;
+                            }
+                          });
+}
+
+/// A scan stands still with a bucket locked that a growth is about to show. The bucket must not vanish when the scan goes on.
+TYPED_TEST(iceberg_moves, past_a_scan_that_stands_still_at_any_step) {
+  for (const auto& how : iceberg_migrations<TypeParam>()) {
+    for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
+      arena<TypeParam> a(how, places[1], true);
+      std::vector<unsigned> met(hot_keys, 0);
+      const auto scanner = a.r.turns.start([&] {
+        a.r.map.handle().visit_all([&](const auto& k, const auto&) {
+          if (k < hot_keys) ++met[k];
+        });
+      });
+      const bool mid_growth = a.r.turns.run(a.mover, i * 7 % 1500) != scheduler::stopped::finished;
+      const bool last = a.r.turns.run(scanner, i) == scheduler::stopped::finished;
+      if (mid_growth) (void)a.r.turns.ends_alone(a.mover);
+      ASSERT_TRUE(a.ended(std::string(how.name) + ", stopped at " + std::to_string(i)));
+      for (const std::uint64_t k : {4u, 5u, 6u, 7u, 8u, 10u}) ASSERT_GE(met[k], 1u) << how.name << " " << i;
+      if (last) break;
+    }
+  }
+}
+
+/// Two inserts of one key, and an erase that frees a slot in the front bucket between them: one insert succeeds. Random pairs of stops.
+TYPED_TEST(iceberg_moves, of_places_do_not_double_a_key) {
+  random_source random(3800);
+  for (const std::uint64_t crowd : {std::uint64_t{56}, std::uint64_t{80}}) {
+    for (std::uint64_t round = 0; round < scaled(400); ++round) {
+      run<TypeParam> r(tiny_options());
+      insert_crowd<TypeParam>(r.map, crowd);
+      const script one{{act::insert, 10, 5}, {act::find, 10}},
+          two{{act::insert, 10, 6}, {act::erase, 10}, {act::insert, 10, 7}};
+      const auto a = r.thread(one), b = r.thread(two);
+      const auto c = r.turns.start([&] {
+        auto h = r.map.handle();
+        for (std::uint64_t k = 0; k < 3; ++k) EXPECT_TRUE(h.erase(crowd_key + k));
+      });
+      const std::uint64_t stops[] = {random.below(80), random.below(80), random.below(40)};
+      r.turns.run(a, stops[0]);
+      r.turns.run(b, stops[1]);
+      r.turns.run(c, stops[2]);
+      r.turns.run(b, random.below(200));
+      r.turns.run_until(a, scheduler::never);
+      const finding f = r.end(hot_keys);
+      ASSERT_EQ(f.what, judgement::linearizable)
+          << "stops " << stops[0] << " " << stops[1] << " " << stops[2] << " seed " << run_seed() << "\n"
+          << f.text;
+      std::uint64_t met = 0;
+      r.map.visit_all([&](const auto& k, const auto&) { met += k == 10 ? 1 : 0; });
+      ASSERT_EQ(met, r.map.contains(10) ? 1u : 0u);
+      ASSERT_EQ(r.map.size(), crowd - 3 + met);
+    }
+  }
+}
+
+} // namespace
+} // namespace cubby_test
