@@ -212,6 +212,11 @@ TEST(explore, relativistic_casts) { explore_group("relativistic casts", relativi
 TEST(explore, relativistic_looks) { explore_group("relativistic looks", relativistic_looks(), 3); }
 TEST(explore, relativistic_modifies) { explore_group("relativistic modifies", relativistic_modifies(), 3); }
 TEST(explore, relativistic_thread) { explore_group("relativistic thread", relativistic_background(), 3); }
+TEST(explore, iceberg_reuse) { explore_group("iceberg reuse", iceberg_reuse(), 4); }
+TEST(explore, iceberg_growth) { explore_group("iceberg growth", iceberg_growth(), 8); }
+TEST(explore, iceberg_merges) { explore_group("iceberg merges", iceberg_merges(), 6); }
+TEST(explore, iceberg_fronts) { explore_group("iceberg fronts", iceberg_fronts(), 5); }
+TEST(explore, iceberg_modifies) { explore_group("iceberg modifies", iceberg_modifies(), 3); }
 TEST(explore, partitioned_writes) { explore_group("partitioned writes", partitioned_writes(), 4); }
 TEST(explore, partitioned_rebuilds) { explore_group("partitioned rebuilds", partitioned_rebuilds(), 3); }
 TEST(explore, partitioned_newcomers) { explore_group("partitioned newcomers", partitioned_newcomers(), 2); }
