@@ -20,12 +20,15 @@ struct explored_words {
   using engine = Engine;
   using hash = placed_hash;
   using value = std::uint64_t;
+  using key_type = std::uint64_t;
   static constexpr bool in_records = false;
   static constexpr bool scans_may_repeat = false; ///< F.1
   template <class Map>
   static std::string name(const Map&, const void*) {
     return {};
   }
+  static key_type encode_key(std::uint64_t n) { return n; }
+  static std::uint64_t decode_key(key_type key) { return key; }
   static value encode(std::uint64_t n) { return n; }
   static std::uint64_t decode(const value& v) { return v; }
 };
@@ -34,12 +37,15 @@ struct explored_records {
   using engine = Engine;
   using hash = placed_hash;
   using value = wide_value;
+  using key_type = std::uint64_t;
   static constexpr bool in_records = true;
   static constexpr bool scans_may_repeat = false; ///< F.1
   template <class Map>
   static std::string name(const Map&, const void*) {
     return {};
   }
+  static key_type encode_key(std::uint64_t n) { return n; }
+  static std::uint64_t decode_key(key_type key) { return key; }
   static value encode(std::uint64_t n) { return {n, ~n, n * 3}; }
   static std::uint64_t decode(const value& v) { return v == encode(v.number) ? v.number : torn; }
 };
@@ -52,12 +58,12 @@ inline verb verb_of(act what) {
 }
 
 /// `update`; or `modify`, whose function must have run once if it found the key, and not at all if not.
-template <class Handle, class F>
-bool renew(Handle& handle, const call& c, const F& make) {
-  if (c.what != act::modify) return handle.update(c.key, make);
+template <class Handle, class Key, class F>
+bool renew(Handle& handle, const call& c, const Key& key, const F& make) {
+  if (c.what != act::modify) return handle.update(key, make);
   if constexpr (Handle::capabilities.exclusive_modify) {
     unsigned runs = 0;
-    const bool found = handle.modify(c.key, [&](auto& value) {
+    const bool found = handle.modify(key, [&](auto& value) {
       ++runs;
       value = make(value);
     });
@@ -84,7 +90,7 @@ std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c,
 }
 
 template <class Coding>
-using explored_map = cubby::map<std::uint64_t, typename Coding::value, typename Coding::engine, typename Coding::hash,
+using explored_map = cubby::map<typename Coding::key_type, typename Coding::value, typename Coding::engine, typename Coding::hash,
                                 arena_allocator<std::byte>>;
 
 } // namespace cubby_test

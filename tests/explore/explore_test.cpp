@@ -151,6 +151,42 @@ TEST(explore_control, writers_of_a_partition_are_explored_to_the_end) {
   explore_to_the_end(partitioned_newcomers(), "newcomers dp:", 1);
 }
 
+/// The same, and then so many schedules drawn at random from a seed that does not change.
+void explore_and_draw(const std::vector<scenario>& all, const std::string& kind, unsigned most, std::uint64_t draws) {
+  explore_to_the_end(all, kind, most);
+  for (const scenario& s : all) {
+    if (!s.name.starts_with(kind)) continue;
+    explorer e(s);
+    ASSERT_TRUE(e.search(0, no_end)); // learns how long schedules are
+    ASSERT_TRUE(e.search_at_random(1, draws, no_end)) << (e.failed() ? e.failed()->text : std::string());
+  }
+}
+
+TEST(explore_control, slots_of_a_back_yard_that_are_filled_again_are_explored_to_the_end) {
+  for (const char* const table : {"iw", "ip", "it"}) {
+    const std::string kind = std::string("back slot ") + table + ":";
+    explore_to_the_end(iceberg_reuse(), kind, 1);
+    explore_and_draw(iceberg_reuse(), kind + " insert key 1=5; 112 still; erase key 1, insert key 7=6 | find key 1", 1, 20000);
+  }
+}
+
+TEST(explore_control, buckets_that_split_and_merge_are_explored_to_the_end) {
+  explore_to_the_end(iceberg_growth(), "split ip:", 1);
+  explore_to_the_end(iceberg_merges(), "merge iw:", 1);
+  explore_to_the_end(iceberg_merges(), "merge into a full bucket iw:", 1);
+}
+
+TEST(explore_control, entries_that_come_to_the_front_are_explored_to_the_end) {
+  explore_to_the_end(iceberg_fronts(), "from the back iw:", 1);
+  explore_to_the_end(iceberg_fronts(), "from a chain iw:", 1);
+  explore_to_the_end(iceberg_fronts(), "behind iw:", 1);
+}
+
+TEST(explore_control, entries_that_a_modify_holds_are_explored_to_the_end) {
+  explore_to_the_end(iceberg_modifies(), "modify iw:", 1);
+  explore_to_the_end(iceberg_modifies(), "modify behind iw:", 1);
+}
+
 /// Two threads that take two locks in opposite orders.
 TEST(explore_control, a_deadlock_is_a_livelock_and_is_reported) {
   cubby::detail::small_lock<> first, second;
@@ -212,6 +248,11 @@ TEST(explore, relativistic_casts) { explore_group("relativistic casts", relativi
 TEST(explore, relativistic_looks) { explore_group("relativistic looks", relativistic_looks(), 3); }
 TEST(explore, relativistic_modifies) { explore_group("relativistic modifies", relativistic_modifies(), 3); }
 TEST(explore, relativistic_thread) { explore_group("relativistic thread", relativistic_background(), 3); }
+TEST(explore, iceberg_reuse) { explore_group("iceberg reuse", iceberg_reuse(), 4); }
+TEST(explore, iceberg_growth) { explore_group("iceberg growth", iceberg_growth(), 8); }
+TEST(explore, iceberg_merges) { explore_group("iceberg merges", iceberg_merges(), 6); }
+TEST(explore, iceberg_fronts) { explore_group("iceberg fronts", iceberg_fronts(), 5); }
+TEST(explore, iceberg_modifies) { explore_group("iceberg modifies", iceberg_modifies(), 3); }
 TEST(explore, partitioned_writes) { explore_group("partitioned writes", partitioned_writes(), 4); }
 TEST(explore, partitioned_rebuilds) { explore_group("partitioned rebuilds", partitioned_rebuilds(), 3); }
 TEST(explore, partitioned_newcomers) { explore_group("partitioned newcomers", partitioned_newcomers(), 2); }

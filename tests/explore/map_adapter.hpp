@@ -20,6 +20,7 @@ namespace cubby_test {
 template <class Coding>
 class map_adapter final : public adapter {
   using value = typename Coding::value;
+  using key_type = typename Coding::key_type;
   using map = explored_map<Coding>;
   using request = typename map::request_type;
   using reply = typename map::reply_type;
@@ -71,7 +72,7 @@ public:
       if (lanes[0].back().r.ok) there.emplace_back(key, lanes[0].back().r.result);
     }
     for (const auto& [key, number] : still_) {
-      const auto got = handles_[0].find(key);
+      const auto got = handles_[0].find(Coding::encode_key(key));
       if (!got || Coding::decode(*got) != number)
         complain("key " + std::to_string(key) + ", untouched, is not as it was");
     }
@@ -104,15 +105,18 @@ private:
   /// False: its mover has stopped inside it for ever, and no verb may be called any more.
   bool prepare(const scenario& s) {
     if (!let_mover_finish()) return false;
-    for (const auto& [key, number] : still_) map_->insert(key, Coding::encode(number));
+    for (const auto& [key, number] : still_) map_->insert(Coding::encode_key(key), Coding::encode(number));
+    for (const auto& [key, number] : s.passing) map_->insert(Coding::encode_key(key), Coding::encode(number));
     for (std::size_t i = 0; i < s.before.size(); ++i) {
       if (!let_mover_finish()) return false;
       perform(0, s.before[i]);
     }
     for (std::uint64_t n = 0; n < s.gone; ++n) {
-      map_->insert(key_at(0, first_gone + n), Coding::encode(n));
-      map_->erase(key_at(0, first_gone + n));
+      const key_type key = Coding::encode_key(key_at(0, first_gone + n));
+      map_->insert(key, Coding::encode(n));
+      map_->erase(key);
     }
+    for (const auto& [key, number] : s.passing) map_->erase(Coding::encode_key(key));
     if (!s.under_way && !let_mover_finish()) return false;
     if (s.under_way && !map_->stats().migrating) complain("no migration was left to the mover");
     return true;
@@ -133,13 +137,14 @@ private:
   void carry_out(unsigned at, const call& c, event& e) {
     auto& h = handles_[at];
     const value given = Coding::encode(c.value);
+    const key_type key = Coding::encode_key(c.key);
     switch (c.what) {
-    case act::find: return found(at, e, verb::find, h.find(c.key));
-    case act::extract: return found(at, e, verb::extract, h.extract(c.key));
-    case act::insert: return insert(at, e, h.try_insert(c.key, given));
-    case act::assign: return done(at, e, verb::assign, h.assign(c.key, given));
-    case act::erase: return done(at, e, verb::erase, h.erase(c.key));
-    case act::insert_or_assign: return done(at, e, verb::insert_or_assign, h.insert_or_assign(c.key, given));
+    case act::find: return found(at, e, verb::find, h.find(key));
+    case act::extract: return found(at, e, verb::extract, h.extract(key));
+    case act::insert: return insert(at, e, h.try_insert(key, given));
+    case act::assign: return done(at, e, verb::assign, h.assign(key, given));
+    case act::erase: return done(at, e, verb::erase, h.erase(key));
+    case act::insert_or_assign: return done(at, e, verb::insert_or_assign, h.insert_or_assign(key, given));
     case act::update:
     case act::modify: return update(at, c, e);
     case act::upsert: return upsert(at, c, e);
@@ -173,7 +178,7 @@ private:
     if (!may_refuse_) complain("an insert found no space");
   }
   void update(unsigned at, const call& c, event& e) {
-    const bool ok = renew(handles_[at], c, [&](const value& v) {
+    const bool ok = renew(handles_[at], c, Coding::encode_key(c.key), [&](const value& v) {
       e.r.result = Coding::decode(v);
       return Coding::encode(c.value);
     });
@@ -184,13 +189,13 @@ private:
       e.r.result = Coding::decode(v);
       return Coding::encode(c.value);
     };
-    const bool inserted = handles_[at].insert_or_update(c.key, replace, Coding::encode(c.value));
+    const bool inserted = handles_[at].insert_or_update(Coding::encode_key(c.key), replace, Coding::encode(c.value));
     if (inserted) e.r.result = 0;
     done(at, e, inserted ? verb::insert : verb::update, true);
   }
   void toggle(unsigned at, const call& c, event& e) {
     bool was_there = false;
-    handles_[at].compute(c.key, [&](const value* v) -> cubby::computed<value> {
+    handles_[at].compute(Coding::encode_key(c.key), [&](const value* v) -> cubby::computed<value> {
       was_there = v != nullptr;
       if (!was_there) return Coding::encode(c.value);
       e.r.result = Coding::decode(*v);
@@ -201,7 +206,7 @@ private:
   }
   void reserve_key(unsigned at, const call& c, event& e) {
     if constexpr (map::capabilities.shadow_insert) {
-      auto kept = handles_[at].shadow_insert(c.key, Coding::encode(c.value));
+      auto kept = handles_[at].shadow_insert(Coding::encode_key(c.key), Coding::encode(c.value));
       if (!kept && kept.how() != cubby::outcome::exists) return insert(at, e, kept.how());
       done(at, e, verb::shadow_insert, static_cast<bool>(kept));
       if (!kept) return;
@@ -217,18 +222,20 @@ private:
   void look_up(unsigned at, const call& c, event& e) {
     std::vector<std::uint64_t> keys;
     for (const call& one : c.inner) keys.push_back(one.key);
+    std::vector<key_type> asked;
+    for (const std::uint64_t key : keys) asked.push_back(Coding::encode_key(key));
     std::vector<std::optional<std::uint64_t>> answers(keys.size());
     std::vector<unsigned> given(keys.size(), 0);
     std::size_t count = 0;
     if (c.what == act::visit_batch) {
-      count = handles_[at].visit_batch(keys, [&](std::size_t i, const value* v) {
+      count = handles_[at].visit_batch(asked, [&](std::size_t i, const value* v) {
         ++given[i];
         if (v != nullptr) answers[i] = Coding::decode(*v);
       });
     } else {
       std::vector<value> values(keys.size());
       const auto found = std::make_unique<bool[]>(keys.size());
-      count = handles_[at].find_batch(keys, values, std::span(found.get(), keys.size()));
+      count = handles_[at].find_batch(asked, values, std::span(found.get(), keys.size()));
       for (std::size_t i = 0; i < keys.size(); ++i) {
         given[i] = 1;
         if (found[i]) answers[i] = Coding::decode(values[i]);
@@ -265,7 +272,8 @@ private:
     std::vector<request> asked;
     for (const call& one : c.inner) {
       const bool upsert = one.what == act::insert_or_assign;
-      asked.push_back({upsert ? cubby::verb::insert_or_assign : verbs[static_cast<std::size_t>(one.what)], one.key,
+      asked.push_back({upsert ? cubby::verb::insert_or_assign : verbs[static_cast<std::size_t>(one.what)],
+                       Coding::encode_key(one.key),
                        Coding::encode(one.value)});
     }
     std::vector<reply> answers(asked.size());
@@ -315,7 +323,7 @@ private:
       const auto list = handles_[at].snapshot();
       e.is_snapshot = true;
       std::vector<entry> shown;
-      for (const auto& [key, v] : list) shown.emplace_back(key, Coding::decode(v));
+      for (const auto& [key, v] : list) shown.emplace_back(Coding::decode_key(key), Coding::decode(v));
       e.shown = without_still(shown, "a snapshot", false);
       done(at, e, verb::find, true);
     } else {
@@ -328,7 +336,7 @@ private:
     event e;
     e.r.thread = static_cast<std::uint16_t>(at);
     e.r.called = now();
-    handles_[at].visit_all([&](std::uint64_t key, const value& v) { shown.emplace_back(key, Coding::decode(v)); });
+    handles_[at].visit_all([&](const key_type& key, const value& v) { shown.emplace_back(Coding::decode_key(key), Coding::decode(v)); });
     e.r.returned = now();
     shown = without_still(shown, "a scan", Coding::scans_may_repeat && at != 0);
     e.r.ok = true;
@@ -361,7 +369,7 @@ private:
 
   void hold(unsigned at, const call& c, event& e) {
     if constexpr (in_records) {
-      const value* const seen = handles_[at].find_ref(c.key);
+      const value* const seen = handles_[at].find_ref(Coding::encode_key(c.key));
       if (seen != nullptr) e.r.result = Coding::decode(*seen);
       held_[at] = {seen, e.r.result};
       done(at, e, verb::find, seen != nullptr);

@@ -10,6 +10,8 @@ namespace cubby_test {
 inline constexpr table_kind our_tables[] = {table_kind::words, table_kind::records};
 inline constexpr table_kind dramhit_tables[] = {table_kind::dramhit_words, table_kind::dramhit_records};
 inline constexpr table_kind tuple_tables[] = {table_kind::tuple_words, table_kind::tuple_lines};
+inline constexpr table_kind iceberg_tables[] = {table_kind::iceberg_words, table_kind::iceberg_pairs,
+                                              table_kind::iceberg_texts};
 inline constexpr table_kind relativistic_tables[] = {table_kind::relativistic_words, table_kind::relativistic_records};
 /// Where nothing moves, all engines.
 inline constexpr table_kind shared_tables[] = {
@@ -69,7 +71,7 @@ inline std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
 
 inline std::string short_name(table_kind table) {
   static const char* const names[table_kinds] = {"w",  "r",  "rw", "rr", "dw", "dr", "tw",
-                                                 "tl", "lw", "lr", "dp", "p",  "pl", "ph"};
+                                                 "tl", "lw", "lr", "iw", "ip", "it", "dp", "p",  "pl", "ph"};
   return names[static_cast<std::size_t>(table)];
 }
 
@@ -91,6 +93,7 @@ inline void add(std::vector<scenario>& all, const std::string& group, scenario s
   std::string name = group + " " + short_name(s.table) + ":";
   for (const call& c : s.before) name += " " + describe(c) + ";";
   if (!s.still.empty()) name += " " + std::to_string(s.still.size()) + " still;";
+  if (!s.passing.empty()) name += " " + std::to_string(s.passing.size()) + " passing;";
   if (s.gone != 0) name += " " + std::to_string(s.gone) + " gone;";
   if (s.under_way) name += " under way;";
   for (std::size_t t = 0; t < s.threads.size(); ++t) {

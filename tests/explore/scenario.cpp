@@ -26,6 +26,9 @@ cubby::capability_set capabilities_of(table_kind kind) {
   case table_kind::tuple_words:
   case table_kind::tuple_lines: return capabilities_in<cubby::dramhit_tuples>;
   case table_kind::partitioned: return cubby::delegated_map<std::uint64_t, std::uint64_t, placed_hash>::capabilities;
+  case table_kind::iceberg_words:
+  case table_kind::iceberg_pairs:
+  case table_kind::iceberg_texts: return capabilities_in<cubby::iceberg>;
   case table_kind::relativistic_words:
   case table_kind::relativistic_records: return capabilities_in<cubby::relativistic>;
   default: return {};
@@ -42,6 +45,9 @@ constexpr const char* table_names[table_kinds] = {"dlht words",
                                                   "dramhit_tuples lines",
                                                   "relativistic words",
                                                   "relativistic records",
+                                                  "iceberg words",
+                                                  "iceberg pairs",
+                                                  "iceberg texts",
                                                   "partitioned",
                                                   "published bin",
                                                   "published bin, late assign",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <cubby/detail/core/contract.hpp>
+#include <cubby/detail/core/hash.hpp>
 
 #include "explore/schedule.hpp"
 #include "linearizability/history.hpp"
@@ -38,12 +39,15 @@ enum class table_kind : std::uint8_t {
   tuple_lines,
   relativistic_words,
   relativistic_records,
+  iceberg_words,
+  iceberg_pairs,
+  iceberg_texts,
   partitioned,
   paper,
   paper_late,
   paper_hasty
 };
-inline constexpr std::size_t table_kinds = 14;
+inline constexpr std::size_t table_kinds = 17;
 
 /// A key that lives at `place`: the high bits of its hash, so that an index of 8 bins puts it into bin place / 0x2000, one
 /// of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
@@ -59,11 +63,18 @@ struct low_placed_hash {
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key & 0xffff; }
 };
 
+/// Spreads keys over all buckets; a scenario chooses keys by what becomes of their hashes.
+struct scattered_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return cubby::mix(key); }
+};
+
 struct scenario {
   std::string name;
   table_kind table = table_kind::words;
   table_options options{};
   std::vector<entry> still{}; ///< inserted first; no script touches them
+  std::vector<entry> passing{}; ///< then these, which leave again after `before`
   script before{};            ///< then this, by one thread, alone
   unsigned gone = 0;          ///< then so many entries come and go, of the first place but in a partitioned table
   std::vector<script> threads{};
@@ -132,6 +143,9 @@ run_state make_tuple_words(const scenario& s);
 run_state make_tuple_lines(const scenario& s);
 run_state make_relativistic_words(const scenario& s);
 run_state make_relativistic_records(const scenario& s);
+run_state make_iceberg_words(const scenario& s);
+run_state make_iceberg_pairs(const scenario& s);
+run_state make_iceberg_texts(const scenario& s);
 run_state make_partitioned(const scenario& s);
 inline run_state make_adapter(const scenario& s) {
   switch (s.table) {
@@ -145,6 +159,9 @@ inline run_state make_adapter(const scenario& s) {
   case table_kind::tuple_lines: return make_tuple_lines(s);
   case table_kind::relativistic_words: return make_relativistic_words(s);
   case table_kind::relativistic_records: return make_relativistic_records(s);
+  case table_kind::iceberg_words: return make_iceberg_words(s);
+  case table_kind::iceberg_pairs: return make_iceberg_pairs(s);
+  case table_kind::iceberg_texts: return make_iceberg_texts(s);
   case table_kind::partitioned: return make_partitioned(s);
   default: return make_paper(s);
   }

@@ -78,6 +78,7 @@ bool search_back(const Policy& policy, const back_bucket<slot_of<Policy>>& b, st
     const std::uint64_t word = b.line->load(sync::acquire);
     const bool found = search_slots(policy, b.slots, back::match(word, tag), p, is_whole, out);
     if (!found || is_whole()) return found;
+    out.where = nullptr; // words of two entries
   }
 }
 

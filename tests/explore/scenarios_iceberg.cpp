@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios over iceberg tables of one or two front buckets: slots of the back yard that are filled again, buckets that split and
+// merge, and entries that come to the front from the back yard or a chain. Each scenario chooses its keys by the buckets of their hashes.
+#include <functional>
+
+#include <cubby/detail/engines/iceberg/layout.hpp>
+
+#include "explore/parts.hpp"
+#include "explore/scenarios.hpp"
+
+namespace cubby_test {
+namespace {
+
+namespace yards = cubby::detail::engines::iceberg;
+
+/// Where a key goes.
+struct key_facts {
+  std::uint64_t residue = 0;    // of its front bucket
+  std::uint64_t up = 0;         // 1: to the upper bucket, when the front buckets split
+  std::uint64_t again = 0;      // the same for the second doubling
+  std::uint64_t back[2] = {};   // residues of its back buckets
+  std::uint64_t back_up[2] = {};
+  std::uint8_t tag = 0;
+};
+key_facts facts_of(std::uint64_t key, std::uint64_t fronts) {
+  const std::uint64_t hash = scattered_hash()(key);
+  const auto h = yards::hashed_for(hash, fronts);
+  key_facts out{h.residue, h.copies & 1, h.copies >> 1 & 1, {}, {}, h.tag};
+  for (unsigned which = 0; which < 2; ++which) {
+    const std::uint64_t one = yards::back_hash(hash, which);
+    out.back[which] = cubby::detail::cpu::multiply(one, fronts).high;
+    out.back_up[which] = one & 1;
+  }
+  return out;
+}
+
+/// Chooses keys, each once, and no two with the same tag or the same part of a filter, up to the tags there are.
+class key_chooser {
+public:
+  explicit key_chooser(std::uint64_t fronts) : fronts_(fronts) {}
+  std::uint64_t next(const std::function<bool(const key_facts&)>& suits) {
+    for (;;) {
+      const key_facts f = facts_of(++last_, fronts_);
+      if (!suits(f) || (hot_ & 1ULL << (f.tag & 63)) != 0) continue;
+      hot_ |= 1ULL << (f.tag & 63);
+      return last_;
+    }
+  }
+  /// Entries that fill a front bucket; no tag is that of a key chosen by `next`.
+  void fill(std::uint64_t residue, std::uint64_t count, std::vector<entry>& out, bool in_first_back = false) {
+    for (; count != 0; ++filler_) {
+      const std::uint64_t key = filler_;
+      const key_facts f = facts_of(key, fronts_);
+      if (in_first_back && f.back[0] + f.back[1] != 0) continue;
+      if (f.residue != residue || (hot_ & 1ULL << (f.tag & 63)) != 0) continue;
+      out.emplace_back(key, 50 + count);
+      --count;
+    }
+  }
+
+private:
+  std::uint64_t filler_ = 40000;
+  std::uint64_t fronts_;
+  std::uint64_t last_ = 0;
+  std::uint64_t hot_ = 0; // tags, modulo 64
+};
+
+/// A table of one front bucket and one back bucket, or of two each, in which one share of a resize is one pair.
+scenario yard(table_kind table, std::uint64_t fronts) {
+  scenario s = tiny(table, {});
+  s.options.capacity = fronts == 1 ? 1 : 100;
+  s.options.grow_at = 97;
+  return s;
+}
+
+/// Entry a of front 0 and a key b of front 1 whose only back bucket is the same; both fronts are full.
+struct reuse {
+  scenario s;
+  std::uint64_t a, b;
+};
+reuse back_slot(table_kind table) {
+  key_chooser keys(2);
+  const auto in_first_back = [](std::uint64_t residue) {
+    return [=](const key_facts& f) { return f.residue == residue && f.back[0] == 0 && f.back[1] == 0; };
+  };
+  reuse out{yard(table, 2), keys.next(in_first_back(0)), keys.next(in_first_back(1))};
+  keys.fill(0, yards::front_slots, out.s.still);
+  keys.fill(1, yards::front_slots, out.s.still);
+  out.s.before = {{act::insert, out.a, 5}};
+  return out;
+}
+
+/// Keys of one bucket: when it splits, `low` stays, and the other two go up.
+struct trio {
+  std::uint64_t low = 0, up = 0, more = 0;
+};
+trio of_one_pair() {
+  key_chooser keys(1);
+  const auto goes = [](std::uint64_t where) { return [=](const key_facts& f) { return f.up == where; }; };
+  const std::uint64_t low = keys.next(goes(0)), up = keys.next(goes(1));
+  return {low, up, keys.next(goes(1))};
+}
+constexpr std::uint64_t for_two = 100, for_four = 200; // buckets
+
+script put(const std::vector<std::uint64_t>& those) {
+  script all;
+  for (const std::uint64_t key : those) all.push_back({act::insert, key, 5});
+  return all;
+}
+
+/// Entries of the back yard, or of a chain (`in_chain`), whose front bucket has space again: one that stays when buckets split, one that
+/// goes up, and a third key that goes up.
+scenario left_behind(table_kind table, bool in_chain, trio& out) {
+  scenario s = yard(table, in_chain ? 2 : 1);
+  key_chooser keys(in_chain ? 2 : 1);
+  const auto goes = [&](std::uint64_t where) {
+    return keys.next([=](const key_facts& f) {
+      return f.residue == 0 && f.up == where && f.back[0] + f.back[1] == 0 && f.back_up[0] == where;
+    });
+  };
+  out.low = goes(0);
+  out.up = goes(1);
+  out.more = goes(1);
+  keys.fill(0, yards::front_slots, s.passing);
+  if (in_chain) keys.fill(0, yards::back_slots, s.passing, true);
+  s.before = put({out.low, out.up});
+  return s;
+}
+
+/// What threads do beside a thread that resizes.
+std::vector<std::vector<script>> beside(std::uint64_t low, std::uint64_t up, std::uint64_t more) {
+  return {
+      {{{act::find, up}, {act::find, low}, {act::find, more}}},
+      {{{act::scan}}},
+      {{{act::insert, more, 6}, {act::find, more}}, {{act::find, more}, {act::insert, more, 7}}},
+      {{{act::assign, up, 6}, {act::find, up}}, {{act::find, up}, {act::find, up}}},
+      {{{act::erase, up}, {act::insert, up, 6}}, {{act::find, up}, {act::assign, up, 7}}},
+      {{{act::extract, up}, {act::find, up}}, {{act::extract, up}}},
+      {{{act::extract, low}, {act::insert, more, 6}}, {{act::assign, low, 7}, {act::find, low}}},
+      {{{act::update, up, 6}}, {{act::toggle, up, 7}}},
+      {{{act::insert_or_assign, more, 6}}, {{act::insert_or_assign, more, 7}, {act::erase, more}}},
+  };
+}
+void add_beside(std::vector<scenario>& all, const std::string& name, const scenario& like,
+                const std::vector<std::vector<script>>& casts, const script& resizes) {
+  for (const auto& cast : casts) {
+    scenario s = like;
+    s.threads = cast;
+    s.threads.push_back(resizes);
+    s.resizes = 1;
+    add(all, name, std::move(s));
+  }
+}
+
+} // namespace
+
+/// An entry of the back yard leaves, and its slot is filled with an entry of another front bucket.
+std::vector<scenario> iceberg_reuse() {
+  std::vector<scenario> all;
+  for (const table_kind table : iceberg_tables) {
+    const reuse r = back_slot(table);
+    const std::vector<std::vector<script>> casts = {
+        {{{act::erase, r.a}, {act::insert, r.b, 6}}, {{act::find, r.a}}},
+        {{{act::erase, r.a}}, {{act::insert, r.b, 6}}, {{act::find, r.a}}},
+        {{{act::erase, r.a}, {act::insert, r.b, 6}}, {{act::assign, r.a, 7}}},
+        {{{act::erase, r.a}, {act::insert, r.b, 6}}, {{act::extract, r.a}}},
+        {{{act::erase, r.a}, {act::insert, r.b, 6}}, {{act::update, r.a, 7}}},
+        {{{act::erase, r.a}, {act::insert, r.b, 6}}, {{act::find, r.b}, {act::find, r.a}}},
+        {{{act::extract, r.a}, {act::insert, r.a, 6}}, {{act::assign, r.a, 7}, {act::find, r.a}}},
+        {{{act::insert, r.b, 6}}, {{act::insert, r.b, 7}}, {{act::erase, r.a}}},
+    };
+    for (const auto& cast : casts) {
+      scenario s = r.s;
+      s.threads = cast;
+      add(all, "back slot", std::move(s));
+    }
+  }
+  return all;
+}
+
+/// A growth beside the operations on entries that it moves; two threads that grow; two growths, one after the other.
+std::vector<scenario> iceberg_growth() {
+  std::vector<scenario> all;
+  const trio k = of_one_pair();
+  for (const table_kind table : iceberg_tables) {
+    scenario s = yard(table, 1);
+    s.before = put({k.low, k.up});
+    const auto casts = beside(k.low, k.up, k.more);
+    add_beside(all, "split", s, casts, {{act::reserve, 0, for_two}});
+    add_beside(all, "split twice", s, casts, {{act::reserve, 0, for_four}});
+    for (const std::uint64_t second : {for_two, for_four}) {
+      const script first = {{act::reserve, 0, for_two}, {act::find, k.up}};
+      const script grows = {{act::reserve, 0, second}, {act::find, k.up}};
+      const script writes = {{act::assign, k.up, 6}};
+      const std::vector<std::vector<script>> two = {{first}, {writes, first}};
+      add_beside(all, "two that grow", s, two, grows);
+    }
+  }
+  return all;
+}
+
+/// A shrink beside the operations on entries that it moves; a shrink and a growth.
+std::vector<scenario> iceberg_merges() {
+  std::vector<scenario> all;
+  const trio k = of_one_pair();
+  for (const table_kind table : iceberg_tables) {
+    scenario s = yard(table, 1);
+    s.before = {{act::reserve, 0, for_two}};
+    for (const call& c : put({k.low, k.up})) s.before.push_back(c);
+    const auto casts = beside(k.low, k.up, k.more);
+    add_beside(all, "merge", s, casts, {{act::shrink}});
+    add_beside(all, "merge, split", s, casts, {{act::shrink}, {act::reserve, 0, for_two}});
+    const std::vector<std::vector<script>> grows = {{{{act::reserve, 0, for_four}, {act::find, k.up}}}};
+    add_beside(all, "merge beside split", s, grows, {{act::shrink}, {act::find, k.up}});
+    scenario four = s;
+    four.before.front().value = for_four;
+    std::vector<std::vector<script>> no_scan = casts; // a scan begins again after each merge
+    no_scan.erase(no_scan.begin() + 1);
+    add_beside(all, "merge twice", four, no_scan, {{act::shrink}});
+    // The lower bucket is full when the upper one is merged into it: its entry goes behind.
+    scenario full = s;
+    for (std::uint64_t key = 50000; full.still.size() != yards::front_slots - 1; ++key) {
+      const key_facts f = facts_of(key, 1);
+      if (f.up == 0 && f.tag % 64 != facts_of(k.up, 1).tag % 64 && f.tag % 64 != facts_of(k.more, 1).tag % 64)
+        full.still.emplace_back(key, 50);
+    }
+    add_beside(all, "merge into a full bucket", full, casts, {{act::shrink}});
+  }
+  return all;
+}
+
+/// Entries that move from behind a front bucket to it; and two inserts of one key, of which one goes behind.
+std::vector<scenario> iceberg_fronts() {
+  std::vector<scenario> all;
+  for (const table_kind table : iceberg_tables) {
+    for (const bool in_chain : {false, true}) {
+      trio k{};
+      const scenario s = left_behind(table, in_chain, k);
+      add_beside(all, in_chain ? "from a chain" : "from the back", s, beside(k.low, k.up, k.more),
+                 {{act::reserve, 0, in_chain ? for_four : for_two}});
+    }
+    // The last slot of the front is emptied, or taken, between two inserts.
+    scenario full = yard(table, 1);
+    key_chooser others(1);
+    const auto any = [](const key_facts&) { return true; };
+    const std::uint64_t a = others.next(any), b = others.next(any), c = others.next(any);
+    others.fill(0, yards::front_slots - 1, full.still);
+    full.before = put({a});
+    const std::vector<std::vector<script>> pairs = {
+        {{{act::insert, b, 6}}, {{act::erase, a}, {act::insert, b, 7}}},
+        {{{act::insert, b, 6}}, {{act::insert, b, 7}}, {{act::erase, a}}},
+        {{{act::insert, b, 6}, {act::find, b}}, {{act::erase, a}, {act::insert, b, 7}, {act::erase, b}}},
+        {{{act::insert, b, 6}, {act::erase, b}}, {{act::insert, c, 6}, {act::find, b}}, {{act::erase, a}}},
+        {{{act::insert, b, 6}, {act::erase, b}, {act::insert, c, 6}}, {{act::find, b}, {act::find, c}}},
+    };
+    for (const auto& cast : pairs) {
+      scenario one = full;
+      one.threads = cast;
+      add(all, "behind", std::move(one));
+    }
+  }
+  return all;
+}
+
+/// A `modify` beside each verb about the same entry, and beside a split or a merge, at the front and in the back yard.
+std::vector<scenario> iceberg_modifies() {
+  std::vector<scenario> all;
+  const trio k = of_one_pair();
+  for (const table_kind table : iceberg_tables) {
+    for (std::size_t v = 0; v < verbs_of_one_key; ++v) {
+      const std::vector<script> cast = {{{act::modify, k.up, 8}, {act::find, k.up}},
+                                        {verb_number(v, k.up, 6), {act::find, k.up}}};
+      scenario s = yard(table, 1);
+      s.before = put({k.low, k.up});
+      s.threads = cast;
+      add(all, "modify", s);
+      add_beside(all, "modify, split", s, {cast}, {{act::reserve, 0, for_two}});
+      s.before.insert(s.before.begin(), {act::reserve, 0, for_two});
+      add_beside(all, "modify, merge", s, {cast}, {{act::shrink}});
+      trio b{};
+      scenario back = left_behind(table, false, b);
+      const std::vector<script> behind = {{{act::modify, b.up, 8}, {act::find, b.up}},
+                                          {verb_number(v, b.up, 6), {act::find, b.up}}};
+      back.threads = behind;
+      add(all, "modify behind", back);
+      add_beside(all, "modify behind, split", back, {behind}, {{act::reserve, 0, for_two}});
+    }
+  }
+  return all;
+}
+
+} // namespace cubby_test
