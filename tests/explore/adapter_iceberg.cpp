@@ -28,7 +28,8 @@ template <class Slot>
 std::string name_in_slot(const Slot& s, const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto key = reinterpret_cast<std::uintptr_t>(&s.key), value = reinterpret_cast<std::uintptr_t>(&s.value);
-  return at >= value ? "value[" + std::to_string((at - value) / 8) + "]" : "key[" + std::to_string((at - key) / 8) + "]";
+  return at >= value ? "value[" + std::to_string((at - value) / 8) + "]"
+                     : "key[" + std::to_string((at - key) / 8) + "]";
 }
 template <class Slot>
 std::string name_in_yard(const Slot* slots, std::uint64_t buckets, unsigned size, const void* address) {
@@ -43,7 +44,8 @@ std::string name_in_segment(const Segment& s, const void* address) {
     const std::string name = "front[" + std::to_string(i) + "].";
     return address == &s.lines[i].state ? name + "state" : name + "tags";
   }
-  if (const auto i = index_in(s.back_lines, s.backs, address); i != s.backs) return "back[" + std::to_string(i) + "].tags";
+  if (const auto i = index_in(s.back_lines, s.backs, address); i != s.backs)
+    return "back[" + std::to_string(i) + "].tags";
   if (s.back_versions != nullptr) {
     if (const auto i = index_in(s.back_versions, s.backs, address); i != s.backs)
       return "back[" + std::to_string(i) + "].version";

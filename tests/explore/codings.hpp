@@ -90,7 +90,7 @@ std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c,
 }
 
 template <class Coding>
-using explored_map = cubby::map<typename Coding::key_type, typename Coding::value, typename Coding::engine, typename Coding::hash,
-                                arena_allocator<std::byte>>;
+using explored_map = cubby::map<typename Coding::key_type, typename Coding::value, typename Coding::engine,
+                                typename Coding::hash, arena_allocator<std::byte>>;
 
 } // namespace cubby_test

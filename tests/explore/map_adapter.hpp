@@ -273,8 +273,7 @@ private:
     for (const call& one : c.inner) {
       const bool upsert = one.what == act::insert_or_assign;
       asked.push_back({upsert ? cubby::verb::insert_or_assign : verbs[static_cast<std::size_t>(one.what)],
-                       Coding::encode_key(one.key),
-                       Coding::encode(one.value)});
+                       Coding::encode_key(one.key), Coding::encode(one.value)});
     }
     std::vector<reply> answers(asked.size());
     const auto policy =
@@ -336,7 +335,8 @@ private:
     event e;
     e.r.thread = static_cast<std::uint16_t>(at);
     e.r.called = now();
-    handles_[at].visit_all([&](const key_type& key, const value& v) { shown.emplace_back(Coding::decode_key(key), Coding::decode(v)); });
+    handles_[at].visit_all(
+        [&](const key_type& key, const value& v) { shown.emplace_back(Coding::decode_key(key), Coding::decode(v)); });
     e.r.returned = now();
     shown = without_still(shown, "a scan", Coding::scans_may_repeat && at != 0);
     e.r.ok = true;
@@ -350,21 +350,8 @@ private:
     }
     return shown;
   }
-  /// The other entries of a list, each of which is in it once, unless it may be met again where it has moved to; those
-  /// that no script touches must all be there.
   std::vector<entry> without_still(const std::vector<entry>& all, const std::string& what, bool may_repeat) {
-    std::vector<entry> rest;
-    std::size_t met = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      bool is_still = false, again = false;
-      for (const entry& one : still_) is_still |= one == all[i];
-      for (std::size_t j = 0; j < i; ++j) again |= all[j].first == all[i].first;
-      if (again && !may_repeat) complain(what + " shows key " + std::to_string(all[i].first) + " twice");
-      if (!is_still) rest.push_back(all[i]);
-      else met += again ? 0 : 1;
-    }
-    if (met != still_.size()) complain(what + " misses an entry that was there throughout");
-    return rest;
+    return others_in(all, still_, may_repeat, [&](const std::string& wrong) { complain(what + wrong); });
   }
 
   void hold(unsigned at, const call& c, event& e) {

@@ -11,7 +11,7 @@ inline constexpr table_kind our_tables[] = {table_kind::words, table_kind::recor
 inline constexpr table_kind dramhit_tables[] = {table_kind::dramhit_words, table_kind::dramhit_records};
 inline constexpr table_kind tuple_tables[] = {table_kind::tuple_words, table_kind::tuple_lines};
 inline constexpr table_kind iceberg_tables[] = {table_kind::iceberg_words, table_kind::iceberg_pairs,
-                                              table_kind::iceberg_texts};
+                                                table_kind::iceberg_texts};
 inline constexpr table_kind relativistic_tables[] = {table_kind::relativistic_words, table_kind::relativistic_records};
 /// Where nothing moves, all engines.
 inline constexpr table_kind shared_tables[] = {
@@ -70,8 +70,8 @@ inline std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
 }
 
 inline std::string short_name(table_kind table) {
-  static const char* const names[table_kinds] = {"w",  "r",  "rw", "rr", "dw", "dr", "tw",
-                                                 "tl", "lw", "lr", "iw", "ip", "it", "dp", "p",  "pl", "ph"};
+  static const char* const names[table_kinds] = {"w",  "r",  "rw", "rr", "dw", "dr", "tw", "tl", "lw",
+                                                 "lr", "iw", "ip", "it", "dp", "p",  "pl", "ph"};
   return names[static_cast<std::size_t>(table)];
 }
 
@@ -103,6 +103,25 @@ inline void add(std::vector<scenario>& all, const std::string& group, scenario s
   if (s.ends) name += " | then ended";
   s.name = std::move(name);
   all.push_back(std::move(s));
+}
+
+/// The other entries of a list, each of which is in it once, unless it may be met again where it has moved to; those
+/// that no script touches must all be there.
+template <class Complain>
+std::vector<entry> others_in(const std::vector<entry>& all, const std::vector<entry>& still, bool may_repeat,
+                             Complain complain) {
+  std::vector<entry> rest;
+  std::size_t met = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bool is_still = false, again = false;
+    for (const entry& one : still) is_still |= one == all[i];
+    for (std::size_t j = 0; j < i; ++j) again |= all[j].first == all[i].first;
+    if (again && !may_repeat) complain(" shows key " + std::to_string(all[i].first) + " twice");
+    if (!is_still) rest.push_back(all[i]);
+    else met += again ? 0 : 1;
+  }
+  if (met != still.size()) complain(" misses an entry that was there throughout");
+  return rest;
 }
 
 } // namespace cubby_test

@@ -72,7 +72,8 @@ public:
     };
     for (const call& one : c.inner) {
       called.push_back(driver::instance().stamp());
-      pipes_[at]->submit({asked_by(one.what), Coding::encode_key(one.key), Coding::encode(one.value), called.size() - 1}, sink);
+      pipes_[at]->submit(
+          {asked_by(one.what), Coding::encode_key(one.key), Coding::encode(one.value), called.size() - 1}, sink);
     }
     pipes_[at]->drain(sink);
     for (const unsigned n : answers) {

@@ -73,10 +73,10 @@ struct scenario {
   std::string name;
   table_kind table = table_kind::words;
   table_options options{};
-  std::vector<entry> still{}; ///< inserted first; no script touches them
+  std::vector<entry> still{};   ///< inserted first; no script touches them
   std::vector<entry> passing{}; ///< then these, which leave again after `before`
-  script before{};            ///< then this, by one thread, alone
-  unsigned gone = 0;          ///< then so many entries come and go, of the first place but in a partitioned table
+  script before{};              ///< then this, by one thread, alone
+  unsigned gone = 0;            ///< then so many entries come and go, of the first place but in a partitioned table
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`
   unsigned resizes = 0;    ///< migrations that at least one schedule must have seen, or the scenario shows nothing

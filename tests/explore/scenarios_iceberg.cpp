@@ -15,10 +15,10 @@ namespace yards = cubby::detail::engines::iceberg;
 
 /// Where a key goes.
 struct key_facts {
-  std::uint64_t residue = 0;    // of its front bucket
-  std::uint64_t up = 0;         // 1: to the upper bucket, when the front buckets split
-  std::uint64_t again = 0;      // the same for the second doubling
-  std::uint64_t back[2] = {};   // residues of its back buckets
+  std::uint64_t residue = 0;  // of its front bucket
+  std::uint64_t up = 0;       // 1: to the upper bucket, when the front buckets split
+  std::uint64_t again = 0;    // the same for the second doubling
+  std::uint64_t back[2] = {}; // residues of its back buckets
   std::uint64_t back_up[2] = {};
   std::uint8_t tag = 0;
 };
