@@ -12,6 +12,7 @@
 
 #include "explore/codings.hpp"
 #include "explore/driver.hpp"
+#include "explore/parts.hpp"
 #include "explore/pipes.hpp"
 #include "explore/scenario.hpp"
 
