@@ -2,15 +2,29 @@
 // Gives a task to the workers and waits for them.
 #include "worker_threads.hpp"
 
+#include <fmt/core.h>
+#include <system_error>
+
 #include "machine.hpp"
+#include "options.hpp"
 
 namespace bench {
 
 worker_threads::worker_threads(std::size_t size) {
-  for (std::size_t worker = 0; worker < size; ++worker) threads_.emplace_back([this, worker] { live(worker); });
+  threads_.reserve(size);
+  try {
+    for (std::size_t worker = 0; worker < size; ++worker) threads_.emplace_back([this, worker] { live(worker); });
+  } catch (const std::system_error& e) {
+    const std::size_t made = threads_.size();
+    end();
+    throw bad_request(
+        fmt::format("--threads: the system made {} of {} threads ({}); ask for fewer", made, size, e.code().message()));
+  }
 }
 
-worker_threads::~worker_threads() {
+worker_threads::~worker_threads() { end(); }
+
+void worker_threads::end() {
   {
     const std::lock_guard<std::mutex> hold(mutex_);
     stop_ = true;

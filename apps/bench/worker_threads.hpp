@@ -31,6 +31,7 @@ public:
 
 private:
   void live(std::size_t worker);
+  void end();
 
   std::vector<std::thread> threads_;
   std::mutex mutex_;

@@ -29,3 +29,9 @@ class Engines(Folder):
                      "--rounds", "1", "--report", str(page))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((page / "index.html").exists())
+
+    def test_threads_that_the_system_does_not_give_are_refused(self):
+        done = cubby("bench", "--threads", "512", "--engine", "dlht", "--workload", "get", "--keys", "1k", "--seconds", "0.01", "--rounds", "1",
+                     address_space=2 << 30)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--threads: the system made", done.stderr)

@@ -2,6 +2,7 @@
 # What the tests of `cubby bench` share: the program, a folder for each test, and looks at what was written.
 import json
 import pathlib
+import resource
 import re
 import subprocess
 import tempfile
@@ -15,9 +16,12 @@ FIELDS = {
 }
 
 
-def cubby(*arguments, env=None, out=subprocess.PIPE, stdin=None):
+def cubby(*arguments, env=None, out=subprocess.PIPE, stdin=None, address_space=None):
+    def bound():
+        if address_space is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
     return subprocess.run([PROGRAM, *arguments], stdin=stdin, stdout=out, stderr=subprocess.PIPE, text=True, timeout=60, env=env,
-                          check=False)
+                          preexec_fn=bound, check=False)
 
 
 class Folder(unittest.TestCase):
