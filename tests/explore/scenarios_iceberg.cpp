@@ -187,6 +187,9 @@ std::vector<scenario> iceberg_growth() {
     s.before = put({k.low, k.up});
     const auto casts = beside(k.low, k.up, k.more);
     add_beside(all, "split", s, casts, {{act::reserve, 0, for_two}});
+    scenario seen = yard(table, 1); // the scan must show both
+    seen.still = {{k.low, 5}, {k.up, 5}};
+    add_beside(all, "scanned split", seen, {{{{act::scan}}}}, {{act::reserve, 0, for_two}});
     add_beside(all, "split twice", s, casts, {{act::reserve, 0, for_four}});
     for (const std::uint64_t second : {for_two, for_four}) {
       const script first = {{act::reserve, 0, for_two}, {act::find, k.up}};
@@ -209,6 +212,10 @@ std::vector<scenario> iceberg_merges() {
     for (const call& c : put({k.low, k.up})) s.before.push_back(c);
     const auto casts = beside(k.low, k.up, k.more);
     add_beside(all, "merge", s, casts, {{act::shrink}});
+    scenario seen = s; // the scan must show both
+    seen.before.resize(1);
+    seen.still = {{k.low, 5}, {k.up, 5}};
+    add_beside(all, "scanned merge", seen, {{{{act::scan}}}}, {{act::shrink}});
     add_beside(all, "merge, split", s, casts, {{act::shrink}, {act::reserve, 0, for_two}});
     const std::vector<std::vector<script>> grows = {{{{act::reserve, 0, for_four}, {act::find, k.up}}}};
     add_beside(all, "merge beside split", s, grows, {{act::shrink}, {act::find, k.up}});
