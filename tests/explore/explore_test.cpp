@@ -163,6 +163,7 @@ void explore_and_draw(const std::vector<scenario>& all, const std::string& kind,
 }
 
 TEST(explore_control, slots_of_a_back_yard_that_are_filled_again_are_explored_to_the_end) {
+  explore_to_the_end(iceberg_reuse(), "torn pair ip:", 2);
   for (const char* const table : {"iw", "ip", "it"}) {
     const std::string kind = std::string("back slot ") + table + ":";
     explore_to_the_end(iceberg_reuse(), kind, 1);
@@ -182,6 +183,8 @@ TEST(explore_control, buckets_that_split_and_merge_are_explored_to_the_end) {
 TEST(explore_control, entries_that_come_to_the_front_are_explored_to_the_end) {
   explore_to_the_end(iceberg_fronts(), "from the back iw:", 1);
   explore_to_the_end(iceberg_fronts(), "from a chain iw:", 1);
+  explore_to_the_end(iceberg_fronts(), "looked for in the back iw:", 2);
+  explore_to_the_end(iceberg_fronts(), "looked for in a chain iw:", 2);
   explore_to_the_end(iceberg_fronts(), "behind iw:", 1);
 }
 
