@@ -175,6 +175,8 @@ TEST(explore_control, slots_of_a_back_yard_that_are_filled_again_are_explored_to
 TEST(explore_control, buckets_that_split_and_merge_are_explored_to_the_end) {
   explore_to_the_end(iceberg_growth(), "split ip:", 1);
   explore_to_the_end(iceberg_merges(), "merge iw:", 1);
+  explore_to_the_end(iceberg_growth(), "looked for, split iw:", 2);
+  explore_to_the_end(iceberg_growth(), "changed, split iw:", 2);
   explore_to_the_end(iceberg_growth(), "scanned split iw:", 1);
   explore_to_the_end(iceberg_merges(), "scanned merge iw:", 1);
   explore_to_the_end(iceberg_merges(), "merge into a full bucket iw:", 1);

@@ -225,6 +225,8 @@ std::vector<scenario> iceberg_growth() {
     scenario seen = yard(table, 1); // the scan must show both
     seen.still = {{k.low, 5}, {k.up, 5}};
     add_beside(all, "scanned split", seen, {{{{act::scan}}}}, {{act::reserve, 0, for_two}});
+    add_beside(all, "looked for, split", s, {{{{act::find, k.up}}}}, {{act::reserve, 0, for_two}});
+    add_beside(all, "changed, split", s, {{{{act::assign, k.up, 6}}}}, {{act::reserve, 0, for_two}});
     add_beside(all, "split twice", s, casts, {{act::reserve, 0, for_four}});
     for (const std::uint64_t second : {for_two, for_four}) {
       const script first = {{act::reserve, 0, for_two}, {act::find, k.up}};
