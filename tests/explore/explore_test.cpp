@@ -163,23 +163,30 @@ void explore_and_draw(const std::vector<scenario>& all, const std::string& kind,
 }
 
 TEST(explore_control, slots_of_a_back_yard_that_are_filled_again_are_explored_to_the_end) {
+  explore_to_the_end(iceberg_reuse(), "torn pair ip:", 2);
   for (const char* const table : {"iw", "ip", "it"}) {
     const std::string kind = std::string("back slot ") + table + ":";
     explore_to_the_end(iceberg_reuse(), kind, 1);
     explore_and_draw(iceberg_reuse(), kind + " insert key 1=5; 112 still; erase key 1, insert key 7=6 | find key 1", 1,
-                     20000);
+                     40000);
   }
 }
 
 TEST(explore_control, buckets_that_split_and_merge_are_explored_to_the_end) {
   explore_to_the_end(iceberg_growth(), "split ip:", 1);
   explore_to_the_end(iceberg_merges(), "merge iw:", 1);
+  explore_to_the_end(iceberg_growth(), "looked for, split iw:", 2);
+  explore_to_the_end(iceberg_growth(), "changed, split iw:", 2);
+  explore_to_the_end(iceberg_growth(), "scanned split iw:", 1);
+  explore_to_the_end(iceberg_merges(), "scanned merge iw:", 1);
   explore_to_the_end(iceberg_merges(), "merge into a full bucket iw:", 1);
 }
 
 TEST(explore_control, entries_that_come_to_the_front_are_explored_to_the_end) {
   explore_to_the_end(iceberg_fronts(), "from the back iw:", 1);
   explore_to_the_end(iceberg_fronts(), "from a chain iw:", 1);
+  explore_to_the_end(iceberg_fronts(), "looked for in the back iw:", 2);
+  explore_to_the_end(iceberg_fronts(), "looked for in a chain iw:", 2);
   explore_to_the_end(iceberg_fronts(), "behind iw:", 1);
 }
 

@@ -152,6 +152,40 @@ void add_beside(std::vector<scenario>& all, const std::string& name, const scena
   }
 }
 
+/// A pair x leaves a slot of the back yard, and y fills it. The words of both make up q, which is not there: it has the first word of x
+/// and its tag, and the second word of y. A third entry, of the front bucket of q, makes lookups of q search the back yard.
+scenario torn_pair() {
+  const auto suits = [](std::uint64_t key, std::uint64_t residue) {
+    const key_facts f = facts_of(key, 2);
+    return f.residue == residue && f.back[0] + f.back[1] == 0;
+  };
+  const auto tag = [](std::uint64_t key) { return facts_of(key, 2).tag; };
+  std::uint64_t q = 1, x = 0, y = 0, mark = 0;
+  for (; x == 0 || y == 0; ++q) {
+    x = y = 0;
+    for (std::uint64_t other = 1; suits(q, 0) && other < 256; ++other) {
+      const std::uint64_t same_first = (q & 0xff) | other << 8, same_second = (q & ~std::uint64_t{0xff}) | other;
+      if (same_first != q && suits(same_first, 1) && yards::back_tag(tag(same_first)) == yards::back_tag(tag(q)))
+        x = same_first;
+      if (same_second != q && suits(same_second, 1)) y = same_second;
+    }
+    if (x != 0 && y != 0) break;
+  }
+  for (mark = 30000; !suits(mark, 0) || tag(mark) == tag(q) ||
+                     yards::state::filter_of(tag(mark)) != yards::state::filter_of(tag(q));)
+    ++mark;
+  scenario s = yard(table_kind::iceberg_pairs, 2);
+  for (std::uint64_t key = 40000, left[2] = {yards::front_slots, yards::front_slots}; left[0] + left[1] != 0; ++key) {
+    const key_facts f = facts_of(key, 2);
+    if (left[f.residue] == 0 || f.tag == tag(q) || f.tag == tag(x) || f.tag == tag(y)) continue;
+    s.still.emplace_back(key, 50);
+    --left[f.residue];
+  }
+  s.before = put({mark, x});
+  s.threads = {{{act::erase, x}, {act::insert, y, 6}}, {{act::find, q}}};
+  return s;
+}
+
 } // namespace
 
 /// An entry of the back yard leaves, and its slot is filled with an entry of another front bucket.
@@ -175,6 +209,7 @@ std::vector<scenario> iceberg_reuse() {
       add(all, "back slot", std::move(s));
     }
   }
+  add(all, "torn pair", torn_pair());
   return all;
 }
 
@@ -187,6 +222,11 @@ std::vector<scenario> iceberg_growth() {
     s.before = put({k.low, k.up});
     const auto casts = beside(k.low, k.up, k.more);
     add_beside(all, "split", s, casts, {{act::reserve, 0, for_two}});
+    scenario seen = yard(table, 1); // the scan must show both
+    seen.still = {{k.low, 5}, {k.up, 5}};
+    add_beside(all, "scanned split", seen, {{{{act::scan}}}}, {{act::reserve, 0, for_two}});
+    add_beside(all, "looked for, split", s, {{{{act::find, k.up}}}}, {{act::reserve, 0, for_two}});
+    add_beside(all, "changed, split", s, {{{{act::assign, k.up, 6}}}}, {{act::reserve, 0, for_two}});
     add_beside(all, "split twice", s, casts, {{act::reserve, 0, for_four}});
     for (const std::uint64_t second : {for_two, for_four}) {
       const script first = {{act::reserve, 0, for_two}, {act::find, k.up}};
@@ -209,6 +249,10 @@ std::vector<scenario> iceberg_merges() {
     for (const call& c : put({k.low, k.up})) s.before.push_back(c);
     const auto casts = beside(k.low, k.up, k.more);
     add_beside(all, "merge", s, casts, {{act::shrink}});
+    scenario seen = s; // the scan must show both
+    seen.before.resize(1);
+    seen.still = {{k.low, 5}, {k.up, 5}};
+    add_beside(all, "scanned merge", seen, {{{{act::scan}}}}, {{act::shrink}});
     add_beside(all, "merge, split", s, casts, {{act::shrink}, {act::reserve, 0, for_two}});
     const std::vector<std::vector<script>> grows = {{{{act::reserve, 0, for_four}, {act::find, k.up}}}};
     add_beside(all, "merge beside split", s, grows, {{act::shrink}, {act::find, k.up}});
@@ -236,6 +280,8 @@ std::vector<scenario> iceberg_fronts() {
     for (const bool in_chain : {false, true}) {
       trio k{};
       const scenario s = left_behind(table, in_chain, k);
+      add_beside(all, in_chain ? "looked for in a chain" : "looked for in the back", s, {{{{act::find, k.up}}}},
+                 {{act::reserve, 0, in_chain ? for_four : for_two}});
       add_beside(all, in_chain ? "from a chain" : "from the back", s, beside(k.low, k.up, k.more),
                  {{act::reserve, 0, in_chain ? for_four : for_two}});
     }
