@@ -46,6 +46,10 @@ template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uin
   if (before + pairs == all_parts(t, r)) end_move(t, r);
 }
 
+/// The cursor of a move before its first unit: which move it is, above the number of a unit.
+inline constexpr unsigned unit_bits = 40;
+constexpr std::uint64_t first_unit(root_word r) noexcept { return r.bits / root_word::change << unit_bits; }
+
 /// Splits or merges the pairs of one unit. Returns how many parts were not done before; `missed`: one was left for want of memory.
 template <class Policy>
 std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r, std::uint64_t unit,
@@ -62,7 +66,7 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   const std::uint64_t residue = unit % t.fronts;
   const pair_place p{residue, copy, r.level()};
   if (r.shrinking()) note(merge_front(t, r, p));
-  else if (split_front(t, p)) ++count;
+  else if (split_front(t, r, p)) ++count;
   const std::uint64_t last = (residue + 1) * t.backs / t.fronts;
   for (std::uint64_t b = residue * t.backs / t.fronts; b < last; ++b) {
     const pair_place q{b, copy, r.level()};
@@ -77,19 +81,24 @@ enum class share : std::uint8_t { idle, more, ended, no_memory };
 
 /// Takes at most so many units, and moves them. The caller has a guard.
 template <class Policy> share move_share(table<Policy>& t, const thread_record& who, std::uint64_t at_most) noexcept {
-  if (!first_root(t).moving()) return share::idle;
-  // [take-unit] acquire: pairs with [begin-units]
-  const std::uint64_t begin = t.work.cursor.fetch_add(at_most, sync::acquire);
-  // The units belong to the move of this root: the cursor begins anew after the root is shown.
   const root_word r = first_root(t);
   if (!r.moving()) return share::idle;
   const std::uint64_t units = front_pairs(t, r.level());
-  if (begin >= units) {
-    // relaxed: a hint; the units are taken once more if a pair was missed
-    if (t.work.missed.exchange(0, sync::relaxed) != 0)
-      t.work.cursor.store(0, sync::relaxed); // relaxed: pairs know whether they are done
-    return share::ended;
-  }
+  if (at_most > units) at_most = units;
+  // [take-unit] acquire: pairs with [begin-units]
+  std::uint64_t seen = t.work.cursor.load(sync::acquire);
+  std::uint64_t begin = 0;
+  do {
+    begin = seen - first_unit(r); // of another move: far too large
+    if (begin >= units) {
+      // relaxed, all: hints. The units of a shrink are taken once more if a pair was missed; pairs know whether they are done.
+      if (r.shrinking() && begin < 2 * units && t.work.missed.exchange(0, sync::relaxed) != 0 &&
+          !t.work.cursor.compare_exchange(seen, first_unit(r), sync::relaxed, sync::relaxed))
+        t.work.missed.store(1, sync::relaxed); // relaxed: as above
+      return share::ended;
+    }
+    // [take-unit] acquire: pairs with [begin-units]
+  } while (!t.work.cursor.compare_exchange(seen, seen + at_most, sync::acquire, sync::acquire));
   std::uint64_t count = 0;
   bool missed = false;
   for (std::uint64_t unit = begin; unit < units && unit - begin < at_most; ++unit)
@@ -110,15 +119,15 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
     // [hang-segment] release: pairs with [segment]
     t.segments[level].store(made, sync::release);
   }
-  t.work.cursor.store(std::uint64_t{1} << 62, sync::relaxed); // relaxed: until [begin-units] there is no unit to take
   // relaxed, all: nobody counts while no move is in progress
   t.work.done.store(0, sync::relaxed);
   t.work.missed.store(0, sync::relaxed); // relaxed: as above
   const std::uint64_t marks = root_word::moving_bit | (shrink ? root_word::shrinking_bit : 0);
+  const root_word next = r.next(level, marks);
   // [show-level] seq_cst: pairs with [iceberg-root]
-  t.root.store(r.next(level, marks).bits, sync::seq_cst);
-  // [begin-units] release: pairs with [take-unit]
-  t.work.cursor.store(0, sync::release);
+  t.root.store(next.bits, sync::seq_cst);
+  // [begin-units] release: pairs with [take-unit]; until then the cursor is of another move
+  t.work.cursor.store(first_unit(next), sync::release);
   (shrink ? t.shrinks : t.growths).fetch_add(1, sync::relaxed); // relaxed: a figure
   t.duty.store(1, sync::relaxed);                               // relaxed: a hint to writes
   return true;

@@ -27,12 +27,13 @@ template <class Policy> void copy_slot(slot_of<Policy>& to, const slot_of<Policy
   put_entry<Policy>(to, key_in<Policy>(from), value_in<Policy>(from));
 }
 
-/// Splits a pair of front buckets. False: it is split already.
-template <class Policy> bool split_front(table<Policy>& t, const pair_place& p) noexcept {
+/// Splits a pair of front buckets. False: it is split already, or the growth of `r` has ended.
+template <class Policy> bool split_front(table<Policy>& t, root_word r, const pair_place& p) noexcept {
   const auto lower = front_at(t, p.residue, p.copy);
   const auto upper = front_at(t, p.residue, p.upper());
   std::uint64_t word = lock_line(*lower.line);
-  if (is_ready(*upper.line)) {
+  // Under this lock the growth cannot end before the pair is split; and in a later shrink the pair must not be split again.
+  if (!is_same_root(t, r) || is_ready(*upper.line)) {
     unlock_unchanged(*lower.line, word);
     return false;
   }
@@ -62,7 +63,7 @@ template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uin
 template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept {
   const pair_place p{h.residue, copy_of(h.copies, r.level() - 1), r.level()};
   if (is_ready(*front_at(t, p.residue, p.upper()).line)) return;
-  if (split_front(t, p)) count_moved(t, r, 1);
+  if (split_front(t, r, p)) count_moved(t, r, 1);
 }
 
 /// Nodes that a merge may need, so that it cannot fail half-way.
