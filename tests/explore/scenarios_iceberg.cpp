@@ -171,8 +171,8 @@ scenario torn_pair() {
     }
     if (x != 0 && y != 0) break;
   }
-  for (mark = 30000; !suits(mark, 0) || tag(mark) == tag(q) ||
-                     yards::state::filter_of(tag(mark)) != yards::state::filter_of(tag(q));)
+  for (mark = 30000;
+       !suits(mark, 0) || tag(mark) == tag(q) || yards::state::filter_of(tag(mark)) != yards::state::filter_of(tag(q));)
     ++mark;
   scenario s = yard(table_kind::iceberg_pairs, 2);
   for (std::uint64_t key = 40000, left[2] = {yards::front_slots, yards::front_slots}; left[0] + left[1] != 0; ++key) {

@@ -64,20 +64,21 @@ TEST(iceberg_growth, empties_the_chains) {
   for (std::uint64_t k = 50; k < 100; ++k) ASSERT_EQ(m.find(k), ~k);
 }
 
-TEST(iceberg_growth, passes_the_eighth_doubling_and_a_dozen_more) {
+TEST(iceberg_growth, passes_the_eighth_doubling_and_many_more) {
   cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg> m(tiny_options());
   std::uint64_t count = 0;
   while (m.stats().growths < 9) {
     for (std::uint64_t last = count + 500; count < last; ++count) ASSERT_TRUE(m.insert(count, ~count));
   }
   expect_each_once(m, count);
-  while (m.stats().growths < 20) {
+  const std::uint64_t most = scaled(1) > 1 ? 20 : 14; // a gigabyte of pages, most of them never written
+  while (m.stats().growths < most) {
     ASSERT_TRUE(m.reserve(m.capacity()));
     for (std::uint64_t last = count + 100; count < last; ++count) ASSERT_TRUE(m.insert(count, ~count));
   }
   for (std::uint64_t k = 0; k < count; ++k) ASSERT_EQ(m.find(k), ~k) << k;
   ASSERT_TRUE(m.shrink_to_fit());
-  EXPECT_GE(m.stats().shrinks, 10u);
+  EXPECT_GE(m.stats().shrinks, most - 10);
   expect_each_once(m, count);
 }
 

@@ -46,6 +46,10 @@ template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uin
   if (before + pairs == all_parts(t, r)) end_move(t, r);
 }
 
+/// The cursor of a move before its first unit: which move it is, above the number of a unit.
+inline constexpr unsigned unit_bits = 40;
+constexpr std::uint64_t first_unit(root_word r) noexcept { return r.bits / root_word::change << unit_bits; }
+
 /// Splits or merges the pairs of one unit. Returns how many parts were not done before; `missed`: one was left for want of memory.
 template <class Policy>
 std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r, std::uint64_t unit,
@@ -72,36 +76,34 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   return count;
 }
 
-/// From here on threads take the units of the move.
-template <class Policy> void begin_units(table<Policy>& t, root_word r) noexcept {
-  // [begin-units] release: pairs with [take-unit]
-  t.work.cursor.store(work_cursor::of(r, 0).bits, sync::release);
-}
-
 /// What a share of a move has come to. `ended`: no unit was left to take.
 enum class share : std::uint8_t { idle, more, ended, no_memory };
 
 /// Takes at most so many units, and moves them. The caller has a guard.
 template <class Policy> share move_share(table<Policy>& t, const thread_record& who, std::uint64_t at_most) noexcept {
-  if (!first_root(t).moving()) return share::idle;
-  // [take-unit] acquire: pairs with [begin-units]
-  const work_cursor taken{t.work.cursor.fetch_add(at_most, sync::acquire)};
   const root_word r = first_root(t);
   if (!r.moving()) return share::idle;
   const std::uint64_t units = front_pairs(t, r.level());
-  const std::uint64_t begin = taken.unit();
-  // A move does not end before the units that were taken of it are done. So units of another move are behind its last one.
-  if (!taken.is_of(r)) return share::ended;
-  if (begin >= units) {
-    // relaxed: a hint; the units are taken once more if a pair was missed
-    if (t.work.missed.exchange(0, sync::relaxed) == r.bits) begin_units(t, r);
-    return share::ended;
-  }
+  if (at_most > units) at_most = units;
+  // [take-unit] acquire: pairs with [begin-units]
+  std::uint64_t seen = t.work.cursor.load(sync::acquire);
+  std::uint64_t begin = 0;
+  do {
+    begin = seen - first_unit(r); // of another move: far too large
+    if (begin >= units) {
+      // relaxed, all: hints. The units of a shrink are taken once more if a pair was missed; pairs know whether they are done.
+      if (r.shrinking() && begin < 2 * units && t.work.missed.exchange(0, sync::relaxed) != 0 &&
+          !t.work.cursor.compare_exchange(seen, first_unit(r), sync::relaxed, sync::relaxed))
+        t.work.missed.store(1, sync::relaxed); // relaxed: as above
+      return share::ended;
+    }
+    // [take-unit] acquire: pairs with [begin-units]
+  } while (!t.work.cursor.compare_exchange(seen, seen + at_most, sync::acquire, sync::acquire));
   std::uint64_t count = 0;
   bool missed = false;
   for (std::uint64_t unit = begin; unit < units && unit - begin < at_most; ++unit)
     count += move_unit(t, who, r, unit, missed);
-  if (missed) t.work.missed.store(r.bits, sync::relaxed); // relaxed: as above
+  if (missed) t.work.missed.store(1, sync::relaxed); // relaxed: as above
   count_moved(t, r, count);
   return missed ? share::no_memory : share::more;
 }
@@ -117,16 +119,15 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
     // [hang-segment] release: pairs with [segment]
     t.segments[level].store(made, sync::release);
   }
-  const std::uint64_t marks = root_word::moving_bit | (shrink ? root_word::shrinking_bit : 0);
-  const root_word next = r.next(level, marks);
-  // relaxed: until [begin-units] there is no unit to take
-  t.work.cursor.store(work_cursor::of(next, work_cursor::none).bits, sync::relaxed);
   // relaxed, all: nobody counts while no move is in progress
   t.work.done.store(0, sync::relaxed);
   t.work.missed.store(0, sync::relaxed); // relaxed: as above
+  const std::uint64_t marks = root_word::moving_bit | (shrink ? root_word::shrinking_bit : 0);
+  const root_word next = r.next(level, marks);
   // [show-level] seq_cst: pairs with [iceberg-root]
   t.root.store(next.bits, sync::seq_cst);
-  begin_units(t, next);
+  // [begin-units] release: pairs with [take-unit]; until then the cursor is of another move
+  t.work.cursor.store(first_unit(next), sync::release);
   (shrink ? t.shrinks : t.growths).fetch_add(1, sync::relaxed); // relaxed: a figure
   t.duty.store(1, sync::relaxed);                               // relaxed: a hint to writes
   return true;

@@ -27,11 +27,12 @@ template <class Policy> void copy_slot(slot_of<Policy>& to, const slot_of<Policy
   put_entry<Policy>(to, key_in<Policy>(from), value_in<Policy>(from));
 }
 
-/// Splits a pair of front buckets. False: it is split already, or the growth of this root has ended, and a shrink may have followed it.
+/// Splits a pair of front buckets. False: it is split already, or the growth of `r` has ended.
 template <class Policy> bool split_front(table<Policy>& t, root_word r, const pair_place& p) noexcept {
   const auto lower = front_at(t, p.residue, p.copy);
   const auto upper = front_at(t, p.residue, p.upper());
   std::uint64_t word = lock_line(*lower.line);
+  // Under this lock the growth cannot end before the pair is split; and in a later shrink the pair must not be split again.
   if (!is_same_root(t, r) || is_ready(*upper.line)) {
     unlock_unchanged(*lower.line, word);
     return false;

@@ -68,26 +68,11 @@ struct chain {
   small_lock<> lock; // for changes; taken after the lock of a front bucket
 };
 
-/// The number of a unit, below the number of its move: a thread that was late for one move takes nothing of the next.
-///   [63 changes of the root 40 | unit 39..0]
-struct work_cursor {
-  std::uint64_t bits = 0;
-  static constexpr unsigned unit_bits = 40;
-  static constexpr std::uint64_t none = std::uint64_t{1} << (unit_bits - 1); // more than there are units
-  static constexpr work_cursor of(root_word r, std::uint64_t unit) noexcept {
-    return {r.bits / root_word::change << unit_bits | unit};
-  }
-  [[nodiscard]] constexpr std::uint64_t unit() const noexcept { return bits & ((std::uint64_t{1} << unit_bits) - 1); }
-  [[nodiscard]] constexpr bool is_of(root_word r) const noexcept {
-    return bits >> unit_bits == of(r, 0).bits >> unit_bits;
-  }
-};
-
 /// A move of all buckets to twice or half their number. A unit is a pair of front buckets, and its share of the pairs of back buckets.
 struct move_work {
-  alignas(cpu::cache_line) sync::word<std::uint64_t> cursor; // work_cursor: the next unit that nobody has taken
+  alignas(cpu::cache_line) sync::word<std::uint64_t> cursor; // the next unit that nobody has taken
   sync::word<std::uint64_t> done;                            // pairs, of both yards, that have split or merged
-  sync::word<std::uint64_t> missed; // the root of a move that left a pair for want of memory, or 0
+  sync::word<std::uint64_t> missed;                          // 1: a pair was left for want of memory
 };
 
 template <class Policy> struct table {

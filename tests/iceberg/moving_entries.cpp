@@ -131,9 +131,21 @@ TYPED_TEST(iceberg_moves, that_stand_still_while_a_verb_runs) {
                           });
 }
 
-/// A scan stands still with a bucket locked that a growth is about to show. The bucket must not vanish when the scan goes on.
+/// How many steps the mover makes before a growth begins; 0: it begins none.
+template <class Coding>
+std::uint64_t steps_until_growth(const migration<Coding>& how) {
+  arena<Coding> a(how, places[1], true);
+  const std::size_t before = a.r.map.capacity();
+  for (std::uint64_t steps = 0;; ++steps) {
+    if (a.r.map.capacity() > before) return steps;
+    if (a.r.turns.run(a.mover, 1) == scheduler::stopped::finished) return 0;
+  }
+}
+
+/// A scan stands still, with a bucket locked that a growth is about to show: the bucket must not vanish when the scan goes on.
 TYPED_TEST(iceberg_moves, past_a_scan_that_stands_still_at_any_step) {
   for (const auto& how : iceberg_migrations<TypeParam>()) {
+    const std::uint64_t growth = steps_until_growth(how);
     for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
       arena<TypeParam> a(how, places[1], true);
       std::vector<unsigned> met(hot_keys, 0);
@@ -142,10 +154,12 @@ TYPED_TEST(iceberg_moves, past_a_scan_that_stands_still_at_any_step) {
           if (k < hot_keys) ++met[k];
         });
       });
-      const bool mid_growth = a.r.turns.run(a.mover, i * 7 % 1500) != scheduler::stopped::finished;
+      const std::uint64_t begin = growth != 0 ? growth : i * 7 % 1500;
+      for (std::uint64_t done = 0; done < begin; done += 1000) // in slices, as `ends_alone`
+        (void)a.r.turns.run(a.mover, std::min<std::uint64_t>(begin - done, 1000));
       const bool last = a.r.turns.run(scanner, i) == scheduler::stopped::finished;
-      if (mid_growth) (void)a.r.turns.ends_alone(a.mover);
-      ASSERT_TRUE(a.ended(std::string(how.name) + ", stopped at " + std::to_string(i)));
+      (void)a.r.turns.ends_alone(a.mover);
+      ASSERT_TRUE(a.ended(std::string(how.name) + ", scan stopped at " + std::to_string(i)));
       for (const std::uint64_t k : {4u, 5u, 6u, 7u, 8u, 10u}) ASSERT_GE(met[k], 1u) << how.name << " " << i;
       if (last) break;
     }
