@@ -9,7 +9,7 @@
 #define UPDATES 2
 /* 0: one bucket; 1: splits; 2: two buckets; 3: merges; 4: one bucket */
 byte root;
-bit locked[2], ready[2], gone[2];
+bit locked[2], ready[2];
 byte version[2], tag[4], key[4], value[4]; /* slots 0 and 1 of the lower bucket, then those of the upper one */
 byte state[2]; /* of a key: 0, or its value */
 byte wanted, may; /* the lookup's key, and a bit for each state that it may answer */
@@ -37,8 +37,8 @@ again:
          lock_line(b);
          if
          :: version[b] != v || value[s] != old -> locked[b] = 0; goto again
-#ifndef BREAK_GONE /* a write trusts a bucket that a merge has emptied */
-         :: version[b] == v && gone[b] -> locked[b] = 0; goto again
+#ifndef BREAK_ROOT /* a write trusts a bucket that a merge has emptied */
+         :: version[b] == v && value[s] == old && root != r -> locked[b] = 0; goto again
 #endif
          :: else
          fi
@@ -89,7 +89,7 @@ proctype mover() {
   s = SLOT(1, 1);
   if :: s != 9 -> n = FREE(0); value[n] = value[s]; key[n] = key[s]; tag[n] = tag[s] :: else fi;
   version[0]++;
-  atomic { ready[1] = 0; gone[1] = 1; version[1]++; locked[1] = 0 };
+  atomic { ready[1] = 0; version[1]++; locked[1] = 0 };
   locked[0] = 0;
   root = 4 }
 
