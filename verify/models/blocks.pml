@@ -6,7 +6,11 @@
  * Holds: the answer of a lookup was true at some moment of the lookup. The writer, which alone changes entries, finds exactly those
  * that are there, with their values. At the end each key that is there has one entry in the lower bucket.
  * Left out: the back yard and chains; wide values; several movers (`done` counts); stores that are seen late. */
+#ifdef BREAK_VERSION /* an error that needs three changes */
+#define UPDATES 3
+#else
 #define UPDATES 2
+#endif
 /* 0: one bucket; 1: splits; 2: two buckets; 3: merges; 4: one bucket */
 byte root;
 bit locked[2], ready[2];
