@@ -6,10 +6,14 @@
  * Holds: the answer of a lookup was true at some moment of the lookup. The writer, which alone changes entries, finds exactly those
  * that are there, with their values. At the end each key that is there has one entry in the lower bucket.
  * Left out: the back yard and chains; wide values; several movers (`done` counts); stores that are seen late. */
+#ifdef BREAK_VERSION /* an error that needs three changes */
+#define UPDATES 3
+#else
 #define UPDATES 2
+#endif
 /* 0: one bucket; 1: splits; 2: two buckets; 3: merges; 4: one bucket */
 byte root;
-bit locked[2], ready[2], gone[2];
+bit locked[2], ready[2];
 byte version[2], tag[4], key[4], value[4]; /* slots 0 and 1 of the lower bucket, then those of the upper one */
 byte state[2]; /* of a key: 0, or its value */
 byte wanted, may; /* the lookup's key, and a bit for each state that it may answer */
@@ -37,8 +41,8 @@ again:
          lock_line(b);
          if
          :: version[b] != v || value[s] != old -> locked[b] = 0; goto again
-#ifndef BREAK_GONE /* a write trusts a bucket that a merge has emptied */
-         :: version[b] == v && gone[b] -> locked[b] = 0; goto again
+#ifndef BREAK_ROOT /* a write trusts a bucket that a merge has emptied */
+         :: version[b] == v && value[s] == old && root != r -> locked[b] = 0; goto again
 #endif
          :: else
          fi
@@ -89,7 +93,7 @@ proctype mover() {
   s = SLOT(1, 1);
   if :: s != 9 -> n = FREE(0); value[n] = value[s]; key[n] = key[s]; tag[n] = tag[s] :: else fi;
   version[0]++;
-  atomic { ready[1] = 0; gone[1] = 1; version[1]++; locked[1] = 0 };
+  atomic { ready[1] = 0; version[1]++; locked[1] = 0 };
   locked[0] = 0;
   root = 4 }
 
