@@ -17,7 +17,9 @@ struct crowding_hash {
   using is_avalanching = void;
   using is_transparent = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept { return splitmix(key / 128); }
-  std::uint64_t operator()(std::string_view text) const noexcept { return splitmix(text.empty() ? 0U : static_cast<unsigned char>(text[0])); }
+  std::uint64_t operator()(std::string_view text) const noexcept {
+    return splitmix(text.empty() ? 0U : static_cast<unsigned char>(text[0]));
+  }
 };
 
 using crowded_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg, crowding_hash>;
