@@ -71,10 +71,14 @@ template <class It, class End> std::size_t count_of(It first, End last, std::siz
   }
 }
 
+/// Whether a probe may point to the key that it was made of.
+template <class Codec>
+inline constexpr bool probes_refer = Codec::in_records || requires { requires Codec::owns_keys; };
+
 /// Whether memory can be asked ahead for elements: they can be read again, and what a probe may point to stays where it is.
 template <class Engine, class It, class KeyOf>
 inline constexpr bool can_ask_ahead =
-    std::forward_iterator<It> && (!Engine::policy::in_records ||
+    std::forward_iterator<It> && (!probes_refer<typename Engine::policy> ||
                                   (std::is_lvalue_reference_v<std::iter_reference_t<It>> &&
                                    std::is_lvalue_reference_v<std::invoke_result_t<KeyOf, std::iter_reference_t<It>>>));
 
