@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sched.h>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -55,6 +56,14 @@ std::size_t cgroup_left() {
   return most > used ? most - used : 0;
 }
 
+// What `ulimit -v` leaves.
+std::size_t address_space_left() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return static_cast<std::size_t>(-1);
+  const std::size_t used = number_in(field("/proc/self/status", "VmSize")) * 1024;
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 } // namespace
 
 machine_info describe_machine() {
@@ -74,7 +83,8 @@ machine_info describe_machine() {
 }
 
 std::size_t memory_available() {
-  return std::min(number_in(field("/proc/meminfo", "MemAvailable")) * 1024, cgroup_left());
+  const std::size_t present = number_in(field("/proc/meminfo", "MemAvailable")) * 1024;
+  return std::min({present, cgroup_left(), address_space_left()});
 }
 
 resident resident_now() {

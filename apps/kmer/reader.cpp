@@ -67,7 +67,8 @@ void kmer_file::check_header() const {
 void kmer_file::read_end() {
   if (size_ < sizeof header_ + sizeof footer_) refuse("is truncated");
   read_at(size_ - sizeof footer_, &footer_, sizeof footer_);
-  if (footer_.magic != end_magic) refuse("is truncated: it has no end");
+  if (footer_.magic != end_magic)
+    refuse("does not end as a file of counts does: it is truncated, or something follows its end");
   if (footer_.sum != checksum(0, &footer_, offsetof(file_footer, sum)))
     refuse("is damaged: the sum of its end does not fit");
   const std::uint64_t space = size_ - sizeof footer_;

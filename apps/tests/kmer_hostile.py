@@ -50,6 +50,9 @@ class KmerFiles(Folder):
         self.run_well("merge", "--count-limit", 9, "-o", again, path)
         self.assertEqual(again.read_bytes(), path.read_bytes())
 
+    def test_bytes_behind_the_end(self):
+        self.refuse(self.of(self.GOOD) + b"x", says="something follows its end")
+
     def test_blocks(self):
         for name, body in (("a count of 0", b"\0\0\1\2\1\1"), ("a count above the limit", b"\0\1\1\x0a\1\1"),
                            ("a k-mer twice", b"\0\1\0\2\1\1"), ("a distance before the first", b"\1\1\1\2\1\1"),

@@ -38,6 +38,14 @@ class Memory(Folder):
         self.assertLessEqual(figures["peak_bytes"], figures["memory_limit"])
 
 
+    def test_the_default_respects_a_bound_of_the_address_space(self):
+        bound = lambda: resource.setrlimit(resource.RLIMIT_AS, (4_000_000_000, 4_000_000_000))  # noqa: E731
+        if cubby("count", "--help", preexec=bound).returncode != 0:
+            self.skipTest("a program under a sanitizer has no bound of this kind")
+        reads = self.write("r.fa", ">r\n" + random_bases(1, 200_000) + "\n")
+        self.run_well("count", "-k", 21, "-o", self.folder / "o.kc", reads, preexec=bound)
+
+
 class KffRuns(Folder):
     """KFF that has to be sorted in so many runs that they are merged in rounds."""
 

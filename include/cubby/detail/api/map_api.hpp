@@ -2,8 +2,8 @@
 // The verbs of maps that concern values, beside those of table_api.hpp. A user's function gets a `const V&` that does not change
 // until the function returns, and may call the table. A function that computes a new value may run again if another thread
 // changes the entry meanwhile, so it should have no other effect; the function of `modify` runs once. A function must not change
-// the entry that it is shown: such a call would wait for itself, and throws `self_deadlock` in debug builds. An exception of a
-// user's function or constructor passes through and leaves the table as it was.
+// the entry that it is shown: such a call would wait for itself, and throws `self_deadlock` in debug builds. It may erase it, except in
+// `modify`. An exception of a user's function or constructor passes through and leaves the table as it was.
 #pragma once
 
 #include <algorithm>
