@@ -113,6 +113,19 @@ TYPED_TEST(d_inserts_in_batch, a_range_of_more_than_one_pin) {
   EXPECT_TRUE(this->map.contains(TypeParam::key(count - 1)));
 }
 
+/// `relativistic` resizes only while no pin is held.
+TYPED_TEST(d_inserts_in_batch, a_table_grows_inside_a_large_batch) {
+  constexpr std::uint64_t count = cubby::detail::elements_in_pin * 4 + 3;
+  for (std::uint64_t n = 0; n < count; ++n) this->add(n % (count - 1), n);
+  EXPECT_EQ(this->run(this->map), count - 1);
+  EXPECT_EQ(this->results.back(), outcome::exists);
+  EXPECT_GE(this->map.capacity(), count / 4);
+  for (std::uint64_t n = 0; n + 1 < count; ++n) {
+    ASSERT_EQ(this->results[n], outcome::done) << n;
+    ASSERT_EQ(TypeParam::number(*this->map.find(TypeParam::key(n))), n) << n;
+  }
+}
+
 template <class Mode>
 class d_inserts_beside_others : public d_inserts_in_batch<Mode> {};
 TYPED_TEST_SUITE(d_inserts_beside_others, shared_modes);
