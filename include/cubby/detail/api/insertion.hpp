@@ -30,7 +30,9 @@ concept range = requires(R& elements) {
   { std::begin(elements) } -> std::input_iterator;
   { std::end(elements) } -> std::sentinel_for<decltype(std::begin(elements))>;
 };
-template <class R> using reference_of = decltype(*std::begin(std::declval<R&>()));
+/// An element as the inserts take it: it is copied from, never moved from.
+template <class R>
+using read_element_of = const std::remove_reference_t<decltype(*std::begin(std::declval<R&>()))>&;
 
 /// `place`, of a key that may lie in a namespace that no table has.
 template <class Engine, class Q, class... A>

@@ -20,8 +20,8 @@ namespace cubby::inline v0::detail {
 
 /// A range of pairs, of what becomes a key or what a lookup takes, and of what becomes a value.
 template <class R, class K, class V, class Codec>
-concept pairs_for = range<R> && element_key<decltype((std::declval<reference_of<R>>().first)), K, Codec> &&
-                    std::convertible_to<decltype((std::declval<reference_of<R>>().second)), V>;
+concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_of<R>>().first)), K, Codec> &&
+                    std::convertible_to<decltype((std::declval<read_element_of<R>>().second)), V>;
 
 template <class Derived, class Engine> class map_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;

@@ -14,7 +14,7 @@
 namespace cubby::inline v0::detail {
 
 /// A range of what becomes a key, or of what a lookup takes.
-template <class R, class K, class Codec> concept keys_for = range<R> && element_key<reference_of<R>, K, Codec>;
+template <class R, class K, class Codec> concept keys_for = range<R> && element_key<read_element_of<R>, K, Codec>;
 
 template <class Derived, class Engine> class set_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
