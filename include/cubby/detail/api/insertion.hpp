@@ -81,14 +81,15 @@ inline constexpr bool can_ask_ahead =
                                   (std::is_lvalue_reference_v<std::iter_reference_t<It>> &&
                                    std::is_lvalue_reference_v<std::invoke_result_t<KeyOf, std::iter_reference_t<It>>>));
 
-/// Inserts `n` elements from `first` on, inside one pin: `insert(context, probe, element)` with the probe of `key_of(element)`. Reads
-/// an element twice if it asks memory ahead, else once. False: the table has no space for one, where it ended.
+/// Inserts `n` elements from `first` on: `insert(context, probe, element)` with the probe of `key_of(element)`. If it asks memory ahead,
+/// it reads an element twice, inside one pin for all. Else it reads an element once, before the pin, because the next element of a
+/// stream may be long in coming. False: the table has no space for one, where it ended.
 template <class Engine, class It, class KeyOf, class Insert>
 bool insert_some(context<Engine> s, It& first, std::size_t n, const KeyOf& key_of, const Insert& insert,
                  insertions& all) {
   const auto& codec = s.codec();
-  [[maybe_unused]] const auto pin = s.engine.pin(s.at);
   if constexpr (can_ask_ahead<Engine, It, KeyOf>) {
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     prefetch_group::ring<It> at;
     const auto make = [&](std::size_t i) { // once for each i, in order
       at[i] = first;
@@ -104,6 +105,7 @@ bool insert_some(context<Engine> s, It& first, std::size_t n, const KeyOf& key_o
     for (; n != 0; --n, ++first) {
       decltype(auto) element = *first;
       decltype(auto) key = key_of(element);
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
       if (!all.take(insert(s, codec.probe_of(key), element))) return false;
     }
     return true;
