@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee D of `insert_batch` and `insert_range`: inserts take effect in their order, each on its own, and each answer is that of
 // `try_insert`. The table grows under them, and a lack of space loses nothing that was inserted.
+#include <iterator>
 #include <list>
 #include <sstream>
 #include <string_view>
@@ -113,6 +114,19 @@ TYPED_TEST(d_inserts_in_batch, a_range_of_more_than_one_pin) {
   EXPECT_TRUE(this->map.contains(TypeParam::key(count - 1)));
 }
 
+/// `relativistic` resizes only while no pin is held.
+TYPED_TEST(d_inserts_in_batch, a_table_grows_inside_a_large_batch) {
+  constexpr std::uint64_t count = cubby::detail::elements_in_pin * 4 + 3;
+  for (std::uint64_t n = 0; n < count; ++n) this->add(n % (count - 1), n);
+  EXPECT_EQ(this->run(this->map), count - 1);
+  EXPECT_EQ(this->results.back(), outcome::exists);
+  EXPECT_GE(this->map.capacity(), count / 4);
+  for (std::uint64_t n = 0; n + 1 < count; ++n) {
+    ASSERT_EQ(this->results[n], outcome::done) << n;
+    ASSERT_EQ(TypeParam::number(*this->map.find(TypeParam::key(n))), n) << n;
+  }
+}
+
 template <class Mode>
 class d_inserts_beside_others : public d_inserts_in_batch<Mode> {};
 TYPED_TEST_SUITE(d_inserts_beside_others, shared_modes);
@@ -201,6 +215,40 @@ TYPED_TEST(d_inserts_of_ranges, sets_and_ranges_that_can_be_passed_once) {
   EXPECT_EQ(how[2], outcome::exists);
   cubby::set<std::uint32_t, TypeParam> numbers(tiny_options());
   EXPECT_EQ(numbers.insert_range(std::list<int>{1, 2, 2, 3}), 3u);
+}
+
+/// Runs a function before it gives the next of its elements, of which each can be read once.
+template <class F> struct stream_of_texts {
+  using value_type = std::string;
+  using difference_type = std::ptrdiff_t;
+  int left;
+  F* before_next;
+  std::string operator*() const { return "a text of more than a few bytes " + std::to_string(left); }
+  stream_of_texts& operator++() {
+    (*before_next)();
+    return --left, *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const { return left == 0; }
+};
+template <class F> struct streamed_texts {
+  F before_next;
+  [[nodiscard]] stream_of_texts<F> begin() { return {8, &before_next}; }
+  [[nodiscard]] std::default_sentinel_t end() { return {}; }
+};
+
+TYPED_TEST(d_inserts_of_ranges, a_range_that_waits_for_its_next_element_holds_back_nothing) {
+  cubby::map<std::string, std::string, TypeParam> others(tiny_options());
+  cubby::set<std::string, TypeParam> words(tiny_options());
+  std::size_t held_back = 0;
+  const auto before_next = [&] {
+    others.insert_or_assign("a key of more than 8 bytes", "a value");
+    others.insert_or_assign("a key of more than 8 bytes", "another value");
+    others.shrink_to_fit();
+    held_back += others.stats().retired;
+  };
+  EXPECT_EQ(words.insert_range(streamed_texts<decltype(before_next)>{before_next}), 8u);
+  EXPECT_EQ(held_back, 0u);
 }
 
 } // namespace

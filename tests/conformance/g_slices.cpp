@@ -69,6 +69,18 @@ TYPED_TEST(slices, also_of_what_an_ended_thread_has_left) {
   this->drain(4 * this->held_back);
 }
 
+TYPED_TEST(slices, a_thread_that_retires_frees_in_one_of_2048_calls) {
+  std::uint64_t in_call = ~std::uint64_t{0}; // ends of values in a call that frees nothing
+  for (std::uint64_t n = 0; n < 3 * 2048; ++n) in_call = std::min(in_call, this->assign(n));
+  std::uint64_t longest = 0;
+  std::uint64_t since = 0;
+  for (std::uint64_t n = 0; n < 20'000; ++n) {
+    since = this->assign(n) > in_call ? 0 : since + 1;
+    longest = std::max(longest, since);
+  }
+  EXPECT_LT(longest, 2048u);
+}
+
 TYPED_TEST(slices, what_promises_everything_does_it_at_once) {
   auto holder = this->m.handle();
   (void)holder.find_ref(0);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -198,6 +199,60 @@ TYPED_TEST(forked, a_child_ends_tables_whose_values_others_were_replacing) {
   }
   stops = true;
   writer.join();
+}
+
+/// Frees memory, but stops in it when told.
+struct stops_in_free {
+  static inline std::atomic<long> living{0};
+  static inline std::atomic<void (*)()> stop{nullptr};
+};
+template <class T> struct stopping_allocator {
+  using value_type = T;
+  stopping_allocator() = default;
+  template <class U> explicit stopping_allocator(const stopping_allocator<U>&) {}
+  T* allocate(std::size_t n) {
+    ++stops_in_free::living;
+    return std::allocator<T>().allocate(n);
+  }
+  void deallocate(T* at, std::size_t n) {
+    --stops_in_free::living;
+    if (const auto stop = stops_in_free::stop.exchange(nullptr)) stop();
+    std::allocator<T>().deallocate(at, n);
+  }
+  bool operator==(const stopping_allocator&) const = default;
+};
+
+/// Records of texts are freed one by one, each in a call that retires another one.
+TYPED_TEST(forked, a_child_frees_by_the_record_of_a_thread_that_was_freeing) {
+  using text_map =
+      cubby::map<std::string, std::uint64_t, TypeParam, cubby::hash<std::string>, stopping_allocator<std::byte>>;
+  static std::atomic<bool> inside{false};
+  static std::atomic<bool> leaves{false};
+  inside = leaves = false;
+  text_map texts(cubby::options{.capacity = 16});
+  const std::string key(40, 'k');
+  texts.insert(key, 0);
+  const auto assign_often = [&](auto& table) {
+    for (std::uint64_t n = 0; n < 20'000; ++n) table.assign(key, n);
+  };
+  std::thread other([&] {
+    assign_often(texts);
+    stops_in_free::stop = [] {
+      inside = true;
+      while (!leaves) std::this_thread::yield();
+    };
+    assign_often(texts);
+  });
+  while (!inside) std::this_thread::yield();
+  EXPECT_EQ(status_of_child([&](result_of_child& told) {
+              const long before = stops_in_free::living;
+              auto h = texts.handle(); // takes the record of the thread that is not there
+              assign_often(h);
+              told.expect(stops_in_free::living < before + most_living, "records are freed");
+            }),
+            0);
+  leaves = true;
+  other.join();
 }
 
 /// The guard of another thread has ended, and the record of its handle can be given back.

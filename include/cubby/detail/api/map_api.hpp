@@ -20,8 +20,8 @@ namespace cubby::inline v0::detail {
 
 /// A range of pairs, of what becomes a key or what a lookup takes, and of what becomes a value.
 template <class R, class K, class V, class Codec>
-concept pairs_for = range<R> && element_key<decltype((std::declval<reference_of<R>>().first)), K, Codec> &&
-                    std::convertible_to<decltype((std::declval<reference_of<R>>().second)), V>;
+concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_of<R>>().first)), K, Codec> &&
+                    std::convertible_to<decltype((std::declval<read_element_of<R>>().second)), V>;
 
 template <class Derived, class Engine> class map_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
@@ -232,17 +232,21 @@ private:
   std::size_t insert_each(std::span<const Q> keys, std::span<const V> values, std::span<outcome> results) {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const std::size_t n = detail::least_of(keys.size(), values.size(), results.size());
     std::fill_n(results.begin(), n, outcome::not_executed); // however the call ends
     std::size_t count = 0;
-    detail::in_order<ahead::of_inserts>(
-        s, n, [&](std::size_t i) { return s.codec().probe_of(keys[i]); },
-        [&](std::size_t i, const auto& p) CUBBY_INLINED {
-          results[i] = detail::place_legal(s, p, keys[i], values[i]);
-          if (results[i] == outcome::done) ++count;
-          return true;
-        });
+    for (std::size_t begin = 0; begin < n; begin += detail::elements_in_pin) {
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      detail::in_order<ahead::of_inserts>(
+          s, std::min(n - begin, detail::elements_in_pin),
+          [&](std::size_t i) { return s.codec().probe_of(keys[begin + i]); },
+          [&](std::size_t i, const auto& p) CUBBY_INLINED {
+            outcome& result = results[begin + i];
+            result = detail::place_legal(s, p, keys[begin + i], values[begin + i]);
+            if (result == outcome::done) ++count;
+            return true;
+          });
+    }
     return count;
   }
   template <class Pairs> std::size_t insert_pairs(Pairs& pairs) {

@@ -64,6 +64,12 @@ CUBBY_ALWAYS_INLINE bool report_failure(insert_outcome how) {
   return how == insert_outcome::inserted;
 }
 
+/// There is no memory for a record. Frees what no pin holds back of the retired ones, for the calls that follow. Otherwise a table
+/// could refuse for ever, because a call that fails retires nothing.
+template <class Engine> CUBBY_NEVER_INLINE void free_retired(Engine& engine, thread_record& at) {
+  if constexpr (Engine::policy::in_records && contract::collecting<Engine>) engine.collect(at);
+}
+
 /// A value word that is built and not yet published. The destructor frees a record that was not published.
 template <class Engine> class fresh_word {
 public:
@@ -86,7 +92,13 @@ public:
   fresh_word(const fresh_word&) = delete;
   fresh_word& operator=(const fresh_word&) = delete;
 
-  [[nodiscard]] bool ok() const noexcept { return made_.ok; }
+  [[nodiscard]] bool is_made() const noexcept { return made_.ok; }
+  /// The same; if it is not, frees retired records.
+  [[nodiscard]] bool ok() const {
+    if (!made_.ok) [[unlikely]]
+      free_retired(context_.engine, context_.at);
+    return made_.ok;
+  }
   [[nodiscard]] const word_of_value<Engine>& word() const noexcept { return made_.word; }
   void published() noexcept { made_.ok = false; }
 
@@ -188,7 +200,8 @@ changed modify_value(context<Engine> s, const typename Engine::probe& p, const Q
       [[maybe_unused]] const shown_entry<Engine> shown(s.engine, p, word, true);
       f(value);
       next.emplace(s, p, codec.kept_key(word, key), std::move(value));
-      return next->ok() ? decision{action::replace, next->word()} : decision{};
+      // not `ok`, which may free records: the entry is held
+      return next->is_made() ? decision{action::replace, next->word()} : decision{};
     });
     if (!m.found) return changed::absent;
     if (!next->ok()) return changed::no_memory;
@@ -281,7 +294,10 @@ CUBBY_ALWAYS_INLINE upserted put_record(const context<Engine>& s, const typename
   refuse_shown(s.engine, p);
   if constexpr (contract::prefetching<Engine>) s.engine.prefetch(p); // it comes while the record is made
   const made_word made = s.codec().make(p, key, std::forward<U>(value));
-  if (!made.ok) return {insert_outcome::no_memory};
+  if (!made.ok) [[unlikely]] {
+    free_retired(s.engine, s.at);
+    return {insert_outcome::no_memory};
+  }
   if (replace_record(s, p, made.word)) return {insert_outcome::exists};
   return put_absent(s.engine, s.at, p, made);
 }

@@ -14,7 +14,7 @@
 namespace cubby::inline v0::detail {
 
 /// A range of what becomes a key, or of what a lookup takes.
-template <class R, class K, class Codec> concept keys_for = range<R> && element_key<reference_of<R>, K, Codec>;
+template <class R, class K, class Codec> concept keys_for = range<R> && element_key<read_element_of<R>, K, Codec>;
 
 template <class Derived, class Engine> class set_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
@@ -79,17 +79,21 @@ private:
   template <class Q> std::size_t insert_each(std::span<const Q> keys, std::span<outcome> results) {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const std::size_t n = keys.size() < results.size() ? keys.size() : results.size();
     std::fill_n(results.begin(), n, outcome::not_executed); // however the call ends
     std::size_t count = 0;
-    detail::in_order<ahead::of_inserts>(
-        s, n, [&](std::size_t i) { return s.codec().probe_of(keys[i]); },
-        [&](std::size_t i, const auto& p) CUBBY_INLINED {
-          results[i] = detail::place_legal(s, p, keys[i]);
-          if (results[i] == outcome::done) ++count;
-          return true;
-        });
+    for (std::size_t begin = 0; begin < n; begin += detail::elements_in_pin) {
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      detail::in_order<ahead::of_inserts>(
+          s, std::min(n - begin, detail::elements_in_pin),
+          [&](std::size_t i) { return s.codec().probe_of(keys[begin + i]); },
+          [&](std::size_t i, const auto& p) CUBBY_INLINED {
+            outcome& result = results[begin + i];
+            result = detail::place_legal(s, p, keys[begin + i]);
+            if (result == outcome::done) ++count;
+            return true;
+          });
+    }
     return count;
   }
   template <class Keys> std::size_t insert_keys(Keys& keys) {

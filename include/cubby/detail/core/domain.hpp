@@ -66,6 +66,7 @@ struct domain {
     got->of_thread_ = false;
     got->guards_ = 0;
     got->given_up_ = false;
+    got->disposing_ = false; // its last owner may have been in the middle of it when this process forked
     got->user_.set(0);
     d.hold();
     return got;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retired words wait here until every pin that might have seen them has ended; then the policy disposes of them. Nothing is
 // allocated: a link inside each record chains the words. The user's destructors run with no lock held. In DLHT section 3.2.3 the
-// client advances the epoch; here each `batch`-th retired word does. That call also looks after the words of threads that have
-// ended or retire nothing.
+// client advances the epoch; here each `lot`-th retired word does. Each `batch`-th looks after the words of threads that have ended or
+// retire nothing.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ public:
   retire_bag& operator=(const retire_bag&) = delete;
 
   /// Takes over `word`, which must be unlinked, and disposes of it after a grace period. Constant time, except each `batch`-th call:
-  /// that one reads all taken thread records and disposes of at most `dispose_slice` older words. It waits only while other threads
-  /// hold the locks of all stripes.
+  /// that one may read all taken thread records, and disposes of at most `dispose_slice` older words. If disposal is plain, each other
+  /// call disposes of two at most. It waits only while other threads hold the locks of all stripes.
   void add(const thread_record& s, std::uint64_t word) {
     stripe* one = &stripes_[s.id() % stripe_count];
     if (!one->lock.try_lock()) [[unlikely]]
