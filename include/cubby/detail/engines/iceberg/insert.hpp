@@ -105,7 +105,10 @@ inserted_entry<Policy> insert_owned(table<Policy>& t, const thread_record& who, 
                                     const typename Policy::stored_value& value) {
   if (const auto seen = find(t, p); seen.found) return {.outcome = insert_outcome::exists, .word = seen.word};
   typename Policy::stored_key key;
-  if (!t.policy.make_key(p, key)) return {.outcome = insert_outcome::no_memory};
+  if (!t.policy.make_key(p, key)) {
+    t.key_records.bag.collect(); // for the calls that follow: a call that fails retires nothing
+    return {.outcome = insert_outcome::no_memory};
+  }
   const inserted_entry<Policy> out = insert_words(t, who, p, key, value);
   const std::uint64_t record = Policy::key_word_to_retire(key);
   if (out.outcome != insert_outcome::inserted && record != 0) t.policy.dispose_key(record);
