@@ -84,7 +84,8 @@ public:
   /// The value in its slot, or null if the key is absent. An assign writes it in place. It stays there until the entry is erased or a
   /// resize moves it.
   [[nodiscard]] const void* place_of(const probe& p) const noexcept
-    requires(!Codec::in_records && Codec::has_values)
+    requires(!Codec::in_records && Codec::has_values &&
+             alignof(typename Codec::mapped_type) <= alignof(std::uint64_t)) // slots are no better aligned
   {
     const auto e = engines::iceberg::find_anywhere(table_, p);
     return e.where == nullptr ? nullptr : &e.where->value[0];
