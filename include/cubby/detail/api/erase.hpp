@@ -26,7 +26,7 @@ template <class Engine, class P> bool erase_word(context<Engine> s, const typena
 /// Erases the entry.
 template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>& s, const typename Engine::probe& p) {
   refuse_shown(s.engine, p, true);
-  const auto m = s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{});
+  auto m = s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{});
   if constexpr (Engine::policy::in_records) {
     if (m.found) s.engine.retire(s.at, m.before);
   }

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/api/insertion.hpp>
@@ -18,10 +19,14 @@
 
 namespace cubby::inline v0::detail {
 
+/// What a value is made of or assigned from, as in std::map: text in a std::string_view for a std::string.
+template <class U, class V>
+concept value_source = std::convertible_to<U, V> || (std::constructible_from<V, U> && std::is_assignable_v<V&, U>);
+
 /// A range of pairs, of what becomes a key or what a lookup takes, and of what becomes a value.
 template <class R, class K, class V, class Codec>
 concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_of<R>>().first)), K, Codec> &&
-                    std::convertible_to<decltype((std::declval<read_element_of<R>>().second)), V>;
+                    value_source<decltype((std::declval<read_element_of<R>>().second)), V>;
 
 template <class Derived, class Engine> class map_api : public table_api<Derived, Engine> {
   using base = table_api<Derived, Engine>;
@@ -45,12 +50,12 @@ public:
   /// Inserts if the key is absent, and only then builds the value. False if the key was there. Throws table_full, table_crowded or
   /// std::bad_alloc if there is no space; without exceptions it then returns false, and `try_insert` tells the cases apart.
   template <class U = V>
-    requires std::convertible_to<U, V>
+    requires value_source<U, V>
   CUBBY_ALWAYS_INLINE bool insert(const K& k, U&& v) {
     return detail::report_failure(this->add(k, std::forward<U>(v)));
   }
   template <lookup_key<codec_type> Q, class U = V>
-    requires std::convertible_to<U, V>
+    requires value_source<U, V>
   bool insert(const Q& k, U&& v) {
     return detail::report_failure(this->add(k, std::forward<U>(v)));
   }
@@ -80,24 +85,24 @@ public:
   /// Gives the key this value if the key is there; false if it is not. DLHT's Put (section 3.2.4), in every storage mode. Throws
   /// std::bad_alloc if there is no memory for a record; without exceptions it then returns false.
   template <class U = V>
-    requires std::convertible_to<U, V>
+    requires value_source<U, V>
   CUBBY_ALWAYS_INLINE bool assign(const K& k, U&& v) {
     return put(k, std::forward<U>(v));
   }
   template <lookup_key<codec_type> Q, class U = V>
-    requires std::convertible_to<U, V>
+    requires value_source<U, V>
   bool assign(const Q& k, U&& v) {
     return put(k, std::forward<U>(v));
   }
   /// Gives the key this value, whether the key is there or not. True: inserted. If two equal keys differ, the table keeps the first
   /// one, here and in every other change. Throws like `insert`.
   template <class U = V>
-    requires std::convertible_to<U, V>
+    requires value_source<U, V>
   bool insert_or_assign(const K& k, U&& v) {
     return put_anyway(k, std::forward<U>(v));
   }
   template <lookup_key<codec_type> Q, class U = V>
-    requires std::convertible_to<U, V>
+    requires value_source<U, V>
   bool insert_or_assign(const Q& k, U&& v) {
     return put_anyway(k, std::forward<U>(v));
   }
@@ -302,7 +307,7 @@ private:
   }
   template <class Q> std::optional<V> copy_of_record(const Q& k) const { return this->about(k, copy_found); }
   static constexpr auto copy_found = [](const auto& s, const auto& p) CUBBY_INLINED -> std::optional<V> {
-    const auto seen = s.engine.find(s.at, p);
+    auto seen = s.engine.find(s.at, p);
     if (!seen.found) return std::nullopt;
     return std::optional<V>(s.codec().value(seen.word));
   };
@@ -333,7 +338,17 @@ private:
     return report_failure(this->about(
         k, [&](const auto& s, const auto& p) { return detail::assign_value(s, p, k, std::forward<U>(v)); }));
   }
-  template <class Q, class U> bool put_anyway(const Q& k, U&& v) {
+  template <class Q, class U> CUBBY_ALWAYS_INLINE bool put_anyway(const Q& k, U&& v) {
+    if constexpr (codec_type::in_records) {
+      return put_record_anyway(k, std::forward<U>(v));
+    } else {
+      return detail::report_failure(this->about_change(
+          k, [&](const auto& s, const auto& p) CUBBY_INLINED { return s.codec().make(p, k, std::forward<U>(v)).word; },
+          [](const auto& s, const auto& p, const auto& word)
+              CUBBY_INLINED { return detail::assign_or_insert_word(s, p, word).how; }));
+    }
+  }
+  template <class Q, class U> bool put_record_anyway(const Q& k, U&& v) {
     return this->about_new(k, false, [&](const auto& s, const auto& p) {
       return detail::report_failure(detail::assign_or_insert(s, p, k, std::forward<U>(v)).how);
     });

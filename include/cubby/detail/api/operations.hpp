@@ -216,7 +216,7 @@ template <class Engine>
 CUBBY_ALWAYS_INLINE changed assign_word(const context<Engine>& s, const typename Engine::probe& p,
                                         const word_of_value<Engine>& word) {
   refuse_shown(s.engine, p);
-  const auto m = s.engine.mutate(s.at, p, replace_by<word_of_value<Engine>>{word});
+  auto m = s.engine.mutate(s.at, p, replace_by<word_of_value<Engine>>{word});
   return m.found ? changed::done : changed::absent;
 }
 
@@ -302,12 +302,20 @@ CUBBY_ALWAYS_INLINE upserted put_record(const context<Engine>& s, const typename
   return put_absent(s.engine, s.at, p, made);
 }
 
+/// Assigns or inserts the word. For tables of words.
+template <class Engine>
+CUBBY_ALWAYS_INLINE upserted assign_or_insert_word(const context<Engine>& s, const typename Engine::probe& p,
+                                                   const word_of_value<Engine>& word) {
+  return change_or_insert(
+      s, p, [&]() CUBBY_INLINED { return assign_word(s, p, word); },
+      [&]() CUBBY_INLINED { return s.engine.insert(s.at, p, word).outcome; });
+}
+
 /// Assigns or inserts the value. If two equal keys differ, the first stays, unless both are stored at the same time.
 template <class Engine, class Q, class U>
 upserted assign_or_insert(context<Engine> s, const typename Engine::probe& p, const Q& key, U&& value) {
   if constexpr (!Engine::policy::in_records) {
-    const auto v = value_of<Engine>(std::forward<U>(value));
-    return change_or_insert(s, p, [&] { return assign_value(s, p, key, v); }, [&] { return place(s, p, key, v); });
+    return assign_or_insert_word(s, p, s.codec().make(p, key, std::forward<U>(value)).word);
   } else {
     if constexpr (Engine::policy::keys_can_differ) {
       if (const auto seen = s.engine.find(s.at, p); seen.found) {

@@ -194,13 +194,15 @@ protected:
     return static_cast<const Derived&>(*this).context();
   }
 
+  // Local variables of the next functions, and of an engine's usual paths, are not const: g++ 12 keeps const objects with several members in
+  // memory, not in registers.
   /// Runs `f(context, probe)` inside a pin, for this key.
   template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
-    const auto s = here();
-    const typename Engine::probe p = s.codec().probe_of(k);
+    auto s = here();
+    typename Engine::probe p = s.codec().probe_of(k);
     Engine& engine = s.engine; // g++ would keep the pair in memory
     thread_record& at = s.at;
-    [[maybe_unused]] const auto pin = engine.pin(at);
+    [[maybe_unused]] auto pin = engine.pin(at);
     return f(detail::context<Engine>{engine, at}, p);
   }
   /// Whether no other call can use the thread record during this call: the record belongs to a handle, and no function of the user
@@ -213,14 +215,14 @@ protected:
   /// `about` for a lookup. If it `is_alone`, it need not count its pin; if the thread record is held, it needs no pin at all. Inlined,
   /// so that hash and key stay in registers.
   template <class Q, class F> CUBBY_ALWAYS_INLINE auto about_lookup(const Q& k, F f) const {
-    const auto s = here();
-    const typename Engine::probe p = s.codec().probe_of(k);
+    auto s = here();
+    typename Engine::probe p = s.codec().probe_of(k);
     if constexpr (is_alone()) {
       if (registry::is_held(s.at)) return f(s, p);
-      const lone_pin pin(s.at);
+      lone_pin pin(s.at);
       return f(s, p);
     } else {
-      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      [[maybe_unused]] auto pin = s.engine.pin(s.at);
       return f(s, p);
     }
   }
@@ -229,17 +231,17 @@ protected:
   template <class Q, class Make, class F>
   CUBBY_ALWAYS_INLINE auto about_change(const Q& k, const Make& make, F f) const {
     using context_type = detail::context<Engine>;
-    const auto s = here();
-    const typename Engine::probe p = s.codec().probe_of(k);
-    const auto word = make(s, p);
+    auto s = here();
+    typename Engine::probe p = s.codec().probe_of(k);
+    auto word = make(s, p);
     Engine& engine = s.engine; // g++ would keep the pair in memory
     thread_record& at = s.at;
     if constexpr (is_alone()) {
       if (registry::is_held(at)) return f(context_type{engine, at}, p, word);
-      const lone_pin pin(at);
+      lone_pin pin(at);
       return f(context_type{engine, at}, p, word);
     } else {
-      [[maybe_unused]] const auto pin = engine.pin(at);
+      [[maybe_unused]] auto pin = engine.pin(at);
       return f(context_type{engine, at}, p, word);
     }
   }

@@ -78,13 +78,19 @@ public:
   [[nodiscard]] const Allocator& allocator() const noexcept { return allocator_; }
 
   [[nodiscard, gnu::always_inline]] probe probe_of(std::string_view text) const {
-    const std::uint64_t hashed = hash_text(text);
-    if (text.size() <= short_bytes) [[likely]]
-      return {hashed, short_key(text), text.size(), text.data()};
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
+    const std::size_t size = text.size();
+    if (size <= 8) { // one branch on the size for the words and the hash: it is often predicted wrongly
+      const std::uint64_t word = read_up_to_8(bytes, size);
+      return {hash_of_short(text, word), sized_key(size, {word}), size, text.data()};
+    }
+    const std::uint64_t hashed = hash_of_long(text);
+    if (size <= short_bytes) [[likely]]
+      return {hashed, key_of_many(bytes, size), size, text.data()};
     stored_key key{};
     key.at[1] = hashed;
-    key.at[key_words - 1] = long_mark | text.size();
-    return {hashed, key, text.size(), text.data()};
+    key.at[key_words - 1] = long_mark | size;
+    return {hashed, key, size, text.data()};
   }
   /// It may refer to the key record: use it only inside the guard that has shown the words.
   [[nodiscard]] probe probe_of_slot(const stored_key& key, const stored_value&) const {
@@ -119,9 +125,9 @@ public:
   // Engines that own the keys.
   /// Whether a slot has the words of the probe's key, the address of a key record left out.
   [[nodiscard, gnu::always_inline]] static bool has_words(const probe& p, const stored_key& key) noexcept {
-    std::uint64_t differ = is_long(p.key) ? 0 : key.at[0] ^ p.key.at[0];
-    for (std::size_t i = 1; i < key_words; ++i) differ |= key.at[i] ^ p.key.at[i];
-    return differ == 0;
+    std::uint64_t differ = 0;
+    for_each_word<key_words - 1>([&](std::size_t i) CUBBY_INLINED { differ |= key.at[i + 1] ^ p.key.at[i + 1]; });
+    return differ == 0 && (key.at[0] == p.key.at[0] || is_long(p.key));
   }
   /// For a long key whose words agree: whether its key record has the same text. The words must be those of one entry.
   [[nodiscard]] static bool has_text(const probe& p, const stored_key& key) noexcept {
@@ -163,32 +169,32 @@ private:
     if (is_long(key)) return {record_of(key).bytes(), record_of(key).size};
     return {reinterpret_cast<const char*>(key.at.data()), key.at[key_words - 1] >> 56};
   }
-  [[gnu::always_inline]] static stored_key short_key(std::string_view text) noexcept {
-    stored_key key{};
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
-    const std::size_t whole = text.size() / 8;
-    for (std::size_t i = 0; i < key_words; ++i) { // of constant length, so that the words stay in registers
-      if (i < whole) key.at[i] = read_as<std::uint64_t>(bytes + 8 * i);
-      else if (i == whole) key.at[i] = rest_of(bytes, text.size());
-    }
-    key.at[key_words - 1] |= std::uint64_t{text.size()} << 56;
+  [[gnu::always_inline]] static stored_key sized_key(std::size_t size, stored_key key) noexcept {
+    key.at[key_words - 1] |= std::uint64_t{size} << 56;
     return key;
   }
-  /// The last bytes of a text, fewer than 8.
-  [[gnu::always_inline]] static std::uint64_t rest_of(const unsigned char* bytes, std::size_t size) noexcept {
-    const std::size_t rest = size % 8;
-    if (rest == 0) return 0;
-    if (size > 8) return read_as<std::uint64_t>(bytes + size - 8) >> (8 * (8 - rest));
-    return read_up_to_8(bytes, rest);
+  /// The key words of a text of more than 8 bytes that lies in the slot. Its last word is read where the text ends.
+  [[gnu::always_inline]] static stored_key key_of_many(const unsigned char* bytes, std::size_t size) noexcept {
+    stored_key key{{read_as<std::uint64_t>(bytes)}};
+    const std::size_t last = (size - 1) / 8; // the word of the last byte
+    const std::uint64_t rest = read_as<std::uint64_t>(bytes + size - 8) >> (8 * (8 * (last + 1) - size));
+    for_each_word<key_words - 1>([&](std::size_t i) CUBBY_INLINED {
+      if (i + 1 < last) key.at[i + 1] = read_as<std::uint64_t>(bytes + 8 * (i + 1));
+      else if (i + 1 == last) key.at[i + 1] = rest;
+    });
+    return sized_key(size, key);
   }
-  [[nodiscard, gnu::always_inline]] std::uint64_t hash_text(std::string_view text) const {
-    if constexpr (hashes_bytes<Hash>) {
-      if (text.size() > 8) return hash_.of_long_text(text.data(), text.size());
-      return hash_.of_short_text(read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size()),
-                                 text.size());
-    } else {
-      return hash_(text.data() != nullptr ? text : std::string_view("", 0));
-    }
+  [[nodiscard, gnu::always_inline]] std::uint64_t hash_of_short(std::string_view text, std::uint64_t word) const {
+    if constexpr (hashes_bytes<Hash>) return hash_.of_short_text(word, text.size());
+    else return hash_(text.data() != nullptr ? text : std::string_view("", 0));
+  }
+  [[nodiscard, gnu::always_inline]] std::uint64_t hash_of_long(std::string_view text) const {
+    if constexpr (hashes_bytes<Hash>) return hash_.of_long_text(text.data(), text.size());
+    else return hash_(text);
+  }
+  [[nodiscard]] std::uint64_t hash_text(std::string_view text) const {
+    if (text.size() > 8) return hash_of_long(text);
+    return hash_of_short(text, read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size()));
   }
 
   static constexpr std::size_t units_for(std::uint64_t size) noexcept { return (sizeof(key_record) + size + 7) / 8; }

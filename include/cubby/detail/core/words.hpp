@@ -5,16 +5,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
-#include <cubby/detail/platform/cpu.hpp>
+#include <cubby/detail/platform/sync.hpp>
 
 namespace cubby::inline v0::detail {
+
+/// Calls `f(i)` for each i below `Count`, without a loop: compilers keep such short loops at -O2, and then the words lie in memory.
+template <std::size_t Count, class F> CUBBY_ALWAYS_INLINE constexpr void for_each_word(const F& f) noexcept {
+  [&]<std::size_t... I>(std::index_sequence<I...>) CUBBY_INLINED { (f(I), ...); }(std::make_index_sequence<Count>());
+}
 
 /// `Count` words; 0 for the value of a set. Equal if all words are equal.
 template <std::size_t Count> struct words {
   static constexpr std::size_t count = Count;
   std::array<std::uint64_t, Count> at;
-  bool operator==(const words&) const = default;
+  [[nodiscard, gnu::always_inline]] friend constexpr bool operator==(const words& a, const words& b) noexcept {
+    std::uint64_t differ = 0;
+    for_each_word<Count>([&](std::size_t i) CUBBY_INLINED { differ |= a.at[i] ^ b.at[i]; });
+    return differ == 0;
+  }
 };
 
 /// The hashed key for an engine of tuples: the hash, and the whole key. Without initial values, as word_probe.

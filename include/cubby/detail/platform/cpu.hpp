@@ -53,6 +53,11 @@ inline constexpr bool thread_sanitizer = false;
   return static_cast<unsigned>(__builtin_ctzll(word));
 }
 
+/// The number of the highest set bit of a word, which must not be 0.
+[[nodiscard, gnu::always_inline]] inline unsigned highest_bit(std::uint64_t word) noexcept {
+  return 63 ^ static_cast<unsigned>(__builtin_clzll(word));
+}
+
 /// A hint to the core in a spin loop, which frees the pipeline for the other hardware thread. Does not block.
 inline void relax() noexcept {
 #if defined(__x86_64__)

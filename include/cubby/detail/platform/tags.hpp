@@ -23,12 +23,20 @@ inline constexpr unsigned line_words = 7;
 inline constexpr unsigned line_tags = 56;
 inline constexpr std::uint64_t all = (std::uint64_t{1} << line_tags) - 1;
 
-/// Bit i: byte i of the word is `byte`. Exact.
+inline constexpr std::uint64_t low_bits = 0x0101'0101'0101'0101;
+/// The low bit of each byte: whether that byte of the word is `byte`. Exact.
+constexpr std::uint64_t equal_low_bits(std::uint64_t word, std::uint8_t byte) noexcept {
+  constexpr std::uint64_t low7 = 0x7f * low_bits;
+  const std::uint64_t differ = word ^ (byte * low_bits);
+  return ~(((differ & low7) + low7) | differ | low7) >> 7;
+}
+/// Bit i: byte i of the word is `byte`.
 constexpr std::uint32_t equal_bytes(std::uint64_t word, std::uint8_t byte) noexcept {
-  constexpr std::uint64_t low7 = 0x7f7f'7f7f'7f7f'7f7f;
-  const std::uint64_t differ = word ^ (byte * std::uint64_t{0x0101'0101'0101'0101});
-  const std::uint64_t equal = ~(((differ & low7) + low7) | differ | low7); // bit 7 of each byte
-  return static_cast<std::uint32_t>((equal >> 7) * std::uint64_t{0x0102'0408'1020'4080} >> 56);
+  return static_cast<std::uint32_t>(equal_low_bits(word, byte) * std::uint64_t{0x0102'0408'1020'4080} >> 56);
+}
+/// How many bytes of the word are `byte`. Without std::popcount, which is a call where the processor may lack the instruction.
+constexpr unsigned count_equal(std::uint64_t word, std::uint8_t byte) noexcept {
+  return static_cast<unsigned>(equal_low_bits(word, byte) * low_bits >> 56);
 }
 
 /// The tag words behind the line's first word. Bit i of the result: tag i is `tag`.

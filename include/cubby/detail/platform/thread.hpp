@@ -56,6 +56,8 @@ public:
     running_ = start_thread();
     return running_;
   }
+  /// Before `start`: also calls the work when so many nanoseconds have passed without a call. 0: never.
+  void repeat_after(std::uint64_t nanoseconds) noexcept { interval_ = nanoseconds; }
   /// Whether the thread exists; false in the child of a fork.
   [[nodiscard]] bool is_here() const noexcept { return running_ && forks_->get() == forks_at_start_; }
   /// Wakes the thread. False: there is no thread.
@@ -119,6 +121,20 @@ private:
     pthread_mutex_unlock(&mutex_);
   }
 
+  /// Until a notification, or for the interval. Under the lock.
+  void wait() noexcept {
+    if (interval_ == 0) {
+      pthread_cond_wait(&changed_, &mutex_);
+      return;
+    }
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const std::uint64_t end = static_cast<std::uint64_t>(until.tv_nsec) + interval_;
+    until.tv_sec += static_cast<time_t>(end / 1000000000);
+    until.tv_nsec = static_cast<long>(end % 1000000000);
+    if (pthread_cond_timedwait(&changed_, &mutex_, &until) != 0) wanted_ = true;
+  }
+
   // The code under the lock has no hook inside, so it is one step.
   void lock() noexcept {
     sync::hook(sync::step::rmw8, &wanted_);
@@ -135,7 +151,7 @@ private:
   void sleep() noexcept {
     const worker_host* const host = installed_worker_host();
     if (host == nullptr) {
-      pthread_cond_wait(&changed_, &mutex_);
+      wait();
       return;
     }
     pthread_mutex_unlock(&mutex_);
@@ -148,7 +164,7 @@ private:
   }
 #else
   CUBBY_OF_IMAGE bool start_thread() noexcept { return start_in_system(); }
-  void sleep() noexcept { pthread_cond_wait(&changed_, &mutex_); }
+  void sleep() noexcept { wait(); }
   void join_thread() noexcept { pthread_join(thread_, nullptr); }
 #endif
 
@@ -160,6 +176,7 @@ private:
   std::uint64_t forks_at_start_ = 0;
   work_function work_ = nullptr;
   void* argument_ = nullptr;
+  std::uint64_t interval_ = 0;
   stage stage_ = stage::starting;
   bool running_ = false;
   bool wanted_ = false; // in one word with the next one; hooks get this address

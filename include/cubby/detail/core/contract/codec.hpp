@@ -116,7 +116,7 @@ concept codec = codec_types<C> && codec_traits<C> && (slot_policy<C> || tuple_po
                   { codec.probe_of_slot(key_words, value_words) } -> std::same_as<typename C::probe>;
                   { codec.is_legal(probe) } noexcept -> std::same_as<bool>;
                   { codec.key(key_words, value_words) } -> std::convertible_to<const typename C::key_type&>;
-                  { codec.value(value_words) } noexcept -> std::convertible_to<const typename C::mapped_type&>;
+                  { codec.value(value_words) } -> std::convertible_to<const typename C::mapped_type&>;
                   codec.kept_key(value_words, key);
                 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many finds with overlapping memory latencies: the front lines of a group are prefetched one group ahead; then the lines are read, and
-// the slots whose tags agree are prefetched, or the words of the back buckets; then each request is answered. A request whose key may
+// one or two slots whose tags agree are prefetched, or the words of the back buckets; then each request is answered. A request whose key may
 // be behind its front bucket is answered after the others of its group. The paper has no batches.
 #pragma once
 
@@ -9,25 +9,31 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// A request of a batch.
+/// A request of a batch. Without initial values: each call would store those of two groups.
 template <class Policy> struct pending {
   typename Policy::probe probe;
-  hashed h;
-  front<slot_of<Policy>> at;
+  front_line* line;
+  slot_of<Policy>* slots;
   std::uint64_t state;
   std::uint64_t mask;
+  std::uint8_t tag;
 };
 
 /// Reads the front line of a request, and prefetches what it reads next.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy>& one, unsigned level) noexcept {
   // [state] acquire: pairs with [unlock-front], and with [version]
-  one.state = one.at.line->state.load(sync::acquire);
-  one.mask = tags::match(one.at.line->tag_words, one.h.tag, t.unit);
-  for (std::uint64_t left = one.mask; left != 0; left &= left - 1) prefetch_line(&one.at.slots[cpu::lowest_bit(left)]);
-  if (one.mask != 0 || !may_be_behind(one.state, one.h.tag)) [[likely]]
+  one.state = one.line->state.load(sync::acquire);
+  one.mask = tags::match(one.line->tag_words, one.tag, t.unit);
+  if (one.mask !=
+      0) { // of the slots at most two, which are seldom too few: a loop would end after one or two rounds, at random
+    prefetch_line(&one.slots[cpu::lowest_bit(one.mask)]);
+    prefetch_line(&one.slots[cpu::highest_bit(one.mask)]);
     return;
-  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(one.h.hash, which), level).line);
+  }
+  if (!may_be_behind(one.state, one.tag)) [[likely]]
+    return;
+  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(one.probe.hash, which), level).line);
 }
 /// Prefetches the slots of the back buckets whose tags agree.
 template <class Policy>
@@ -45,13 +51,14 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pending<Policy>& one, root_word root,
                                               typename Policy::stored_value& value) noexcept {
   for (std::uint64_t mask = one.mask; mask != 0; mask &= mask - 1) {
-    const slot_of<Policy>& s = one.at.slots[cpu::lowest_bit(mask)];
-    if (!has_key_words<Policy>(s, one.probe, [&] { return is_same_state<Policy>(*one.at.line, one.state); })) continue;
+    const slot_of<Policy>& s = one.slots[cpu::lowest_bit(mask)];
+    if (!has_key_words<Policy>(s, one.probe, [&] { return is_same_state<Policy>(*one.line, one.state); })) continue;
     value = value_in<Policy>(s);
     if (!matches(t.policy, one.probe, value)) continue;
-    return is_same_state<Policy>(*one.at.line, one.state) ? glimpse::hit : glimpse::unsure; // as in find_in_front
+    return is_same_state<Policy>(*one.line, one.state) ? glimpse::hit : glimpse::unsure; // as in find_in_front
   }
-  return !may_be_behind(one.state, one.h.tag) && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
+  const bool sure = !may_be_behind(one.state, one.tag) && is_absent_for_sure<Policy>(*one.line, one.state);
+  return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
 /// Answers the requests [first, last), whose front lines have been asked for under `root`.
@@ -64,13 +71,13 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
   for (std::size_t i = first; i < last; ++i) {
     const pending<Policy>& one = ring[i];
-    const std::uint64_t line = prefetch_group::bit_of_line(one.at.line);
+    const std::uint64_t line = prefetch_group::bit_of_line(one.line);
     typename Policy::stored_value value{};
     glimpse how = glimpse::unsure;
     if (!root.moving() && (lines & line) == 0) [[likely]]
       how = answer_from_front(t, one, root, value);
     if (how == glimpse::unsure) {
-      if (one.mask == 0) prefetch_behind(t, one.h, root.level());
+      if (one.mask == 0) prefetch_behind(t, hashed_for(one.probe.hash, t.fronts), root.level());
       lines |= line;
       later.add(i);
     } else {
@@ -92,13 +99,16 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
                            CUBBY_INLINED -> root_word& { return roots[first / prefetch_group::size % 2]; };
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     if (first == last) return; // after a last group that is not full; the root of that one is still needed
-    const root_word root = root_of(first) = first_root(t);
+    root_word root = root_of(first) = first_root(t);
     for (std::size_t i = first; i < last; ++i) {
       pending<Policy>& one = ring[i];
       one.probe = make(i);
-      one.h = hashed_for(one.probe.hash, t.fronts);
-      one.at = front_of(t, one.h, root.level());
-      prefetch_line(one.at.line);
+      hashed h = hashed_for(one.probe.hash, t.fronts);
+      auto at = front_of(t, h, root.level());
+      one.line = at.line;
+      one.slots = at.slots;
+      one.tag = h.tag;
+      prefetch_line(at.line);
     }
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {

@@ -3,6 +3,7 @@
 // function of the caller runs meanwhile, except the comparison of keys.
 #pragma once
 
+#include <cubby/detail/engines/iceberg/durable.hpp>
 #include <cubby/detail/engines/iceberg/find.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
@@ -130,8 +131,9 @@ CUBBY_ALWAYS_INLINE bool search_locked(table<Policy>& t, home<Policy>& at, const
 }
 template <class Policy>
 void note_back_levels(const table<Policy>& t, home<Policy>& at) noexcept {
-  for (unsigned which = 0; which < 2; ++which)
-    at.back_level[which] = level_of_back(t, back_hash(at.h.hash, which), at.root);
+  for (unsigned which = 0; which < 2; ++which) {
+    at.back_level[which] = at.root.moving() ? level_of_back(t, back_hash(at.h.hash, which), at.root) : at.root.level();
+  }
 }
 template <class Policy, class Probe>
 CUBBY_OUTLINED bool search_locked_behind(table<Policy>& t, home<Policy>& at, const Probe& p,
@@ -159,7 +161,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
   for (unsigned turn = 0; turn < 2; ++turn) {
     const auto& b = two[(first + turn) % 2];
     const std::uint64_t word = lock_back(*b.line);
-    const std::uint32_t empty = back::match(word, 0);
+    const std::uint64_t empty = usable(t, b.slots, back::match(word, 0));
     const bool same = are_backs_same(t, at);
     if (!same || empty == 0) {
       unlock_back(*b.line, word);
@@ -168,6 +170,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
     }
     const unsigned slot = cpu::lowest_bit(empty);
     put_entry<Policy>(b.slots[slot], key, value);
+    keep_slot(t, b.slots[slot]);
     unlock_back(*b.line, back::with_tag(word, slot, back_tag(at.h.tag)));
     at.state = state::with_behind(at.state, at.h.tag);
     return changed::done;
@@ -176,38 +179,68 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
 }
 
 /// A node that is not linked; null without memory.
-template <class Policy> node<slot_of<Policy>>* make_node() noexcept {
-  auto* const space = take_raw<node<slot_of<Policy>>>(1);
-  return space == nullptr ? nullptr : ::new (static_cast<void*>(space)) node<slot_of<Policy>>;
+template <class Policy> node<Policy>* make_node([[maybe_unused]] table<Policy>& t) noexcept {
+  auto* const space = take_raw<node<Policy>>(1);
+  if (space == nullptr) return nullptr;
+  auto* const made = ::new (static_cast<void*>(space)) node<Policy>;
+  if constexpr (durable<Policy>) {
+    made->where = t.overflow.take();
+    if (made->where == nullptr) {
+      give_raw(made);
+      return nullptr;
+    }
+  }
+  return made;
 }
-/// False: a growth has begun since the bucket was locked. It may have emptied the chain already, so the entry must not go there (I7).
-template <class Policy>
-bool put_in_chain(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
-                  const typename Policy::stored_value& value, node<slot_of<Policy>>& made) noexcept {
-  put_entry<Policy>(made.entry, key, value);
-  chain& c = chain_of(t, at.h.hash);
+template <class Policy> void give_node([[maybe_unused]] table<Policy>& t, node<Policy>* unlinked) noexcept {
+  t.nodes.dispose(std::bit_cast<std::uint64_t>(unlinked));
+}
+/// Puts a node whose entry is written into its chain. False: a growth has begun since the bucket was locked. It may have emptied the
+/// chain already, so the entry must not go there (I7).
+template <class Policy> bool link_node(table<Policy>& t, home<Policy>& at, node<Policy>& made) noexcept {
+  chain_array& in = newest_chains(t);
+  chain& c = in.heads[chain_number<Policy>(in, at.h.hash)];
   {
     lock_scope alone(c.lock);
-    if (!is_same_root(t, at.root)) return false; // behind a lock that the growth has held before it looked at the chain
+    in.nodes.fetch_add(1, sync::seq_cst); // [count-node] seq_cst: pairs with [see-nodes], before the root is read
+    // Behind a lock that the growth has held before it looked at the chain.
+    if (first_root(t).bits != at.root.bits) {
+      in.nodes.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: it was counted in vain
+      return false;
+    }
     made.next.store(c.first.load(sync::relaxed), sync::relaxed); // relaxed, both: chains change under the lock
     // [put-link] release: pairs with [link]
     c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
   }
-  t.chained.fetch_add(1, sync::relaxed); // relaxed: a figure
   at.state = state::with_behind(at.state, at.h.tag) | state::chained;
   return true;
+}
+/// Writes an entry into a node, and links it. False: as `link_node`.
+template <class Policy>
+bool put_in_chain(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
+                  const typename Policy::stored_value& value, node<Policy>& made) noexcept {
+  put_entry<Policy>(made.entry(), key, value);
+  keep_slot(t, made.entry());
+  if (link_node(t, at, made)) return true;
+  empty_slot(t, made.entry());
+  drain(t);
+  return false;
 }
 
 /// Puts an entry whose front bucket is full into the back yard or a chain.
 template <class Policy>
 CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                                   const typename Policy::stored_value& value) noexcept {
-  const changed how = put_back(t, at, key, value);
+  const bool zero = is_zero_key<Policy>(key);
+  const changed how = zero ? changed::full : put_back(t, at, key, value);
   if (how != changed::full) return how;
-  auto* const made = make_node<Policy>();
+  auto* const made = make_node(t);
   if (made == nullptr) return changed::no_memory;
+  if constexpr (durable<Policy>) {
+    if (zero) t.overflow.exchange(made->where, zero_slot(t));
+  }
   if (put_in_chain(t, at, key, value, *made)) return changed::done;
-  give_raw(made);
+  give_node(t, made);
   return changed::again;
 }
 
@@ -216,40 +249,47 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
 template <class Policy>
 CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                                     const typename Policy::stored_value& value) noexcept {
-  const std::uint64_t empty = tags::match(at.at.line->tag_words, 0, t.unit);
-  if (empty == 0) [[unlikely]]
+  const std::uint64_t empty = usable(t, at.at.slots, tags::match(at.at.line->tag_words, 0, t.unit));
+  if (empty == 0 || is_zero_key<Policy>(key)) [[unlikely]]
     return put_behind(t, at, key, value);
   const unsigned slot = cpu::lowest_bit(empty);
   put_entry<Policy>(at.at.slots[slot], key, value);
+  keep_slot(t, at.at.slots[slot]);
   show_tag(*at.at.line, slot, at.h.tag);
   return changed::done;
 }
 
-template <class Slot> bool is_linked(chain& c, const node<Slot>& n) noexcept {
+template <class Policy> bool is_linked(chain& c, const node<Policy>& n) noexcept {
   lock_scope alone(c.lock);
   // relaxed, both: chains change under the lock
   std::uint64_t link = c.first.load(sync::relaxed);
-  while (link != 0 && node_at<Slot>(link) != &n) link = node_at<Slot>(link)->next.load(sync::relaxed);
+  while (link != 0 && node_at<Policy>(link) != &n) link = node_at<Policy>(link)->next.load(sync::relaxed);
   return link != 0;
 }
-/// Unlinks the node of an entry.
-template <class Policy> void unlink(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& gone) noexcept {
-  chain& c = chain_of(t, at.h.hash);
+/// Unlinks the node of an entry from a chain. False: it is in another one.
+template <class Policy> bool unlink_from(chain& c, const slot_of<Policy>& gone) noexcept {
   lock_scope alone(c.lock);
   sync::word<std::uint64_t>* from = &c.first;
   for (;;) {
-    auto& n = *node_at<slot_of<Policy>>(from->load(sync::relaxed)); // relaxed: chains change under the lock
-    if (&n.entry == &gone) {
+    const std::uint64_t link = from->load(sync::relaxed); // relaxed: chains change under the lock
+    if (link == 0) return false;
+    auto& n = *node_at<Policy>(link);
+    if (&n.entry() == &gone) {
       // [put-link] release: pairs with [link]
       from->store(n.next.load(sync::relaxed), sync::release); // relaxed, the load: as above
-      break;
+      return true;
     }
     from = &n.next;
   }
-  t.chained.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: a figure
 }
-template <class Slot> std::uint64_t node_of(const Slot& entry) noexcept {
-  return std::bit_cast<std::uint64_t>(&entry) - offsetof(node<Slot>, entry);
+/// Unlinks the node of an entry.
+template <class Policy> void unlink(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& gone) noexcept {
+  bool done = false;
+  for_each_chain_array(t, [&](chain_array& in) {
+    if (done || !unlink_from<Policy>(in.heads[chain_number<Policy>(in, at.h.hash)], gone)) return;
+    in.nodes.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: after the entry has left
+    done = true;
+  });
 }
 
 /// The key record of an entry that leaves, or 0. Before its slot is emptied.
@@ -270,15 +310,18 @@ template <class Policy> void raise_version(home<Policy>& at) noexcept {
   at.at.line->state.store(at.state | state::locked, sync::release);
 }
 
-/// Removes the entry that `search_locked` has met. The caller retires the node of a chain (`node_of`).
+/// Removes the entry that `search_locked` has met. The caller retires the node of a chain.
 template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const seen_entry<Policy>& e) noexcept {
   if (e.in == yard::front) {
+    erase_slot(t, *at.at.line, at.state, *e.where);
     hide_tag(*at.at.line, e.number); // Linearization point of an erase, here and below.
     at.state += state::version_step;
     return changed::done;
   }
   if (e.in == yard::chain) {
+    erase_slot(t, *at.at.line, at.state, *e.where);
     unlink(t, at, *e.where);
+    if constexpr (durable<Policy>) at.state += state::version_step;
     at.state = state::without_behind(at.state);
     return changed::done;
   }
@@ -287,6 +330,7 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
     unlock_back(*e.bucket.line, word);
     return changed::again;
   }
+  erase_slot(t, *at.at.line, at.state, *e.where);
   const std::uint64_t left = hide_in_back(e.bucket, back::with_tag(word, e.number, 0));
   raise_version(at); // after the tag is hidden: a lookup with the newer version does not read the slot
   unlock_back(*e.bucket.line, left);
@@ -315,8 +359,17 @@ bool is_held(table<Policy>& t, std::uint64_t& word, std::uint64_t hash, const sl
 
 /// Writes the value of an entry whose slot nobody else changes. Readers of a wide value wait meanwhile.
 template <class Policy>
-void write_value(home<Policy>& at, slot_of<Policy>& s, const typename Policy::stored_value& value) noexcept {
-  if constexpr (wide_value<Policy>) {
+void write_value([[maybe_unused]] table<Policy>& t, home<Policy>& at, slot_of<Policy>& s,
+                 const typename Policy::stored_value& value) noexcept {
+  if constexpr (durable<Policy>) {
+    static_assert(!wide_value<Policy>, "a durable value is one word, so that it is there whole or not at all");
+    hold_lookups(t, *at.at.line, at.state);
+    if constexpr (Policy::in_records) t.policy.note_replaced(value_in<Policy>(s), value);
+    put_value<Policy>(s, value); // Linearization point of an assign; with a drain, the unlock.
+    write_slot_back(t, s);
+    drain(t);
+    if (t.policy.home().medium().must_drain()) at.state += state::version_step;
+  } else if constexpr (wide_value<Policy>) {
     // [version] release: pairs with [state]
     at.at.line->state.store(at.state | state::locked | state::writing, sync::release);
     put_value<Policy>(s, value);
@@ -329,13 +382,13 @@ template <class Policy>
 changed assign(table<Policy>& t, home<Policy>& at, const seen_entry<Policy>& e,
                const typename Policy::stored_value& value) noexcept {
   if (e.in != yard::back) {
-    write_value<Policy>(at, *e.where, value);
+    write_value(t, at, *e.where, value);
     return changed::done;
   }
   back_line& line = *e.bucket.line;
   const std::uint64_t word = lock_back(line); // a move of the back bucket may be copying the slot
   const bool same = are_backs_same(t, at);
-  if (same) write_value<Policy>(at, *e.where, value);
+  if (same) write_value(t, at, *e.where, value);
   unlock_back(line, word);
   return same ? changed::done : changed::again;
 }

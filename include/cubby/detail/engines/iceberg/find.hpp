@@ -4,6 +4,7 @@
 // meanwhile; a wide value that is being written it waits for.
 #pragma once
 
+#include <cubby/detail/engines/iceberg/chains.hpp>
 #include <cubby/detail/engines/iceberg/words.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
@@ -18,6 +19,7 @@ template <class Policy> struct seen_entry {
   unsigned number = 0; // of the slot in its bucket
   back_bucket<slot_of<Policy>> bucket{};
   std::uint64_t key_record = 0; // of an entry that was removed: retired by the caller
+  std::uint64_t node = 0;       // of an entry in a chain
 };
 
 /// Searches the slots in `mask` for the query's key.
@@ -41,17 +43,18 @@ CUBBY_ALWAYS_INLINE bool search_slots(const Policy& policy, slot_of<Policy>* slo
 inline constexpr auto always_whole = [] { return true; };
 
 template <class Policy, class Probe>
-bool search_chain(const table<Policy>& t, const hashed& h, const Probe& p, seen_entry<Policy>& out) noexcept {
-  using node_type = node<slot_of<Policy>>;
+bool search_chain(const table<Policy>& t, const chain_array& in, const hashed& h, const Probe& p,
+                  seen_entry<Policy>& out) noexcept {
+  using node_type = node<Policy>;
   // [link] acquire: pairs with [put-link]
-  std::uint64_t link = chain_of(t, h.hash).first.load(sync::acquire);
-  for (; link != 0;
-       link = node_at<slot_of<Policy>>(link)->next.load(sync::acquire)) { // [link] acquire: pairs with [put-link]
-    node_type& n = *node_at<slot_of<Policy>>(link);
-    if (!has_key_words<Policy>(n.entry, p, always_whole)) continue; // the key of a node does not change
-    out.value = value_in<Policy>(n.entry);
+  std::uint64_t link = in.heads[chain_number<Policy>(in, h.hash)].first.load(sync::acquire);
+  for (; link != 0; link = node_at<Policy>(link)->next.load(sync::acquire)) { // [link] acquire: pairs with [put-link]
+    node_type& n = *node_at<Policy>(link);
+    if (!has_key_words<Policy>(n.entry(), p, always_whole)) continue; // the key of a node does not change
+    out.value = value_in<Policy>(n.entry());
     if (!matches(t.policy, p, out.value)) continue;
-    out.where = &n.entry;
+    out.where = &n.entry();
+    out.node = link;
     out.in = yard::chain;
     return true;
   }
@@ -96,7 +99,10 @@ CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_
       return true;
     }
   }
-  return (state_word & state::chained) != 0 && search_chain(t, h, p, out);
+  if ((state_word & state::chained) == 0) return false;
+  bool found = false;
+  for_each_chain_array(t, [&](const chain_array& in) { found = found || search_chain(t, in, h, p, out); });
+  return found;
 }
 
 /// A lookup whose front line has been read.
@@ -126,7 +132,7 @@ CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const ha
   l.at = front_of(t, h, level);
   // [state] acquire: pairs with [unlock-front], and with [version]
   l.state = l.at.line->state.load(sync::acquire);
-  if constexpr (wide_value<Policy>) {
+  if constexpr (waits_for_writer<Policy>) {
     while ((l.state & state::writing) != 0) [[unlikely]] {
       wait_for_writer<Policy>(*l.at.line);
       l.state = l.at.line->state.load(sync::acquire); // [state] acquire: pairs with [unlock-front], and with [version]
@@ -136,19 +142,25 @@ CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const ha
   return l;
 }
 CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t tag) noexcept {
-  return (state_word & state::filter_of(tag)) != 0;
+  return (state_word >> state::filter_bit(tag) & 1) != 0;
 }
 
 /// Whether what the lookup has met was the entry at one moment: no slot of its keys was emptied since.
 template <class Policy> CUBBY_ALWAYS_INLINE bool is_same_state(const front_line& line, std::uint64_t before) noexcept {
   // relaxed: behind the acquire loads of the slot's words. Writers that fill the slot again have seen the newer version. A wide value
-  // that is being written fails the comparison, too: its lookup began before.
-  constexpr std::uint64_t mask = state::place_mask | (wide_value<Policy> ? state::writing : 0);
+  // that is being written fails the comparison, too: its lookup began before. So does a durable change that is not durable yet.
+  constexpr std::uint64_t mask = state::place_mask | (waits_for_writer<Policy> ? state::writing : 0);
   const std::uint64_t seen = line.state.load(sync::relaxed) ^ before;
-  return (seen & mask) == 0 && (!wide_value<Policy> || (before & state::writing) == 0);
+  return (seen & mask) == 0 && (!waits_for_writer<Policy> || (before & state::writing) == 0);
 }
 template <class Policy> CUBBY_ALWAYS_INLINE bool is_unchanged(const lookup<Policy>& l) noexcept {
   return is_same_state<Policy>(*l.at.line, l.state);
+}
+/// The same for a key that was not met. In memory an entry that leaves needs no second look. A durable table may have emptied its slot
+/// without the erase being durable yet.
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool is_absent_for_sure(const front_line& line, std::uint64_t before) noexcept {
+  return !durable<Policy> || is_same_state<Policy>(line, before);
 }
 
 /// Whether the back buckets of a lookup are still at the levels at which it began.
@@ -174,7 +186,7 @@ CUBBY_OUTLINED bool end_lookup_behind(const table<Policy>& t, const lookup<Polic
   if (behind && search_behind(t, l.h, l.root, l.state, p, out)) {
     return is_unchanged(l) && are_back_levels(t, l, level);
   }
-  if (!is_same_root(t, l.root)) return false;
+  if (!is_same_root(t, l.root) || !is_absent_for_sure<Policy>(*l.at.line, l.state)) return false;
   if (!l.root.moving()) return true;
   // What this lookup has missed may have been moved to another bucket, or back.
   return is_unchanged(l) && front_of(t, l.h, level_of_front(t, l.h, l.root)).line == l.at.line &&
@@ -194,14 +206,15 @@ CUBBY_ALWAYS_INLINE bool end_lookup(const table<Policy>& t, const lookup<Policy>
   const bool behind = may_be_behind(l.state, l.h.tag);
   if (!behind && !l.root.moving()) [[likely]]
     // Linearization point of a miss: a moment at which the key was absent. There is one, since an entry stays where it is.
-    return is_same_root(t, l.root);
+    return is_same_root(t, l.root) && is_absent_for_sure<Policy>(*l.at.line, l.state);
   return end_lookup_behind(t, l, p, out);
 }
 
-/// The entry of the query's key, wherever it is. It looks again only after an erase or a move in the key's bucket.
+/// The entry of the query's key, wherever it is. It looks again only after an erase or a move in the key's bucket. It takes the probe by
+/// value, as the other functions of rare cases do: a caller whose probe had an address would keep it in memory.
 template <class Policy, class Probe>
-CUBBY_OUTLINED seen_entry<Policy> find_anywhere(const table<Policy>& t, const Probe& p) noexcept {
-  const hashed h = hashed_for(p.hash, t.fronts);
+CUBBY_OUTLINED seen_entry<Policy> find_anywhere(const table<Policy>& t, Probe p) noexcept {
+  hashed h = hashed_for(p.hash, t.fronts);
   seen_entry<Policy> out;
   while (!end_lookup(t, begin_lookup(t, h), p, out)) {
   }
@@ -220,8 +233,8 @@ template <class Policy> struct front_hit {
 /// Searches the front bucket, while no bucket moves. The variables of `out` are local to the caller, so that they stay in registers.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p, front_hit<Policy>& out) noexcept {
-  const hashed h = hashed_for(p.hash, t.fronts);
-  const root_word root = first_root(t);
+  hashed h = hashed_for(p.hash, t.fronts);
+  root_word root = first_root(t);
   out.root = root;
   if (root.moving()) [[unlikely]]
     return glimpse::unsure;
@@ -239,32 +252,38 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
     return same ? glimpse::hit : glimpse::unsure;
   }
   // Linearization point of a miss: a moment at which the key was absent. There is one, since an entry stays where it is.
-  return !may_be_behind(out.state, h.tag) && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
+  const bool sure = !may_be_behind(out.state, h.tag) && is_absent_for_sure<Policy>(*out.at.line, out.state);
+  return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
 /// The value words of the query's key. Linearizable.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Policy>& t, const Probe& p) noexcept {
   front_hit<Policy> seen;
-  const glimpse how = find_in_front(t, p, seen);
+  glimpse how = find_in_front(t, p, seen);
   if (how == glimpse::hit) [[likely]]
     return {true, seen.value};
   if (how == glimpse::miss) return {};
-  const seen_entry<Policy> e = find_anywhere(t, p);
+  seen_entry<Policy> e = find_anywhere(t, p);
   return {e.where != nullptr, e.value};
 }
 
 template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_front(const table<Policy>& t, std::uint64_t hash) noexcept {
-  const hashed h = hashed_for(hash, t.fronts);
+  hashed h = hashed_for(hash, t.fronts);
   prefetch_line(front_of(t, h, first_root(t).level()).line);
 }
-/// The slot where the entry may be, or else where an insert puts it. Reads the front line.
+/// The slot where the entry may be, or else where an insert puts it, or else what it asks behind a full bucket. Reads the front line.
 template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_slot(const table<Policy>& t, std::uint64_t hash) noexcept {
-  const hashed h = hashed_for(hash, t.fronts);
-  const auto at = front_of(t, h, first_root(t).level());
+  hashed h = hashed_for(hash, t.fronts);
+  root_word root = first_root(t);
+  auto at = front_of(t, h, root.level());
   std::uint64_t mask = tags::match(at.line->tag_words, h.tag, t.unit);
   if (mask == 0) mask = tags::match(at.line->tag_words, 0, t.unit);
-  if (mask != 0) prefetch_line(&at.slots[cpu::lowest_bit(mask)]);
+  if (mask != 0) {
+    prefetch_line(&at.slots[cpu::lowest_bit(mask)]);
+    return;
+  }
+  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(hash, which), root.level()).line);
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

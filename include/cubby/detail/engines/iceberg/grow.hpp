@@ -26,9 +26,12 @@ template <class Policy> CUBBY_NEVER_INLINE void end_move(table<Policy>& t, root_
     lock_scope alone(t.resize_lock);
     if (!is_same_root(t, r)) return;
     const unsigned level = r.shrinking() ? r.level() - 1 : r.level();
+    if (!waits_for_sync(t))
+      keep_level(t, level, pool_layout::move_state::none); // else when the move is settled (settle.hpp)
     // [show-level] seq_cst: pairs with [iceberg-root]
     t.root.store(r.next(level, 0).bits, sync::seq_cst);
     if (r.shrinking()) {
+      if constexpr (durable<Policy>) give_back_at_end(t, segment_at(t, r.level()));
       lock_scope keep(t.retired.lock);
       t.retired.add(segment_at(t, r.level()));
     } else {
@@ -36,6 +39,7 @@ template <class Policy> CUBBY_NEVER_INLINE void end_move(table<Policy>& t, root_
     }
   }
   if (t.settings.growth == growth_policy::background) (void)t.worker.notify();
+  if constexpr (durable<Policy>) (void)t.unsettled.worker.notify();
 }
 
 /// Counts pairs that the caller has split or merged, and ends the move with the last one.
@@ -56,7 +60,10 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
                         bool& missed) noexcept {
   std::uint64_t count = r.shrinking() ? 0 : 1;
   if (!r.shrinking()) {
-    for (std::uint64_t c = unit; c <= t.chain_mask; c += front_pairs(t, r.level())) empty_chain(t, who, t.chains[c]);
+    for_each_chain_array(t, [&](const chain_array& in) {
+      if (!has_entries(in)) return;
+      for (std::uint64_t c = unit; c <= in.mask; c += front_pairs(t, r.level())) empty_chain(t, who, in.heads[c]);
+    });
   }
   const auto note = [&](moved how) {
     count += how == moved::now ? 1 : 0;
@@ -70,7 +77,7 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   const std::uint64_t last = (residue + 1) * t.backs / t.fronts;
   for (std::uint64_t b = residue * t.backs / t.fronts; b < last; ++b) {
     const pair_place q{b, copy, r.level()};
-    if (r.shrinking()) note(merge_back(t, q));
+    if (r.shrinking()) note(merge_back(t, r, q));
     else if (split_back(t, q)) ++count;
   }
   return count;
@@ -108,20 +115,38 @@ template <class Policy> share move_share(table<Policy>& t, const thread_record& 
   return missed ? share::no_memory : share::more;
 }
 
+template <class Policy>
+typename table<Policy>::segment_type* new_segment(table<Policy>& t, unsigned level, std::uint64_t fronts,
+                                                  std::uint64_t backs) noexcept {
+  if constexpr (durable<Policy>) return make_durable_segment(t, level, fronts, backs);
+  else return make_segment<slot_of<Policy>>(fronts, backs);
+}
+
 /// Begins a move to `level`, one more or one less. False: another one is in progress, or there is no memory.
 template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shrink) noexcept {
   lock_scope alone(t.resize_lock);
   if (!is_same_root(t, r) || r.moving()) return false;
+  if constexpr (durable<Policy>) {
+    // relaxed, both: under the lock; changes of entries that were copied come after it
+    if (t.unsettled.since.load(sync::relaxed) != 0) return false;
+    if (waits_for_sync(t)) t.unsettled.since.store(r.level() + 1, sync::relaxed);
+  }
   const unsigned level = r.level() + (shrink ? 0 : 1);
   if (!shrink) {
-    auto* const made = make_segment<slot_of<Policy>>(front_pairs(t, level), back_pairs(t, level));
-    if (made == nullptr) return false;
+    auto* const made = new_segment(t, level, front_pairs(t, level), back_pairs(t, level));
+    if (made == nullptr) {
+      if constexpr (durable<Policy>) t.unsettled.since.store(0, sync::relaxed); // relaxed: as above
+      return false;
+    }
     // [hang-segment] release: pairs with [segment]
     t.segments[level].store(made, sync::release);
+    add_chains_for_growth(t, level);
   }
   // relaxed, all: nobody counts while no move is in progress
   t.work.done.store(0, sync::relaxed);
   t.work.missed.store(0, sync::relaxed); // relaxed: as above
+  if (shrink) keep_level(t, level - 1, pool_layout::move_state::shrinks);
+  else keep_level(t, level, pool_layout::move_state::grows);
   const std::uint64_t marks = root_word::moving_bit | (shrink ? root_word::shrinking_bit : 0);
   const root_word next = r.next(level, marks);
   // [show-level] seq_cst: pairs with [iceberg-root]
@@ -132,7 +157,10 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
   t.duty.store(1, sync::relaxed);                               // relaxed: a hint to writes
   return true;
 }
-template <class Policy> CUBBY_NEVER_INLINE bool start(table<Policy>& t, root_word r, bool shrink) noexcept {
+template <class Policy> bool settle(table<Policy>& t, const thread_record& who) noexcept;
+template <class Policy> CUBBY_NEVER_INLINE bool start(table<Policy>& t, const thread_record& who, root_word r,
+                                                      bool shrink) noexcept {
+  if (!settle(t, who)) return false;
   const bool begun = begin_move(t, r, shrink);
   if (begun && t.settings.growth == growth_policy::background) (void)t.worker.notify();
   return begun;
@@ -173,7 +201,7 @@ template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, c
   const std::uint64_t slots = slots_at(t, r.level());
   if (slots > 4096 && (h.hash >> 20 & sample) != 0) return;
   if (t.settings.growth == growth_policy::fixed || live_entries(t) < mark_of(t, r.level())) return;
-  if (!r.moving() && r.level() != most_levels) (void)start(t, r, false);
+  if (!r.moving() && r.level() != most_levels) (void)start(t, who, r, false);
   // The larger table is full as well before all entries have moved: the thread that moves them is late.
   if (r.moving() && !r.shrinking()) {
     while (move_share(t, who, t.settings.chunk_bins) == share::more) {
@@ -194,7 +222,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, c
                                                              const hashed& h) noexcept {
   if (t.settings.shrink == shrink_policy::automatic && (h.hash >> 20 & 15) == 0) [[unlikely]] {
     const root_word r = first_root(t);
-    if (!r.moving() && r.level() != 0 && live_entries(t) * 8 <= slots_at(t, r.level())) (void)start(t, r, true);
+    if (!r.moving() && r.level() != 0 && live_entries(t) * 8 <= slots_at(t, r.level())) (void)start(t, who, r, true);
   }
   maintenance(t, who);
 }
@@ -219,6 +247,7 @@ template <class Policy> bool reserve(table<Policy>& t, const thread_record& who,
     if (t.settings.growth == growth_policy::fixed) return entries <= t.settings.capacity;
     if (entries <= mark_of(t, r.level()) && live_entries(t) <= mark_of(t, r.level())) return true;
     if (r.level() == most_levels || entries > (std::uint64_t{1} << 46)) return false;
+    if (!settle(t, who)) return false;
     if (!r.moving() && !begin_move(t, r, false) && is_same_root(t, r)) return false;
   }
 }
@@ -230,7 +259,8 @@ template <class Policy> bool shrink_to_fit(table<Policy>& t, const thread_record
     const root_word r = first_root(t);
     if (r.moving()) continue;
     if (r.level() == 0 || live_entries(t) > mark_of(t, r.level() - 1)) return true;
-    (void)begin_move(t, r, true);
+    if (!settle(t, who)) return false;
+    if (!begin_move(t, r, true) && is_same_root(t, r)) return false;
   }
 }
 

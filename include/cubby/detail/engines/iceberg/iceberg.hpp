@@ -26,7 +26,7 @@ public:
   using options_type = engines::iceberg::options;
   using stats_type = engines::iceberg::table_stats;
   static constexpr engine_claims claims{
-      .lock_free_find = !engines::iceberg::wide_value<Codec>,
+      .lock_free_find = !engines::iceberg::waits_for_writer<Codec>,
       .slots_freed_at_once = true,
       .grows_without_blocking = true,
   };
@@ -92,9 +92,13 @@ public:
   }
   void retire(thread_record& s, const value_type& word) {
     if constexpr (policy::unique_words) table_.bag.add(s, word);
+    if constexpr (engines::iceberg::durable<Codec>) engines::iceberg::sync_if_much_waits(table_);
   }
   /// Ends the worker, at the table's end. From then on callers do all work.
-  void stop_worker() noexcept { table_.worker.stop(); }
+  void stop_worker() noexcept {
+    table_.worker.stop();
+    if constexpr (engines::iceberg::durable<Codec>) table_.unsettled.worker.stop();
+  }
   /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(thread_record&) {
@@ -121,6 +125,19 @@ public:
   bool reserve(thread_record& s, std::size_t entries) noexcept {
     const thread_pin stay(s);
     return engines::iceberg::reserve(table_, s, entries);
+  }
+  /// Ends a growth or a shrink that is under way. False: no memory, or no disk space.
+  bool end_move(thread_record& s) noexcept
+    requires engines::iceberg::durable<Codec>
+  {
+    const thread_pin stay(s);
+    return engines::iceberg::finish_move(table_, s);
+  }
+  /// Makes everything durable that was done before.
+  bool sync(thread_record& s) noexcept
+    requires engines::iceberg::durable<Codec>
+  {
+    return engines::iceberg::sync_table(table_, s);
   }
   bool shrink_to_fit(thread_record& s) {
     const bool done = table_.settings.shrink == shrink_policy::never || [&] {

@@ -49,10 +49,10 @@ CUBBY_ALWAYS_INLINE void end_insert(table<Policy>& t, const thread_record& who, 
 /// The insert for every state of the table. `at` may be locked already: its line is not null then.
 template <class Policy, class Probe>
 CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const thread_record& who, home<Policy> at,
-                                                      const Probe& p, const typename Policy::stored_key& key,
-                                                      const typename Policy::stored_value& value) noexcept {
+                                                      Probe p, typename Policy::stored_key key,
+                                                      typename Policy::stored_value value) noexcept {
   inserted_entry<Policy> out;
-  const hashed h = at.h;
+  hashed h = at.h;
   for (;;) {
     if (at.at.line == nullptr) at = lock_home(t, h);
     out.outcome = insert_outcome::inserted;
@@ -71,11 +71,11 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const thread_record& who, const Probe& p,
                                                         const typename Policy::stored_key& key,
                                                         const typename Policy::stored_value& value) noexcept {
-  const hashed h = hashed_for(p.hash, t.fronts);
-  const root_word root = first_root(t);
+  hashed h = hashed_for(p.hash, t.fronts);
+  root_word root = first_root(t);
   if (root.moving()) [[unlikely]]
     return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, key, value);
-  const auto at = front_of(t, h, root.level());
+  auto at = front_of(t, h, root.level());
   std::uint64_t word = lock_line(*at.line);
   if (!is_same_root(t, root)) [[unlikely]] {
     unlock_unchanged(*at.line, word);
@@ -84,16 +84,17 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   if ((word & state::inherited) != 0) [[unlikely]]
     word &= ~state::behind_words; // as in lock_home
   const std::uint64_t equal = tags::match(at.line->tag_words, h.tag, t.unit);
-  const std::uint64_t empty = tags::match(at.line->tag_words, 0, t.unit);
+  const std::uint64_t empty = usable(t, at.slots, tags::match(at.line->tag_words, 0, t.unit));
   seen_entry<Policy> e;
   if (search_slots(t.policy, at.slots, equal, p, always_whole, e)) {
     unlock_unchanged(*at.line, word);
     return {.outcome = insert_outcome::exists, .word = e.value};
   }
-  if (empty == 0 || may_be_behind(word, h.tag) || t.places.is_bounded())
+  if (empty == 0 || may_be_behind(word, h.tag) || t.places.is_bounded() || is_zero_key<Policy>(key))
     return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, key, value);
   const unsigned slot = cpu::lowest_bit(empty);
   put_entry<Policy>(at.slots[slot], key, value);
+  keep_slot(t, at.slots[slot]);
   show_tag(*at.line, slot, h.tag);
   end_insert(t, who, h, *at.line, word, empty & (empty - 1));
   return {};
@@ -101,8 +102,8 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
 
 /// Inserts a key that may need a record outside the slot. It is made before the bucket is locked, and only if the key seems absent.
 template <class Policy, class Probe>
-inserted_entry<Policy> insert_owned(table<Policy>& t, const thread_record& who, const Probe& p,
-                                    const typename Policy::stored_value& value) {
+CUBBY_OUTLINED inserted_entry<Policy> insert_owned(table<Policy>& t, const thread_record& who, Probe p,
+                                                   typename Policy::stored_value value) {
   if (const auto seen = find(t, p); seen.found) return {.outcome = insert_outcome::exists, .word = seen.word};
   typename Policy::stored_key key;
   if (!t.policy.make_key(p, key)) {

@@ -54,9 +54,8 @@ inline constexpr std::uint64_t version_step = std::uint64_t{1} << 38;
 inline constexpr std::uint64_t behind_words = behind_mask | filter_mask | chained | inherited;
 /// What a lookup compares when it looks again.
 inline constexpr std::uint64_t place_mask = ~(version_step - 1) | ready;
-constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept {
-  return std::uint64_t{1} << (filter_shift + tag * 3U / 32); // 0 to 23
-}
+constexpr unsigned filter_bit(std::uint8_t tag) noexcept { return filter_shift + tag * 3U / 32; } // 0 to 23
+constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept { return std::uint64_t{1} << filter_bit(tag); }
 /// An entry with this tag is put behind the bucket.
 constexpr std::uint64_t with_behind(std::uint64_t word, std::uint8_t tag) noexcept {
   const std::uint64_t count = (word & inherited) != 0 ? unknown : (word & behind_mask) == unknown ? 0 : behind_one;
@@ -99,9 +98,7 @@ constexpr std::uint64_t with_tag(std::uint64_t word, unsigned slot, std::uint64_
 constexpr std::uint32_t match(std::uint64_t word, std::uint8_t tag) noexcept {
   return tags::equal_bytes(word & tag_mask, tag);
 }
-constexpr unsigned used(std::uint64_t word) noexcept {
-  return back_slots - static_cast<unsigned>(std::popcount(match(word, 0)));
-}
+constexpr unsigned used(std::uint64_t word) noexcept { return back_slots - tags::count_equal(word & tag_mask, 0); }
 } // namespace back
 
 using back_line = sync::word<std::uint64_t>;
@@ -135,20 +132,35 @@ template <class Slot> struct segment {
   memory::region pages;
   std::uint64_t tag = 0; // for retired_arrays
   segment* next_retired = nullptr;
+  void (*at_end)(segment&) = nullptr; // of a durable table: gives the slots back, which are not in `pages`
+  void* owner = nullptr;
+  segment() = default;
+  ~segment() {
+    if (at_end != nullptr) at_end(*this);
+  }
+  segment(const segment&) = delete;
+  segment& operator=(const segment&) = delete;
 };
 
-/// Null: no memory. All buckets are empty and not ready.
-template <class Slot> segment<Slot>* make_segment(std::uint64_t fronts, std::uint64_t backs) noexcept {
+/// The bytes of the slots of both yards, from the front's first on.
+template <class Slot> constexpr std::uint64_t slot_bytes(std::uint64_t fronts, std::uint64_t backs) noexcept {
+  return (fronts * front_slots + backs * back_slots) * sizeof(Slot);
+}
+
+/// Null: no memory. All buckets are empty and not ready. `given`: the slots, if they are elsewhere.
+template <class Slot>
+segment<Slot>* make_segment(std::uint64_t fronts, std::uint64_t backs, Slot* given = nullptr) noexcept {
   auto* const made = new (std::nothrow) segment<Slot>;
   if (made == nullptr) return nullptr;
   const auto lined = [](std::uint64_t bytes) {
     return (bytes + cpu::cache_line - 1) / cpu::cache_line * cpu::cache_line;
   };
   const std::uint64_t lines = fronts * sizeof(front_line);
-  const std::uint64_t slots = fronts * front_slots * sizeof(Slot);
+  const std::uint64_t slots = given != nullptr ? 0 : fronts * front_slots * sizeof(Slot);
+  const std::uint64_t behind = given != nullptr ? 0 : lined(backs * back_slots * sizeof(Slot));
   const std::uint64_t back_lines = lined(backs * sizeof(back_line));
   const std::uint64_t versions = Slot::wide_key ? lined(backs * sizeof(std::uint64_t)) : 0;
-  made->pages = memory::allocate(lines + slots + back_lines + versions + lined(backs * back_slots * sizeof(Slot)));
+  made->pages = memory::allocate(lines + slots + back_lines + versions + behind);
   if (made->pages.address == nullptr) {
     delete made;
     return nullptr;
@@ -158,8 +170,12 @@ template <class Slot> segment<Slot>* make_segment(std::uint64_t fronts, std::uin
   made->back_lines = reinterpret_cast<back_line*>(made->pages.address + lines);
   made->slots = reinterpret_cast<Slot*>(made->pages.address + lines + back_lines);
   made->behind = reinterpret_cast<Slot*>(made->pages.address + lines + back_lines + slots);
+  if (given != nullptr) {
+    made->slots = given;
+    made->behind = given + fronts * front_slots;
+  }
   if constexpr (Slot::wide_key) {
-    auto* const end = made->pages.address + lines + back_lines + slots + lined(backs * back_slots * sizeof(Slot));
+    auto* const end = made->pages.address + lines + back_lines + slots + behind;
     made->back_versions = reinterpret_cast<sync::word<std::uint64_t>*>(end);
   }
   made->fronts = fronts;
@@ -207,7 +223,7 @@ struct hashed {
   std::uint8_t tag = 0;
 };
 CUBBY_ALWAYS_INLINE hashed hashed_for(std::uint64_t hash, std::uint64_t fronts) noexcept {
-  const cpu::product p = cpu::multiply(hash, fronts);
+  cpu::product p = cpu::multiply(hash, fronts);
   const auto tag = static_cast<std::uint8_t>(p.low >> 56);
   return {hash, hash * mix_a >> 20, p.high, static_cast<std::uint8_t>(tag + (tag == 0 ? 1 : 0))};
 }

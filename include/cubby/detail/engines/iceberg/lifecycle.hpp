@@ -2,7 +2,8 @@
 // How a table is made, and how it ends.
 #pragma once
 
-#include <cubby/detail/engines/iceberg/grow.hpp>
+#include <cubby/detail/engines/iceberg/reopen.hpp>
+#include <cubby/detail/engines/iceberg/settle.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
@@ -19,24 +20,29 @@ inline std::uint64_t fronts_for(const options& o) noexcept {
   return slots <= front_slots + back_slots ? 1 : (slots + slots_a_front - 1) / slots_a_front;
 }
 
-/// Initializes a new table. False: no memory, or no thread for background growth.
-template <class Policy> bool open(table<Policy>& t) noexcept {
-  options& o = t.settings;
+/// Puts the options within their limits. False: the capacity is too large.
+inline bool limit(options& o) noexcept {
   if (o.chunk_bins == 0) o.chunk_bins = 1;
   if (o.move_bins == 0) o.move_bins = 1;
   if (o.grow_at < 50) o.grow_at = 50;
   if (o.grow_at > 97) o.grow_at = 97;
-  if (!t.home || o.capacity > most_capacity) return false;
-  t.fronts = fronts_for(o);
-  t.backs = backs_for(t.fronts);
-  std::uint64_t chains = std::bit_ceil(t.fronts / 4 + 16);
-  auto* const first = make_segment<slot_of<Policy>>(t.fronts, t.backs);
-  if (first == nullptr) return false;
-  t.segments[0].store(first, sync::relaxed); // relaxed: the table is not shared yet
-  t.chains = new (std::nothrow) chain[chains];
-  if (t.chains == nullptr) return false;
-  t.chain_mask = chains - 1;
-  if (o.growth == growth_policy::fixed && !t.places.open(o.capacity)) return false;
+  return o.capacity <= most_capacity;
+}
+
+/// Initializes a new table, or opens a durable one. False: no memory, or no thread for background growth.
+template <class Policy> bool open(table<Policy>& t) noexcept {
+  options& o = t.settings;
+  if (!t.home || !limit(o)) return false;
+  if constexpr (durable<Policy>) {
+    if (!open_durable(t) || !start_syncs(t)) return false;
+  } else {
+    t.fronts = fronts_for(o);
+    t.backs = backs_for(t.fronts);
+    auto* const first = make_segment<slot_of<Policy>>(t.fronts, t.backs);
+    if (first == nullptr) return false;
+    t.segments[0].store(first, sync::relaxed); // relaxed: the table is not shared yet
+    if (!add_chains(t, 0) || !open_places(t, 0)) return false;
+  }
   return o.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
 }
 
@@ -86,24 +92,28 @@ template <class Policy> void dispose_entries(table<Policy>& t, segment<slot_of<P
 
 /// Disposes of all entries and frees all segments. No other thread may use the table any more.
 template <class Policy> void close(table<Policy>& t) {
-  using node_type = node<slot_of<Policy>>;
+  using node_type = node<Policy>;
   t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early
   t.worker.stop();
+  if constexpr (durable<Policy>) t.unsettled.worker.stop();
   const root_word r = first_root(t);
   for (unsigned number = 0; number <= r.level(); ++number) {
     auto* const s = t.segments[number].load(sync::relaxed); // relaxed: no other thread is here
     if (s == nullptr) break;
-    if constexpr (Policy::in_records || owns_keys<Policy>) dispose_entries(t, *s, number, r);
+    // what a durable table has stays in its file
+    if constexpr (!durable<Policy> && (Policy::in_records || owns_keys<Policy>)) dispose_entries(t, *s, number, r);
   }
-  for (std::uint64_t i = 0; t.chains != nullptr && i <= t.chain_mask; ++i) {
-    for (std::uint64_t link = t.chains[i].first.load(sync::relaxed); link != 0;) { // relaxed: as above
-      node_type* const n = node_at<slot_of<Policy>>(link);
-      link = n->next.load(sync::relaxed); // relaxed: as above
-      dispose_entry(t, n->entry);
-      give_raw(n);
+  for_each_chain_array(t, [&](const chain_array& in) {
+    for (std::uint64_t i = 0; i <= in.mask; ++i) {
+      for (std::uint64_t link = in.heads[i].first.load(sync::relaxed); link != 0;) { // relaxed: as above
+        node_type* const n = node_at<Policy>(link);
+        link = n->next.load(sync::relaxed); // relaxed: as above
+        if constexpr (!durable<Policy>) dispose_entry(t, n->entry());
+        give_raw(n);
+      }
     }
-  }
-  delete[] t.chains;
+  });
+  free_chains(t);
   for (unsigned number = 0; number <= r.level(); ++number)
     if (auto* const s = t.segments[number].load(sync::relaxed)) free_array(s); // relaxed: as above
   t.retired.free_all();

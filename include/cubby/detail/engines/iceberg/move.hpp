@@ -23,8 +23,28 @@ inline std::uint8_t tag_in(const front_line& line, unsigned slot) noexcept {
   return static_cast<std::uint8_t>(line.tag_words[slot / 8].load(sync::relaxed) >> (slot % 8 * 8));
 }
 
-template <class Policy> void copy_slot(slot_of<Policy>& to, const slot_of<Policy>& from) noexcept {
+/// Whether an entry can be put into the bucket, and how many. Under its lock.
+template <class Policy> bool has_free_slot(const table<Policy>& t, const front<slot_of<Policy>>& at) noexcept {
+  return usable(t, at.slots, tags::match(at.line->tag_words, 0)) != 0;
+}
+template <class Policy> unsigned free_slots(const table<Policy>& t, slot_of<Policy>* slots,
+                                            std::uint64_t empty) noexcept {
+  unsigned count = 0;
+  for (empty = usable(t, slots, empty); empty != 0; empty = usable(t, slots, empty & (empty - 1))) ++count;
+  return count;
+}
+template <class Policy> unsigned free_slots(const table<Policy>& t, const front<slot_of<Policy>>& at) noexcept {
+  return free_slots<Policy>(t, at.slots, tags::match(at.line->tag_words, 0));
+}
+template <class Policy>
+unsigned free_slots(const table<Policy>& t, const back_bucket<slot_of<Policy>>& at, std::uint64_t word) noexcept {
+  return free_slots<Policy>(t, at.slots, back::match(word, 0));
+}
+
+/// In a durable table the copy is on the medium after the next drain.
+template <class Policy> void copy_slot(table<Policy>& t, slot_of<Policy>& to, const slot_of<Policy>& from) noexcept {
   put_entry<Policy>(to, key_in<Policy>(from), value_in<Policy>(from));
+  write_slot_back(t, to);
 }
 
 /// Splits a pair of front buckets. False: it is split already, or the growth of `r` has ended.
@@ -46,13 +66,21 @@ template <class Policy> bool split_front(table<Policy>& t, root_word r, const pa
     const unsigned slot = cpu::lowest_bit(mask);
     const hashed h = hashed_for(hash_of_slot(t.policy, lower.slots[slot]), t.fronts);
     if ((h.copies & top_of(p.level)) == 0) continue;
-    copy_slot<Policy>(upper.slots[slot], lower.slots[slot]);
+    copy_slot(t, upper.slots[slot], lower.slots[slot]);
     show_tag(*upper.line, slot, tag_in(*lower.line, slot));
     gone |= std::uint64_t{1} << slot;
   }
   const std::uint64_t below = (word & state::behind_mask) != 0 ? word | state::inherited : word;
+  drain(t);
+  const std::uint64_t above = state::ready | (below & (state::behind_words | state::held));
   // [show-bucket] release: pairs with [ready], and with [lock-front]; lookups that see it look there, and nowhere else
-  upper.line->state.store(state::ready | (below & (state::behind_words | state::held)), sync::release);
+  upper.line->state.store(durable<Policy> ? above | state::locked : above, sync::release);
+  if constexpr (durable<Policy>) {
+    // Nobody changes the copies before the old slots are empty: a crash would bring those back.
+    for (std::uint64_t left = gone; left != 0; left &= left - 1) leave_slot(t, lower.slots[cpu::lowest_bit(left)]);
+    drain(t);
+    unlock_unchanged(*upper.line, above);
+  }
   for (; gone != 0; gone &= gone - 1) hide_tag(*lower.line, cpu::lowest_bit(gone));
   unlock_changed(*lower.line, below + state::version_step);
   return true;
@@ -69,28 +97,39 @@ template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h,
 /// Nodes that a merge may need, so that it cannot fail half-way.
 template <class Policy> class spare_nodes {
 public:
-  explicit spare_nodes(unsigned wanted) noexcept {
+  spare_nodes(table<Policy>& t, unsigned wanted) noexcept : table_(t) {
     while (count_ < wanted) {
-      nodes_[count_] = make_node<Policy>();
+      nodes_[count_] = make_node(t);
       if (nodes_[count_] == nullptr) return;
       ++count_;
     }
     complete_ = true;
   }
   ~spare_nodes() {
-    while (count_ != 0) give_raw(nodes_[--count_]);
+    while (count_ != 0) give_node(table_, nodes_[--count_]);
   }
   spare_nodes(const spare_nodes&) = delete;
   spare_nodes& operator=(const spare_nodes&) = delete;
   [[nodiscard]] bool complete() const noexcept { return complete_; }
-  node<slot_of<Policy>>& take() noexcept { return *nodes_[--count_]; }
+  node<Policy>& take() noexcept { return *nodes_[--count_]; }
 
 private:
-  node<slot_of<Policy>>* nodes_[front_slots];
+  table<Policy>& table_;
+  node<Policy>* nodes_[front_slots];
   unsigned count_ = 0;
   bool complete_ = false;
 };
 
+/// Whether a back bucket of the key has yet to be merged. Where old slots wait for a sync, an entry must not move there: it would move
+/// twice, and recovery does not know which of two old copies is the older one.
+template <class Policy> bool moves_again(const table<Policy>& t, const home<Policy>& at) noexcept {
+  const unsigned level = at.root.level();
+  for (unsigned which = 0; which < 2 && waits_for_sync(t); ++which) {
+    const std::uint64_t hash = back_hash(at.h.hash, which);
+    if ((hash & top_of(level)) != 0 && level_of_back(t, hash, at.root) == level) return true;
+  }
+  return false;
+}
 /// Moves an entry of the upper bucket to the lower one, or behind it.
 template <class Policy>
 void merge_entry(table<Policy>& t, home<Policy>& lower, const slot_of<Policy>& from,
@@ -98,11 +137,11 @@ void merge_entry(table<Policy>& t, home<Policy>& lower, const slot_of<Policy>& f
   lower.h = hashed_for(hash_of_slot(t.policy, from), t.fronts);
   const auto key = key_in<Policy>(from);
   const auto value = value_in<Policy>(from);
-  if (tags::match(lower.at.line->tag_words, 0) != 0) {
+  if (has_free_slot(t, lower.at)) {
     (void)put_new(t, lower, key, value);
     return;
   }
-  changed how = changed::again;
+  changed how = moves_again(t, lower) ? changed::full : changed::again;
   while (how == changed::again) how = put_back(t, lower, key, value); // again: its back buckets are moving, too
   if (how == changed::full)
     (void)put_in_chain(t, lower, key, value, spare.take()); // this move has not ended, so it succeeds
@@ -115,12 +154,18 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
   const auto upper = front_at(t, p.residue, p.upper());
   home<Policy> lower{{}, r, front_at(t, p.residue, p.copy), 0, {}};
   lower.state = lock_line(*lower.at.line);
+  // A shrink without memory takes its units once more, so it may have ended meanwhile, and the pair may be one of a later growth. Under
+  // this lock it cannot end before the pair is merged.
+  if (!is_same_root(t, r)) {
+    unlock_unchanged(*lower.at.line, lower.state);
+    return moved::earlier;
+  }
   const std::uint64_t word = lock_line(*upper.line);
   const std::uint64_t mask = used_slots(*upper.line);
-  const unsigned free = front_slots - static_cast<unsigned>(std::popcount(used_slots(*lower.at.line)));
+  const unsigned free = free_slots(t, lower.at);
   const auto needed = static_cast<unsigned>(std::popcount(mask));
   const bool ready = (word & state::ready) != 0;
-  spare_nodes<Policy> spare(ready && needed > free ? needed - free : 0);
+  spare_nodes<Policy> spare(t, ready && needed > free ? needed - free : 0);
   if (!ready || !spare.complete()) {
     unlock_unchanged(*upper.line, word);
     unlock_unchanged(*lower.at.line, lower.state);
@@ -134,6 +179,10 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
   raise_version(lower);
   // [end-bucket] seq_cst: pairs with [ready], and with [lock-front]; lookups that see it look in the lower bucket
   upper.line->state.store((word & ~state::ready) + state::version_step, sync::seq_cst);
+  if constexpr (durable<Policy>) { // before the lower bucket is unlocked, as in split_front
+    for (std::uint64_t left = mask; left != 0; left &= left - 1) leave_slot(t, upper.slots[cpu::lowest_bit(left)]);
+    drain(t);
+  }
   unlock_changed(*lower.at.line, lower.state);
   return moved::now;
 }
@@ -144,10 +193,10 @@ template <class Policy>
 changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot, std::uint64_t hash,
               bool by_merge) noexcept {
   home<Policy> at = lock_home(t, hashed_for(hash, t.fronts));
-  spare_nodes<Policy> spare(by_merge ? 1 : 0);
+  spare_nodes<Policy> spare(t, by_merge ? 1 : 0);
   const std::uint64_t word = lock_back(*from.line);
   const bool there = (word >> (8 * slot) & 0x7f) != 0 && hash_of_slot(t.policy, from.slots[slot]) == hash;
-  const bool fits = tags::match(at.at.line->tag_words, 0) != 0;
+  const bool fits = has_free_slot(t, at.at);
   changed how = changed::full;
   if (there && !spare.complete()) how = changed::no_memory;
   else if (there && (fits || by_merge)) how = changed::done;
@@ -158,6 +207,8 @@ changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot
     if (fits) (void)put_new(t, at, key, value);
     else (void)put_in_chain(t, at, key, value, spare.take()); // as in merge_entry
     raise_version(at); // before the tag is hidden: a lookup that misses the entry looks again
+    leave_slot(t, from.slots[slot]);
+    drain(t);
     (void)hide_in_back(from, back::with_tag(word, slot, 0));
     raise_version(at); // and after it, as in `remove`
     at.state = state::without_behind(at.state);
@@ -180,22 +231,44 @@ template <class Policy> void empty_back(table<Policy>& t, const back_bucket<slot
   }
 }
 
+/// A node whose entry was copied, and that no lookup finds any more.
+template <class Policy> void retire_node(table<Policy>& t, const thread_record& who, node<Policy>& n) noexcept {
+  if constexpr (durable<Policy>) {
+    if (waits_for_sync(t)) { // until the old slot is emptied (settle.hpp)
+      const lock_scope alone(t.unsettled.lock);
+      const chain_array& in = newest_chains(t);
+      std::uint64_t& first = in.left[chain_number<Policy>(in, hash_of_slot(t.policy, n.entry()))];
+      n.retired = first;
+      first = std::bit_cast<std::uint64_t>(&n);
+      return;
+    }
+  }
+  t.node_bag.add(who, std::bit_cast<std::uint64_t>(&n));
+}
+
 /// The same for an entry of a chain.
 template <class Policy>
-void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<slot_of<Policy>>& n) noexcept {
-  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, n.entry), t.fronts));
+void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<Policy>& n) noexcept {
+  const auto key = key_in<Policy>(n.entry());
+  const auto value = value_in<Policy>(n.entry());
+  if (is_being_erased<Policy>(key)) return; // its hash would be another one
+  home<Policy> at = lock_home(t, hashed_for(hash_of_words(t.policy, key, value), t.fronts));
   const bool there = is_linked(c, n);
-  const bool fits = tags::match(at.at.line->tag_words, 0) != 0;
+  const bool fits = has_free_slot(t, at.at) && !is_zero_key<Policy>(key);
   if (there && fits) {
-    (void)put_new(t, at, key_in<Policy>(n.entry), value_in<Policy>(n.entry));
+    (void)put_new(t, at, key, value_in<Policy>(n.entry()));
     raise_version(at);
-    unlink(t, at, n.entry);
+    leave_slot(t, n.entry());
+    drain(t);
+    unlink(t, at, n.entry());
     at.state = state::without_behind(at.state);
   } else if (there) {
     at.state = state::kept_behind(at.state);
   }
+  // Where a sync is to empty the old slot, before an erase of the new one can look for it.
+  if (there && fits && waits_for_sync(t)) retire_node(t, who, n);
   unlock_changed(*at.at.line, at.state);
-  if (there && fits) t.node_bag.add(who, std::bit_cast<std::uint64_t>(&n));
+  if (there && fits && !waits_for_sync(t)) retire_node(t, who, n);
 }
 template <class Policy> void empty_chain(table<Policy>& t, const thread_record& who, chain& c) noexcept {
   const auto first = [&] { // an insert that takes the lock later sees that the table grows
@@ -203,7 +276,7 @@ template <class Policy> void empty_chain(table<Policy>& t, const thread_record& 
     return c.first.load(sync::relaxed); // relaxed: under the lock
   }();
   for (std::uint64_t link = first; link != 0;) {
-    auto& n = *node_at<slot_of<Policy>>(link);
+    auto& n = *node_at<Policy>(link);
     link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
     empty_node(t, who, c, n);
   }
@@ -232,47 +305,74 @@ template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) n
   }
   (void)lock_back(*upper.line); // as in split_front
   std::uint64_t above = back::ready;
+  std::uint32_t gone = 0;
   for (unsigned slot = 0; slot < back_slots; ++slot) {
     const std::uint64_t tag = word >> (8 * slot) & 0x7f;
     if (tag == 0 || !goes_up(t, p, lower.slots[slot])) continue;
-    copy_slot<Policy>(upper.slots[slot], lower.slots[slot]);
+    copy_slot(t, upper.slots[slot], lower.slots[slot]);
     above = back::with_tag(above, slot, tag);
     word = back::with_tag(word, slot, 0);
+    gone |= 1U << slot;
   }
+  drain(t);
   // [show-bucket] release: pairs with [ready], with [lock-back], and with [back-tags]
-  upper.line->store(above, sync::release);
+  upper.line->store(durable<Policy> ? above | back::locked : above, sync::release);
+  if constexpr (durable<Policy>) { // as in split_front
+    for (; gone != 0; gone &= gone - 1) leave_slot(t, lower.slots[cpu::lowest_bit(gone)]);
+    drain(t);
+    unlock_back(*upper.line, above);
+  }
   unlock_back(*lower.line, hide_in_back(lower, word));
   return true;
 }
 
+/// Merges two locked back buckets whose entries fit into the lower one, and unlocks them.
+template <class Policy>
+void join_backs(table<Policy>& t, const back_bucket<slot_of<Policy>>& lower, std::uint64_t below,
+                const back_bucket<slot_of<Policy>>& upper, std::uint64_t above) noexcept {
+  t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
+  for (unsigned slot = 0; slot < back_slots; ++slot) {
+    const std::uint64_t tag = above >> (8 * slot) & 0x7f;
+    if (tag == 0) continue;
+    const unsigned to = cpu::lowest_bit(usable(t, lower.slots, back::match(below, 0)));
+    copy_slot(t, lower.slots[to], upper.slots[slot]);
+    below = back::with_tag(below, to, tag);
+  }
+  drain(t);
+  // [show-back] release: pairs with [back-tags]; a lookup that misses the entry in the upper bucket is told by its level
+  if constexpr (durable<Policy>) lower.line->store(below | back::locked, sync::release);
+  else unlock_back(*lower.line, below);
+  // [end-bucket] release: pairs with [ready], with [lock-back], and with [back-tags]
+  upper.line->store(0, sync::release);
+  if constexpr (durable<Policy>) { // before the lower bucket is unlocked, as in split_front
+    for (unsigned slot = 0; slot < back_slots; ++slot) leave_slot(t, upper.slots[slot]);
+    drain(t);
+    unlock_back(*lower.line, below);
+  }
+}
+
 /// Merges a pair of back buckets. Entries for which the lower one has no slot are moved elsewhere first.
-template <class Policy> moved merge_back(table<Policy>& t, const pair_place& p) noexcept {
+template <class Policy> moved merge_back(table<Policy>& t, root_word r, const pair_place& p) noexcept {
   const auto lower = back_at(t, p.residue, p.copy);
   const auto upper = back_at(t, p.residue, p.upper());
   for (;;) {
-    std::uint64_t below = lock_back(*lower.line);
+    const std::uint64_t below = lock_back(*lower.line);
+    if (!is_same_root(t, r)) { // as in merge_front
+      unlock_back(*lower.line, below);
+      return moved::earlier;
+    }
     const std::uint64_t above = lock_back(*upper.line);
     const bool ready = (above & back::ready) != 0;
-    if (ready && back::used(below) + back::used(above) > back_slots) {
-      const unsigned slot = cpu::lowest_bit(~std::uint64_t{back::match(above, 0)} & 0xff);
-      const std::uint64_t hash = hash_of_slot(t.policy, upper.slots[slot]);
-      unlock_back(*upper.line, above);
-      unlock_back(*lower.line, below);
-      if (evict(t, upper, slot, hash, true) == changed::no_memory) return moved::no_memory;
-      continue;
+    if (ready && free_slots(t, lower, below) >= back::used(above)) {
+      join_backs(t, lower, below, upper, above);
+      return moved::now;
     }
-    if (ready) t.merges.fetch_add(1, sync::relaxed); // relaxed: as in merge_front
-    for (unsigned slot = 0; ready && slot < back_slots; ++slot) {
-      const std::uint64_t tag = above >> (8 * slot) & 0x7f;
-      if (tag == 0) continue;
-      const unsigned to = cpu::lowest_bit(back::match(below, 0));
-      copy_slot<Policy>(lower.slots[to], upper.slots[slot]);
-      below = back::with_tag(below, to, tag);
-    }
+    const unsigned slot = ready ? cpu::lowest_bit(~std::uint64_t{back::match(above, 0)} & 0xff) : 0;
+    const std::uint64_t hash = ready ? hash_of_slot(t.policy, upper.slots[slot]) : 0;
+    unlock_back(*upper.line, above);
     unlock_back(*lower.line, below);
-    // [end-bucket] release: pairs with [ready], with [lock-back], and with [back-tags]
-    upper.line->store(ready ? 0 : above, sync::release);
-    return ready ? moved::now : moved::earlier;
+    if (!ready) return moved::earlier;
+    if (evict(t, upper, slot, hash, true) == changed::no_memory) return moved::no_memory;
   }
 }
 

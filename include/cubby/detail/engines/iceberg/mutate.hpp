@@ -26,15 +26,15 @@ void after_remove(table<Policy>& t, const thread_record& who, const hashed& h, c
   t.entries.add(who.id(), -1);
   if (t.places.is_bounded()) t.places.give(who.id());
   retire_key(t, who, e.key_record);
-  if (e.in == yard::chain) t.node_bag.add(who, node_of(*e.where));
+  if (e.in == yard::chain) t.node_bag.add(who, e.node);
   after_erase(t, who, h);
 }
 
 /// The mutate for every state of the table.
 template <class Policy, class Probe, class F>
 CUBBY_OUTLINED mutated_as<typename Policy::stored_value> mutate_anywhere(table<Policy>& t, const thread_record& who,
-                                                                         const Probe& p, F& f) {
-  const hashed h = hashed_for(p.hash, t.fronts);
+                                                                         Probe p, F& f) {
+  hashed h = hashed_for(p.hash, t.fronts);
   for (;;) {
     seen_entry<Policy> e = find_anywhere(t, p);
     if (e.where == nullptr) return {};
@@ -62,10 +62,10 @@ template <class Policy, class Probe, class F>
 CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Policy>& t, const thread_record& who,
                                                                      const Probe& p, F& f) {
   front_hit<Policy> seen;
-  const glimpse how = find_in_front(t, p, seen);
+  glimpse how = find_in_front(t, p, seen);
   if (how == glimpse::miss) return {};
   if (how == glimpse::unsure) return mutate_anywhere(t, who, p, f);
-  const auto wanted = f(seen.value);
+  auto wanted = f(seen.value);
   if (wanted.what == action::keep) return {true, action::keep, seen.value};
   const std::uint64_t word = lock_line(*seen.at.line);
   const unsigned slot = cpu::lowest_bit(seen.mask);
@@ -78,12 +78,13 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   }
   if (wanted.what == action::replace) {
     home<Policy> at{{}, {}, seen.at, word, {}};
-    write_value<Policy>(at, seen.at.slots[slot], wanted.word);
+    write_value(t, at, seen.at.slots[slot], wanted.word);
     unlock_changed(*seen.at.line, at.state);
     maintenance(t, who);
     return {true, wanted.what, seen.value};
   }
   const std::uint64_t record = key_record_of<Policy>(seen.at.slots[slot]);
+  erase_slot(t, *seen.at.line, word, seen.at.slots[slot]);
   hide_tag(*seen.at.line, slot); // Linearization point of an erase.
   unlock_changed(*seen.at.line, word + state::version_step);
   t.entries.add(who.id(), -1);

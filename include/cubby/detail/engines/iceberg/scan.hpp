@@ -54,27 +54,31 @@ void scan_backs(table<Policy>& t, unsigned number, copied_entries<Policy>& copie
 }
 /// Shows the entry of a node. A wide value is copied under the lock of its front bucket, unless the entry has moved or has been erased.
 template <class Policy, class F>
-void show_node(table<Policy>& t, chain& c, const node<slot_of<Policy>>& n, copied_entries<Policy>& copied, F& f) {
+void show_node(table<Policy>& t, chain& c, const node<Policy>& n, copied_entries<Policy>& copied, F& f) {
   if constexpr (wide_value<Policy>) {
-    const home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, n.entry), t.fronts));
-    if (is_linked(c, n)) copied.add(n.entry);
+    const home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, n.entry()), t.fronts));
+    if (is_linked(c, n)) copied.add(n.entry());
     unlock_unchanged(*at.at.line, at.state);
     copied.show(f);
   } else {
-    f(key_in<Policy>(n.entry), value_in<Policy>(n.entry));
+    const auto key = key_in<Policy>(n.entry());
+    if (!is_being_erased<Policy>(key)) f(key, value_in<Policy>(n.entry()));
   }
 }
 template <class Policy, class F> void scan_chains(table<Policy>& t, copied_entries<Policy>& copied, F& f) {
-  using node_type = node<slot_of<Policy>>;
-  for (std::uint64_t i = 0; i <= t.chain_mask; ++i) {
-    // [link] acquire: pairs with [put-link]
-    std::uint64_t link = t.chains[i].first.load(sync::acquire);
-    while (link != 0) {
-      const node_type& n = *node_at<slot_of<Policy>>(link);
-      link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
-      show_node(t, t.chains[i], n, copied, f);
+  using node_type = node<Policy>;
+  for_each_chain_array(t, [&](const chain_array& in) {
+    if (!has_entries(in)) return; // one that leaves meanwhile goes where the scan looks next
+    for (std::uint64_t i = 0; i <= in.mask; ++i) {
+      // [link] acquire: pairs with [put-link]
+      std::uint64_t link = in.heads[i].first.load(sync::acquire);
+      while (link != 0) {
+        const node_type& n = *node_at<Policy>(link);
+        link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
+        show_node(t, in.heads[i], n, copied, f);
+      }
     }
-  }
+  });
 }
 
 /// Calls `scan(number)` for each segment, those included that are added meanwhile.

@@ -25,9 +25,9 @@ template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
     out.retired = t.retired.count();
     out.bytes = t.retired.bytes();
   }
-  out.chained = static_cast<std::size_t>(t.chained.load(sync::relaxed)); // relaxed, all: recent values
+  out.chained = chained_entries(t);
   out.retired += t.bag.waiting() + t.node_bag.waiting();
-  out.bytes += pages.bytes() + (t.chain_mask + 1) * sizeof(chain) + out.chained * sizeof(node<slot_of<Policy>>);
+  out.bytes += pages.bytes() + bytes_of_chains(t) + out.chained * sizeof(node<Policy>);
   out.growths = t.growths.load(sync::relaxed); // relaxed: as above
   out.shrinks = t.shrinks.load(sync::relaxed); // relaxed: as above
   out.huge_bytes = pages.huge_bytes();         // reads a file, so not under the lock

@@ -13,23 +13,41 @@
 #include <cubby/detail/core/retired.hpp>
 #include <cubby/detail/engines/iceberg/layout.hpp>
 #include <cubby/detail/engines/iceberg/options.hpp>
+#include <cubby/detail/engines/iceberg/overflow.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
 #include <cubby/detail/platform/thread.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// An entry of a chain. Its key does not change once the node is linked.
-template <class Slot> struct node {
+/// An entry of a chain. Its key does not change while the node is linked. In a durable table its slot lies in the pool.
+template <class Policy> struct node {
   sync::word<std::uint64_t> next; // address of a node
   std::uint64_t retired = 0;      // the link of the retire bag
-  Slot entry;
+  slot_of<Policy> own;
+  [[nodiscard]] slot_of<Policy>& entry() noexcept { return own; }
+  [[nodiscard]] const slot_of<Policy>& entry() const noexcept { return own; }
 };
-template <class Slot> node<Slot>* node_at(std::uint64_t word) noexcept { return std::bit_cast<node<Slot>*>(word); }
-template <class Slot> struct node_policy {
+template <durable Policy> struct node<Policy> {
+  sync::word<std::uint64_t> next;
+  std::uint64_t retired = 0;
+  slot_of<Policy>* where = nullptr;
+  [[nodiscard]] slot_of<Policy>& entry() noexcept { return *where; }
+  [[nodiscard]] const slot_of<Policy>& entry() const noexcept { return *where; }
+};
+template <class Policy> node<Policy>* node_at(std::uint64_t word) noexcept {
+  return std::bit_cast<node<Policy>*>(word);
+}
+template <class Policy> struct node_policy {
+  overflow_slots<Policy>& slots;
   static constexpr bool unique_words = true;
   static constexpr bool disposes_plainly = true;
-  [[nodiscard]] static std::uint64_t& retire_link(std::uint64_t word) noexcept { return node_at<Slot>(word)->retired; }
-  static void dispose(std::uint64_t word) noexcept { give_raw(node_at<Slot>(word)); }
+  [[nodiscard]] static std::uint64_t& retire_link(std::uint64_t word) noexcept {
+    return node_at<Policy>(word)->retired;
+  }
+  void dispose(std::uint64_t word) const noexcept {
+    if constexpr (durable<Policy>) slots.give(node_at<Policy>(word)->where);
+    give_raw(node_at<Policy>(word));
+  }
 };
 
 /// Key records of a codec that has them (core/text_codec.hpp), when their entries have left.
@@ -62,17 +80,34 @@ template <class Policy> struct held_entry {
   held_entry* next = nullptr;
 };
 
-/// A chain. Entries of several front buckets share it; it does not depend on the size of the table.
+/// A chain. Entries of several front buckets share it.
 struct chain {
   sync::word<std::uint64_t> first;
   small_lock<> lock; // for changes; taken after the lock of a front bucket
 };
+/// Chains that were added at the same time (chains.hpp). In each array there is one chain where an entry may be; it is in one of them.
+struct chain_array {
+  chain* heads = nullptr;
+  std::uint64_t mask = 0;
+  // In a durable table: for each chain the nodes whose entries were copied, by `retired`; under `unsettled.lock`.
+  std::uint64_t* left = nullptr;
+  sync::word<std::uint64_t> nodes; // in all of its chains, or about to be
+};
+inline constexpr std::size_t most_chain_arrays = 20;
 
 /// A move of all buckets to twice or half their number. A unit is a pair of front buckets, and its share of the pairs of back buckets.
 struct move_work {
   alignas(cpu::cache_line) sync::word<std::uint64_t> cursor; // the next unit that nobody has taken
   sync::word<std::uint64_t> done;                            // pairs, of both yards, that have split or merged
   sync::word<std::uint64_t> missed;                          // 1: a pair was left for want of memory
+};
+
+/// A move whose old slots are not emptied before a sync (sync.hpp): only in a durable table.
+template <bool Durable> struct unsettled_move {};
+template <> struct unsettled_move<true> {
+  small_lock<> lock;
+  sync::word<std::uint64_t> since; // 0: there is none; else one more than the level from which the entries came
+  background_worker worker;        // syncs, where only a sync settles a move
 };
 
 template <class Policy> struct table {
@@ -87,8 +122,6 @@ template <class Policy> struct table {
   std::uint64_t fronts = 1;                                // of the first segment
   std::uint64_t backs = 1;
   const domain_ref home = domain_of_table<sync::shared>(); // its thread records keep alive what the table shows
-  chain* chains = nullptr;
-  std::uint64_t chain_mask = 0;
   Policy policy;
   sync::word<segment_type*> segments[most_levels + 1];
   place_stock<sync::shared> places; // `settings.capacity` places, of a `fixed` table
@@ -103,11 +136,14 @@ template <class Policy> struct table {
   sync::word<std::uint32_t> closing;
   retired_arrays<segment_type, sync::shared> retired{home};
   striped_counter<sync::shared> entries;
-  sync::word<std::uint64_t> chained; // nodes in chains
-  small_lock<> holds_lock;           // taken after the lock of a front bucket
+  sync::word<std::uint64_t> chain_arrays; // grows under `resize_lock`
+  chain_array chains[most_chain_arrays];
+  small_lock<> holds_lock; // taken after the lock of a front bucket
   held_entry<Policy>* holds = nullptr;
-  node_policy<slot_type> nodes;
-  retire_bag<node_policy<slot_type>, sync::shared> node_bag{nodes, home};
+  [[no_unique_address]] overflow_slots<Policy> overflow{policy};
+  [[no_unique_address]] unsettled_move<durable<Policy>> unsettled;
+  node_policy<Policy> nodes{overflow};
+  retire_bag<node_policy<Policy>, sync::shared> node_bag{nodes, home};
   retire_bag<Policy, sync::shared> bag{policy, home};
   key_bag<Policy> key_records{policy, home};
   background_worker worker; // idle unless growth is `background`
@@ -140,13 +176,14 @@ template <class Slot> struct front {
 template <class Policy>
 CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_at(const table<Policy>& t, std::uint64_t residue,
                                                     std::uint64_t copy) noexcept {
-  const place p = place_at(residue, copy, t.fronts);
+  place p = place_at(residue, copy, t.fronts);
   auto& s = segment_at(t, p.segment);
   return {&s.lines[p.number], &s.slots[p.number * front_slots]};
 }
 template <class Policy>
 CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_of(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
-  return front_at(t, h.residue, copy_of(h.copies, level));
+  // A table that has not grown does not look at `copies`, so that the compiler computes them behind this branch.
+  return front_at(t, h.residue, level == 0 ? 0 : copy_of(h.copies, level));
 }
 
 template <class Slot> struct back_bucket {
@@ -157,7 +194,7 @@ template <class Slot> struct back_bucket {
 template <class Policy>
 CUBBY_ALWAYS_INLINE back_bucket<slot_of<Policy>> back_at(const table<Policy>& t, std::uint64_t residue,
                                                          std::uint64_t copy) noexcept {
-  const place p = place_at(residue, copy, t.backs);
+  place p = place_at(residue, copy, t.backs);
   auto& s = segment_at(t, p.segment);
   if constexpr (slot_of<Policy>::wide_key)
     return {&s.back_lines[p.number], &s.behind[p.number * back_slots], &s.back_versions[p.number]};
@@ -194,12 +231,14 @@ template <class Policy> unsigned level_of_back(const table<Policy>& t, std::uint
   return is_ready(*back_of(t, hash, level).line) ? level : level - 1;
 }
 
-template <class Policy> chain& chain_of(const table<Policy>& t, std::uint64_t hash) noexcept {
-  return t.chains[back_hash(hash, 0) >> 7 & t.chain_mask];
-}
-
 /// The hash of the entry in a slot.
 template <class Policy> std::uint64_t hash_of_slot(const Policy& policy, const slot_of<Policy>& s) noexcept;
+
+/// The places of a `fixed` table with so many entries. False: no memory.
+template <class Policy> bool open_places(table<Policy>& t, std::uint64_t entries) noexcept {
+  const std::uint64_t all = t.settings.capacity;
+  return t.settings.growth != growth_policy::fixed || t.places.open(entries < all ? all - entries : 0);
+}
 
 /// The number of entries. Exact while no thread writes.
 template <class Policy> std::uint64_t live_entries(const table<Policy>& t) noexcept {

@@ -7,6 +7,8 @@
 namespace cubby::inline v0::detail::engines::iceberg {
 
 template <class Policy> inline constexpr bool wide_value = word_count<typename Policy::stored_value> > 1;
+/// Whether a lookup has to wait for a change that is under way: words of a value, or a change that is not durable yet.
+template <class Policy> inline constexpr bool waits_for_writer = wide_value<Policy> || durable<Policy>;
 
 /// The value words. Each is read at once; `lookup` proves that they belong together.
 template <class Policy> CUBBY_ALWAYS_INLINE typename Policy::stored_value
@@ -17,7 +19,7 @@ value_in([[maybe_unused]] const slot_of<Policy>& s) noexcept {
   } else if constexpr (requires { stored::count; }) {
     stored out{};
     // [value-word] acquire: pairs with [put-value]
-    for (std::size_t i = 0; i < stored::count; ++i) out.at[i] = s.value[i].load(sync::acquire);
+    for_each_word<stored::count>([&](std::size_t i) CUBBY_INLINED { out.at[i] = s.value[i].load(sync::acquire); });
     return out;
   } else {
     // [value-word] acquire: pairs with [put-value]
@@ -29,7 +31,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE typename Policy::stored_key key_in(c
   if constexpr (requires { stored::count; }) {
     stored out{};
     // [key-word] acquire: pairs with [put-key]
-    for (std::size_t i = 0; i < stored::count; ++i) out.at[i] = s.key[i].load(sync::acquire);
+    for_each_word<stored::count>([&](std::size_t i) CUBBY_INLINED { out.at[i] = s.key[i].load(sync::acquire); });
     return out;
   } else {
     // [key-word] acquire: pairs with [put-key]
@@ -48,7 +50,8 @@ CUBBY_ALWAYS_INLINE void put_value([[maybe_unused]] slot_of<Policy>& s,
     return;
   } else if constexpr (requires { value.at; }) {
     // [put-value] release: pairs with [value-word]
-    for (std::size_t i = 0; i < value.count; ++i) s.value[i].store(value.at[i], sync::release);
+    for_each_word<Policy::stored_value::count>([&](std::size_t i)
+                                                   CUBBY_INLINED { s.value[i].store(value.at[i], sync::release); });
   } else {
     // [put-value] release: pairs with [value-word]
     s.value[0].store(value, sync::release);
@@ -61,7 +64,8 @@ CUBBY_ALWAYS_INLINE void put_entry(slot_of<Policy>& s, const typename Policy::st
   put_value<Policy>(s, value);
   if constexpr (requires { key.at; }) {
     // [put-key] release: pairs with [key-word]; a lookup that reads it sees the value words
-    for (std::size_t i = 0; i < key.count; ++i) s.key[i].store(key.at[i], sync::release);
+    for_each_word<Policy::stored_key::count>([&](std::size_t i)
+                                                 CUBBY_INLINED { s.key[i].store(key.at[i], sync::release); });
   } else {
     // [put-key] release: pairs with [key-word]; a lookup that reads it sees the value words
     s.key[0].store(key, sync::release);
@@ -76,7 +80,7 @@ template <class Policy> concept owns_keys = requires { requires Policy::owns_key
 /// caller finds the same reason to look again.
 template <class Policy, class Probe, class Whole>
 CUBBY_ALWAYS_INLINE bool has_key_words(const slot_of<Policy>& s, const Probe& p, const Whole& is_whole) noexcept {
-  const auto key = key_in<Policy>(s);
+  auto key = key_in<Policy>(s);
   if constexpr (owns_keys<Policy>) {
     if (!Policy::has_words(p, key)) return false;
     return !Policy::needs_record(p) || !is_whole() || Policy::has_text(p, key);
@@ -91,9 +95,29 @@ CUBBY_ALWAYS_INLINE bool matches(const Policy& policy, const Probe& p,
   else return true;
 }
 
+template <class Policy>
+std::uint64_t hash_of_words(const Policy& policy, const typename Policy::stored_key& key,
+                            const typename Policy::stored_value& value) noexcept {
+  if constexpr (tuple_policy<Policy>) return policy.hash_of(key);
+  else return policy.hash_of(key, value);
+}
 template <class Policy> std::uint64_t hash_of_slot(const Policy& policy, const slot_of<Policy>& s) noexcept {
-  if constexpr (tuple_policy<Policy>) return policy.hash_of(key_in<Policy>(s));
-  else return policy.hash_of(key_in<Policy>(s), value_in<Policy>(s));
+  return hash_of_words(policy, key_in<Policy>(s), value_in<Policy>(s));
+}
+
+/// Whether a key cannot be in a slot, because its commit word would say that the slot is empty.
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool is_zero_key([[maybe_unused]] const typename Policy::stored_key& key) noexcept {
+  if constexpr (durable<Policy> && std::is_same_v<typename Policy::stored_key, std::uint64_t>)
+    return key == 0 && !Policy::in_records;
+  else return false;
+}
+/// Whether these words of a node were read while its entry was erased. The commit word is read last, so the others are whole if it is.
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool is_being_erased([[maybe_unused]] const typename Policy::stored_key& key) noexcept {
+  if constexpr (!durable<Policy>) return false;
+  else if constexpr (requires { key.at; }) return key.at[key.count - 1] == 0;
+  else return key == 0 && !is_zero_key<Policy>(key);
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

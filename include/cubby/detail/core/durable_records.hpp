@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codec of durable tables whose entries are records in the file: keys and values of any size that are text or plain bytes. A slot has
+// the hash of the key and the offset of the record (docs/format.md, Records). A record does not change after its slot leads to it,
+// but for its sequence number, which is set before.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <cubby/detail/core/durable_codec.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// Whether a type is its text, or its bytes.
+template <class T>
+concept durable_text = stored_as_bytes<T> && !always_in_record<T> && std::convertible_to<const T&, std::string_view> &&
+                       std::constructible_from<T, const char*, std::size_t>;
+template <class T> concept durable_bytes = std::is_trivially_copyable_v<T> && !always_in_record<T>;
+template <class K> concept durable_key =
+    durable_text<K> || (plain_key<K> && !always_in_record<K> && bits_are_equality<K>);
+template <class V> concept durable_value = std::is_same_v<V, no_value> || durable_text<V> || durable_bytes<V>;
+
+/// The bytes of a key or a value.
+template <class T> [[nodiscard]] std::string_view bytes_of(const T& object) noexcept {
+  if constexpr (std::is_same_v<T, no_value>) return {};
+  else if constexpr (std::convertible_to<const T&, std::string_view>) return object;
+  else return {reinterpret_cast<const char*>(&object), sizeof object};
+}
+template <class T> [[nodiscard]] T made_of_bytes(const char* bytes, std::size_t size) {
+  if constexpr (std::is_same_v<T, no_value>) {
+    return {};
+  } else if constexpr (durable_text<T>) {
+    return T(bytes, size);
+  } else {
+    std::array<std::byte, sizeof(T)> raw;
+    std::memcpy(raw.data(), bytes, sizeof(T));
+    return std::bit_cast<T>(raw);
+  }
+}
+
+struct record_key_probe : word_probe {
+  const char* data;
+  std::uint64_t size;
+};
+
+template <class K, class V, class Hash> class durable_records {
+  using header = pool_layout::record_header;
+  static constexpr bool text_keys = durable_text<K>;
+
+public:
+  using key_type = K;
+  using mapped_type = V;
+  using hasher = Hash;
+  using allocator_type = std::allocator<std::byte>;
+  using stored_key = std::uint64_t;
+  using stored_value = std::uint64_t;
+  using probe = record_key_probe;
+  static constexpr bool durable = true;
+  static constexpr std::uint32_t mode = 2;
+  static constexpr bool in_records = true;
+  static constexpr bool has_values = !std::is_same_v<V, no_value>;
+  static constexpr bool unique_words = true;
+  static constexpr bool keys_can_differ = false;
+  static constexpr bool disposes_plainly = true;
+  static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
+  template <class Q>
+  static constexpr bool accepts =
+      text_keys && !std::is_same_v<Q, K> && std::is_convertible_v<const Q&, std::string_view>;
+
+  durable_records(const Hash& h, std::uint64_t seed, durable_home& home) : hash_(h, seed), home_(&home) {}
+  [[nodiscard]] durable_home& shared() const noexcept { return *home_; }
+  [[nodiscard]] pool& home() const noexcept { return home_->file; }
+  [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
+  [[nodiscard]] const allocator_type& allocator() const noexcept { return allocator_; }
+
+  [[nodiscard]] probe probe_of(std::string_view key) const
+    requires text_keys
+  {
+    return probe_for(hash_of_text(key), key);
+  }
+  [[nodiscard]] probe probe_of(const K& key) const
+    requires(!text_keys)
+  {
+    return probe_for(hash_(key), bytes_of(key));
+  }
+  [[nodiscard]] probe probe_of_slot(std::uint64_t key_word, std::uint64_t word) const noexcept {
+    const header& r = at(word);
+    return {{key_word, key_word}, bytes_in(r), r.key_bytes};
+  }
+  static constexpr bool is_legal(const probe&) noexcept { return true; }
+
+  /// A new record, durable, that no slot leads to. Not `ok`: no disk space, no memory, or too long.
+  template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, const Q&, A&&... args) const {
+    if constexpr (sizeof...(A) == 1 && (std::convertible_to<const A&, std::string_view> && ...) && durable_text<V>) {
+      return make_of(p, std::string_view(args)...);
+    } else {
+      const V value(std::forward<A>(args)...);
+      return make_of(p, bytes_of(value));
+    }
+  }
+  [[nodiscard]] K key(std::uint64_t, std::uint64_t word) const {
+    return made_of_bytes<K>(bytes_in(at(word)), at(word).key_bytes);
+  }
+  [[nodiscard]] V value(std::uint64_t word) const {
+    const header& r = at(word);
+    return made_of_bytes<V>(bytes_in(r) + r.key_bytes, value_bytes(r));
+  }
+  template <class Q> static const Q& kept_key(std::uint64_t, const Q& asked) noexcept { return asked; }
+
+  // slot_policy
+  [[nodiscard]] bool matches(const probe& p, std::uint64_t word) const noexcept {
+    const header& r = at(word);
+    return r.key_bytes == p.size && std::memcmp(bytes_in(r), p.data, p.size) == 0;
+  }
+  [[nodiscard]] static std::uint64_t hash_of(std::uint64_t key_word, std::uint64_t) noexcept { return key_word; }
+  [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return &at(word); }
+  [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const noexcept { return at(word).link; }
+  void dispose(std::uint64_t word) const noexcept {
+    if (home_->file.medium().is_synced_later()) home_->heap.give_after_sync(word, at(word).link);
+    else home_->heap.give(word);
+  }
+
+  // Durable tables.
+  /// Recovery: the first two lines of a record, before `is_whole`.
+  void prefetch(std::uint64_t word) const noexcept {
+    if (word >= home_->file.bytes()) return; // a damaged file
+    const char* const record = home_->file.template at<char>(word);
+    prefetch_line(record);
+    prefetch_line(record + cpu::cache_line);
+  }
+  /// Recovery: whether a slot leads to a record of its key.
+  [[nodiscard]] bool is_whole(std::uint64_t key_word, std::uint64_t word) const noexcept {
+    if (!home_->heap.has_block(word, sizeof(header))) return false;
+    const header& r = at(word);
+    return home_->heap.has_block(word, bytes_of_record(r)) && is_sound(r) && probe_hash(r) == key_word;
+  }
+  /// Its block is in use. False: another slot leads to it. A mark may have reached the disk without the change of the slot that it belongs to:
+  /// it goes, so that the record can be the older one of its key again.
+  [[nodiscard]] bool claim(std::uint64_t, std::uint64_t word) const noexcept {
+    header& r = at(word);
+    if (!home_->heap.mark(word, bytes_of_record(r))) return false;
+    // relaxed: the threads that recover end before the table is used
+    if (home_->file.medium().is_synced_later() && r.size_and_mark.load(sync::relaxed) > pool_layout::size_mask) {
+      set_mark(r, false);
+      home_->unmarked.store(1, sync::relaxed); // relaxed: as above
+    }
+    return true;
+  }
+
+  /// Recovery, after all claims: calls `f(key word, offset, sequence)` for each whole, unmarked record that no slot leads to.
+  template <class F> void for_each_older(F f) const noexcept {
+    home_->heap.for_each_free([&](std::uint64_t offset, std::uint64_t bytes) {
+      const header& r = at(offset);
+      const std::uint64_t size = r.size_and_mark.load(sync::relaxed); // relaxed: no other thread is here
+      if (r.checksum == 0 || size > pool_layout::size_mask || bytes_of_record(r) > bytes) return;
+      if (is_sound(r)) f(probe_hash(r), offset, r.sequence);
+    });
+  }
+  /// Recovery, before its last sync: no record without a slot can be taken for one that is made later. True: that sync is needed.
+  bool blank_unused() const noexcept {
+    if (!home_->file.medium().is_synced_later()) return false;
+    bool any = home_->unmarked.load(sync::relaxed) != 0; // relaxed: no other thread is here
+    home_->heap.for_each_free([&](std::uint64_t offset, std::uint64_t) {
+      if (at(offset).checksum == 0) return;
+      make_blank(offset);
+      any = true;
+    });
+    return any;
+  }
+
+  // Where only a sync makes changes durable. A record that is torn after a power cut is replaced by the last one of its key that a sync has covered.
+  // So at any time each key has at most one whole, unmarked record that no slot leads to: that one. It is marked when a sync has covered a
+  // newer one, or by the erase of a newer one that none has covered.
+
+  // And a slot may lead to a block whose new contents did not reach the disk. What was in the block before must not pass for a record then.
+  // So a block is used again only after a second sync: the first one covers that nothing leads to it, the second one that it has no record.
+
+  /// What a sync will have covered: blocks that were given back, those without a record, and records that were replaced.
+  struct covered {
+    std::uint64_t given = 0;
+    std::uint64_t blank = 0;
+    std::uint64_t replaced = 0;
+  };
+  [[nodiscard]] covered begin_sync() const noexcept {
+    const lock_scope alone(home_->marks);
+    home_->epoch.fetch_add(1, sync::relaxed); // relaxed: under the lock
+    return {home_->heap.take_given(), std::exchange(home_->blank, 0), std::exchange(home_->replaced, 0)};
+  }
+  /// After that sync. If it failed, all stays as it is.
+  void end_sync(const covered& all, bool done) const noexcept {
+    if (!done) return;
+    for (std::uint64_t one = all.replaced; one != 0; one = at(one).epoch) set_mark(at(one), true);
+    for (std::uint64_t one = all.blank; one != 0;) {
+      const std::uint64_t next = at(one).link;
+      home_->heap.give(one);
+      one = next;
+    }
+    for (std::uint64_t one = all.given; one != 0;) {
+      const std::uint64_t next = at(one).link;
+      make_blank(one);
+      const lock_scope alone(home_->marks);
+      at(one).link = std::exchange(home_->blank, one);
+      one = next;
+    }
+  }
+  /// Before a slot leads to a new record.
+  void note_inserted(std::uint64_t word) const noexcept {
+    if (home_->file.medium().is_synced_later()) set_mark(at(word), false);
+  }
+  /// Before the slot of an erased record is emptied.
+  void note_erased(std::uint64_t word) const noexcept {
+    if (!home_->file.medium().is_synced_later()) return;
+    const lock_scope alone(home_->marks);
+    header& r = at(word);
+    // of an older epoch: a sync has begun since, at whose end that one is marked
+    if (r.epoch == now() && r.link != 0) set_mark(at(r.link), true);
+    set_mark(r, true);
+  }
+  /// Before `word` takes the place of `old` in a slot.
+  void note_replaced(std::uint64_t old, std::uint64_t word) const noexcept {
+    if (!home_->file.medium().is_synced_later()) return;
+    const lock_scope alone(home_->marks);
+    header& before = at(old);
+    header& r = at(word);
+    const std::uint32_t sequence = before.sequence + 1;
+    r.checksum += pool_layout::with_sequence(0, sequence) - pool_layout::with_sequence(0, r.sequence);
+    r.sequence = sequence;
+    r.epoch = now();
+    if (before.epoch == now()) { // no sync has covered that one
+      r.link = before.link;
+      set_mark(before, true);
+    } else {
+      r.link = old;
+      before.epoch = std::exchange(home_->replaced, old);
+    }
+    set_mark(r, false);
+    persist::note_stored(&r, sizeof r);
+  }
+
+private:
+  [[nodiscard]] std::uint64_t now() const noexcept {
+    return home_->epoch.load(sync::relaxed); // relaxed: under the lock
+  }
+  void make_blank(std::uint64_t offset) const noexcept {
+    at(offset).checksum = 0;
+    persist::note_stored(&at(offset), sizeof(std::uint64_t));
+  }
+  static void set_mark(header& r, bool marked) noexcept {
+    // relaxed, both: only recovery reads the mark
+    const std::uint64_t size = r.size_and_mark.load(sync::relaxed) & pool_layout::size_mask;
+    r.size_and_mark.store(size | std::uint64_t{marked ? 1U : 0U} << pool_layout::mark_shift, sync::relaxed);
+  }
+  [[nodiscard]] static probe probe_for(std::uint64_t hash, std::string_view key) noexcept {
+    const std::uint64_t word = hash == 0 ? 1 : hash; // 0 would say that the slot is empty
+    return {{word, word}, key.data(), key.size()};
+  }
+  [[nodiscard]] std::uint64_t hash_of_text(std::string_view key) const {
+    return hash_(key.data() != nullptr ? key : std::string_view("", 0));
+  }
+  [[nodiscard]] std::uint64_t probe_hash(const header& r) const {
+    if constexpr (text_keys) return probe_of(std::string_view(bytes_in(r), r.key_bytes)).hash;
+    else return r.key_bytes == sizeof(K) ? probe_of(made_of_bytes<K>(bytes_in(r), sizeof(K))).hash : 0;
+  }
+  [[nodiscard]] header& at(std::uint64_t word) const noexcept { return *home_->file.template at<header>(word); }
+  static const char* bytes_in(const header& r) noexcept { return reinterpret_cast<const char*>(&r + 1); }
+  static std::uint64_t value_bytes(const header& r) noexcept {
+    // relaxed: the size does not change; the mark is only for recovery
+    return r.size_and_mark.load(sync::relaxed) & pool_layout::size_mask;
+  }
+  static std::uint64_t bytes_of_record(const header& r) noexcept {
+    return sizeof(header) + r.key_bytes + value_bytes(r);
+  }
+  [[nodiscard]] static bool is_sound(const header& r) noexcept {
+    const std::uint64_t sum = pool_layout::contents_checksum(bytes_in(r), r.key_bytes, value_bytes(r));
+    return r.checksum != 0 && r.checksum == pool_layout::with_sequence(sum, r.sequence);
+  }
+  [[nodiscard]] made_word make_of(const probe& p, std::string_view value) const noexcept {
+    if (p.size > ~std::uint32_t{0} || value.size() > pool_layout::size_mask) return {false, 0};
+    const std::uint64_t size = sizeof(header) + p.size + value.size();
+    const std::uint64_t offset = home_->heap.take(size);
+    if (offset == 0) return {false, 0};
+    header& r = at(offset);
+    char* const bytes = reinterpret_cast<char*>(&r + 1);
+    if (p.size != 0) std::memcpy(bytes, p.data, p.size);
+    if (!value.empty()) std::memcpy(bytes + p.size, value.data(), value.size());
+    r.sequence = 0;
+    r.key_bytes = static_cast<std::uint32_t>(p.size);
+    // Marked until a slot leads to it, so that it is never taken for the older record of its key.
+    const std::uint64_t mark = home_->file.medium().is_synced_later() ? std::uint64_t{1} << pool_layout::mark_shift : 0;
+    r.size_and_mark.store(value.size() | mark, sync::relaxed); // relaxed: the slot publishes the record
+    r.link = 0;
+    r.epoch =
+        home_->epoch.load(sync::relaxed); // relaxed: an older one does no harm, because nothing was before this record
+    r.checksum = pool_layout::with_sequence(pool_layout::contents_checksum(bytes, p.size, value.size()), 0);
+    persist::note_stored(&r, size);
+    home_->file.medium().persist(&r, size);
+    return {true, offset};
+  }
+
+  [[no_unique_address]] seeded_hash<Hash> hash_;
+  [[no_unique_address]] allocator_type allocator_;
+  durable_home* home_;
+};
+
+} // namespace cubby::inline v0::detail

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// One durable file, mapped: superblock, extents, sync. It promises that a change of the superblock is whole, that what was mapped stays
+// where it is, and that one process writes at a time (docs/format.md). core/pool_open.hpp opens it, core/pool_heap.hpp has its records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <cubby/detail/core/lock.hpp>
+#include <cubby/detail/core/pool_error.hpp>
+#include <cubby/detail/core/pool_layout.hpp>
+#include <cubby/detail/core/stable_list.hpp>
+#include <cubby/detail/platform/file.hpp>
+#include <cubby/detail/platform/persist.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// Of the extent of a segment: it can be taken; a table or a late lookup has it; it has entries of an ended shrink; it was emptied, and a
+/// sync has to make that durable.
+namespace extent_state {
+inline constexpr std::uint32_t free = 0;
+inline constexpr std::uint32_t in_use = 1;
+inline constexpr std::uint32_t left = 2;
+inline constexpr std::uint32_t emptied = 3;
+} // namespace extent_state
+
+/// A part of the file that belongs to one purpose. `at`: of its data.
+struct extent {
+  pool_layout::extent_kind kind{};
+  std::uint32_t number = 0;
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0; // of the data
+  std::uint64_t argument = 0;
+  sync::word<std::uint32_t> state;
+};
+
+/// What opening asks for. The identity's geometry and seed count for a new file.
+struct pool_request {
+  const char* path = nullptr;
+  pool_layout::identity wanted;
+  bool may_create = true;
+  bool must_create = false;
+  bool read_only = false;        ///< changes stay in this process: for lookups
+  bool accept_power_cut = false; ///< open a `process` file after one: the caller checks its contents
+  bool force_line = false;       ///< treat the mapping as `line`: for tests and benches
+  std::uint64_t most_bytes = std::uint64_t{1} << 40;
+};
+
+class pool {
+public:
+  pool() = default;
+  ~pool() { file::unmap(base_, reserved_); }
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+
+  pool_error open(const pool_request& asked) noexcept; // core/pool_open.hpp
+  /// After an `open` that has made a file, if there is to be no table: nobody may use the mapping any more.
+  void undo_create(const char* path, bool was_absent, std::uint64_t size) noexcept;
+  /// After all changes: the file says that it is complete. False: the system could not write it.
+  bool close(std::uint64_t entries) noexcept {
+    update([entries](pool_layout::superblock& s) {
+      s.clean = 1;
+      s.entries = entries;
+    });
+    return sync_file();
+  }
+
+  [[nodiscard]] CUBBY_ALWAYS_INLINE const persist::medium& medium() const noexcept { return medium_; }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::byte* base() const noexcept { return base_; }
+  [[nodiscard]] std::uint64_t offset_of(const void* at) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - base_);
+  }
+  template <class T> [[nodiscard]] T* at(std::uint64_t offset) const noexcept {
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+  [[nodiscard]] pool_layout::zero_entry& zero() const noexcept {
+    return *at<pool_layout::zero_entry>(pool_layout::zero_entry_at);
+  }
+  /// The superblock as it is now. Its state changes only under `update`.
+  [[nodiscard]] const pool_layout::superblock& state() const noexcept { return now_; }
+  /// Another one in each opening, and in the upper half of the word.
+  [[nodiscard]] std::uint64_t opening_number() const noexcept { return now_.sequence << 32; }
+  [[nodiscard]] bool is_new() const noexcept { return new_; }
+  [[nodiscard]] bool was_clean() const noexcept { return was_clean_; }
+  /// The machine has stopped since a writer had the file open: sectors may be older than others.
+  [[nodiscard]] bool was_power_cut() const noexcept { return power_cut_; }
+  [[nodiscard]] bool is_read_only() const noexcept { return read_only_; }
+  [[nodiscard]] const stable_list<extent>& extents() const noexcept { return extents_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return now_.end; }
+
+  /// Writes a changed superblock. A crash leaves the old one or the new one.
+  template <class Change> void update(Change change) noexcept {
+    const lock_scope alone(lock_);
+    update_locked(change);
+  }
+
+  /// A new extent with so many bytes of zeros. Null: no disk space, no addresses, or no memory.
+  extent* take_extent(pool_layout::extent_kind kind, std::uint32_t number, std::uint64_t bytes,
+                      std::uint64_t argument) noexcept {
+    const lock_scope alone(lock_);
+    const std::uint64_t from = now_.end;
+    const std::uint64_t whole =
+        (pool_layout::page + bytes + pool_layout::page - 1) / pool_layout::page * pool_layout::page;
+    if (whole < bytes || !extend(from + whole)) return nullptr;
+    extent* const made = extents_.next();
+    if (made == nullptr) return nullptr;
+    made->kind = kind;
+    made->number = number;
+    made->at = from + pool_layout::page;
+    made->bytes = whole - pool_layout::page;
+    made->argument = argument;
+    auto& header = *at<pool_layout::extent_header>(from);
+    header.kind = kind;
+    header.number = number;
+    header.bytes = whole;
+    header.argument = argument;
+    header.magic = pool_layout::extent_magic;
+    header.checksum = pool_layout::checksum_of(header);
+    persist::note_stored(&header, sizeof header);
+    medium_.persist(&header, sizeof header);
+    update_locked([&](pool_layout::superblock& s) { s.end = from + whole; });
+    extents_.publish();
+    return made;
+  }
+  /// The extent of a segment, or null.
+  [[nodiscard]] extent* segment(std::uint32_t number) const noexcept {
+    for (std::size_t i = extents_.size(); i != 0; --i) {
+      extent& one = extents_[i - 1];
+      if (one.kind == pool_layout::extent_kind::segment && one.number == number) return &one;
+    }
+    return nullptr;
+  }
+  /// The extent whose data begin there.
+  [[nodiscard]] extent* extent_at(std::uint64_t data) const noexcept {
+    for (std::size_t i = 0; i < extents_.size(); ++i)
+      if (extents_[i].at == data) return &extents_[i];
+    return nullptr;
+  }
+  /// Zeros in an extent that lookups have left, and no disk space where the file system can do that. Then `retake` before use.
+  void give_back(const extent& one) noexcept {
+    if (file::give_space(file_.number(), one.at, one.bytes) != 0) std::memset(base_ + one.at, 0, one.bytes);
+    persist::note_stored(base_ + one.at, one.bytes);
+    medium_.persist(base_ + one.at, one.bytes);
+  }
+  bool retake(const extent& one) noexcept { return file::take_space(file_.number(), one.at, one.bytes) == 0; }
+
+  /// Makes everything durable that was done before. A failure is final: the system may have dropped what it could not write.
+  bool sync_file() noexcept {
+    const lock_scope alone(sync_lock_);
+    if (failed_ != 0 || read_only_) return false;
+    failed_ = file::sync(file_.number());
+    return failed_ == 0;
+  }
+  [[nodiscard]] int failure() const noexcept { return failed_; }
+
+private:
+  template <class Change> void update_locked(Change change) noexcept {
+    change(now_);
+    ++now_.sequence;
+    now_.checksum = pool_layout::checksum_of(now_);
+    std::byte* const to = base_ + (now_.sequence % 2 == 0 ? 0 : pool_layout::second_copy);
+    std::memcpy(to, &now_, sizeof now_);
+    persist::note_stored(to, sizeof now_);
+    medium_.persist(to, sizeof now_);
+  }
+  /// Disk space and addresses up to `end`.
+  bool extend(std::uint64_t end) noexcept {
+    if (end <= mapped_) return true;
+    // ahead of need, so that few calls do this: an eighth more, at most 64 MiB
+    std::uint64_t ahead = end / 8;
+    if (ahead > most_ahead) ahead = most_ahead;
+    const std::uint64_t wanted = (end + ahead + pool_layout::page - 1) / pool_layout::page * pool_layout::page;
+    for (const std::uint64_t to : {wanted, end}) {
+      if (to > reserved_ || (read_only_ ? 0 : file::take_space(file_.number(), mapped_, to - mapped_)) != 0) continue;
+      const std::uint64_t from = mapped_;
+      if (!map_to(to)) return false;
+      if (file::is_in_memory(file_.number())) file::ask_for_huge_pages(base_, from, to, true);
+      return medium_.domain() < persistence::line || file::sync(file_.number()) == 0; // the size of the file
+    }
+    return false;
+  }
+  bool map_to(std::uint64_t end) noexcept {
+    if (end > reserved_) return false;
+    const bool direct = direct_ && !read_only_;
+    // what a reader's repairs need beside the file stays in memory, and begins in a page of its own
+    const std::uint64_t in_file = size_ / pool_layout::page * pool_layout::page;
+    const bool beside = read_only_ && end > in_file;
+    const std::uint64_t to = beside ? in_file : end;
+    if (mapped_ < to && file::map(file_.number(), base_ + mapped_, mapped_, to - mapped_, read_only_, direct) != 0)
+      return false;
+    const std::uint64_t from = mapped_ < to ? to : mapped_;
+    if (beside && file::map_memory(base_ + from, end - from) != 0) return false;
+    mapped_ = end;
+    return true;
+  }
+
+  pool_error begin(const pool_request& asked) noexcept;
+  pool_error create(const pool_request& asked, std::uint64_t size) noexcept;
+  pool_error create_in(const pool_request& asked) noexcept;
+  pool_error read_superblock(const pool_request& asked, std::uint64_t size) noexcept;
+  pool_error check_identity(const pool_request& asked) const noexcept;
+  pool_error map_file(const pool_request& asked, std::uint64_t size) noexcept;
+  pool_error read_extents(const pool_request& asked) noexcept;
+  [[nodiscard]] bool is_unmade(std::uint64_t size) const noexcept;
+  [[nodiscard]] bool has_segments() const noexcept;
+  static bool is_valid(const pool_layout::extent_header& h, std::uint64_t left) noexcept;
+  [[nodiscard]] static bool is_cut_short(const pool_layout::superblock& read) noexcept;
+
+  static constexpr std::uint64_t least_reserved = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t most_ahead = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t most_fronts = std::uint64_t{1} << 46;
+
+  file::descriptor file_;
+  persist::medium medium_;
+  std::byte* base_ = nullptr;
+  std::uint64_t reserved_ = 0;
+  std::uint64_t mapped_ = 0;
+  std::uint64_t size_ = 0; // the end of the last extent when it was opened
+  pool_layout::superblock now_;
+  stable_list<extent> extents_; // in the order of the file
+  small_lock<> lock_;           // superblock and extents
+  small_lock<> sync_lock_;      // one sync at a time
+  int failed_ = 0;              // the errno of the sync that failed
+  bool new_ = false;
+  bool was_clean_ = false;
+  bool power_cut_ = false;
+  bool read_only_ = false;
+  bool direct_ = false;
+};
+
+} // namespace cubby::inline v0::detail
+
+#include <cubby/detail/core/pool_open.hpp>

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a durable file for records. Which blocks are in use stands in no file: a slot leads to each of them, and recovery marks what
+// it meets. So a crash leaks nothing, and taking or giving a block writes nothing (docs/format.md, Records).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <cubby/detail/core/block_size.hpp>
+#include <cubby/detail/core/pool.hpp>
+
+namespace cubby::inline v0::detail {
+
+class pool_heap {
+public:
+  explicit pool_heap(pool& home) noexcept : home_(home) {}
+  ~pool_heap() {
+    for (std::size_t i = 0; i < chunks_.size(); ++i) delete[] chunks_[i].used;
+  }
+  pool_heap(const pool_heap&) = delete;
+  pool_heap& operator=(const pool_heap&) = delete;
+
+  /// The offset of a block, or 0: no disk space or no memory. Its bytes are undefined.
+  std::uint64_t take(std::uint64_t bytes) noexcept {
+    const unsigned number = block_size::number_for(bytes);
+    if (number == block_size::count) return 0;
+    size_class& c = classes_[number];
+    const lock_scope alone(c.lock);
+    if (c.with_space == nullptr && !add_chunk(c, block_size::of(number))) return 0;
+    chunk& from = *c.with_space;
+    const std::uint64_t block = take_bit(from);
+    if (--from.free == 0) c.with_space = from.next;
+    return from.at + block * from.block;
+  }
+  /// A block that was taken, and that nothing on the medium leads to any more.
+  void give(std::uint64_t offset) noexcept {
+    chunk& to = *chunk_of(offset);
+    size_class& c = classes_[block_size::number_for(to.block)];
+    const std::uint64_t block = (offset - to.at) / to.block;
+    const lock_scope alone(c.lock);
+    flip(to, block); // of a block in use
+    if (to.free++ == 0) {
+      to.next = c.with_space;
+      c.with_space = &to;
+    }
+  }
+  /// A block that can be taken again after a sync. `link`: 8 bytes of it that are free for a list.
+  void give_after_sync(std::uint64_t offset, std::uint64_t& link) noexcept {
+    const lock_scope alone(given_lock_);
+    link = given_;
+    given_ = offset;
+    waiting_ += chunk_of(offset)->block;
+  }
+  /// Whether so much waits for syncs that the table should ask for one. True once for each such amount.
+  bool should_sync() noexcept {
+    const lock_scope alone(given_lock_);
+    const bool much = waiting_ > (std::uint64_t{32} << 20) + home_.bytes() / 8;
+    if (much) waiting_ = 0;
+    return much;
+  }
+  /// The list of these blocks, by their links; 0 ends it.
+  std::uint64_t take_given() noexcept {
+    const lock_scope alone(given_lock_);
+    const std::uint64_t first = given_;
+    given_ = 0;
+    return first;
+  }
+
+  // Recovery, before any `take`.
+  /// Finds the chunks. False: no memory.
+  bool adopt_extents() noexcept {
+    for (std::size_t i = 0; i < home_.extents().size(); ++i) {
+      const extent& one = home_.extents()[i];
+      if (one.kind != pool_layout::extent_kind::records) continue;
+      if (make_chunk(one) == nullptr) return false;
+    }
+    return true;
+  }
+  /// Marks a block as in use. False: there is no such block, it is too short, or it is in use. Any thread.
+  bool mark(std::uint64_t offset, std::uint64_t bytes) noexcept {
+    chunk* const in = chunk_of(offset);
+    if (in == nullptr || (offset - in->at) % in->block != 0 || bytes > in->block) return false;
+    const std::uint64_t block = (offset - in->at) / in->block;
+    const std::uint64_t bit = std::uint64_t{1} << block % 64;
+    sync::word<std::uint64_t>& word = in->used[block / 64];
+    std::uint64_t seen = word.load(sync::relaxed); // relaxed, all: the threads that recover end before the heap is used
+    while ((seen & bit) == 0) {
+      if (word.compare_exchange(seen, seen | bit, sync::relaxed, sync::relaxed)) return true; // relaxed: as above
+    }
+    return false;
+  }
+  /// Whether so many bytes at this offset lie in a block.
+  [[nodiscard]] bool has_block(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+    const chunk* const in = chunk_of(offset);
+    return in != nullptr && (offset - in->at) % in->block == 0 && bytes <= in->block;
+  }
+  /// Calls `f(offset, block bytes)` for each block that is not marked.
+  template <class F> void for_each_free(F f) const {
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      const chunk& c = chunks_[i];
+      for (std::uint64_t block = 0; block < c.blocks; ++block)
+        if (!is_used(c, block)) f(c.at + block * c.block, c.block);
+    }
+  }
+  /// Ends the marking: what is not marked can be taken.
+  void open() noexcept {
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      chunk& c = chunks_[i];
+      c.free = 0; // the bits behind the last block are set
+      for (std::uint64_t word = 0; word < (c.blocks + 63) / 64; ++word)
+        c.free += static_cast<std::uint64_t>(std::popcount(~bits(c, word)));
+      size_class& of = classes_[block_size::number_for(c.block)];
+      of.bytes += c.blocks * c.block;
+      if (c.free == 0) continue;
+      c.next = of.with_space;
+      of.with_space = &c;
+    }
+  }
+  /// Bytes of blocks in use, and of all blocks. Exact while no thread writes.
+  [[nodiscard]] std::uint64_t bytes_in_use() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) sum += (chunks_[i].blocks - chunks_[i].free) * chunks_[i].block;
+    return sum;
+  }
+
+private:
+  struct chunk {
+    std::uint64_t at = 0;
+    std::uint64_t block = 0; // bytes of a block
+    std::uint64_t blocks = 0;
+    std::uint64_t free = 0;
+    std::uint64_t hint = 0;                    // the word of the bitmap where the next search begins
+    sync::word<std::uint64_t>* used = nullptr; // a bit for each block
+    chunk* next = nullptr;                     // with space, of the same size
+  };
+  struct alignas(cpu::cache_line) size_class {
+    small_lock<> lock;
+    chunk* with_space = nullptr;
+    std::uint64_t bytes = 0; // of all chunks
+  };
+
+  static std::uint64_t bits(const chunk& c, std::uint64_t word) noexcept {
+    return c.used[word].load(sync::relaxed); // relaxed: under the lock of the size, or in recovery
+  }
+  static bool is_used(const chunk& c, std::uint64_t block) noexcept {
+    return (bits(c, block / 64) >> block % 64 & 1) != 0;
+  }
+  static void flip(chunk& c, std::uint64_t block) noexcept {
+    // relaxed: under the lock of the size
+    c.used[block / 64].store(bits(c, block / 64) ^ std::uint64_t{1} << block % 64, sync::relaxed);
+  }
+  static std::uint64_t take_bit(chunk& from) noexcept {
+    const std::uint64_t words = (from.blocks + 63) / 64;
+    while (bits(from, from.hint) == ~std::uint64_t{0}) from.hint = from.hint + 1 == words ? 0 : from.hint + 1;
+    const std::uint64_t block = from.hint * 64 + static_cast<unsigned>(std::countr_one(bits(from, from.hint)));
+    flip(from, block);
+    return block;
+  }
+  /// Chunks of a quarter of what the size has, from 64 KiB to 16 MiB, and of one block at least.
+  bool add_chunk(size_class& c, std::uint64_t block) noexcept {
+    std::uint64_t wanted = c.bytes / 4;
+    if (wanted < least_chunk) wanted = least_chunk;
+    if (wanted > most_chunk) wanted = most_chunk;
+    if (wanted < block) wanted = block;
+    const lock_scope alone(list_lock_); // so that chunks are listed in the order of the file
+    const extent* const made = home_.take_extent(pool_layout::extent_kind::records, 0, wanted, block);
+    if (made == nullptr) return false;
+    chunk* const added = make_chunk(*made);
+    if (added == nullptr) return false;
+    c.bytes += made->bytes;
+    added->free = added->blocks;
+    c.with_space = added;
+    return true;
+  }
+  chunk* make_chunk(const extent& from) noexcept {
+    chunk* const made = chunks_.next();
+    if (made == nullptr) return nullptr;
+    made->at = from.at;
+    made->block = from.argument;
+    made->blocks = from.bytes / from.argument;
+    made->used = new (std::nothrow) sync::word<std::uint64_t>[(made->blocks + 63) / 64];
+    if (made->used == nullptr) return nullptr;
+    if (made->blocks % 64 != 0)
+      made->used[made->blocks / 64].store(~std::uint64_t{0} << made->blocks % 64,
+                                          sync::relaxed); // relaxed: not shared yet
+    chunks_.publish();
+    return made;
+  }
+  /// Null: the offset is in no chunk.
+  [[nodiscard]] chunk* chunk_of(std::uint64_t offset) const noexcept {
+    std::size_t low = 0;
+    std::size_t high = chunks_.size();
+    while (high - low > 1) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (chunks_[middle].at <= offset) low = middle;
+      else high = middle;
+    }
+    if (high == 0) return nullptr;
+    chunk& c = chunks_[low];
+    return offset >= c.at && offset < c.at + c.blocks * c.block ? &c : nullptr;
+  }
+
+  static constexpr std::uint64_t least_chunk = std::uint64_t{64} << 10;
+  static constexpr std::uint64_t most_chunk = std::uint64_t{16} << 20;
+  pool& home_;
+  size_class classes_[block_size::count];
+  stable_list<chunk> chunks_;
+  small_lock<> list_lock_;
+  small_lock<> given_lock_;
+  std::uint64_t given_ = 0;   // the first block that waits for a sync
+  std::uint64_t waiting_ = 0; // bytes of such blocks since `should_sync` was true
+};
+
+} // namespace cubby::inline v0::detail

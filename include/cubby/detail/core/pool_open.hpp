@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a durable file is opened or made. Nothing is written before all checks have passed, and a file that is being made becomes one by
+// its superblock, which comes last.
+#pragma once
+
+#include <cubby/detail/core/block_size.hpp>
+#include <cubby/detail/core/pool.hpp>
+#include <cubby/detail/platform/entropy.hpp>
+
+namespace cubby::inline v0::detail {
+
+namespace pool_texts {
+inline pool_error system(const char* path, const char* doing, int error) noexcept {
+  open_error code = open_error::io;
+  const char* advice = "check the file system";
+  if (error == ENOENT) {
+    code = open_error::not_found;
+    advice = "check the path";
+  } else if (error == EACCES || error == EPERM || error == EROFS) {
+    code = open_error::no_permission;
+    advice = "ask for permission to the file and its folder";
+  } else if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    code = open_error::no_space;
+    advice = "free disk space";
+  } else if (error == EEXIST) {
+    code = open_error::exists;
+    advice = "name another file";
+  } else if (error == EISDIR) {
+    code = open_error::foreign;
+    advice = "name a file";
+  }
+  return pool_error::of(code, "%s: cannot %s: %s; %s", path, doing, std::strerror(error), advice);
+}
+} // namespace pool_texts
+
+inline pool_error pool::begin(const pool_request& asked) noexcept {
+  int flags = asked.read_only ? O_RDONLY : O_RDWR;
+  if (!asked.read_only && asked.may_create) flags |= O_CREAT;
+  if (!asked.read_only && asked.must_create) flags |= O_EXCL;
+  if (const int error = file_.open(asked.path, flags); error != 0)
+    return pool_texts::system(asked.path, "open it", error);
+  if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
+    if (error != EWOULDBLOCK) return pool_texts::system(asked.path, "lock it", error);
+    return pool_error::of(open_error::in_use,
+                          asked.read_only ? "%s: in use: a process has it open for writing; close that one first"
+                                          : "%s: in use: another process has it open; close that one first",
+                          asked.path);
+  }
+  return {};
+}
+
+/// Makes an empty file into a table without entries. If it fails, the file is as it was.
+inline pool_error pool::create(const pool_request& asked, std::uint64_t size) noexcept {
+  pool_error e = create_in(asked);
+  if (e.ok()) return e;
+  file::unmap(base_, reserved_);
+  base_ = nullptr;
+  undo_create(asked.path, asked.must_create, size);
+  return e;
+}
+/// A file that was made by this call, or that had so many zeros, is so again.
+inline void pool::undo_create(const char* path, bool was_absent, std::uint64_t size) noexcept {
+  if (was_absent) file::remove(path);
+  else (void)file::cut(file_.number(), size); // else zeros are left, which are no table either
+}
+inline pool_error pool::create_in(const pool_request& asked) noexcept {
+  if (const int error = file::take_space(file_.number(), 0, pool_layout::first_extent); error != 0)
+    return pool_texts::system(asked.path, "take disk space for it", error);
+  now_.file = random_seed();
+  now_.what = asked.wanted;
+  new_ = was_clean_ = true;
+  if (pool_error e = map_file(asked, pool_layout::first_extent); !e.ok()) return e;
+  // the sizes and the zeros first: a crash before the end of the superblock leaves a file that `is_unmade`
+  if (const int error = file::sync(file_.number()); error != 0) return pool_texts::system(asked.path, "sync it", error);
+  file::boot_id(now_.boot);
+  update([](pool_layout::superblock&) {});
+  if (const int error = file::sync(file_.number()); error != 0) return pool_texts::system(asked.path, "sync it", error);
+  return {};
+}
+
+inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t size) noexcept {
+  bool any_magic = false;
+  bool newer = false;
+  bool any = false;
+  for (const std::uint64_t from : {std::uint64_t{0}, pool_layout::second_copy}) {
+    pool_layout::superblock read;
+    if (size < from + sizeof read || file::read_at(file_.number(), from, &read, sizeof read) != 0) continue;
+    if (read.magic != pool_layout::file_magic) continue;
+    any_magic = true;
+    newer = newer || read.format > pool_layout::version;
+    if (read.checksum != pool_layout::checksum_of(read) || read.size != sizeof read) continue;
+    if (!any || read.sequence > now_.sequence) now_ = read;
+    any = true;
+  }
+  if (newer)
+    return pool_error::of(open_error::newer, "%s: made by a newer version of cubby; use that version", asked.path);
+  if (!any_magic)
+    return pool_error::of(open_error::foreign, "%s: not a durable table of cubby; name another file", asked.path);
+  if (!any)
+    return pool_error::of(open_error::damaged, "%s: damaged: both copies of the superblock; restore a copy of the file",
+                          asked.path);
+  if (now_.end % pool_layout::page != 0)
+    return pool_error::of(open_error::damaged, "%s: damaged: impossible sizes; restore a copy of the file", asked.path);
+  if (size < now_.end || now_.end < pool_layout::first_extent)
+    return pool_error::of(open_error::truncated, "%s: truncated: it has %llu bytes of %llu; restore a copy of the file",
+                          asked.path, static_cast<unsigned long long>(size), static_cast<unsigned long long>(now_.end));
+  return {};
+}
+
+inline pool_error pool::check_identity(const pool_request& asked) const noexcept {
+  const auto& is = now_.what;
+  const auto& wanted = asked.wanted;
+  if (is.engine != wanted.engine)
+    return pool_error::of(open_error::other_layout, "%s: made by another engine; open it with that one", asked.path);
+  if (is.key_bytes != wanted.key_bytes || is.key_alignment != wanted.key_alignment)
+    return pool_error::of(
+        open_error::other_key,
+        "%s: has keys of %u bytes (0: text), and the table wants keys of %u; use the types with which it was made",
+        asked.path, is.key_bytes, wanted.key_bytes);
+  if (is.value_bytes != wanted.value_bytes || is.value_alignment != wanted.value_alignment)
+    return pool_error::of(open_error::other_value,
+                          "%s: has values of %u bytes (0: text, %u: none), and the table wants values of %u; use the "
+                          "types with which it was made",
+                          asked.path, is.value_bytes, ~0U, wanted.value_bytes);
+  if (is.hash != wanted.hash)
+    return pool_error::of(open_error::other_hash, "%s: made with another hash function; use that one", asked.path);
+  if (is.mode != wanted.mode || is.slot_bytes != wanted.slot_bytes || is.key_words != wanted.key_words ||
+      is.value_words != wanted.value_words)
+    return pool_error::of(open_error::other_layout, "%s: made with other slots; use the types with which it was made",
+                          asked.path);
+  if (is.fronts == 0 || is.backs == 0 || is.backs > is.fronts || now_.level > 40 ||
+      is.fronts > most_fronts >> now_.level)
+    return pool_error::of(open_error::damaged, "%s: damaged: impossible sizes; restore a copy of the file", asked.path);
+  return {};
+}
+
+inline pool_error pool::map_file(const pool_request& asked, std::uint64_t size) noexcept {
+  read_only_ = asked.read_only;
+  size_ = size;
+  reserved_ = asked.most_bytes < size ? size : asked.most_bytes;
+  reserved_ = (reserved_ + pool_layout::page - 1) / pool_layout::page * pool_layout::page;
+  // fewer addresses where the process may not have so many
+  while ((base_ = file::reserve(reserved_)) == nullptr && reserved_ / 4 > 2 * size && reserved_ / 4 > least_reserved)
+    reserved_ = reserved_ / 4 / pool_layout::page * pool_layout::page;
+  if (base_ == nullptr)
+    return pool_error::of(open_error::no_memory, "%s: no addresses to map it; raise the limit of virtual memory",
+                          asked.path);
+  persistence domain = persistence::process;
+  if (now_.what.promise != 0 && !read_only_) domain = persist::detect(file_.number());
+  direct_ = domain >= persistence::line;
+  if (asked.force_line) domain = persistence::line;
+  medium_ = persist::medium(domain);
+  if (!map_to(size / pool_layout::page * pool_layout::page))
+    return pool_error::of(open_error::no_memory, "%s: cannot map it: %s; raise the limit of virtual memory", asked.path,
+                          std::strerror(errno));
+  if (file::is_in_memory(file_.number())) file::ask_for_huge_pages(base_, 0, mapped_, false);
+  return {};
+}
+
+inline pool_error pool::read_extents(const pool_request& asked) noexcept {
+  for (std::uint64_t from = pool_layout::first_extent; from < now_.end;) {
+    const auto& header = *at<pool_layout::extent_header>(from);
+    if (!is_valid(header, now_.end - from)) {
+      // after a power cut: an extent that no sync has covered, and so nothing behind it either
+      if (power_cut_ && medium_.domain() <= persistence::page) {
+        now_.end = mapped_ = size_ = from;
+        return {};
+      }
+      return pool_error::of(open_error::damaged, "%s: damaged: the extent at byte %llu; restore a copy of the file",
+                            asked.path, static_cast<unsigned long long>(from));
+    }
+    extent* const one = extents_.next();
+    if (one == nullptr) return pool_error::of(open_error::no_memory, "%s: no memory for its extents", asked.path);
+    one->kind = header.kind;
+    one->number = header.number;
+    one->at = from + pool_layout::page;
+    one->bytes = header.bytes - pool_layout::page;
+    one->argument = header.argument;
+    extents_.publish();
+    from += header.bytes;
+  }
+  if (!has_segments())
+    return pool_error::of(open_error::damaged, "%s: damaged: a segment is missing; restore a copy of the file",
+                          asked.path);
+  return {};
+}
+/// Whether an extent can be what its header says, in `left` bytes.
+inline bool pool::is_valid(const pool_layout::extent_header& h, std::uint64_t left) noexcept {
+  if (h.magic != pool_layout::extent_magic || h.checksum != pool_layout::checksum_of(h)) return false;
+  if (h.bytes < pool_layout::page || h.bytes % pool_layout::page != 0 || h.bytes > left) return false;
+  const std::uint64_t data = h.bytes - pool_layout::page;
+  return h.kind != pool_layout::extent_kind::records || (block_size::is_one(h.argument) && h.argument <= data);
+}
+/// Whether the segments in use are there, each with all its slots. After a power cut the last ones may be missing, and the first one is
+/// made after the superblock.
+inline bool pool::has_segments() const noexcept {
+  const auto& is = now_.what;
+  for (unsigned number = 0; number <= now_.level; ++number) {
+    const extent* const there = segment(number);
+    if (there == nullptr && (power_cut_ || (now_.level == 0 && !was_clean_))) continue;
+    const std::uint64_t share = number == 0 ? 1 : std::uint64_t{1} << (number - 1);
+    const std::uint64_t slots = 56 * is.fronts + 8 * is.backs; // docs/format.md, Extents
+    if (there == nullptr || there->bytes / is.slot_bytes < slots * share) return false;
+  }
+  return true;
+}
+
+/// Opens or makes the file, and marks it as not closed. If it fails, the file is as it was.
+inline pool_error pool::open(const pool_request& asked) noexcept {
+  if (pool_error e = begin(asked); !e.ok()) return e;
+  std::uint64_t size = 0;
+  bool regular = false;
+  if (const int error = file::size_of(file_.number(), size, regular); error != 0)
+    return pool_texts::system(asked.path, "ask for its size", error);
+  if (!regular) return pool_error::of(open_error::foreign, "%s: not a regular file; name another file", asked.path);
+  if (size <= pool_layout::first_extent && asked.may_create && !asked.read_only && is_unmade(size))
+    return create(asked, size);
+  if (pool_error e = read_superblock(asked, size); !e.ok()) return e;
+  if (pool_error e = check_identity(asked); !e.ok()) return e;
+  std::uint64_t boot[2];
+  file::boot_id(boot);
+  was_clean_ = now_.clean != 0;
+  power_cut_ = !was_clean_ && (boot[0] != now_.boot[0] || boot[1] != now_.boot[1]);
+  if (power_cut_ && now_.what.promise == 0 && !asked.accept_power_cut)
+    return pool_error::of(
+        open_error::power_cut,
+        "%s: the machine has stopped while it was open, and it was made to survive only the end of a process; "
+        "load it again, or open it with accept_power_cut and check its contents",
+        asked.path);
+  if (pool_error e = map_file(asked, now_.end); !e.ok()) return e;
+  if (pool_error e = read_extents(asked); !e.ok()) return e;
+  if (read_only_) return {};
+  update([&](pool_layout::superblock& s) {
+    s.clean = 0;
+    s.boot[0] = boot[0];
+    s.boot[1] = boot[1];
+  });
+  if (!sync_file()) // no change may reach the disk before the mark does
+    return pool_texts::system(asked.path, "sync it", failed_);
+  // What a crash has left behind the end is no zeros, and no part of an extent that is made there.
+  if (was_clean_ || size == now_.end) return {};
+  const int error = file::cut(file_.number(), now_.end);
+  return error == 0 ? pool_error{} : pool_texts::system(asked.path, "cut it", error);
+}
+
+/// Whether the second copy of the superblock, which `create` writes, is one that a crash has cut short.
+inline bool pool::is_cut_short(const pool_layout::superblock& read) noexcept {
+  const bool magic = read.magic == 0 || read.magic == pool_layout::file_magic;
+  const bool format = (read.format == 0 && read.size == 0) || (read.format == pool_layout::version && read.size == 512);
+  if (!magic || !format || read.checksum == pool_layout::checksum_of(read)) return false;
+  for (const std::uint64_t word : read.unused)
+    if (word != 0) return false;
+  return true;
+}
+/// Whether a file that is no larger than the part before the extents is new, or was cut short while it was made: it has only zeros, but
+/// for a part of the superblock.
+inline bool pool::is_unmade(std::uint64_t size) const noexcept {
+  char read[512];
+  static_assert(sizeof read == sizeof(pool_layout::superblock) && pool_layout::second_copy % sizeof read == 0);
+  for (std::uint64_t from = 0; from < size; from += sizeof read) {
+    const std::uint64_t left = size - from;
+    const std::size_t part = left < sizeof read ? static_cast<std::size_t>(left) : sizeof read;
+    if (file::read_at(file_.number(), from, read, part) != 0) return false;
+    bool zeros = true;
+    for (std::size_t i = 0; i < part; ++i) zeros = zeros && read[i] == 0;
+    if (zeros) continue;
+    pool_layout::superblock block;
+    if (from != pool_layout::second_copy || part != sizeof block) return false;
+    std::memcpy(static_cast<void*>(&block), read, sizeof block);
+    if (!is_cut_short(block)) return false;
+  }
+  return true;
+}
+
+} // namespace cubby::inline v0::detail

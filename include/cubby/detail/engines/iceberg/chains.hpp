@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The overflow chains: how many there are, and which one an entry belongs to. The paper's table has as many as its first size asks for
+// (section 3.1), so in a table that has grown each would be as long as the growth was large.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+#include <cubby/detail/engines/iceberg/table.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+template <class Policy> std::uint64_t chain_number(const chain_array& in, std::uint64_t hash) noexcept {
+  return back_hash(hash, 0) >> 7 & in.mask;
+}
+
+/// Calls `f(array)` for each array of chains, the newest first, which has nearly all entries.
+template <class Table, class F> void for_each_chain_array(Table& t, F f) {
+  // [chain-arrays] acquire: pairs with [add-chains]
+  for (std::uint64_t n = t.chain_arrays.load(sync::acquire); n-- != 0;) f(t.chains[n]);
+}
+/// The array into which entries are put.
+template <class Policy> chain_array& newest_chains(table<Policy>& t) noexcept {
+  return t.chains[t.chain_arrays.load(sync::acquire) - 1]; // [chain-arrays] acquire: pairs with [add-chains]
+}
+
+/// Whether an array has entries. A growth does not look into one that has none: it has stored its root before, and an insert that counts itself
+/// later sees that root and goes elsewhere (`link_node`).
+inline bool has_entries(const chain_array& in) noexcept {
+  return in.nodes.load(sync::seq_cst) != 0; // [see-nodes] seq_cst: pairs with [count-node]
+}
+
+/// Adds chains for a table of so many doublings, a chain for two to four front buckets. Before the table is shared, or under `resize_lock`.
+/// Their memory is touched when they are used. False: there is none; the table works without them, with longer chains.
+template <class Policy> bool add_chains(table<Policy>& t, unsigned level) noexcept {
+  const std::uint64_t count = t.chain_arrays.load(sync::relaxed); // relaxed: only this thread adds
+  const std::uint64_t wanted = std::bit_ceil((t.fronts << level) / 4 + 16);
+  chain_array& made = t.chains[count];
+  made.heads = static_cast<chain*>(std::calloc(wanted, sizeof(chain))); // zeros are a chain without entries
+  if constexpr (durable<Policy>) made.left = static_cast<std::uint64_t*>(std::calloc(wanted, sizeof(std::uint64_t)));
+  if (made.heads == nullptr || (durable<Policy> && made.left == nullptr)) {
+    std::free(std::exchange(made.heads, nullptr));
+    std::free(std::exchange(made.left, nullptr));
+    return false;
+  }
+  made.mask = wanted - 1;
+  t.chain_arrays.store(count + 1, sync::release); // [add-chains] release: pairs with [chain-arrays]
+  return true;
+}
+/// Before a growth to `level`: more chains if one would serve more than 16 front buckets. The older ones stay, because a lookup may read
+/// them; the growth empties them but for entries that fit nowhere else.
+template <class Policy> void add_chains_for_growth(table<Policy>& t, unsigned level) noexcept {
+  const std::uint64_t count = t.chain_arrays.load(sync::relaxed); // relaxed: under the lock
+  const bool few = (t.chains[count - 1].mask + 1) * 16 < t.fronts << level;
+  if (few && count != most_chain_arrays) (void)add_chains(t, level);
+}
+/// Entries in chains. Exact while no thread writes.
+template <class Policy> std::size_t chained_entries(const table<Policy>& t) noexcept {
+  std::size_t sum = 0;
+  for_each_chain_array(t, [&](const chain_array& one) {
+    sum += static_cast<std::size_t>(one.nodes.load(sync::relaxed)); // relaxed: a figure
+  });
+  return sum;
+}
+template <class Policy> std::size_t bytes_of_chains(const table<Policy>& t) noexcept {
+  constexpr std::size_t bytes = sizeof(chain) + (durable<Policy> ? sizeof(std::uint64_t) : 0);
+  std::size_t sum = 0;
+  for_each_chain_array(t, [&](const chain_array& one) { sum += (one.mask + 1) * bytes; });
+  return sum;
+}
+/// Frees the arrays, and the nodes on `left`. Their entries are freed by the caller.
+template <class Policy> void free_chains(table<Policy>& t) noexcept {
+  for_each_chain_array(t, [](const chain_array& one) {
+    for (std::uint64_t i = 0; one.left != nullptr && i <= one.mask; ++i) {
+      for (std::uint64_t link = one.left[i]; link != 0;) {
+        auto* const n = node_at<Policy>(link);
+        link = n->retired;
+        give_raw(n);
+      }
+    }
+    std::free(one.heads);
+    std::free(one.left);
+  });
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a durable table is opened (section 6): all slots are read, in parallel, and the tags, counts and chains computed from them. An entry
+// that stands where no lookup finds it, because a move was cut short, is moved there, or dropped if its key is there already. Each
+// change is one that an operation could make, so that a crash in recovery is recovered in the same way.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/grow.hpp>
+#include <cubby/detail/engines/iceberg/restore.hpp>
+#include <cubby/detail/platform/parallel.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+template <durable Policy>
+inline constexpr bool has_zero_key = std::is_same_v<typename Policy::stored_key, std::uint64_t> && !Policy::in_records;
+
+/// Whether an entry with a torn record may have an older one. Also for a reader, who repairs in memory.
+template <durable Policy> bool may_have_older(const table<Policy>& t) noexcept {
+  const pool& home = t.policy.home();
+  return Policy::in_records && (waits_for_sync(t) || (home.is_read_only() && home.state().what.promise != 0));
+}
+/// Whether the words of a slot are an entry; if not, the slot is emptied.
+template <durable Policy>
+bool is_entry(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
+  if (r.t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s))) return true;
+  if (may_have_older(r.t)) {
+    mine.no_memory |= !mine.torn.add(s);
+  } else {
+    ++mine.report.torn;
+    empty_slot(r.t, s);
+  }
+  return false;
+}
+/// The entry stays, unless another one owns what its slot leads to.
+template <durable Policy>
+bool stays(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
+  if (r.t.policy.claim(key_in<Policy>(s), value_in<Policy>(s))) {
+    ++mine.report.entries;
+    return true;
+  }
+  ++mine.report.damaged;
+  empty_slot(r.t, s);
+  return false;
+}
+template <durable Policy> void drop_copy(recovery<Policy>& r, recovery_share<Policy>& mine,
+                                         slot_of<Policy>& s) noexcept {
+  ++mine.report.dropped;
+  empty_slot(r.t, s);
+}
+/// An entry where no lookup finds it.
+template <durable Policy>
+void note_misplaced(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
+  const bool torn = may_have_older(r.t) && !r.t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s));
+  mine.no_memory |= !(torn ? mine.torn : mine.misplaced).add(s);
+}
+template <durable Policy> bool is_empty(slot_of<Policy>& s) noexcept {
+  return commit_word<Policy>(s).load(sync::relaxed) == 0; // relaxed: no other thread writes it
+}
+
+/// Whether a front bucket has the key of a slot already.
+template <durable Policy>
+bool is_in_front(const table<Policy>& t, const front<slot_of<Policy>>& at, const hashed& h,
+                 const slot_of<Policy>& s) noexcept {
+  const auto p = t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s));
+  seen_entry<Policy> e;
+  return search_slots(t.policy, at.slots, tags::match(at.line->tag_words, h.tag, t.unit), p, always_whole, e);
+}
+
+/// Before the slots of a bucket are looked at: their records, at the same time.
+template <durable Policy>
+void prefetch_records([[maybe_unused]] const table<Policy>& t, [[maybe_unused]] slot_of<Policy>* slots,
+                      [[maybe_unused]] unsigned count) noexcept {
+  if constexpr (Policy::in_records) {
+    for (unsigned slot = 0; slot < count; ++slot)
+      if (!is_empty<Policy>(slots[slot])) t.policy.prefetch(value_in<Policy>(slots[slot]));
+  }
+}
+
+/// A front bucket: the tags of its entries. `copy`: of the doublings.
+template <durable Policy>
+void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64_t residue, std::uint64_t copy,
+                   unsigned level) noexcept {
+  auto& t = r.t;
+  const auto at = front_at(t, residue, copy);
+  prefetch_records(t, at.slots, front_slots);
+  if (copy != 0)
+    at.line->state.store(state::ready, sync::relaxed); // relaxed: the threads that recover end before the table is used
+  for (unsigned slot = 0; slot < front_slots; ++slot) {
+    slot_of<Policy>& s = at.slots[slot];
+    if (is_empty<Policy>(s)) continue;
+    const hashed h = hashed_for(hash_of_slot(t.policy, s), t.fronts);
+    if (h.residue != residue || copy_of(h.copies, level) != copy) {
+      note_misplaced(r, mine, s);
+      continue;
+    }
+    if (!is_entry(r, mine, s)) continue;
+    if (!r.clean && is_in_front(t, at, h, s)) drop_copy(r, mine, s);
+    else if (stays(r, mine, s)) show_tag(*at.line, slot, h.tag);
+  }
+}
+/// A back bucket: its tags. Its entries are noted in their front buckets when all of those are known.
+template <durable Policy>
+void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64_t residue, std::uint64_t copy,
+                  unsigned level) noexcept {
+  auto& t = r.t;
+  const auto at = back_at(t, residue, copy);
+  prefetch_records(t, at.slots, back_slots);
+  std::uint64_t word = copy != 0 ? back::ready : 0;
+  for (unsigned slot = 0; slot < back_slots; ++slot) {
+    slot_of<Policy>& s = at.slots[slot];
+    if (is_empty<Policy>(s)) continue;
+    const std::uint64_t hash = hash_of_slot(t.policy, s);
+    bool here = false;
+    for (unsigned which = 0; which < 2; ++which) {
+      const std::uint64_t one = back_hash(hash, which);
+      here = here || (cpu::multiply(one, t.backs).high == residue && copy_of(one, level) == copy);
+    }
+    if (!here) {
+      note_misplaced(r, mine, s);
+      continue;
+    }
+    if (!is_entry(r, mine, s)) continue;
+    word = back::with_tag(word, slot, back_tag(hashed_for(hash, t.fronts).tag));
+    mine.no_memory |= !mine.behind.add(s);
+  }
+  at.line->store(word, sync::relaxed); // relaxed: as in recover_front
+}
+
+/// Calls `f(begin, end)` for parts of [0, count), each once, in all threads.
+template <durable Policy, class F> void in_parts(recovery<Policy>& r, std::uint64_t count, F f) noexcept {
+  constexpr std::uint64_t part = 1024;
+  r.next.store(0, sync::relaxed); // relaxed: the threads begin after it
+  in_parallel(count <= part ? 1 : r.threads, [&](unsigned number) {
+    for (;;) {
+      const std::uint64_t begin = r.next.fetch_add(part, sync::relaxed); // relaxed: only a number
+      if (begin >= count) return;
+      f(r.shares[number], begin, begin + part < count ? begin + part : count);
+    }
+  });
+}
+
+/// A file that was closed has nothing to repair; one that has is damaged, and all of it is repaired.
+template <durable Policy> void doubt(recovery<Policy>& r) noexcept {
+  for (unsigned i = 0; i < r.threads; ++i) {
+    const auto& one = r.shares[i];
+    if (one.misplaced.size() + one.torn.size() + one.report.torn + one.report.damaged != 0) r.clean = false;
+  }
+}
+/// Both yards, at `level` doublings.
+template <durable Policy> void recover_yards(recovery<Policy>& r, unsigned level) noexcept {
+  auto& t = r.t;
+  in_parts(r, t.fronts << level, [&](recovery_share<Policy>& mine, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) recover_front(r, mine, i % t.fronts, i / t.fronts, level);
+  });
+  in_parts(r, t.backs << level, [&](recovery_share<Policy>& mine, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) recover_back(r, mine, i % t.backs, i / t.backs, level);
+  });
+}
+
+/// Whether lookups find the key of a slot in the front bucket, in a back bucket or in a chain.
+template <durable Policy>
+bool is_found(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& s) noexcept {
+  const auto p = t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s));
+  seen_entry<Policy> e;
+  if (is_in_front(t, at.at, at.h, s)) return true;
+  return may_be_behind(at.state, at.h.tag) && search_behind(t, at.h, at.root, at.state, p, e);
+}
+
+/// Whether an entry of the back yard is an older copy of another one there: a growth has moved that to the larger copy of its bucket,
+/// while the second hash of the key still leads to the old slot.
+template <durable Policy>
+bool is_older_behind(const table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& s) noexcept {
+  const unsigned level = at.root.level();
+  const std::uint64_t hashes[2] = {back_hash(at.h.hash, 0), back_hash(at.h.hash, 1)};
+  const unsigned first = copy_of(hashes[0], level) < copy_of(hashes[1], level) ? 1 : 0;
+  const auto p = t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s));
+  seen_entry<Policy> e;
+  for (const unsigned which : {first, 1 - first})
+    if (search_back(t.policy, back_of(t, hashes[which], level), back_tag(at.h.tag), p, e)) return e.where != &s;
+  return false;
+}
+
+/// Notes an entry of the back yard in its front bucket, unless lookups find its key already.
+template <durable Policy>
+void recover_behind(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
+  auto& t = r.t;
+  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, s), t.fronts));
+  if (!r.clean && (is_in_front(t, at.at, at.h, s) || is_older_behind(t, at, s))) drop_copy(r, mine, s);
+  else if (stays(r, mine, s)) at.state = state::with_behind(at.state, at.h.tag);
+  unlock_changed(*at.at.line, at.state);
+}
+/// All entries of the back yard that one thread has met. Their front buckets are anywhere, so their lines are fetched ahead.
+template <durable Policy> void recover_all_behind(recovery<Policy>& r, recovery_share<Policy>& mine) noexcept {
+  constexpr std::size_t ahead = 16;
+  const auto& t = r.t;
+  const unsigned level = first_root(t).level();
+  const std::size_t count = mine.behind.size();
+  for (std::size_t i = 0; i < count + ahead; ++i) {
+    if (i < count)
+      prefetch_line_to_write(front_of(t, hashed_for(hash_of_slot(t.policy, mine.behind[i]), t.fronts), level).line);
+    if (i >= ahead) recover_behind(r, mine, mine.behind[i - ahead]);
+  }
+}
+/// Hides the tag of an entry of the back yard that was dropped.
+template <durable Policy> void hide_dropped(table<Policy>& t, std::uint64_t residue, std::uint64_t copy) noexcept {
+  const auto at = back_at(t, residue, copy);
+  std::uint64_t word = at.line->load(sync::relaxed); // relaxed: as in recover_front
+  for (unsigned slot = 0; slot < back_slots; ++slot)
+    if (is_empty<Policy>(at.slots[slot])) word = back::with_tag(word, slot, 0);
+  at.line->store(word, sync::relaxed); // relaxed: as above
+}
+
+/// An entry of the overflow: a node for it. False: there is none, so the slot is free.
+template <durable Policy> bool recover_node(recovery<Policy>& r, slot_of<Policy>& s) noexcept {
+  auto& t = r.t;
+  auto& mine = r.shares[0];
+  if (!is_entry(r, mine, s)) return false;
+  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, s), t.fronts));
+  auto* const space = take_raw<node<Policy>>(1);
+  mine.no_memory |= space == nullptr;
+  bool linked = false;
+  if (!r.clean && is_found(t, at, s)) {
+    drop_copy(r, mine, s);
+  } else if (space != nullptr && stays(r, mine, s)) {
+    auto* const made = ::new (static_cast<void*>(space)) node<Policy>;
+    made->where = &s;
+    (void)link_node(t, at, *made);
+    linked = true;
+  }
+  if (!linked) give_raw(space);
+  unlock_changed(*at.at.line, at.state);
+  return linked;
+}
+template <durable Policy> void recover_overflow(recovery<Policy>& r) noexcept {
+  auto& t = r.t;
+  pool& home = t.policy.home();
+  if (!t.overflow.adopt_extents()) {
+    r.shares[0].no_memory = true;
+    return;
+  }
+  for (std::size_t i = 0; i < home.extents().size(); ++i) {
+    const extent& one = home.extents()[i];
+    if (one.kind != pool_layout::extent_kind::overflow) continue;
+    auto* const slots = home.template at<slot_of<Policy>>(one.at);
+    for (std::uint64_t n = 0; n < one.bytes / sizeof(slot_of<Policy>); ++n)
+      if (is_empty<Policy>(slots[n]) || (!recover_node(r, slots[n]) && is_empty<Policy>(slots[n])))
+        t.overflow.give(&slots[n]);
+  }
+  if constexpr (has_zero_key<Policy>) {
+    const auto& zero = home.zero();
+    if (zero.key.load(sync::relaxed) != 0) { // relaxed: as in recover_front
+      ++r.shares[0].report.damaged;
+      empty_slot(t, *zero_slot(t));
+    } else if (zero.present.load(sync::relaxed) != 0) { // relaxed: as above
+      (void)recover_node(r, *zero_slot(t));
+    }
+  }
+}
+
+/// Moves an entry to where lookups find it. False: no space. Where only a sync makes that durable, its old slot is emptied after one
+/// (`settle_recovery`), and is not used before.
+template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Policy>& s) noexcept {
+  auto& t = r.t;
+  auto& mine = r.shares[0];
+  if (is_empty<Policy>(s)) return true;
+  if (!t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s))) {
+    ++mine.report.torn;
+    leave_slot(t, s);
+    return true;
+  }
+  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, s), t.fronts));
+  changed how = changed::done;
+  if (is_found(t, at, s)) {
+    ++mine.report.dropped;
+  } else if (!t.policy.claim(key_in<Policy>(s), value_in<Policy>(s))) {
+    ++mine.report.damaged;
+  } else {
+    how = put_new(t, at, key_in<Policy>(s), value_in<Policy>(s));
+    ++mine.report.entries;
+    ++mine.report.moved;
+  }
+  unlock_changed(*at.at.line, at.state);
+  if (how != changed::done) return false;
+  leave_slot(t, s);
+  drain(t);
+  return true;
+}
+
+/// Entries in segments that `level` does not use: of a shrink that was cut short. After its end they are of no account.
+template <durable Policy> void recover_left(recovery<Policy>& r) noexcept {
+  if (r.clean) return;
+  pool& home = r.t.policy.home();
+  if (home.state().moving != pool_layout::move_state::shrinks) return;
+  for (std::size_t i = 0; i < home.extents().size(); ++i) {
+    const extent& one = home.extents()[i];
+    const bool in_use = one.state.load(sync::relaxed) == extent_state::in_use; // relaxed: the table is not shared yet
+    if (one.kind != pool_layout::extent_kind::segment || in_use) continue;
+    auto* const slots = home.template at<slot_of<Policy>>(one.at);
+    for (std::uint64_t n = 0; n < one.bytes / sizeof(slot_of<Policy>); ++n)
+      if (!is_empty<Policy>(slots[n])) note_misplaced(r, r.shares[0], slots[n]);
+  }
+}
+
+/// Those with an older record first: it is newer than what an old copy of the entry may lead to.
+template <durable Policy, class F> void for_each_misplaced(recovery<Policy>& r, F f) noexcept {
+  const auto each = [&](auto list) {
+    for (unsigned i = 0; i < r.threads; ++i)
+      for (std::size_t n = 0; n < (r.shares[i].*list).size(); ++n) f((r.shares[i].*list)[n]);
+  };
+  each(&recovery_share<Policy>::restored);
+  each(&recovery_share<Policy>::misplaced);
+}
+/// Where only a sync makes moves durable: empties the old places after one.
+template <durable Policy> bool settle_recovery(recovery<Policy>& r) noexcept {
+  auto& t = r.t;
+  if (r.clean || !waits_for_sync(t)) return true;
+  if (!t.policy.home().sync_file()) return false;
+  for_each_misplaced(r, [&](slot_of<Policy>& s) { empty_slot(t, s); });
+  for (unsigned i = 0; i < r.threads; ++i) {
+    auto& list = r.shares[i].restored;
+    for (std::size_t n = 0; n < list.size(); ++n) give_if_overflow(t, list[n]);
+  }
+  return true;
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the table of a file is opened: its segments are hung up, and its entries recovered (recover.hpp).
+#pragma once
+
+#include <cubby/detail/engines/iceberg/recover.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+template <durable Policy> bool has_no_memory(const recovery<Policy>& r) noexcept {
+  bool out = false;
+  for (unsigned i = 0; i < r.threads; ++i) out = out || r.shares[i].no_memory;
+  return out;
+}
+/// Recovers all entries of a table whose segments are there. False: no memory, or no disk space.
+template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned level) noexcept {
+  auto& t = r.t;
+  if constexpr (Policy::in_records || owns_keys<Policy>) {
+    if (!t.policy.shared().heap.adopt_extents()) return false;
+  }
+  // What recovery drops must be in another place on the disk as well, not only in the memory of the system.
+  if (!r.clean && waits_for_sync(t) && !t.policy.home().sync_file()) return false;
+  recover_yards(r, level);
+  doubt(r);
+  in_parallel(r.threads, [&](unsigned number) { recover_all_behind(r, r.shares[number]); });
+  doubt(r);
+  if (!r.clean) {
+    in_parts(r, t.backs << level, [&](recovery_share<Policy>&, std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) hide_dropped(t, i % t.backs, i / t.backs);
+    });
+  }
+  recover_overflow(r);
+  recover_left(r);
+  restore_older(r);
+  doubt(r);
+  if (has_no_memory(r)) return false; // what was not read must not be taken for unused
+  bool done = true;
+  for_each_misplaced(r, [&](slot_of<Policy>& s) { done = done && recover_misplaced(r, s); });
+  drain(t);
+  if (!done || !settle_recovery(r)) return false;
+  if constexpr (Policy::in_records) {
+    // Also of a closed file: blocks that waited for a lookup when it was closed.
+    const bool any = t.policy.blank_unused();
+    if (any && !t.policy.home().sync_file()) return false;
+  }
+  if constexpr (Policy::in_records || owns_keys<Policy>) t.policy.shared().heap.open();
+  return !has_no_memory(r);
+}
+
+/// Hangs the segments of `level` doublings. False: no memory, no disk space, or an extent of another size.
+template <durable Policy> bool hang_segments(table<Policy>& t, unsigned level) noexcept {
+  using slot_type = slot_of<Policy>;
+  for (unsigned number = 0; number <= level; ++number) {
+    const std::uint64_t share = number == 0 ? 1 : std::uint64_t{1} << (number - 1);
+    extent* const there = t.policy.home().segment(number);
+    if (there != nullptr && there->bytes < slot_bytes<slot_type>(t.fronts * share, t.backs * share)) return false;
+    auto* const made = there == nullptr ? make_durable_segment(t, number, t.fronts * share, t.backs * share)
+                                        : make_segment(t.fronts * share, t.backs * share,
+                                                       t.policy.home().template at<slot_type>(there->at));
+    if (made == nullptr) return false;
+    // relaxed: the table is not shared yet
+    if (there != nullptr) there->state.store(extent_state::in_use, sync::relaxed);
+    t.segments[number].store(made, sync::relaxed); // relaxed: the table is not shared yet
+  }
+  return true;
+}
+
+/// Empties the segments that `level` does not use. False: the system could not write.
+template <durable Policy> bool empty_left_extents(table<Policy>& t) noexcept {
+  pool& home = t.policy.home();
+  bool any = false;
+  for (std::size_t i = 0; i < home.extents().size(); ++i) {
+    const extent& one = home.extents()[i];
+    const bool in_use = one.state.load(sync::relaxed) == extent_state::in_use; // relaxed: the table is not shared yet
+    if (one.kind != pool_layout::extent_kind::segment || in_use || home.is_read_only()) continue;
+    home.give_back(one);
+    any = true;
+  }
+  return !any || !waits_for_sync(t) || home.sync_file();
+}
+
+/// Opens the table of an open file. False: no memory, or no disk space.
+template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
+  pool& home = t.policy.home();
+  const auto& state = home.state();
+  const unsigned level = state.level;
+  t.fronts = state.what.fronts;
+  t.backs = state.what.backs;
+  t.root.store(root_word{}.next(level, 0).bits, sync::relaxed);        // relaxed: the table is not shared yet
+  if (!add_chains(t, level) || !hang_segments(t, level)) return false; // `close` frees what hangs there
+  const unsigned threads = processors() < 64 ? processors() : 64;
+  auto* const shares = new (std::nothrow) recovery_share<Policy>[threads];
+  if (shares == nullptr) return false;
+  recovery<Policy> r{t, threads, home.was_clean() && state.moving == pool_layout::move_state::none, shares, {}};
+  const bool done = recover_entries(r, level);
+  recovery_report& all = t.policy.shared().report;
+  for (unsigned i = 0; i < threads; ++i) {
+    all.entries += shares[i].report.entries;
+    all.moved += shares[i].report.moved;
+    all.dropped += shares[i].report.dropped;
+    all.torn += shares[i].report.torn;
+    all.restored += shares[i].report.restored;
+    all.damaged += shares[i].report.damaged;
+  }
+  delete[] shares;
+  if (!done) return false;
+  if (state.moving != pool_layout::move_state::none) keep_level(t, level, pool_layout::move_state::none);
+  if (!empty_left_extents(t)) return false;
+  thread_record* const mine = registry::local(*t.home);
+  if (mine == nullptr) return false;
+  t.entries.add(mine->id(), static_cast<std::int64_t>(all.entries));
+  return open_places(t, all.entries);
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of a recovery collect, and how entries whose record is torn get the older one of their key (docs/format.md, Order).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <cubby/detail/core/recovery_report.hpp>
+#include <cubby/detail/engines/iceberg/durable.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+/// A list of slots in memory.
+template <class Slot> class slot_list {
+public:
+  slot_list() = default;
+  ~slot_list() { delete[] slots_; }
+  slot_list(const slot_list&) = delete;
+  slot_list& operator=(const slot_list&) = delete;
+  /// False: no memory.
+  bool add(Slot& one) noexcept {
+    if (count_ == space_) {
+      const std::size_t more = space_ == 0 ? 64 : space_ * 2;
+      auto** const longer = new (std::nothrow) Slot*[more];
+      if (longer == nullptr) return false;
+      for (std::size_t i = 0; i < count_; ++i) longer[i] = slots_[i];
+      delete[] slots_;
+      slots_ = longer;
+      space_ = more;
+    }
+    slots_[count_++] = &one;
+    return true;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] Slot& operator[](std::size_t i) const noexcept { return *slots_[i]; }
+
+private:
+  Slot** slots_ = nullptr;
+  std::size_t count_ = 0;
+  std::size_t space_ = 0;
+};
+
+/// The work of one thread of a recovery.
+template <durable Policy> struct recovery_share {
+  slot_list<slot_of<Policy>> behind;    // entries of the back yard, where lookups find them
+  slot_list<slot_of<Policy>> misplaced; // entries where no lookup finds them
+  slot_list<slot_of<Policy>> torn;      // slots that lead to a torn record
+  slot_list<slot_of<Policy>> restored;  // those of them that lead to the older record now
+  recovery_report report;
+  bool no_memory = false;
+};
+
+template <durable Policy> struct recovery {
+  table<Policy>& t;
+  unsigned threads;
+  bool clean;                     // closed, and nothing has contradicted that so far
+  recovery_share<Policy>* shares; // one for each thread
+  sync::word<std::uint64_t> next; // unit of work
+};
+
+/// Of each of some keys, by its hash: the last record that no slot leads to and that was not erased.
+template <durable Policy> class older_records {
+  struct one {
+    std::uint64_t key;
+    std::uint64_t offset; // 0: there is none
+    std::uint32_t sequence;
+  };
+
+public:
+  older_records() = default;
+  ~older_records() { delete[] all_; }
+  older_records(const older_records&) = delete;
+  older_records& operator=(const older_records&) = delete;
+
+  /// Reads the unused blocks once, for the keys of all torn slots. False: no memory.
+  bool read(recovery<Policy>& r) noexcept {
+    std::size_t most = 0;
+    for (unsigned i = 0; i < r.threads; ++i) most += r.shares[i].torn.size();
+    if (most == 0) return true;
+    all_ = new (std::nothrow) one[most];
+    if (all_ == nullptr) return false;
+    for (unsigned i = 0; i < r.threads; ++i)
+      for (std::size_t n = 0; n < r.shares[i].torn.size(); ++n)
+        all_[count_++] = {key_in<Policy>(r.shares[i].torn[n]), 0, 0};
+    std::sort(all_, all_ + count_, [](const one& a, const one& b) { return a.key < b.key; });
+    r.t.policy.for_each_older([this](std::uint64_t key, std::uint64_t offset, std::uint32_t sequence) {
+      one* const to = first(key);
+      if (to == all_ + count_ || to->key != key) return;
+      if (to->offset == 0 || static_cast<std::int32_t>(sequence - to->sequence) > 0) *to = {key, offset, sequence};
+    });
+    return true;
+  }
+  /// The record's offset, or 0. For keys of torn slots.
+  [[nodiscard]] std::uint64_t of(std::uint64_t key) const noexcept { return first(key)->offset; }
+
+private:
+  [[nodiscard]] one* first(std::uint64_t key) const noexcept {
+    return std::lower_bound(all_, all_ + count_, key, [](const one& a, std::uint64_t b) { return a.key < b; });
+  }
+  one* all_ = nullptr; // by key; of equal keys the first counts
+  std::size_t count_ = 0;
+};
+
+/// A slot of the overflow that has no entry any more.
+template <durable Policy> void give_if_overflow(table<Policy>& t, slot_of<Policy>& s) noexcept {
+  pool& home = t.policy.home();
+  const std::uint64_t at = home.offset_of(&s);
+  for (std::size_t i = 0; i < home.extents().size(); ++i) {
+    const extent& one = home.extents()[i];
+    if (one.kind == pool_layout::extent_kind::overflow && at >= one.at && at < one.at + one.bytes)
+      return t.overflow.give(&s);
+  }
+}
+
+/// Entries whose record is torn: with the older record of the key, if that is whole, they move; without it they go.
+template <durable Policy> void restore_older([[maybe_unused]] recovery<Policy>& r) noexcept {
+  if constexpr (Policy::in_records) {
+    older_records<Policy> older;
+    if (!older.read(r)) {
+      r.shares[0].no_memory = true;
+      return;
+    }
+    for (unsigned i = 0; i < r.threads; ++i) {
+      auto& mine = r.shares[i];
+      for (std::size_t n = 0; n < mine.torn.size(); ++n) {
+        slot_of<Policy>& s = mine.torn[n];
+        const std::uint64_t record = older.of(key_in<Policy>(s));
+        if (record == 0) {
+          ++mine.report.torn;
+          empty_slot(r.t, s);
+          give_if_overflow(r.t, s);
+        } else {
+          put_value<Policy>(s, record);
+          write_slot_back(r.t, s);
+          ++mine.report.restored;
+          mine.no_memory |= !mine.restored.add(s);
+        }
+      }
+    }
+  }
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves on a medium that only a sync makes durable (docs/format.md, Order). A move leaves its old slots as they are. A sync that begins
+// after the move has ended makes the copies durable; then the old slots are emptied, and a second sync makes that durable. Until then a
+// crash leaves both, and recovery drops the older one. So an erase meanwhile empties both.
+#pragma once
+
+#include <cubby/detail/engines/iceberg/grow.hpp>
+
+namespace cubby::inline v0::detail::engines::iceberg {
+
+template <durable Policy> bool has_same_key(const slot_of<Policy>& a, const slot_of<Policy>& b) noexcept {
+  return &a != &b && key_in<Policy>(a) == key_in<Policy>(b);
+}
+
+template <durable Policy> slot_of<Policy>* old_slots(const table<Policy>& t, unsigned segment) noexcept {
+  return t.policy.home().template at<slot_of<Policy>>(t.policy.home().segment(segment)->at);
+}
+/// The slots of a front bucket at a level from which entries were moved. After a shrink its segment may be gone; the slots are there.
+template <durable Policy>
+slot_of<Policy>* old_front(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
+  const place p = place_at(h.residue, copy_of(h.copies, level), t.fronts);
+  return old_slots(t, p.segment) + p.number * front_slots;
+}
+template <durable Policy>
+slot_of<Policy>* old_back(const table<Policy>& t, std::uint64_t hash, unsigned level) noexcept {
+  const place p = place_at(cpu::multiply(hash, t.backs).high, copy_of(hash, level), t.backs);
+  const std::uint64_t fronts = p.segment == 0 ? t.fronts : t.fronts << (p.segment - 1);
+  return old_slots(t, p.segment) + fronts * front_slots + p.number * back_slots;
+}
+
+/// Empties the slots from which a move has copied the entry of `s`. The caller holds the lock of its front bucket, so its key is in no
+/// other entry; a slot with the same key words is such a copy.
+template <class Policy> void forget_copies(table<Policy>& t, slot_of<Policy>& s) noexcept {
+  if constexpr (durable<Policy>) {
+    const lock_scope alone(t.unsettled.lock);
+    const std::uint64_t since = t.unsettled.since.load(sync::relaxed); // relaxed: under the lock
+    if (since == 0) return;
+    const auto level = static_cast<unsigned>(since - 1);
+    const std::uint64_t hash = hash_of_slot(t.policy, s);
+    const auto forget = [&](slot_of<Policy>* slots, unsigned count) {
+      for (unsigned i = 0; i < count; ++i)
+        if (has_same_key<Policy>(slots[i], s)) empty_slot(t, slots[i]);
+    };
+    forget(old_front(t, hashed_for(hash, t.fronts), level), front_slots);
+    for (unsigned which = 0; which < 2; ++which) forget(old_back(t, back_hash(hash, which), level), back_slots);
+    const chain_array& in = newest_chains(t); // since the move began none was added
+    for (std::uint64_t link = in.left[chain_number<Policy>(in, hash)]; link != 0; link = node_at<Policy>(link)->retired)
+      forget(&node_at<Policy>(link)->entry(), 1);
+  }
+}
+
+/// Empties a slot without a tag. Under the lock of its bucket.
+template <durable Policy> void empty_old_slot(table<Policy>& t, slot_of<Policy>& s) noexcept {
+  const bool is_old = commit_word<Policy>(s).load(sync::relaxed) != 0; // relaxed: under the lock of the bucket
+  if (is_old) empty_slot(t, s);
+}
+/// Empties the slots without a tag in a segment. Their copies are durable.
+template <durable Policy>
+void empty_old_slots_of(table<Policy>& t, typename table<Policy>::segment_type& s) noexcept {
+  for (std::uint64_t i = 0; i < s.fronts; ++i) {
+    const std::uint64_t word = lock_line(s.lines[i]);
+    const lock_scope alone(t.unsettled.lock);
+    for (std::uint64_t left = tags::match(s.lines[i].tag_words, 0); left != 0; left &= left - 1)
+      empty_old_slot(t, s.slots[i * front_slots + cpu::lowest_bit(left)]);
+    unlock_unchanged(s.lines[i], word);
+  }
+  for (std::uint64_t i = 0; i < s.backs; ++i) {
+    const std::uint64_t word = lock_back(s.back_lines[i]);
+    const lock_scope alone(t.unsettled.lock);
+    for (std::uint64_t left = back::match(word, 0); left != 0; left &= left - 1)
+      empty_old_slot(t, s.behind[i * back_slots + cpu::lowest_bit(left)]);
+    unlock_back(s.back_lines[i], word);
+  }
+}
+/// The same in all segments, and in the nodes that a growth has unlinked.
+template <durable Policy> void empty_old_slots(table<Policy>& t, const thread_record& who) noexcept {
+  for (unsigned number = 0; number <= first_root(t).level(); ++number) empty_old_slots_of(t, segment_at(t, number));
+  const chain_array& in = newest_chains(t); // as in forget_copies
+  for (std::uint64_t i = 0; i <= in.mask; ++i) {
+    std::uint64_t link = 0;
+    {
+      const lock_scope alone(t.unsettled.lock);
+      link = std::exchange(in.left[i], 0);
+    }
+    while (link != 0) {
+      auto& n = *node_at<Policy>(link);
+      link = n.retired;
+      empty_slot(t, n.entry());
+      t.node_bag.add(who, std::bit_cast<std::uint64_t>(&n));
+    }
+  }
+}
+
+/// Segments that a settled shrink has left: emptied before a sync, and taken again after it. Otherwise a power cut could bring back what they
+/// had. Calls `f(extent)` for those in a state; true: there is one.
+template <durable Policy, class F> bool for_each_segment_in(table<Policy>& t, std::uint32_t wanted, F f) noexcept {
+  auto& all = t.policy.home().extents();
+  bool any = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    extent& one = all[i];
+    // [leave-extent] acquire: pairs with [leave-extent]
+    if (one.state.load(sync::acquire) != wanted) continue;
+    f(one);
+    any = true;
+  }
+  return any;
+}
+/// Only while no move is unsettled: a shrink that ends meanwhile would leave a segment whose copies are not durable.
+template <durable Policy> void empty_left_segments(table<Policy>& t) noexcept {
+  const lock_scope alone(t.resize_lock);
+  if (t.unsettled.since.load(sync::relaxed) != 0) return; // relaxed: under the lock
+  (void)for_each_segment_in(t, extent_state::left, [&](extent& one) {
+    t.policy.home().give_back(one);
+    one.state.store(extent_state::emptied, sync::relaxed); // relaxed: only syncs, one at a time, read this
+  });
+}
+template <durable Policy> void free_emptied_segments(table<Policy>& t) noexcept {
+  // [leave-extent] release: pairs with [leave-extent]
+  (void)for_each_segment_in(t, extent_state::emptied,
+                            [](extent& one) { one.state.store(extent_state::free, sync::release); });
+}
+
+/// Whether there is a move to settle. One that begins at this moment is none, although it has said so already.
+template <durable Policy> bool has_ended_move(table<Policy>& t) noexcept {
+  const lock_scope alone(t.resize_lock);
+  return t.unsettled.since.load(sync::relaxed) != 0 && !first_root(t).moving(); // relaxed: under the lock
+}
+/// Makes everything durable that was done before, and settles a move that has ended. False: the system could not write.
+template <durable Policy> bool sync_table(table<Policy>& t, const thread_record& who) noexcept {
+  auto& shared = t.policy.shared();
+  if (!waits_for_sync(t)) return shared.file.sync_file();
+  const lock_scope one_at_a_time(shared.sync_lock);
+  // Before the first sync: the copies of a move that has ended by now are covered by it.
+  const bool settle = has_ended_move(t);
+  const auto freed = t.policy.begin_sync();
+  empty_left_segments(t);
+  const bool done = shared.file.sync_file();
+  t.policy.end_sync(freed, done);
+  if (done) free_emptied_segments(t);
+  if (!done || !settle) return done;
+  empty_old_slots(t, who);
+  keep_level(t, first_root(t).level(), pool_layout::move_state::none);
+  {
+    const lock_scope alone(t.unsettled.lock);
+    t.unsettled.since.store(0, sync::relaxed); // relaxed: as above; a move that begins now reads it under resize_lock
+  }
+  return shared.file.sync_file();
+}
+
+/// The work of the thread that syncs.
+template <durable Policy> void background_sync(void* of) {
+  auto& t = *static_cast<table<Policy>*>(of);
+  if (thread_record* const mine = registry::local(*t.home))
+    (void)sync_table(t, *mine); // a failure is final, and `sync` reports it
+}
+/// Starts it where moves need it, or an interval is wanted. False: the system gives no thread.
+template <durable Policy> bool start_syncs(table<Policy>& t) noexcept {
+  if (!waits_for_sync(t) || t.policy.home().is_read_only()) return true;
+  t.unsettled.worker.repeat_after(t.policy.shared().sync_every);
+  return t.unsettled.worker.start(background_sync<Policy>, &t, t.home->forks);
+}
+
+/// After a record was retired: blocks that wait for a sync must not become too many.
+template <durable Policy> void sync_if_much_waits([[maybe_unused]] table<Policy>& t) noexcept {
+  if constexpr (Policy::in_records) {
+    if (waits_for_sync(t) && t.policy.shared().heap.should_sync()) (void)t.unsettled.worker.notify();
+  }
+}
+
+/// Before a move begins: the one before it must be settled. Blocks for a sync if it is not. False: the system could not write.
+template <class Policy> bool settle([[maybe_unused]] table<Policy>& t,
+                                    [[maybe_unused]] const thread_record& who) noexcept {
+  if constexpr (durable<Policy>) {
+    if (first_root(t).moving()) return true;
+    // relaxed: begin_move looks again
+    if (t.unsettled.since.load(sync::relaxed) != 0 && !sync_table(t, who)) return false;
+    {
+      const lock_scope keep(t.retired.lock); // the segment of a shrink may wait for a late lookup
+      t.retired.release(~std::size_t{0});
+    }
+    const bool any = for_each_segment_in(t, extent_state::left, [](extent&) {});
+    return !any || sync_table(t, who);
+  } else {
+    return true;
+  }
+}
+
+} // namespace cubby::inline v0::detail::engines::iceberg

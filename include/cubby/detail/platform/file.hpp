@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files for durable tables: open, lock, extend, map, sync. Each function answers with an errno, 0 for success.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include <cubby/detail/platform/persist.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace cubby::inline v0::detail::file {
+
+/// A descriptor, closed at its end. Closing it gives up its lock.
+class descriptor {
+public:
+  descriptor() = default;
+  ~descriptor() { close(); }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+
+  int open(const char* path, int flags) noexcept {
+    // without waiting for the other end of a pipe, which is no file of ours
+    number_ = ::open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+    return number_ < 0 ? errno : 0;
+  }
+  void close() noexcept {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+private:
+  int number_ = -1;
+};
+
+/// One writer, or any number of readers. The kernel gives the lock up when the process ends, however it ends.
+inline int lock(int file, bool alone) noexcept {
+  return flock(file, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ? 0 : errno;
+}
+inline int size_of(int file, std::uint64_t& bytes, bool& regular) noexcept {
+  struct stat about = {};
+  if (fstat(file, &about) != 0) return errno;
+  bytes = static_cast<std::uint64_t>(about.st_size);
+  regular = S_ISREG(about.st_mode);
+  return 0;
+}
+/// Reads exactly so many bytes; EIO if the file is shorter.
+inline int read_at(int file, std::uint64_t from, void* to, std::size_t bytes) noexcept {
+  auto* at = static_cast<char*>(to);
+  while (bytes != 0) {
+    const ssize_t got = pread(file, at, bytes, static_cast<off_t>(from));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : EIO;
+    at += got;
+    from += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return 0;
+}
+
+#if CUBBY_SYNC_HOOKS
+using refuse_function = int (*)();
+/// Called before space is taken; an errno refuses it.
+inline refuse_function& installed_refusal() noexcept {
+  static refuse_function one = nullptr;
+  return one;
+}
+inline int refused() noexcept { return installed_refusal() == nullptr ? 0 : installed_refusal()(); }
+using sync_function = int (*)(int file);
+/// Called instead of a sync; an errno fails it.
+inline sync_function& installed_sync() noexcept {
+  static sync_function one = nullptr;
+  return one;
+}
+#else
+inline int refused() noexcept { return 0; }
+#endif
+
+/// Takes disk space for [from, from + bytes), which then reads as zeros where nothing was written. Without it a store into a hole of a
+/// full disk would end the process.
+inline int take_space(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
+  if (const int error = refused(); error != 0) return error;
+  int error = 0;
+  do error = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(bytes));
+  while (error == EINTR);
+  return error;
+}
+/// Gives disk space back; the range then reads as zeros. Not all file systems can.
+inline int give_space(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
+  const int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  return fallocate(file, mode, static_cast<off_t>(from), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+}
+/// Makes a file shorter.
+inline int cut(int file, std::uint64_t bytes) noexcept {
+  return ftruncate(file, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+}
+inline void remove(const char* path) noexcept { (void)::unlink(path); }
+inline int sync(int file) noexcept {
+#if CUBBY_SYNC_HOOKS
+  if (installed_sync() != nullptr) return installed_sync()(file);
+#endif
+  int error = 0;
+  do error = fdatasync(file) == 0 ? 0 : errno;
+  while (error == EINTR);
+  return error;
+}
+
+/// Whether the pages of a file are memory and nothing else: tmpfs, as /dev/shm is.
+inline bool is_in_memory(int file) noexcept {
+  constexpr long tmpfs = 0x01021994;
+  struct statfs of{};
+  return fstatfs(file, &of) == 0 && static_cast<long>(of.f_type) == tmpfs;
+}
+constexpr std::uint64_t huge_page = std::uint64_t{2} << 20;
+
+/// Addresses for a mapping that grows in place, from the beginning of a huge page. Null: none.
+inline std::byte* reserve(std::uint64_t bytes) noexcept {
+  void* const got = mmap(nullptr, bytes + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (got == MAP_FAILED) return nullptr;
+  auto* const from = static_cast<std::byte*>(got);
+  const std::uint64_t before = (huge_page - reinterpret_cast<std::uintptr_t>(from) % huge_page) % huge_page;
+  if (before != 0) (void)munmap(from, before);
+  (void)munmap(from + before + bytes, huge_page - before);
+  return from + before;
+}
+/// Asks for huge pages for [at + from, at + to) of a mapping from `at`, which begins with a huge page, of a file in memory. `now`: its pages
+/// exist, and become huge at once, whatever the system's default is. On a disk each fault would read, and each sync write, all of a huge page.
+inline void ask_for_huge_pages(std::byte* at, std::uint64_t from, std::uint64_t to, bool now) noexcept {
+#if defined(MADV_COLLAPSE)
+  constexpr int collapse = MADV_COLLAPSE;
+#else
+  constexpr int collapse = 25; // since Linux 6.1; older ones refuse it
+#endif
+  const std::uint64_t first = from / huge_page * huge_page;
+  const std::uint64_t end = to / huge_page * huge_page;
+  if (first >= end) return;
+  (void)madvise(at + first, end - first, MADV_HUGEPAGE);
+  if (now) (void)madvise(at + first, end - first, collapse);
+}
+/// Maps a part of the file into reserved addresses. `copied`: changes stay in this process, and the file is not written.
+inline int map(int file, std::byte* at, std::uint64_t from, std::uint64_t bytes, bool copied, bool direct) noexcept {
+  int flags = copied ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED;
+#if defined(MAP_SYNC) && defined(MAP_SHARED_VALIDATE)
+  if (direct) flags = MAP_SHARED_VALIDATE | MAP_SYNC;
+#else
+  (void)direct;
+#endif
+  void* const got = mmap(at, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file, static_cast<off_t>(from));
+  return got == MAP_FAILED ? errno : 0;
+}
+/// Maps memory that is in no file. An errno.
+inline int map_memory(std::byte* at, std::uint64_t bytes) noexcept {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  return mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED ? errno : 0;
+}
+inline void unmap(std::byte* at, std::uint64_t bytes) noexcept {
+  if (at != nullptr) munmap(at, bytes);
+}
+
+/// The identity of the running system: another one after a restart of the machine. All zeros if it is unknown.
+inline void boot_id(std::uint64_t (&out)[2]) noexcept {
+  out[0] = out[1] = 0;
+  std::FILE* const in = std::fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (in == nullptr) return;
+  char text[64] = {};
+  const bool any = std::fgets(text, sizeof text, in) != nullptr;
+  std::fclose(in);
+  unsigned digits = 0;
+  for (const char* c = text; any && *c != 0 && digits < 32; ++c) {
+    const unsigned digit =
+        *c >= '0' && *c <= '9' ? static_cast<unsigned>(*c - '0') : static_cast<unsigned>((*c | 32) - 'a') + 10;
+    if (digit > 15) continue;
+    out[digits / 16] = out[digits / 16] << 4 | digit;
+    ++digits;
+  }
+}
+
+} // namespace cubby::inline v0::detail::file

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// cubby::durable_map and cubby::durable_set: tables in a file, which survive the end of their process, and with `survive::power_cut` that of the
+// machine as well (docs/durability.md, docs/format.md). The paper: IcebergHT, SIGMOD 2023, section 6.
+#pragma once
+
+#include <cubby/detail/api/durable_api.hpp>
+
+namespace cubby::inline v0 {
+
+/// A map in a file. K: text (std::string), or trivially copyable without padding. V: the same, padding allowed. Hash: one with an identity
+/// (`hash_is_stable`). Calls are those of `cubby::map` with the engine `iceberg`; beside them `sync`, `close` and `check`.
+template <class K, class V, class Hash = hash<K>>
+class durable_map : public detail::durable_table<detail::map_api, durable_map<K, V, Hash>, K, V, Hash> {
+  using base = detail::durable_table<detail::map_api, durable_map, K, V, Hash>;
+
+public:
+  using base::base;
+};
+
+/// A set in a file.
+template <class K, class Hash = hash<K>>
+class durable_set : public detail::durable_table<detail::set_api, durable_set<K, Hash>, K, detail::no_value, Hash> {
+  using base = detail::durable_table<detail::set_api, durable_set, K, detail::no_value, Hash>;
+
+public:
+  using base::base;
+};
+
+} // namespace cubby::inline v0
