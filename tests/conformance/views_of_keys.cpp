@@ -74,6 +74,19 @@ template <class Map> void fill_for_views(Map& m, const std::vector<std::string>&
   for (std::size_t n = 0; n < keys.size(); n += 3) ASSERT_TRUE(m.insert(std::string_view(keys[n]), n));
 }
 
+TYPED_TEST(views_of_keys, make_values_of_text_as_well) {
+  cubby::map<std::string, std::string, TypeParam> m;
+  const std::string_view key = "a key";
+  EXPECT_TRUE(m.insert(key, std::string_view("one")));
+  EXPECT_FALSE(m.insert_or_assign(key, std::string_view("two")));
+  EXPECT_EQ(m.find(key), "two");
+  EXPECT_TRUE(m.assign(key, std::string_view("three")));
+  EXPECT_EQ(m.find(key), "three");
+  const std::pair<std::string_view, std::string_view> more[] = {{key, "four"}, {"another", "five"}};
+  EXPECT_EQ(m.insert_range(more), 1U);
+  EXPECT_EQ(m.find("another"), "five");
+}
+
 TYPED_TEST(views_of_keys, in_batches_of_finds_find_what_keys_find) {
   typename TestFixture::texts m(tiny_options());
   fill_for_views(m, this->strings);

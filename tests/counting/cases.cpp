@@ -12,6 +12,7 @@
 
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
+#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <cubby/reference.hpp>
@@ -31,18 +32,31 @@ range clock_of_image() {
 constexpr std::uint64_t keys_a_bin = 100;
 
 /// Keys 100 g to 100 g + 99 share the bin of group g; other groups have other bins. `Shift`: from where in the hash an
-/// engine takes the bin.
-template <unsigned Shift> struct hash_of_groups {
+/// engine takes the bin. `Tags`: where the keys of a bin differ, if the engine takes tags from there.
+template <unsigned Shift, unsigned Tags = 64> struct hash_of_groups {
   using is_avalanching = void;
   using is_transparent = void;
-  std::uint64_t operator()(std::uint64_t key) const noexcept { return (key / keys_a_bin) << Shift; }
+  std::uint64_t operator()(std::uint64_t key) const noexcept {
+    const std::uint64_t bin = (key / keys_a_bin) << Shift;
+    if constexpr (Tags < 64) return bin + ((key % keys_a_bin + 1) << Tags);
+    else return bin;
+  }
   std::uint64_t operator()(std::string_view key) const noexcept {
     return (*this)(std::strtoull(key.data() + 4, nullptr, 10));
   }
   std::uint64_t operator()(const cubby_test::tuple_key& key) const noexcept { return (*this)(key.number); }
 };
 constexpr std::uint64_t groups = 1 << 10;
-template <class Engine> using grouping_hash = hash_of_groups<std::is_same_v<Engine, cubby::relativistic> ? 0 : 54>;
+template <class Engine> struct hash_for {
+  using type = hash_of_groups<54>;
+};
+template <> struct hash_for<cubby::relativistic> {
+  using type = hash_of_groups<0>;
+};
+template <> struct hash_for<cubby::iceberg> {
+  using type = hash_of_groups<54, 46>; // the tags of a bin are 1 to 100
+};
+template <class Engine> using grouping_hash = typename hash_for<Engine>::type;
 
 /// Does not fit in a slot, so that its table is in record mode.
 struct wide {
@@ -61,6 +75,12 @@ template <class Engine> struct records {
   // longer than a slot's word, so that the record's key is compared, too
   static std::string key(std::uint64_t n) { return "key-" + std::to_string(1000000 + n); }
   static wide value(std::uint64_t n) { return {n, {}}; }
+};
+/// Texts that iceberg keeps in slots of 32 bytes.
+template <class Engine> struct texts {
+  using map = cubby::map<std::string, std::uint64_t, Engine, grouping_hash<Engine>>;
+  static std::string key(std::uint64_t n) { return records<Engine>::key(n); }
+  static std::uint64_t value(std::uint64_t n) { return n; }
 };
 /// A tuple of 64 bytes: one a line. Those of words have 32, so two of them share a line.
 template <class Engine> struct lines {
@@ -194,6 +214,20 @@ template <class Kind> void count_overflow(desk<Kind>& d, unsigned in_line) {
   d.count("assign, in the next line", [&](auto& t) { return t.assign(there, Kind::value(7)); });
 }
 
+/// Of iceberg: what lies behind a front bucket of 56 entries, in the back yard.
+template <class Kind> void count_behind(desk<Kind>& d) {
+  constexpr unsigned front = cubby::detail::engines::iceberg::front_slots;
+  const std::uint64_t found = d.bin(front + 1), full = d.bin(front), left = d.bin(front + 1);
+  const auto there = Kind::key(found + front), same_filter = Kind::key(found + front + 1), other = Kind::key(full + 90);
+  const auto fresh = Kind::key(full + front), leaves = Kind::key(left + front);
+  d.count("find, in the back yard", [&](auto& t) { return t.find(there).has_value(); });
+  d.count("find, absent, filter in doubt", [&](auto& t) { return !t.find(same_filter).has_value(); });
+  d.count("find, absent, bucket full", [&](auto& t) { return !t.find(other).has_value(); });
+  d.count("assign, in the back yard", [&](auto& t) { return t.assign(there, Kind::value(7)); });
+  d.count("insert, in the back yard", [&](auto& t) { return t.insert(fresh, Kind::value(7)); });
+  d.count("erase, in the back yard", [&](auto& t) { return t.erase(leaves); });
+}
+
 /// Verbs that have to do with values.
 template <class Kind> void count_changes(desk<Kind>& d, bool with_chains) {
   const auto at = [&](unsigned entries, unsigned asked) { return Kind::key(d.bin(entries) + asked); };
@@ -290,10 +324,15 @@ template <class Kind> void count_whole(std::string name, std::vector<row>& out) 
   d.count("size", [](auto& t) { return t.size() == 8; });
 }
 
-/// `in_line`: entries of a line, of an engine in which others lie in the next line; 0: of no such engine. Tuples get the space
-/// in which the lines of a group reach no other group's.
+/// Tuples get the space in which the lines of a group reach no other group's, and iceberg a bucket for each group.
+std::size_t capacity_of(const std::string& name) {
+  if (name.starts_with("iceberg")) return groups * 63 * 91 / 100; // 63 slots for each bucket, up to 91 %
+  return (name.starts_with("tuple") ? 16 : 4) * groups;
+}
+
+/// `in_line`: entries of a line, of an engine in which others lie in the next line; 0: of no such engine.
 template <class Kind> void count_kind(const std::string& name, std::vector<row>& out, unsigned in_line = 0) {
-  desk<Kind> d(name, out, name.starts_with("tuple") ? 16 * groups : 4 * groups);
+  desk<Kind> d(name, out, capacity_of(name));
   const bool with_chains = name.starts_with("dlht");
   count_lookups(d, with_chains);
   count_inserts(d, with_chains);
@@ -303,6 +342,7 @@ template <class Kind> void count_kind(const std::string& name, std::vector<row>&
     count_changes(d, with_chains);
     count_batches(d);
     if (in_line != 0) count_overflow(d, in_line);
+    if (name.starts_with("iceberg")) count_behind(d);
     if constexpr (Kind::map::capabilities.pipelined) count_pipelined(d);
   }
   count_whole<Kind>(name, out);
@@ -350,6 +390,8 @@ std::vector<row> count_all() {
   count_kind<words<cubby::relativistic>>("relativistic words", out);
   count_kind<records<cubby::relativistic>>("relativistic records", out);
   count_kind<words<cubby::reference>>("reference words", out);
+  count_kind<words<cubby::iceberg>>("iceberg words", out);
+  count_kind<texts<cubby::iceberg>>("iceberg texts", out);
   return out;
 }
 

@@ -30,6 +30,9 @@ const tally& in_lines(const std::string& verb) { return row_of(counted(), "tuple
 const tally& chained(const std::string& verb) { return row_of(counted(), "relativistic words", verb).counts; }
 const tally& chained_records(const std::string& verb) { return row_of(counted(), "relativistic records", verb).counts; }
 
+const tally& in_iceberg(const std::string& verb) { return row_of(counted(), "iceberg words", verb).counts; }
+const tally& texts_in_iceberg(const std::string& verb) { return row_of(counted(), "iceberg texts", verb).counts; }
+
 struct allowance {
   unsigned lines;
   unsigned rmw8;
@@ -115,7 +118,7 @@ TEST(counting_gates, inline_tables_allocate_nothing_and_records_one_block) {
     SCOPED_TRACE(r.table + ": " + r.verb);
     EXPECT_EQ(r.counts.mappings, 0u);
     const bool is_inline = r.table == "dlht words" || r.table == "dlht set" || r.table == "dramhit words" ||
-                           r.table == "tuple words" || r.table == "tuple lines";
+                           r.table == "tuple words" || r.table == "tuple lines" || r.table.starts_with("iceberg");
     EXPECT_TRUE(!is_inline || r.counts.allocations == 0);
   }
   for (const char* verb : {"insert", "assign", "update", "insert_or_assign, absent", "shadow_insert"}) {
@@ -309,6 +312,61 @@ TEST(counting_gates, an_entry_of_a_chain_is_one_block) {
   for (const char* verb : {"find", "assign", "update", "erase", "extract", "insert, key is there"}) {
     EXPECT_EQ(chained(verb).allocations, 0u) << verb;
   }
+}
+
+// Iceberg. Each verb reads the line of tags of its bucket. What finds its key absent reads nothing else, though the bucket be full;
+// what finds it touches one line of data: that of its slot.
+TEST(counting_gates, a_find_in_iceberg_takes_a_line_of_tags_and_one_of_data) {
+  for (const auto& counts : {in_iceberg, texts_in_iceberg}) {
+    for (const char* verb : {"find", "visit", "contains, first slot", "contains, third slot"}) {
+      SCOPED_TRACE(verb);
+      expect_costs(counts(verb), {2, 0, 0});
+      EXPECT_EQ(counts(verb).stores, counts(verb).thread_record * 2) << "into the thread record and out";
+    }
+    for (const char* verb : {"find, absent", "contains, absent, bin empty", "contains, absent, slots full",
+                             "find, absent, bucket full", "assign, absent", "erase, absent"}) {
+      SCOPED_TRACE(verb);
+      expect_costs(counts(verb), {1, 0, 0});
+    }
+    expect_costs(counts("find_batch, 32 bins"), {64, 0, 0});
+  }
+}
+
+// The bucket is locked by one locked instruction, and given back by one, behind which the change is seen (A.1).
+TEST(counting_gates, a_change_in_iceberg_takes_a_line_of_tags_and_one_of_data_and_locks_once) {
+  for (const auto& counts : {in_iceberg, texts_in_iceberg}) {
+    for (const char* verb :
+         {"insert", "insert, third slot", "insert, slot of an erased entry", "assign", "update",
+          "insert_or_add, key is there", "insert_or_assign, key is there", "insert_or_assign, absent",
+          "compute, replaces", "compute, erases", "extract", "erase", "erase, third slot"}) {
+      SCOPED_TRACE(verb);
+      expect_costs(counts(verb), {2, 2, 0});
+    }
+    EXPECT_EQ(counts("assign").stores, 3u) << "the thread record's two, and the value";
+    EXPECT_EQ(counts("erase").stores, 4u) << "the thread record's two, the tag, and the counter";
+    expect_costs(counts("insert, key is there"), {2, 1, 0});
+    expect_costs(counts("execute: find, insert, assign, erase"), {8, 6, 0});
+  }
+  EXPECT_EQ(in_iceberg("insert").stores, 6u) << "the thread record's two, two words, the tag, and the counter";
+  EXPECT_EQ(texts_in_iceberg("insert").stores, 8u) << "three words of key";
+}
+
+// Behind a full front bucket: the words of one or both back buckets, with a version if keys have several words, and one line of data.
+TEST(counting_gates, an_entry_of_the_back_yard_takes_up_to_two_lines_more) {
+  for (const auto& counts : {in_iceberg, texts_in_iceberg}) {
+    SCOPED_TRACE(counts == in_iceberg ? "words" : "texts");
+    for (const char* verb : {"find, in the back yard", "assign, in the back yard", "insert, in the back yard",
+                             "erase, in the back yard"}) {
+      SCOPED_TRACE(verb);
+      EXPECT_LE(counts(verb).lines, 4u);
+      EXPECT_GE(counts(verb).lines, 3u) << "it is in the front";
+    }
+    EXPECT_EQ(counts("find, in the back yard").rmw8, 0u);
+    for (const char* verb : {"assign, in the back yard", "insert, in the back yard", "erase, in the back yard"})
+      EXPECT_EQ(counts(verb).rmw8, 3u) << verb << ": a lock for each of its two buckets";
+  }
+  EXPECT_EQ(in_iceberg("find, absent, filter in doubt").lines, 3u) << "the words of two back buckets";
+  EXPECT_EQ(texts_in_iceberg("find, absent, filter in doubt").lines, 5u) << "and their versions";
 }
 
 TEST(counting_gates, one_thread_alone_never_waits) {

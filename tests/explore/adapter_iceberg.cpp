@@ -69,8 +69,13 @@ std::string name_in_iceberg(const Table& t, const void* address) {
   if (address >= &t.worker && address < &t.worker + 1) return "table.worker";
   if (const auto i = index_in(t.segments, iceberg::most_levels + 1, address); i <= iceberg::most_levels)
     return "segments[" + std::to_string(i) + "]";
-  if (const auto i = index_in(t.chains, t.chain_mask + 1, address); i <= t.chain_mask)
-    return "chain[" + std::to_string(i) + (address == &t.chains[i].first ? "].first" : "].lock");
+  if (address == &t.chain_arrays) return "table.chain_arrays";
+  std::string chain;
+  iceberg::for_each_chain_array(t, [&](const iceberg::chain_array& in) {
+    if (const auto i = index_in(in.heads, in.mask + 1, address); i <= in.mask)
+      chain = "chain[" + std::to_string(i) + (address == &in.heads[i].first ? "].first" : "].lock");
+  });
+  if (!chain.empty()) return chain;
   const auto relaxed = cubby::detail::sync::relaxed;
   for (unsigned n = 0; n <= iceberg::first_root(t).level(); ++n) {
     const auto* const s = t.segments[n].load(relaxed);
@@ -86,6 +91,21 @@ struct of_iceberg {
   template <class Map>
   static std::string name(const Map& m, const void* address) {
     return name_in_iceberg(cubby::detail::engine_access::of(m).*table_member(Key{}), address);
+  }
+  /// Begins a growth or a shrink to so many front buckets, unless a move is under way. False: no memory.
+  template <class Map>
+  static bool resize(const Map& m, std::uint64_t fronts) {
+    auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
+    const iceberg::root_word r = iceberg::first_root(t);
+    const std::uint64_t now = t.fronts << r.level();
+    return r.moving() || now == fronts || iceberg::begin_move(t, r, fronts < now);
+  }
+  /// Moves one unit. False: there is none.
+  template <class Map>
+  static bool pass(const Map& m, cubby::detail::thread_record& mine) {
+    auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
+    const cubby::detail::thread_pin stay(mine);
+    return iceberg::move_share(t, mine, 1) == iceberg::share::more;
   }
 };
 

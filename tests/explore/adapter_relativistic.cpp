@@ -108,7 +108,7 @@ struct with_a_door {
   }
   /// Waits for readers if it has to, and does a pass. False: there is none to do.
   template <class Map>
-  static bool pass(const Map& m) {
+  static bool pass(const Map& m, cubby::detail::thread_record&) {
     auto& t = cubby::detail::engine_access::of(m).*table_member(Key{});
     for (cubby::detail::sync::backoff wait;; wait.pause()) {
       cubby::detail::lock_scope hold(t.resize_lock);

@@ -78,10 +78,10 @@ bool renew(Handle& handle, const call& c, const Key& key, const F& make) {
 template <class Coding, class Map>
 std::string drive([[maybe_unused]] Map& m, [[maybe_unused]] const call& c,
                   [[maybe_unused]] cubby::detail::thread_record& mine) {
-  if constexpr (requires { Coding::pass(m); }) {
+  if constexpr (requires { Coding::pass(m, mine); }) {
     if (c.what == act::collect) cubby::detail::engine_access::of(m).collect(mine);
     if (c.what == act::resize) return Coding::resize(m, c.value) ? "" : "a resize did not begin";
-    for (std::uint64_t n = 0; c.what == act::pass && n < c.value && Coding::pass(m); ++n) {
+    for (std::uint64_t n = 0; c.what == act::pass && n < c.value && Coding::pass(m, mine); ++n) {
     }
     return {};
   } else {

@@ -164,6 +164,8 @@ void explore_and_draw(const std::vector<scenario>& all, const std::string& kind,
 
 TEST(explore_control, slots_of_a_back_yard_that_are_filled_again_are_explored_to_the_end) {
   explore_to_the_end(iceberg_reuse(), "torn pair ip:", 2);
+  explore_to_the_end(iceberg_reuse(), "same back tag iw:", 2);
+  explore_to_the_end(iceberg_reuse(), "front slot iw:", 2);
   for (const char* const table : {"iw", "ip", "it"}) {
     const std::string kind = std::string("back slot ") + table + ":";
     explore_to_the_end(iceberg_reuse(), kind, 1);
@@ -180,6 +182,21 @@ TEST(explore_control, buckets_that_split_and_merge_are_explored_to_the_end) {
   explore_to_the_end(iceberg_growth(), "scanned split iw:", 1);
   explore_to_the_end(iceberg_merges(), "scanned merge iw:", 1);
   explore_to_the_end(iceberg_merges(), "merge into a full bucket iw:", 1);
+}
+
+TEST(explore_control, a_growth_that_is_under_way_is_explored_to_the_end) {
+  const std::vector<scenario> all = iceberg_growth_under_way();
+  for (const char* const kind : {"split", "slot", "to the front", "chain", "kept behind", "into a chain"})
+    explore_to_the_end(all, std::string("under way, ") + kind + " iw:", 1);
+  for (const char* const kind : {"late", "late chain", "back", "back slot"})
+    explore_to_the_end(all, std::string("under way, ") + kind + " iw:", 2);
+  explore_to_the_end(all, "two under way, split iw:", 1);
+}
+
+TEST(explore_control, a_shrink_that_is_under_way_is_explored_to_the_end) {
+  const std::vector<scenario> all = iceberg_shrink_under_way();
+  for (const char* const kind : {"under way, merge iw:", "under way, back merge iw:", "two under way, merge iw:"})
+    explore_to_the_end(all, kind, 1);
 }
 
 TEST(explore_control, entries_that_come_to_the_front_are_explored_to_the_end) {
@@ -261,6 +278,8 @@ TEST(explore, iceberg_growth) { explore_group("iceberg growth", iceberg_growth()
 TEST(explore, iceberg_merges) { explore_group("iceberg merges", iceberg_merges(), 6); }
 TEST(explore, iceberg_fronts) { explore_group("iceberg fronts", iceberg_fronts(), 5); }
 TEST(explore, iceberg_modifies) { explore_group("iceberg modifies", iceberg_modifies(), 3); }
+TEST(explore, iceberg_growth_under_way) { explore_group("iceberg growing", iceberg_growth_under_way(), 6); }
+TEST(explore, iceberg_shrink_under_way) { explore_group("iceberg shrinking", iceberg_shrink_under_way(), 4); }
 TEST(explore, partitioned_writes) { explore_group("partitioned writes", partitioned_writes(), 4); }
 TEST(explore, partitioned_rebuilds) { explore_group("partitioned rebuilds", partitioned_rebuilds(), 3); }
 TEST(explore, partitioned_newcomers) { explore_group("partitioned newcomers", partitioned_newcomers(), 2); }

@@ -118,6 +118,7 @@ private:
       map_->erase(key);
     }
     for (const auto& [key, number] : s.passing) map_->erase(Coding::encode_key(key));
+    for (const call& c : s.at_last) perform(0, c);
     if (!s.under_way && !let_mover_finish()) return false;
     if (s.under_way && !map_->stats().migrating) complain("no migration was left to the mover");
     return true;

@@ -95,6 +95,7 @@ inline void add(std::vector<scenario>& all, const std::string& group, scenario s
   if (!s.still.empty()) name += " " + std::to_string(s.still.size()) + " still;";
   if (!s.passing.empty()) name += " " + std::to_string(s.passing.size()) + " passing;";
   if (s.gone != 0) name += " " + std::to_string(s.gone) + " gone;";
+  for (const call& c : s.at_last) name += " " + describe(c) + ";";
   if (s.under_way) name += " under way;";
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     name += t == 0 ? " " : " | ";

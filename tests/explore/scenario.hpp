@@ -76,6 +76,7 @@ struct scenario {
   std::vector<entry> still{};   ///< inserted first; no script touches them
   std::vector<entry> passing{}; ///< then these, which leave again after `before`
   script before{};              ///< then this, by one thread, alone
+  script at_last{};             ///< and this, when those that pass have left
   unsigned gone = 0;            ///< then so many entries come and go, of the first place but in a partitioned table
   std::vector<script> threads{};
   bool may_refuse = false; ///< an insert may answer `full` or `no_memory`

@@ -44,6 +44,8 @@ std::vector<scenario> iceberg_growth();
 std::vector<scenario> iceberg_merges();
 std::vector<scenario> iceberg_fronts();
 std::vector<scenario> iceberg_modifies();
+std::vector<scenario> iceberg_growth_under_way();
+std::vector<scenario> iceberg_shrink_under_way();
 std::vector<scenario> partitioned_writes();
 std::vector<scenario> partitioned_rebuilds();
 std::vector<scenario> partitioned_newcomers();

@@ -1,77 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios over iceberg tables of one or two front buckets: slots of the back yard that are filled again, buckets that split and
 // merge, and entries that come to the front from the back yard or a chain. Each scenario chooses its keys by the buckets of their hashes.
-#include <functional>
-
-#include <cubby/detail/engines/iceberg/layout.hpp>
-
-#include "explore/parts.hpp"
+#include "explore/iceberg_keys.hpp"
 #include "explore/scenarios.hpp"
 
 namespace cubby_test {
 namespace {
-
-namespace yards = cubby::detail::engines::iceberg;
-
-/// Where a key goes.
-struct key_facts {
-  std::uint64_t residue = 0;  // of its front bucket
-  std::uint64_t up = 0;       // 1: to the upper bucket, when the front buckets split
-  std::uint64_t again = 0;    // the same for the second doubling
-  std::uint64_t back[2] = {}; // residues of its back buckets
-  std::uint64_t back_up[2] = {};
-  std::uint8_t tag = 0;
-};
-key_facts facts_of(std::uint64_t key, std::uint64_t fronts) {
-  const std::uint64_t hash = scattered_hash()(key);
-  const auto h = yards::hashed_for(hash, fronts);
-  key_facts out{h.residue, h.copies & 1, h.copies >> 1 & 1, {}, {}, h.tag};
-  for (unsigned which = 0; which < 2; ++which) {
-    const std::uint64_t one = yards::back_hash(hash, which);
-    out.back[which] = cubby::detail::cpu::multiply(one, fronts).high;
-    out.back_up[which] = one & 1;
-  }
-  return out;
-}
-
-/// Chooses keys, each once, and no two with the same tag or the same part of a filter, up to the tags there are.
-class key_chooser {
-public:
-  explicit key_chooser(std::uint64_t fronts) : fronts_(fronts) {}
-  std::uint64_t next(const std::function<bool(const key_facts&)>& suits) {
-    for (;;) {
-      const key_facts f = facts_of(++last_, fronts_);
-      if (!suits(f) || (hot_ & 1ULL << (f.tag & 63)) != 0) continue;
-      hot_ |= 1ULL << (f.tag & 63);
-      return last_;
-    }
-  }
-  /// Entries that fill a front bucket; no tag is that of a key chosen by `next`.
-  void fill(std::uint64_t residue, std::uint64_t count, std::vector<entry>& out, bool in_first_back = false) {
-    for (; count != 0; ++filler_) {
-      const std::uint64_t key = filler_;
-      const key_facts f = facts_of(key, fronts_);
-      if (in_first_back && f.back[0] + f.back[1] != 0) continue;
-      if (f.residue != residue || (hot_ & 1ULL << (f.tag & 63)) != 0) continue;
-      out.emplace_back(key, 50 + count);
-      --count;
-    }
-  }
-
-private:
-  std::uint64_t filler_ = 40000;
-  std::uint64_t fronts_;
-  std::uint64_t last_ = 0;
-  std::uint64_t hot_ = 0; // tags, modulo 64
-};
-
-/// A table of one front bucket and one back bucket, or of two each, in which one share of a resize is one pair.
-scenario yard(table_kind table, std::uint64_t fronts) {
-  scenario s = tiny(table, {});
-  s.options.capacity = fronts == 1 ? 1 : 100;
-  s.options.grow_at = 97;
-  return s;
-}
 
 /// Entry a of front 0 and a key b of front 1 whose only back bucket is the same; both fronts are full.
 struct reuse {
@@ -90,10 +24,6 @@ reuse back_slot(table_kind table) {
   return out;
 }
 
-/// Keys of one bucket: when it splits, `low` stays, and the other two go up.
-struct trio {
-  std::uint64_t low = 0, up = 0, more = 0;
-};
 trio of_one_pair() {
   key_chooser keys(1);
   const auto goes = [](std::uint64_t where) { return [=](const key_facts& f) { return f.up == where; }; };
@@ -101,56 +31,6 @@ trio of_one_pair() {
   return {low, up, keys.next(goes(1))};
 }
 constexpr std::uint64_t for_two = 100, for_four = 200; // buckets
-
-script put(const std::vector<std::uint64_t>& those) {
-  script all;
-  for (const std::uint64_t key : those) all.push_back({act::insert, key, 5});
-  return all;
-}
-
-/// Entries of the back yard, or of a chain (`in_chain`), whose front bucket has space again: one that stays when buckets split, one that
-/// goes up, and a third key that goes up.
-scenario left_behind(table_kind table, bool in_chain, trio& out) {
-  scenario s = yard(table, in_chain ? 2 : 1);
-  key_chooser keys(in_chain ? 2 : 1);
-  const auto goes = [&](std::uint64_t where) {
-    return keys.next([=](const key_facts& f) {
-      return f.residue == 0 && f.up == where && f.back[0] + f.back[1] == 0 && f.back_up[0] == where;
-    });
-  };
-  out.low = goes(0);
-  out.up = goes(1);
-  out.more = goes(1);
-  keys.fill(0, yards::front_slots, s.passing);
-  if (in_chain) keys.fill(0, yards::back_slots, s.passing, true);
-  s.before = put({out.low, out.up});
-  return s;
-}
-
-/// What threads do beside a thread that resizes.
-std::vector<std::vector<script>> beside(std::uint64_t low, std::uint64_t up, std::uint64_t more) {
-  return {
-      {{{act::find, up}, {act::find, low}, {act::find, more}}},
-      {{{act::scan}}},
-      {{{act::insert, more, 6}, {act::find, more}}, {{act::find, more}, {act::insert, more, 7}}},
-      {{{act::assign, up, 6}, {act::find, up}}, {{act::find, up}, {act::find, up}}},
-      {{{act::erase, up}, {act::insert, up, 6}}, {{act::find, up}, {act::assign, up, 7}}},
-      {{{act::extract, up}, {act::find, up}}, {{act::extract, up}}},
-      {{{act::extract, low}, {act::insert, more, 6}}, {{act::assign, low, 7}, {act::find, low}}},
-      {{{act::update, up, 6}}, {{act::toggle, up, 7}}},
-      {{{act::insert_or_assign, more, 6}}, {{act::insert_or_assign, more, 7}, {act::erase, more}}},
-  };
-}
-void add_beside(std::vector<scenario>& all, const std::string& name, const scenario& like,
-                const std::vector<std::vector<script>>& casts, const script& resizes) {
-  for (const auto& cast : casts) {
-    scenario s = like;
-    s.threads = cast;
-    s.threads.push_back(resizes);
-    s.resizes = 1;
-    add(all, name, std::move(s));
-  }
-}
 
 /// A pair x leaves a slot of the back yard, and y fills it. The words of both make up q, which is not there: it has the first word of x
 /// and its tag, and the second word of y. A third entry, of the front bucket of q, makes lookups of q search the back yard.
@@ -186,6 +66,52 @@ scenario torn_pair() {
   return s;
 }
 
+/// A slot of the front bucket is filled again.
+void add_front_slots(std::vector<scenario>& all, table_kind table) {
+  key_chooser keys(1);
+  const auto any = [](const key_facts&) { return true; };
+  const std::uint64_t a = keys.next(any), b = keys.next(any);
+  const std::vector<std::vector<script>> casts = {
+      {{{act::erase, a}, {act::insert, b, 6}}, {{act::find, a}}},
+      {{{act::erase, a}, {act::insert, b, 6}}, {{act::assign, a, 7}}},
+      {{{act::erase, a}, {act::insert, b, 6}}, {{act::extract, a}}},
+      {{{act::extract, a}, {act::insert, a, 6}}, {{act::find, a}}},
+      {{{act::extract, a}, {act::insert, a, 6}}, {{act::assign, a, 7}, {act::find, a}}},
+  };
+  for (const auto& cast : casts) {
+    scenario s = yard(table, 1);
+    s.before = put({a});
+    s.threads = cast;
+    add(all, "front slot", std::move(s));
+  }
+}
+
+/// An entry x leaves a slot of the back yard, and y, which has the same tag there, fills it. A third entry, of the front bucket of y, makes
+/// lookups of y search the back yard.
+scenario same_back_tag(table_kind table) {
+  const auto facts = [](std::uint64_t key) { return facts_of(key, 2); };
+  const auto suits = [&](std::uint64_t key, std::uint64_t residue) {
+    return facts(key).residue == residue && facts(key).back[0] + facts(key).back[1] == 0;
+  };
+  std::uint64_t y = 2, x = 2, mark = 2;
+  while (!suits(y, 0)) ++y;
+  const std::uint8_t tag = facts(y).tag;
+  while (!suits(x, 1) || yards::back_tag(facts(x).tag) != yards::back_tag(tag)) ++x;
+  while (!suits(mark, 0) || yards::back_tag(facts(mark).tag) == yards::back_tag(tag) ||
+         yards::state::filter_of(facts(mark).tag) != yards::state::filter_of(tag))
+    ++mark;
+  scenario s = yard(table, 2);
+  for (std::uint64_t key = 40000, left[2] = {yards::front_slots, yards::front_slots}; left[0] + left[1] != 0; ++key) {
+    const key_facts f = facts(key);
+    if (left[f.residue] == 0 || f.tag == tag || f.tag == facts(x).tag) continue;
+    s.still.emplace_back(key, 50);
+    --left[f.residue];
+  }
+  s.before = put({mark, x});
+  s.threads = {{{act::erase, x}, {act::insert, y, 6}}, {{act::find, y}}};
+  return s;
+}
+
 } // namespace
 
 /// An entry of the back yard leaves, and its slot is filled with an entry of another front bucket.
@@ -208,6 +134,8 @@ std::vector<scenario> iceberg_reuse() {
       s.threads = cast;
       add(all, "back slot", std::move(s));
     }
+    add_front_slots(all, table);
+    add(all, "same back tag", same_back_tag(table));
   }
   add(all, "torn pair", torn_pair());
   return all;
@@ -279,7 +207,7 @@ std::vector<scenario> iceberg_fronts() {
   for (const table_kind table : iceberg_tables) {
     for (const bool in_chain : {false, true}) {
       trio k{};
-      const scenario s = left_behind(table, in_chain, k);
+      const scenario s = left_behind(table, in_chain ? 2 : 1, in_chain, k);
       add_beside(all, in_chain ? "looked for in a chain" : "looked for in the back", s, {{{{act::find, k.up}}}},
                  {{act::reserve, 0, in_chain ? for_four : for_two}});
       add_beside(all, in_chain ? "from a chain" : "from the back", s, beside(k.low, k.up, k.more),
@@ -324,7 +252,7 @@ std::vector<scenario> iceberg_modifies() {
       s.before.insert(s.before.begin(), {act::reserve, 0, for_two});
       add_beside(all, "modify, merge", s, {cast}, {{act::shrink}});
       trio b{};
-      scenario back = left_behind(table, false, b);
+      scenario back = left_behind(table, 1, false, b);
       const std::vector<script> behind = {{{act::modify, b.up, 8}, {act::find, b.up}},
                                           {verb_number(v, b.up, 6), {act::find, b.up}}};
       back.threads = behind;

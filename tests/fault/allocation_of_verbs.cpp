@@ -97,7 +97,8 @@ protected:
 template <class Line>
 using verb_modes_of =
     join<types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, word_mode>>,
-         types_if<Line::records, mode_of<Line, text_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+         types_if<Line::records, mode_of<Line, text_mode>>, types_if<Line::wide_slots, mode_of<Line, slot_text_mode>>,
+         types_if<Line::tuples || Line::wide_slots, mode_of<Line, tuple_mode>>>;
 using verb_modes = join_over<verb_modes_of, listed_engines>;
 TYPED_TEST_SUITE(allocation_of_verbs, verb_modes);
 

@@ -109,6 +109,47 @@ TYPED_TEST(iceberg_moves, past_a_verb_that_stands_still_at_any_step) {
                           });
 }
 
+template <class Coding>
+migration<Coding> iceberg_shrink_and_growth() {
+  using map = typename Coding::map;
+  return {"shrink, grow", [](map& m) { EXPECT_TRUE(m.reserve(100)); },
+          [](map& m) {
+            EXPECT_TRUE(m.shrink_to_fit());
+            EXPECT_TRUE(m.reserve(100));
+          }};
+}
+/// The mover makes a table smaller, and begins to make it larger again. False: it waits for somebody.
+template <class Coding>
+bool begins_growth_after_shrink(arena<Coding>& a) {
+  const std::size_t large = a.r.map.capacity();
+  for (bool shrunk = false; !shrunk || a.r.map.capacity() < large; shrunk = shrunk || a.r.map.capacity() < large)
+    if (a.r.turns.run(a.mover, 1) != scheduler::stopped::before_step) return false;
+  return true;
+}
+
+/// A verb has read the root; the table shrinks and begins to grow; the verb locks a bucket that is not in use yet, stands still again, and
+/// unlocks it when the growth has ended.
+TYPED_TEST(iceberg_moves, past_a_verb_with_an_older_root_that_stands_still_twice) {
+  random_source random(3900);
+  const std::vector<migration<TypeParam>> all{iceberg_shrink_and_growth<TypeParam>()};
+  for_each_combination_of(all, scripted_acts,
+                          [&](auto& how, auto& where, bool present, act what, const std::string& name) {
+                            for (std::uint64_t i = 1; i < 8; ++i) {
+                              for (std::uint64_t j = 0; j < 16; ++j) {
+                                if (!random.one_in(rarity(3))) continue;
+                                arena<TypeParam> a(how, where, present);
+                                const auto caller = a.caller(what, brought);
+                                (void)a.r.turns.run(caller, i);
+                                if (begins_growth_after_shrink(a)) (void)a.r.turns.run(caller, j);
+                                (void)a.r.turns.ends_alone(a.mover);
+                                a.r.turns.run_until(caller, scheduler::never);
+                                if (!a.ended(name + std::to_string(i) + " " + std::to_string(j))) return false;
+                              }
+                            }
+                            return true;
+                          });
+}
+
 /// A move has thousands of steps, so chance chooses where it stands.
 TYPED_TEST(iceberg_moves, that_stand_still_while_a_verb_runs) {
   random_source random(3700);

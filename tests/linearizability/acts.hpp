@@ -70,7 +70,9 @@ public:
       : client_(m, t), trace_(t), plan_(p), random_(salt) {}
 
   void look(std::uint64_t key) { client_.call(verb::find, key, 0); }
-  static void add(typename Coding::map& m, std::uint64_t key) { (void)m.try_insert(key, Coding::encode(key)); }
+  static void add(typename Coding::map& m, std::uint64_t key) {
+    (void)m.try_insert(key_of<Coding>(key), Coding::encode(key));
+  }
 
   void act_once() {
     const act what = draw_act(random_, plan_);
@@ -172,7 +174,7 @@ void make_noise(typename Coding::map& m, const std::atomic<unsigned>& working, s
   while (working.load() != 0) {
     const std::uint64_t burst = 20 + random.below(200);
     for (std::uint64_t k = 0; k < burst; ++k) actor<Coding>::add(m, first_noise_key + k);
-    for (std::uint64_t k = 0; k < burst; ++k) m.erase(first_noise_key + k);
+    for (std::uint64_t k = 0; k < burst; ++k) m.erase(key_of<Coding>(first_noise_key + k));
     m.shrink_to_fit();
   }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread of a recorded history: calls verbs of a map and writes down what they did, as one verb of the model each;
-// where the API tells which one it was only afterwards, so does the record. Two codings: words in slots and wide values
-// in records. A torn value becomes a number that nobody wrote, so that the checker refuses it.
+// where the API tells which one it was only afterwards, so does the record. The codings: words in slots, wide values in records,
+// and texts for keys. A torn value becomes a number that nobody wrote, so that the checker refuses it.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <cubby/map.hpp>
@@ -51,6 +53,35 @@ struct record_coding {
   static std::uint64_t decode(const value& v) { return v == encode(v.number) ? v.number : torn; }
 };
 
+/// Keys as `slot_text_mode` has them, under the hash that a table of words would use for their numbers.
+template <class NumberHash>
+struct hash_of_text_keys {
+  using is_avalanching = void;
+  using is_transparent = void;
+  std::uint64_t operator()(std::string_view text) const noexcept {
+    std::uint64_t n = 0;
+    for (const char c : text.substr(slot_text_mode<cubby::dlht>::before)) {
+      if (c < '0' || c > '9') break;
+      n = n * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return NumberHash()(n);
+  }
+};
+template <class Engine, class NumberHash>
+struct text_coding {
+  using value = std::uint64_t;
+  using map = cubby::map<std::string, value, Engine, hash_of_text_keys<NumberHash>>;
+  static std::string encode_key(std::uint64_t n) { return slot_text_mode<Engine>::key(n); }
+  static value encode(std::uint64_t n) { return n; }
+  static std::uint64_t decode(const value& v) { return v; }
+};
+/// The key of a table that stands for a number.
+template <class Coding>
+auto key_of(std::uint64_t n) {
+  if constexpr (requires { Coding::encode_key(n); }) return Coding::encode_key(n);
+  else return n;
+}
+
 template <class Coding>
 class client {
 public:
@@ -59,34 +90,38 @@ public:
   client(map& m, trace& t) : handle_(m.handle()), trace_(t) {}
 
   void call(verb what, std::uint64_t key, std::uint64_t number) {
+    const auto named = key_of<Coding>(key);
     take(what, key, number, [&](record& r) {
       switch (what) {
-      case verb::find: return show(r, handle_.find(r.key));
-      case verb::insert: r.ok = handle_.insert(r.key, Coding::encode(number)); return;
-      case verb::assign: r.ok = handle_.assign(r.key, Coding::encode(number)); return;
-      case verb::erase: r.ok = handle_.erase(r.key); return;
-      case verb::extract: return show(r, handle_.extract(r.key));
-      case verb::insert_or_assign: r.ok = handle_.insert_or_assign(r.key, Coding::encode(number)); return;
-      case verb::update: return update(r);
-      case verb::contains: r.ok = handle_.contains(r.key); return;
-      case verb::add: r.ok = handle_.insert_or_add(r.key, Coding::encode(number)); return;
+      case verb::find: return show(r, handle_.find(named));
+      case verb::insert: r.ok = handle_.insert(named, Coding::encode(number)); return;
+      case verb::assign: r.ok = handle_.assign(named, Coding::encode(number)); return;
+      case verb::erase: r.ok = handle_.erase(named); return;
+      case verb::extract: return show(r, handle_.extract(named));
+      case verb::insert_or_assign: r.ok = handle_.insert_or_assign(named, Coding::encode(number)); return;
+      case verb::update: return update(r, named);
+      case verb::contains: r.ok = handle_.contains(named); return;
+      case verb::add: r.ok = handle_.insert_or_add(named, Coding::encode(number)); return;
       default: return;
       }
     });
   }
 
   void visit(std::uint64_t key) {
+    const auto named = key_of<Coding>(key);
     take(verb::find, key, 0,
-         [&](record& r) { r.ok = handle_.visit(key, [&](const value& v) { r.result = Coding::decode(v); }) == 1; });
+         [&](record& r) { r.ok = handle_.visit(named, [&](const value& v) { r.result = Coding::decode(v); }) == 1; });
   }
 
-  /// In tables without records, which have no references, a visit.
+  /// In tables without references, a visit. A reference into a slot says that the key is there; the value may change under it.
   void find_ref(std::uint64_t key) {
-    if constexpr (map::mode == cubby::storage_mode::records) {
-      take(verb::find, key, 0, [&](record& r) {
-        const value* const v = handle_.find_ref(key);
+    constexpr bool in_slots = cubby::detail::contract::stable<typename map::engine_type>;
+    if constexpr (map::mode == cubby::storage_mode::records || in_slots) {
+      const auto named = key_of<Coding>(key);
+      take(in_slots ? verb::contains : verb::find, key, 0, [&](record& r) {
+        const value* const v = handle_.find_ref(named);
         r.ok = v != nullptr;
-        if (r.ok) r.result = Coding::decode(*v);
+        if (r.ok && !in_slots) r.result = Coding::decode(*v);
         handle_.unpin();
       });
     } else {
@@ -95,21 +130,24 @@ public:
   }
 
   void try_emplace(std::uint64_t key, std::uint64_t number) {
-    take(verb::insert, key, number, [&](record& r) { r.ok = handle_.try_emplace(key, Coding::encode(number)); });
+    const auto named = key_of<Coding>(key);
+    take(verb::insert, key, number, [&](record& r) { r.ok = handle_.try_emplace(named, Coding::encode(number)); });
   }
 
   void try_insert(std::uint64_t key, std::uint64_t number) {
-    take(verb::insert, key, number, [&](record& r) { say_how(r, handle_.try_insert(key, Coding::encode(number))); });
+    const auto named = key_of<Coding>(key);
+    take(verb::insert, key, number, [&](record& r) { say_how(r, handle_.try_insert(named, Coding::encode(number))); });
   }
 
   void upsert(std::uint64_t key, std::uint64_t number) {
+    const auto named = key_of<Coding>(key);
     take(verb::insert, key, number, [&](record& r) {
       std::uint64_t before = 0;
       const auto replace = [&](const value& v) {
         before = Coding::decode(v);
         return Coding::encode(number);
       };
-      const bool inserted = handle_.insert_or_update(key, replace, Coding::encode(number));
+      const bool inserted = handle_.insert_or_update(named, replace, Coding::encode(number));
       r.ok = true;
       if (inserted) return;
       r.what = verb::update;
@@ -124,10 +162,11 @@ public:
 
   /// compute that wants one thing when the key is there and another when it is not.
   void compute(std::uint64_t key, std::uint64_t number, cubby::action there, cubby::action not_there) {
+    const auto named = key_of<Coding>(key);
     take(verb::insert, key, number, [&](record& r) {
       bool found = false;
       std::uint64_t before = 0;
-      const cubby::change did = handle_.compute(key, [&](const value* v) -> cubby::computed<value> {
+      const cubby::change did = handle_.compute(named, [&](const value* v) -> cubby::computed<value> {
         found = v != nullptr;
         if (found) before = Coding::decode(*v);
         const cubby::action wanted = found ? there : not_there;
@@ -144,9 +183,10 @@ public:
 
   /// Erases what is there if its number is even: a find of the value that stayed, or an extract of the one that left.
   void erase_if_even(std::uint64_t key) {
+    const auto named = key_of<Coding>(key);
     take(verb::extract, key, 0, [&](record& r) {
       bool asked = false;
-      const bool erased = handle_.erase_if(key, [&](const value& v) {
+      const bool erased = handle_.erase_if(named, [&](const value& v) {
         asked = true;
         r.result = Coding::decode(v);
         return r.result % 2 == 0;
@@ -168,10 +208,11 @@ public:
   void reserve_then(bool commit, std::uint64_t key, std::uint64_t number)
     requires(map::capabilities.shadow_insert)
   {
-    auto reservation = decltype(handle_.shadow_insert(key, Coding::encode(number))){};
+    const auto named = key_of<Coding>(key);
+    auto reservation = decltype(handle_.shadow_insert(named, Coding::encode(number))){};
     bool got = false;
     take(verb::shadow_insert, key, number, [&](record& r) {
-      reservation = handle_.shadow_insert(key, Coding::encode(number));
+      reservation = handle_.shadow_insert(named, Coding::encode(number));
       got = static_cast<bool>(reservation);
       say_how(r, reservation.how());
     });
@@ -185,14 +226,19 @@ public:
   /// Looks different keys up in one call.
   void look_up(bool visit, std::span<const std::uint64_t> keys) {
     std::vector<record> all(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) all[i].key = keys[i];
-    trace_.take_group(grouping::unordered, all, [&] { visit ? visit_batch(all, keys) : find_batch(all, keys); });
+    std::vector<typename map::key_type> named;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      all[i].key = keys[i];
+      named.push_back(key_of<Coding>(keys[i]));
+    }
+    trace_.take_group(grouping::unordered, all, [&] { visit ? visit_batch(all, named) : find_batch(all, named); });
   }
 
   /// `execute`: the records carry verbs (put, not insert_or_assign; extract, not erase), keys and arguments.
   void execute(std::span<record> wanted, bool stop_at_first_failure) {
     std::vector<typename map::request_type> requests;
-    for (const record& r : wanted) requests.push_back({request_verb(r.what), r.key, Coding::encode(r.argument)});
+    for (const record& r : wanted)
+      requests.push_back({request_verb(r.what), key_of<Coding>(r.key), Coding::encode(r.argument)});
     std::vector<typename map::reply_type> replies(wanted.size());
     trace_.take_group(stop_at_first_failure ? grouping::stopping : grouping::ordered, wanted, [&] {
       handle_.execute(requests, replies,
@@ -206,12 +252,13 @@ public:
   void one_by_one(std::span<record> wanted) {
     trace_.take_group(grouping::ordered, wanted, [&] {
       for (record& r : wanted) {
+        const auto named = key_of<Coding>(r.key);
         switch (r.what) {
-        case verb::find: show(r, handle_.find(r.key)); break;
-        case verb::insert: r.ok = handle_.insert(r.key, Coding::encode(r.argument)); break;
-        case verb::assign: r.ok = handle_.assign(r.key, Coding::encode(r.argument)); break;
-        case verb::extract: show(r, handle_.extract(r.key)); break;
-        default: (void)handle_.insert_or_assign(r.key, Coding::encode(r.argument)); r.ok = true;
+        case verb::find: show(r, handle_.find(named)); break;
+        case verb::insert: r.ok = handle_.insert(named, Coding::encode(r.argument)); break;
+        case verb::assign: r.ok = handle_.assign(named, Coding::encode(r.argument)); break;
+        case verb::extract: show(r, handle_.extract(named)); break;
+        default: (void)handle_.insert_or_assign(named, Coding::encode(r.argument)); r.ok = true;
         }
       }
     });
@@ -241,14 +288,15 @@ private:
     r.ok = got.has_value();
     if (got) r.result = Coding::decode(*got);
   }
-  void update(record& r) {
-    r.ok = handle_.update(r.key, [&](const value& v) {
+  template <class Key>
+  void update(record& r, const Key& named) {
+    r.ok = handle_.update(named, [&](const value& v) {
       r.result = Coding::decode(v);
       return Coding::encode(r.argument);
     });
   }
 
-  void find_batch(std::span<record> all, std::span<const std::uint64_t> keys) {
+  void find_batch(std::span<record> all, std::span<const typename map::key_type> keys) {
     std::vector<value> values(keys.size());
     const auto found = std::make_unique<bool[]>(keys.size());
     handle_.find_batch(keys, values, {found.get(), keys.size()});
@@ -257,7 +305,7 @@ private:
       if (found[i]) all[i].result = Coding::decode(values[i]);
     }
   }
-  void visit_batch(std::span<record> all, std::span<const std::uint64_t> keys) {
+  void visit_batch(std::span<record> all, std::span<const typename map::key_type> keys) {
     handle_.visit_batch(keys, [&](std::size_t i, const value* v) {
       all[i].ok = v != nullptr;
       if (v != nullptr) all[i].result = Coding::decode(*v);

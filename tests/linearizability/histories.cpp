@@ -25,10 +25,16 @@ template <class Line>
 using usual_word_coding = word_coding<typename Line::engine, typename hashes_of<typename Line::engine>::usual>;
 template <class Line>
 using hot_record_coding = record_coding<typename Line::engine, typename hashes_of<typename Line::engine>::hot>;
+/// Texts in slots: short ones and those with key records, usual and hot.
 template <class Line>
-using codings_of = join<types_if<Line::records && Line::shared, usual_word_coding<Line>>,
-                        types_if<Line::records && Line::shared && !Line::lookups_lock, hot_record_coding<Line>>,
-                        types_if<Line::tuples, record_coding<typename Line::engine>, hot_record_coding<Line>>>;
+using texts_of =
+    types_if<Line::wide_slots, text_coding<typename Line::engine, typename hashes_of<typename Line::engine>::usual>,
+             text_coding<typename Line::engine, typename hashes_of<typename Line::engine>::hot>>;
+template <class Line>
+using codings_of =
+    join<types_if<Line::records && Line::shared, usual_word_coding<Line>>,
+         types_if<Line::records && Line::shared && !Line::lookups_lock, hot_record_coding<Line>>, texts_of<Line>,
+         types_if<Line::tuples, record_coding<typename Line::engine>, hot_record_coding<Line>>>;
 /// The default engine also with what most users have: spread records, crowded words, and a set.
 using more_codings = ::testing::Types<record_coding<cubby::dlht>, word_coding<cubby::dlht, clustered_hash>,
                                       set_coding<cubby::dlht, clustered_hash>>;

@@ -27,7 +27,7 @@ struct recorder {
   bool shared; // by threads
 };
 
-/// The recorders of a line of the list: words and records, each also with all hot keys in one place; tuples.
+/// The recorders of a line of the list: words and records, each also with all hot keys in one place; texts in slots; tuples.
 template <class Line>
 void add_recorders(std::vector<recorder>& all) {
   using engine = typename Line::engine;
@@ -39,6 +39,11 @@ void add_recorders(std::vector<recorder>& all) {
     if constexpr (Line::shared && !Line::lookups_lock) {
       all.push_back({name + "-words-hot", &record_history<word_coding<engine, hot>>, true});
       all.push_back({name + "-records-hot", &record_history<record_coding<engine, hot>>, true});
+    }
+    if constexpr (Line::wide_slots) {
+      using usual = typename hashes_of<engine>::usual;
+      all.push_back({name + "-texts", &record_history<text_coding<engine, usual>>, Line::shared});
+      all.push_back({name + "-texts-hot", &record_history<text_coding<engine, hot>>, Line::shared});
     }
   } else if constexpr (Line::tuples) {
     all.push_back({name, &record_history<record_coding<engine>>, Line::shared});

@@ -3,6 +3,7 @@
 // capability that an engine has.
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <fstream>
 #include <map>
@@ -12,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cubby/durable_map.hpp>
+
 #include "engines.hpp"
 
 namespace cubby_test::capability_tests {
@@ -20,10 +23,35 @@ namespace {
 using cubby::capability_set;
 using flag = bool capability_set::*;
 
-/// The columns, by the name in the README.
-template <class... Lines> std::map<std::string, capability_set> columns(::testing::Types<Lines...>) {
-  return {{std::string("`") + Lines::name + "`", Lines::capabilities}...};
+/// What a column says: the capabilities of the tables, and whether they are in a file.
+struct column {
+  capability_set has;
+  bool survives = false;
+};
+
+/// Whether a table can be made durable by a call, and says what it survives.
+template <class Table>
+constexpr bool survives = requires(Table& t) {
+  { t.sync() } -> std::same_as<bool>;
+  { t.close() } -> std::same_as<bool>;
+  { t.domain() } -> std::same_as<cubby::persistence>;
+};
+template <class Engine>
+constexpr bool engine_survives() {
+  if constexpr (std::is_same_v<Engine, cubby::partitioned>)
+    return survives<cubby::delegated_map<std::uint64_t, std::uint64_t>>;
+  else return survives<cubby::map<std::uint64_t, std::uint64_t, Engine>>;
 }
+
+/// The columns, by the name in the README.
+template <class... Lines> std::map<std::string, column> columns(::testing::Types<Lines...>) {
+  using durable = cubby::durable_map<std::uint64_t, std::uint64_t>;
+  return {{std::string("`") + Lines::name + "`", {Lines::capabilities, engine_survives<typename Lines::engine>()}}...,
+          {"`durable_map`", {durable::capabilities, survives<durable>}}};
+}
+
+/// The row that is about no capability of an engine.
+constexpr const char* survival = "survives its process, and with `sync` a power cut";
 
 /// What a row is about, by its words in the README.
 std::map<std::string, flag> meanings() {
@@ -87,19 +115,21 @@ TEST(capabilities, readme_says_of_each_engine_what_it_says_of_itself) {
   ASSERT_GT(table.size(), 1u) << "the README has no table of engines";
   const auto all = columns(cubby_test::listed_engines{});
   const auto words = meanings();
-  ASSERT_EQ(table[0].size(), all.size() + 1) << "a column for each engine";
+  ASSERT_EQ(table[0].size(), all.size() + 1) << "a column for each engine, and for durable maps";
   std::set<std::string> rows;
   for (std::size_t r = 1; r < table.size(); ++r) {
     const std::string& row = table[r][0];
-    ASSERT_TRUE(words.contains(row)) << "the README has an unknown row: " << row;
+    ASSERT_TRUE(row == survival || words.contains(row)) << "the README has an unknown row: " << row;
     EXPECT_TRUE(rows.insert(row).second) << row << " is there twice";
     ASSERT_EQ(table[r].size(), table[0].size()) << row;
     for (std::size_t c = 1; c < table[0].size(); ++c) {
       ASSERT_TRUE(all.contains(table[0][c])) << "the README has an unknown engine: " << table[0][c];
-      EXPECT_EQ(table[r][c], all.at(table[0][c]).*words.at(row) ? "yes" : "-") << row << ", " << table[0][c];
+      const column& said = all.at(table[0][c]);
+      const bool has = row == survival ? said.survives : said.has.*words.at(row);
+      EXPECT_EQ(table[r][c], has ? "yes" : "-") << row << ", " << table[0][c];
     }
   }
-  EXPECT_EQ(rows.size(), words.size()) << "the README lacks a row";
+  EXPECT_EQ(rows.size(), words.size() + 1) << "the README lacks a row";
 }
 
 } // namespace

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The durable tables under the crash states: words, tuples, keys alone, and texts. Keys and values stand for tokens, so that one oracle
+// judges them all. The hash puts crowds of keys into one bucket of a tiny table, and chooses whether a doubling parts them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <cubby/durable_map.hpp>
+
+#include "crash/oracle.hpp"
+#include "support/random.hpp"
+
+namespace cubby_test::crash {
+
+/// Keys from here on share a bucket, its back buckets and its chain, at every size of the table.
+inline constexpr token crowd = 1000;
+/// Keys from here on share a front bucket until the table doubles. Then some of them go, and some stay.
+inline constexpr token parting = 2000;
+
+inline std::uint64_t hash_of(token key) {
+  if (key >= parting) return splitmix(key % 8) << 32 >> 32 | std::uint64_t{5} << 56;
+  return key >= crowd ? 5 : splitmix(key);
+}
+/// A value that stands for no token.
+inline constexpr token torn_value = ~token{0};
+
+struct word_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept { return hash_of(key); }
+};
+struct tuple_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(const std::array<std::uint64_t, 2>& key) const noexcept { return hash_of(key[0]); }
+};
+struct text_hash {
+  using is_avalanching = void;
+  using is_transparent = void;
+  std::uint64_t operator()(std::string_view key) const noexcept {
+    token number = 0;
+    for (const char c : key.substr(0, key.find('.'))) number = number * 10 + static_cast<token>(c - '0');
+    return hash_of(number);
+  }
+};
+
+/// Carries out a call on a map or a handle of one.
+template <class Coding, class Face> answer call_map(Face& m, const call& c) {
+  const auto key = Coding::key(c.key);
+  const auto sum = [&](const auto& v) { return Coding::value(Coding::token_of(v) + c.value); };
+  switch (c.what) {
+  case verb::find: {
+    const auto got = m.find(key);
+    if (!got) return {};
+    return {true, Coding::token_of(*got)};
+  }
+  case verb::insert: return {m.insert(key, Coding::value(c.value)), {}};
+  case verb::assign: return {m.assign(key, Coding::value(c.value)), {}};
+  case verb::update: return {m.update(key, sum), {}};
+  case verb::modify: return {m.modify(key, [&](auto& v) { v = sum(v); }), {}};
+  case verb::insert_or_assign: return {m.insert_or_assign(key, Coding::value(c.value)), {}};
+  case verb::erase: return {m.erase(key), {}};
+  }
+  return {};
+}
+template <class Coding> struct map_coding {
+  static constexpr bool has_values = true;
+  static constexpr bool in_records = false;
+  template <class Face> static answer run(Face& m, const call& c) { return call_map<Coding>(m, c); }
+  template <class Table, class F> static void each(const Table& m, F f) {
+    m.visit_all([&](const auto& k, const auto& v) { f(Coding::token_of_key(k), Coding::token_of(v)); });
+  }
+  static std::uint64_t block_bytes(token, token) { return 0; }
+};
+
+struct words : map_coding<words> {
+  using table = cubby::durable_map<std::uint64_t, std::uint64_t, word_hash>;
+  static constexpr bool has_zero_key = true;
+  static std::uint64_t key(token t) { return t; }
+  static std::uint64_t value(token t) { return t; }
+  static token token_of_key(std::uint64_t k) { return k; }
+  static token token_of(std::uint64_t v) { return v; }
+};
+struct tuples : map_coding<tuples> {
+  using table = cubby::durable_map<std::array<std::uint64_t, 2>, std::uint64_t, tuple_hash>;
+  static constexpr bool has_zero_key = false;
+  static std::array<std::uint64_t, 2> key(token t) { return {t, ~t}; }
+  static std::uint64_t value(token t) { return t; }
+  static token token_of_key(const std::array<std::uint64_t, 2>& k) { return k[1] == ~k[0] ? k[0] : torn_value; }
+  static token token_of(std::uint64_t v) { return v; }
+};
+/// Keys alone. The value of each is 1.
+struct keys {
+  using table = cubby::durable_set<std::uint64_t, word_hash>;
+  static constexpr bool has_values = false;
+  static constexpr bool in_records = false;
+  static constexpr bool has_zero_key = true;
+  template <class Face> static answer run(Face& m, const call& c) {
+    switch (c.what) {
+    case verb::insert: return {m.insert(c.key), {}};
+    case verb::erase: return {m.erase(c.key), {}};
+    default: return m.contains(c.key) ? answer{true, 1} : answer{};
+    }
+  }
+  template <class Table, class F> static void each(const Table& m, F f) {
+    m.visit_all([&](const auto& k) { f(k, token{1}); });
+  }
+  static std::uint64_t block_bytes(token, token) { return 0; }
+};
+/// Texts, in records of one line to several.
+struct texts : map_coding<texts> {
+  using table = cubby::durable_map<std::string, std::string, text_hash>;
+  static constexpr bool in_records = true;
+  static constexpr bool has_zero_key = false;
+  static std::string key(token t) { return padded(t, t % 3 * 25); }
+  static std::string value(token t) { return padded(t, t % 5 * 20); }
+  static token token_of_key(const std::string& k) { return parsed(k, key); }
+  static token token_of(const std::string& v) { return parsed(v, value); }
+  static std::uint64_t block_bytes(token k, token v) {
+    namespace size = cubby::detail::block_size;
+    return size::of(
+        size::number_for(sizeof(cubby::detail::pool_layout::record_header) + key(k).size() + value(v).size()));
+  }
+
+private:
+  static std::string padded(token t, std::size_t more) {
+    return std::to_string(t) + "." + std::string(more, static_cast<char>('a' + t % 26));
+  }
+  static token parsed(const std::string& text, std::string (*make)(token)) {
+    const token t = std::strtoull(text.c_str(), nullptr, 10);
+    return make(t) == text ? t : torn_value;
+  }
+};
+
+} // namespace cubby_test::crash
+
+template <> inline constexpr std::uint64_t cubby::hash_is_stable<cubby_test::crash::word_hash> = 1;
+template <> inline constexpr std::uint64_t cubby::hash_is_stable<cubby_test::crash::tuple_hash> = 2;
+template <> inline constexpr std::uint64_t cubby::hash_is_stable<cubby_test::crash::text_hash> = 3;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Long churn: a table whose live set stays the same takes a file of bounded size.
+#include <gtest/gtest.h>
+
+#include "durable/files.hpp"
+#include "durable/kinds.hpp"
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+template <class Kind> class durable_churn : public testing::Test {};
+using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs>;
+TYPED_TEST_SUITE(durable_churn, kinds);
+
+/// A live set that stays the same takes a file that stays the same: of erased and replaced entries, of moves, and of many openings.
+TYPED_TEST(durable_churn, of_a_constant_live_set_takes_no_more_space) {
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  using K = typename TypeParam::key_type;
+  using V = typename TypeParam::mapped_type;
+  const std::uint64_t rounds = scaled(24);
+  std::size_t bytes = 0;
+  for (std::uint64_t opening = 0; opening < 3; ++opening) {
+    const auto t = must_open<typename TypeParam::table>(path);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      const std::uint64_t first = (opening * rounds + round) * 500;
+      for (std::uint64_t n = first; n < first + 2000; ++n) t->insert_or_assign(key_of<K>(n), value_of<V>(n % 100));
+      for (std::uint64_t n = first; n < first + 500; ++n) EXPECT_TRUE(t->erase(key_of<K>(n)));
+      EXPECT_TRUE(t->sync());
+      if (round % 8 == 7) (void)t->shrink_to_fit();
+      if (opening == 0 && round == rounds / 2) bytes = t->stats().file_bytes;
+    }
+    EXPECT_EQ(t->size(), 1500U);
+    EXPECT_LE(t->stats().file_bytes, bytes * 3 / 2) << "opening " << opening;
+  }
+}
+
+} // namespace
+} // namespace cubby_test

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios over iceberg tables that move when the threads begin: a script takes one unit of the move, so that the move goes on behind
+// it. A lookup then stands still but once to miss what the unit moves.
+#include "explore/iceberg_keys.hpp"
+#include "explore/scenarios.hpp"
+
+namespace cubby_test {
+namespace {
+
+constexpr std::uint64_t fronts = 2; // a move has two units; the first is that of the keys
+constexpr call doubles{act::resize, 0, 2 * fronts}, halves{act::resize, 0, fronts}, one_unit{act::pass, 0, 1};
+
+void add_under_way(std::vector<scenario>& all, const std::string& name, const scenario& like,
+                   const std::vector<std::vector<script>>& casts, const script& mover = {one_unit}) {
+  for (const auto& cast : casts) {
+    scenario s = like;
+    s.threads = cast;
+    s.threads.push_back(mover);
+    add(all, name, std::move(s));
+  }
+}
+
+trio of_the_first_unit() {
+  key_chooser keys(fronts);
+  const auto goes = [](std::uint64_t where) {
+    return [=](const key_facts& f) { return f.residue == 0 && f.up == where; };
+  };
+  const std::uint64_t low = keys.next(goes(0)), up = keys.next(goes(1));
+  return {low, up, keys.next(goes(1))};
+}
+
+/// Keys of the first back bucket: `up` goes up when it splits, and `low` stays; their other back bucket is of the second unit. `more` goes up
+/// and has no other one.
+struct back_keys {
+  std::uint64_t up = 0, low = 0, more = 0;
+};
+/// The front bucket is full of entries that go where the keys go.
+back_keys behind_a_full_front(scenario& s, std::uint64_t where) {
+  key_chooser keys(fronts);
+  const auto goes = [&](std::uint64_t back_where, std::uint64_t other) {
+    return keys.next([=](const key_facts& f) {
+      const bool second = f.back[1] == other && (other == 1 || f.back_up[1] == back_where);
+      return f.residue == 0 && f.up == where && f.back[0] == 0 && second && f.back_up[0] == back_where;
+    });
+  };
+  const back_keys out{goes(1, 1), goes(0, 1), goes(1, 0)};
+  for (std::uint64_t key = 60000; s.still.size() != yards::front_slots; ++key) {
+    const key_facts f = facts_of(key, fronts);
+    const bool same_tag =
+        f.tag % 64 == facts_of(out.up, fronts).tag % 64 || f.tag % 64 == facts_of(out.low, fronts).tag % 64;
+    if (f.residue == 0 && f.up == where && !same_tag) s.still.emplace_back(key, 50);
+  }
+  return out;
+}
+
+/// A key whose front bucket and back bucket are full, and another one of the same front bucket. The move begins with the threads.
+scenario into_a_chain(table_kind table) {
+  scenario s = yard(table, fronts);
+  key_chooser keys(fronts);
+  const std::uint64_t late =
+      keys.next([](const key_facts& f) { return f.residue == 0 && f.back[0] + f.back[1] == 0 && !f.odd_chain; });
+  const std::uint64_t next =
+      keys.next([&](const key_facts& f) { return f.residue == 0 && f.up == facts_of(late, fronts).up; });
+  keys.fill(0, yards::front_slots, s.still);
+  keys.fill(0, yards::back_slots, s.still, 0);
+  s.threads = {{{act::insert, late, 6}, {act::find, late}},
+               {doubles, {act::pass, 0, fronts}, {act::insert, next, 7}, {act::find, late}}};
+  return s;
+}
+
+std::vector<std::vector<script>> beside_one(std::uint64_t key) {
+  return {
+      {{{act::find, key}}},
+      {{{act::assign, key, 6}, {act::find, key}}},
+      {{{act::extract, key}, {act::find, key}}},
+      {{{act::insert, key, 6}}},
+      {{{act::toggle, key, 7}}},
+  };
+}
+/// One thread beside the mover, and two.
+void add_both(std::vector<scenario>& all, const std::string& what, const scenario& like, const trio& k) {
+  for (const std::uint64_t key : {k.low, k.up}) add_under_way(all, "under way, " + what, like, beside_one(key));
+  add_under_way(all, "under way, " + what, like, {{{{act::insert, k.more, 6}, {act::find, k.more}}}, {{{act::scan}}}});
+  std::vector<std::vector<script>> two = beside(k.low, k.up, k.more);
+  std::erase_if(two, [](const auto& cast) { return cast.size() == 1; });
+  add_under_way(all, "two under way, " + what, like, two);
+}
+
+} // namespace
+
+/// A growth of which one unit is moved: front buckets that split, entries that come to the front from the back yard or a chain, and
+/// a back bucket that splits because the front is full.
+std::vector<scenario> iceberg_growth_under_way() {
+  std::vector<scenario> all;
+  const trio k = of_the_first_unit();
+  for (const table_kind table : iceberg_tables) {
+    scenario s = yard(table, fronts);
+    s.before = put({k.low, k.up});
+    s.at_last = {doubles};
+    add_both(all, "split", s, k);
+    // The slot that `up` leaves is filled again.
+    key_chooser others(fronts);
+    const std::uint64_t next = others.next(
+        [&](const key_facts& f) { return f.residue == 0 && f.up == 0 && f.tag != facts_of(k.low, fronts).tag; });
+    add_under_way(all, "under way, slot", s, {{{{act::find, k.up}}}, {{{act::assign, k.up, 6}}}},
+                  {one_unit, {act::insert, next, 7}});
+    for (const bool in_chain : {false, true}) {
+      trio b{};
+      scenario behind = left_behind(table, fronts, in_chain, b);
+      behind.at_last = {doubles};
+      const std::string name = in_chain ? "under way, chain" : "under way, to the front";
+      add_under_way(all, name, behind, beside_one(b.low));
+      add_under_way(all, name, behind, beside_one(b.up));
+      // The front bucket has split before, with the first unit; the second one has the back buckets.
+      scenario late = left_behind(table, fronts, in_chain, b, 1);
+      late.at_last = {doubles, {act::assign, b.low, 5}};
+      add_under_way(all, in_chain ? "under way, late chain" : "under way, late", late, beside_one(b.low));
+    }
+    scenario full = yard(table, fronts);
+    const back_keys two = behind_a_full_front(full, 0);
+    full.before = put({two.up});
+    full.at_last = {doubles};
+    add_under_way(all, "under way, back", full, beside_one(two.up));
+    add_under_way(all, "under way, back", full, {{{{act::insert, two.more, 6}, {act::find, two.more}}}});
+    add_under_way(all, "under way, kept behind", full, {{{{act::find, two.up}}}},
+                  {{act::pass, 0, fronts}, {act::insert, two.low, 7}, {act::find, two.up}});
+    add(all, "under way, into a chain", into_a_chain(table));
+    add_under_way(all, "under way, back slot", full, {{{{act::find, two.up}}}}, {one_unit, {act::insert, two.low, 7}});
+  }
+  return all;
+}
+
+/// A shrink of which one unit is moved: front buckets that merge, and a back bucket that merges.
+std::vector<scenario> iceberg_shrink_under_way() {
+  std::vector<scenario> all;
+  const trio k = of_the_first_unit();
+  for (const table_kind table : iceberg_tables) {
+    scenario s = yard(table, fronts);
+    s.before = {{act::reserve, 0, 200}};
+    for (const call& c : put({k.low, k.up})) s.before.push_back(c);
+    s.at_last = {halves};
+    add_both(all, "merge", s, k);
+    scenario full = yard(table, fronts);
+    const back_keys two = behind_a_full_front(full, 1);
+    full.before = {{act::reserve, 0, 200}, {act::insert, two.up, 5}};
+    full.at_last = {halves};
+    add_under_way(all, "under way, back merge", full, beside_one(two.up));
+  }
+  return all;
+}
+
+} // namespace cubby_test
