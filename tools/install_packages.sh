@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian or Ubuntu packages that `make demo`, `make test` or `make verify` needs and that are missing; names
+# Installs the Debian or Ubuntu packages that `make demo`, `make test`, `make verify` or bench_stores needs and that are missing; names
 # each one first. Touches nothing when all are there. Exit 2: the packages cannot be had here, and the message names them.
 set -eu
 
@@ -10,16 +10,18 @@ gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox bowtie2-examples"
 test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"
 kmer_test_packages="jellyfish kmc samtools tabix bowtie-examples"
+store_packages="liblmdb-dev librocksdb-dev" # rivals of bench_stores
 verify_packages="spin art-nextgen-simulation-tools"
 go_packages="golang-go" # only where there is no Go from elsewhere
 
 case "${1:-}" in
   demo) wanted="$build_packages $program_packages $gtest_packages $demo_packages" ;;
   test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages" ;;
+  stores) wanted="$build_packages $program_packages $gtest_packages $store_packages" ;;
   verify)
     wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $verify_packages"
     command -v go >/dev/null 2>&1 || wanted="$wanted $go_packages" ;;
-  *) echo "usage: $0 demo|test|verify" >&2; exit 2 ;;
+  *) echo "usage: $0 demo|test|stores|verify" >&2; exit 2 ;;
 esac
 
 is_installed() {

@@ -16,6 +16,8 @@ VERBS = {
     "dlht_text": ["find", "miss", "insert", "upsert", "erase", "find_batch", "miss_batch"],
     "dramhit": ["find", "miss", "insert", "assign", "erase", "pipelined_find", "pipelined_add"],
     "dramhit_tuples": ["find", "insert", "assign"],
+    "iceberg": ["find", "miss", "insert", "assign", "erase", "find_batch"],
+    "iceberg_text": ["find", "miss", "insert", "upsert", "erase", "find_batch", "miss_batch"],
     "relativistic": ["find", "insert", "assign", "erase"],
 }
 COUNT = 32 * 1024

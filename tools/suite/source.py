@@ -25,7 +25,7 @@ USER = "tests/consumer/main.cpp"
 USER_SIZE = "tests/consumer/small_user.cpp"
 # The files that see most of the headers; the others would cost minutes and show the same.
 TIDY_UNITS = ["examples/coroutines.cpp", "examples/custom.cpp", "examples/hot_counts.cpp"]
-TIDY_UNITS += [f"apps/{name}.cpp" for name in ("bench/arena", "bench/report", "kmer/count")]
+TIDY_UNITS += [f"apps/{name}.cpp" for name in ("bench/arena", "bench/report", "kmer/count", "store/load")]
 MORE_TIDY_UNITS = [f"apps/{name}.cpp" for name in ("main", "bench/options", "bench/session")]  # in `make verify`
 MORE_TIDY_UNITS += ["examples/config.cpp", "examples/routes.cpp"]
 MORE_TIDY_UNITS += [f"apps/kmer/{name}.cpp" for name in ("combine", "run", "show", "store", "text_parser")]

@@ -7,7 +7,7 @@ import pkgutil
 
 # The order in which they run; a module that is not named here runs last. One that is named and missing has been lost,
 # which is a failure.
-ORDER = ["tests", "sanitizers", "builds", "models", "mutants", "interleavings", "histories", "fuzz", "kmers"]
+ORDER = ["tests", "sanitizers", "builds", "models", "mutants", "interleavings", "histories", "durable", "fuzz", "kmers"]
 
 
 def names():

@@ -17,7 +17,7 @@ def run(shell):
     shell.configure("clang-release")
     shell.build("clang-release", *tests.PROGRAMS)
     optimised = tests.ctest(shell, "clang-release", "-R", "^cubby_tests")
-    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|kmer)|example)")
+    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|kmer|store)|example)")
     tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
     cross = tests.cross(shell, "cubby_tests")
     return f"built without a warning; clang-tidy: {tidy}; programs and examples: {programs}; optimised: {optimised}; AArch64: {cross}"
