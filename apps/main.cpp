@@ -11,6 +11,7 @@
 #include "bench/bench.hpp"
 #include "console.hpp"
 #include "kmer/command.hpp"
+#include "store/command.hpp"
 
 namespace {
 
@@ -52,8 +53,10 @@ int main(int argc, char** argv) {
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);
   const kmer::commands kmers(program);
+  const store::commands stores(program);
   if (const char* const unknown = unknown_command(program, argc, argv, 1)) {
-    console::say("cubby: '{}' is no command; see cubby {}--help\n", unknown, unknown == argv[1] ? "" : "kmer ");
+    console::say("cubby: '{}' is no command; see cubby {}--help\n", unknown,
+                 unknown == argv[1] ? "" : std::string(argv[1]) + " ");
     return 2;
   }
   try {
@@ -61,9 +64,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return answer(program, e);
     const std::string usual = command.parsed() ? "cubby bench --help" : "cubby --help";
-    console::say("cubby: {}; see {}\n", e.what(), kmers.chosen() ? kmers.help() : usual);
+    console::say("cubby: {}; see {}\n", e.what(),
+                 kmers.chosen()    ? kmers.help()
+                 : stores.chosen() ? stores.help()
+                                   : usual);
     return 2;
   }
   if (kmers.chosen()) return kmers.run();
+  if (stores.chosen()) return stores.run();
   return command.parsed() ? bench::run_command(raw) : 2;
 }

@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import unittest
 
+from refusals import RefusedCase
+
 PROGRAM = ""
 GENOME = pathlib.Path("/usr/share/doc/bowtie/examples/genomes/NC_008253.fna.gz")
 READS = pathlib.Path("/usr/share/doc/bowtie2/examples/reads")
@@ -60,8 +62,10 @@ def load_tests(_loader, suite, _pattern):
     return unittest.TestSuite(list(each_test(suite))[which - 1::shares])
 
 
-class Folder(unittest.TestCase):
+class Folder(RefusedCase):
     """A test with a folder of its own."""
+
+    program = staticmethod(cubby)
 
     def setUp(self):
         kept = tempfile.TemporaryDirectory()
@@ -97,14 +101,6 @@ class Folder(unittest.TestCase):
 
     def counted(self, *inputs, **how):
         return self.dump(self.count(*inputs, **how))
-
-    def refused(self, *arguments, says, status=2, **options):
-        done = cubby(*arguments, **options)
-        text = done.stderr.decode()
-        self.assertEqual(done.returncode, status, (arguments, text))
-        self.assertEqual(text.count("\n"), 1, text)
-        for part in (says,) if isinstance(says, str) else says:
-            self.assertIn(part, text)
 
     def jellyfish(self, *inputs, k, canonical=True, least=1):
         """Sorted lines of `jellyfish dump -c`, of k-mers that occur so often at least."""

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a load has come: a file FILE.load beside the table, there only while a load runs or after it was cut short. It is written after a sync of
+// the table has made durable what it counts, and replaced as a whole. So, whatever the moment of a kill or a power cut, a load
+// that goes on from it repeats records, and skips none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "input.hpp"
+#include "table.hpp"
+
+namespace store {
+
+struct load_mark {
+  table_identity of;               // a mark of another table, or of an older copy of this one, counts for nothing
+  std::string request;             // format and policy
+  std::vector<input_place> places; // of the inputs that were opened, the last one perhaps not read to its end
+  std::uint64_t records = 0;
+};
+
+class load_mark_file {
+public:
+  explicit load_mark_file(const std::string& table) : path_(table + ".load") {}
+  const std::string& path() const { return path_; }
+  // False: there is none. Throws refused if the file is something else.
+  bool read(load_mark& into) const;
+  // Durable when it returns. Throws refused.
+  void write(const load_mark& mark) const;
+  void remove() const;
+
+private:
+  void sync_folder() const;
+  [[noreturn]] void refuse(const char* doing) const;
+
+  std::string path_;
+};
+
+} // namespace store

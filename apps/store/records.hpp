@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records as text, one a line (docs/store.md). TSV holds any bytes; JSON lines hold UTF-8.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace store {
+
+enum class record_format { tsv, jsonl };
+
+struct record {
+  std::string key, value;
+};
+
+// Reads a line without its end. What is wrong with it; empty if nothing is.
+std::string read_tsv(std::string_view line, record& into);
+std::string read_json(std::string_view line, record& into);
+
+// Appends a line with its end.
+void write_tsv(std::string& to, std::string_view key, std::string_view value);
+// False: the entry is not UTF-8, and nothing was appended.
+bool write_json(std::string& to, std::string_view key, std::string_view value);
+
+// A key for a message: printable, and not too long.
+std::string shown(std::string_view key);
+
+} // namespace store

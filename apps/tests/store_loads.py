@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+# Loads that are killed, and go on: no record is skipped, whatever the moment.
+import gzip
+import json
+import os
+import pty
+import random
+import select
+import shutil
+import time
+
+import store_support
+from store_support import Folder, escaped, numbered, tsv
+
+SOON = ("--sync-every", 1)  # marks as often as the disk allows
+
+
+class Killed(Folder):
+    """A load of a large input that was killed in its middle."""
+
+    COUNT = 30_000
+
+    def setUp(self):
+        super().setUp()
+        self.entries = numbered(self.COUNT)
+        self.keys = list(self.entries)
+        self.input = self.write("in.tsv", tsv(self.entries))
+        self.mark = self.folder / "t.cubby.load"
+        self.run_well("create", self.table)
+
+    def begin(self, *inputs, data=None, more=()):
+        running = self.start("load", *SOON, *more, self.table, *inputs)
+        if data is not None:
+            running.stdin.write(data)
+            running.stdin.flush()
+        return running
+
+    def marked(self):
+        try:
+            return json.loads(self.mark.read_bytes())["records"]
+        except FileNotFoundError:
+            return 0
+
+    def kill_behind(self, running, records):
+        """Kills a load when a mark says that it has so many records."""
+        until = time.monotonic() + 60
+        while self.marked() < records and running.poll() is None:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.0005)
+        running.kill()
+        running.wait()
+        self.assertTrue(self.mark.exists(), "it had ended; give it more to do")
+        return self.marked()
+
+    def feed_and_kill(self, records, more=()):
+        """Kills a load of a pipe that has given so many records and stays open."""
+        running = self.begin(data=tsv(dict(list(self.entries.items())[:records])), more=more)
+        until = time.monotonic() + 60
+        while len(self.run_dump()) < records // 2 and self.marked() < records // 2:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.01)
+        running.kill()
+        running.wait()
+        return self.marked()
+
+    def run_dump(self):
+        done = store_support.cubby("dump", self.table)
+        return set(done.stdout.splitlines()) if done.returncode == 0 else set()
+
+    def finish(self, *inputs, says="resumes", **how):
+        done = self.run_well("load", self.table, *inputs, **how)
+        self.assertIn(says, done.stderr.decode())
+        self.assertIn(f" {len(self.entries)} records: ", done.stderr.decode())
+        self.holds(self.entries)
+
+    def test_killed_again_and_again(self):
+        """What a mark counts is in the table after every kill, and in the end everything is."""
+        chance = random.Random(3)
+        kills = middle = last = 0
+        longest = 0.05
+        while True:
+            running = self.begin(self.input)
+            try:
+                running.wait(chance.uniform(0.005, longest))
+                self.assertEqual(running.returncode, 0, running.stderr.read())
+                break
+            except store_support.subprocess.TimeoutExpired:
+                running.kill()
+                running.wait()
+            kills += 1
+            records = self.marked()
+            middle += 0 < records < self.COUNT
+            longest *= 1 if records > last else 1.5  # a machine that has much to do
+            last = records
+            there = self.run_dump()
+            missing = [key for key in self.keys[:records] if escaped(key) + b"\t" + self.entries[key] not in there]
+            self.assertEqual(missing, [])
+            self.assertLess(kills, 200)
+        self.holds(self.entries)
+        self.assertEqual(self.left(), ["in.tsv", "t.cubby"])
+        self.assertGreater(middle, 0)
+
+    def test_killed_before_its_first_record(self):
+        running = self.begin()
+        until = time.monotonic() + 60
+        while not self.mark.exists():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.001)
+        running.kill()
+        running.wait()
+        self.finish(self.input)
+
+    def test_goes_on_where_it_was(self):
+        records = self.kill_behind(self.begin(self.input), 1)
+        self.assertLess(0, records)
+        done = self.run_well("load", self.table, self.input)
+        self.assertIn(f"resumes a load that was cut short, behind its first {records} records\n", done.stderr.decode())
+        counts = [int(word) for word in done.stderr.decode().splitlines()[-1].replace(",", "").split() if word.isdigit()]
+        self.assertEqual(counts[0], self.COUNT)
+        self.assertEqual(counts[1] + counts[2], self.COUNT - records)  # new and replaced ones of this run
+        self.holds(self.entries)
+
+    def test_gzip(self):
+        packed = self.write("in.gz", gzip.compress(self.input.read_bytes(), 1))
+        self.kill_behind(self.begin(packed), 1)
+        self.finish(packed)
+
+    def test_several_inputs(self):
+        more = numbered(self.COUNT, self.COUNT)
+        second = self.write("more.tsv", tsv(more))
+        self.kill_behind(self.begin(self.input, second), self.COUNT + 1)
+        self.entries |= more
+        self.finish(self.input, second)
+
+    def test_pipe(self):
+        """It is read again up to the mark, and must be the same."""
+        records = self.feed_and_kill(20_000)
+        self.assertLess(0, records)
+        before = self.mark.read_bytes()
+        other = self.input.read_bytes().replace(b"value 7 ", b"other 7 ")
+        for wrong in (other, self.input.read_bytes()[:1000], b""):
+            self.refused_pipe(wrong)
+        self.assertEqual(self.mark.read_bytes(), before)
+        self.finish(stdin=self.input.read_bytes())
+
+    def refused_pipe(self, data):
+        done = store_support.cubby("load", self.table, stdin=data)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"not the input of the load that was cut short", done.stderr)
+
+    def test_inputs_that_have_changed(self):
+        """Also of the same size. It begins at the first record."""
+        self.kill_behind(self.begin(self.input), 1)
+        self.entries[b"key 0"] = b"VALUE 0 "
+        time.sleep(0.02)  # a change within a tick of the clock of files could not be seen
+        self.input.write_bytes(tsv(self.entries))
+        self.finish(self.input, says="they have changed since; this load begins at the first record")
+
+    def test_other_flags(self):
+        self.kill_behind(self.begin(self.input), 1)
+        self.finish(self.input, "--format", "tsv", says="with other flags; this load begins at the first record")
+
+    def test_a_new_table_of_the_same_name(self):
+        self.kill_behind(self.begin(self.input), 1)
+        self.table.unlink()
+        self.run_well("create", self.table)
+        self.finish(self.input, says="into another table; this load begins at the first record")
+
+    def test_an_older_copy_of_the_table(self):
+        copy = self.folder / "copy"
+        shutil.copyfile(self.table, copy)
+        self.kill_behind(self.begin(self.input), 1)
+        self.run_well("check", self.table)
+        shutil.copyfile(copy, self.table)
+        copy.unlink()
+        done = self.run_well("load", self.table, self.input)
+        self.assertIn(b"begins at the first record", done.stderr)
+        self.holds(self.entries)
+
+    def test_keys_that_must_be_new(self):
+        """Records behind the mark are there already, and are no duplicates."""
+        fail = ("--on-duplicate", "fail")
+        self.kill_behind(self.begin(self.input, more=fail), 1)
+        self.finish("--on-duplicate", "fail", self.input)
+        self.refused("load", *fail, self.table, self.input, says=("line 1", "'key 0' is there already", "--on-duplicate replace"))
+
+    def test_duplicates_behind_a_kill(self):
+        """A key twice in the input is a duplicate, also where the killed run may have been."""
+        fail = ("--on-duplicate", "fail")
+        once = dict(list(self.entries.items())[:6000])
+        self.assertLess(self.feed_and_kill(4000, more=fail), 4001)
+        done = store_support.cubby("load", *fail, self.table, stdin=tsv(once) + b"key 5999\t" + once[b"key 5999"] + b"\n")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"line 6001: the key 'key 5999' is there already", done.stderr)
+
+
+class Policies(Folder):
+    def test_duplicates(self):
+        self.make({b"a": b"1"})
+        data = b"a\t2\nb\t1\nb\t2\n"
+        done = self.run_well("load", "--on-duplicate", "keep", self.table, stdin=data)
+        self.assertIn(b"3 records: 1 new, 2 there before", done.stderr)
+        self.holds({b"a": b"1", b"b": b"1"})
+        done = self.run_well("load", self.table, stdin=data)
+        self.assertIn(b"3 records: 0 new, 3 replaced", done.stderr)
+        self.holds({b"a": b"2", b"b": b"2"})
+        self.refused("load", "--on-duplicate", "fail", self.table, stdin=b"c\t1\na\t3\n", says=("standard input: line 2", "'a' is there already"))
+        os.unlink(f"{self.table}.load")
+        self.holds({b"a": b"2", b"b": b"2", b"c": b"1"})
+
+    def test_a_file_of_the_users(self):
+        """The name of the mark is taken."""
+        self.make()
+        mine = self.write("t.cubby.load", "my notes")
+        self.refused("load", self.table, stdin=b"a\t1\n", says=(str(mine), "move it away"))
+        self.assertEqual(mine.read_text(), "my notes")
+        mine.unlink()
+        self.holds({})
+
+    def test_inputs_are_looked_at_before(self):
+        self.make()
+        good = self.write("good.tsv", "a\t1\n")
+        self.refused("load", self.table, good, self.folder / "none", says=("none", "No such file"))
+        self.refused("load", self.table, self.folder, says="is a folder")
+        os.unlink(f"{self.table}.load")
+        self.holds({})
+
+    def test_progress(self):
+        """On a terminal, and only there."""
+        self.make()
+        ours, theirs = pty.openpty()
+        running = store_support.subprocess.Popen(store_support.command("load", self.table), stdin=-1, stderr=theirs)
+        until = time.monotonic() + 30
+        said = b""
+        while b" records (" not in said:
+            self.assertLess(time.monotonic(), until)
+            running.stdin.write(tsv(numbered(256)))
+            running.stdin.flush()
+            if select.select([ours], [], [], 0.05)[0]:
+                said += os.read(ours, 4096)
+        running.stdin.close()
+        self.assertEqual(running.wait(60), 0)
+        os.close(theirs)
+        self.assertIn(b"standard input: 0 MB", said)
+        self.holds(numbered(256))
+        self.assertEqual(self.run_well("load", "--quiet", self.table, stdin=b"a\t1\n").stderr, b"")
