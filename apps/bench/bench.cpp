@@ -10,6 +10,7 @@
 #include "../console.hpp"
 #include "../kmer/error.hpp"
 #include "demonstration.hpp"
+#include "durable_files.hpp"
 #include "kmers.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -38,10 +39,18 @@ void keep_keys(const run_spec& run, const bench_options& options) {
   check("--report", options.report + "/index.html");
 }
 
+void print_chapter(const chapter& c) {
+  console::print("\n{}\n{}\n\n", c.title, command_of(c.run));
+  print_results(c.results);
+  print_absences(c);
+  print_files(c);
+}
+
 void run_all(const bench_options& options) {
   std::vector<chapter> chapters = chapters_of(options);
   for (const chapter& c : chapters) {
     check_run(c.run);
+    check_folders(c.run);
     keep_keys(c.run, options);
   }
   if (options.json == "-") throw bad_request("--json '-': standard output has the tables; give a file");
@@ -56,9 +65,7 @@ void run_all(const bench_options& options) {
   for (chapter& c : chapters) {
     shown.stage(c.title);
     c.results = measured.run(c.run);
-    console::print("\n{}\n{}\n\n", c.title, command_of(c.run));
-    print_results(c.results);
-    print_absences(c);
+    print_chapter(c);
   }
   std::optional<exhibit> kmers;
   if (options.default_run && !options.report.empty()) {
@@ -102,6 +109,9 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_option("--seed", raw.seed, "seed of keys, operations and hashes; default 1");
   app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");
   app.add_option("--key-kind", raw.key_kind, "made-up texts as keys: words or 12-40");
+  app.add_option("--dir", raw.dir,
+                 "folder for the files of durable tables, removed at the end; default: /dev/shm for durable and "
+                 "durable-line, the system's temporary folder for durable-page");
   app.add_option("--json", raw.json, "FILE for the results");
   app.add_option("--report", raw.report, "DIR for one HTML page with plots");
   // An empty value is an empty variable of a script. It does not mean the default.

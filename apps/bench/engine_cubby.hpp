@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <cubby/dramhit.hpp>
@@ -43,6 +45,7 @@ public:
 
   explicit map_adapter(const table_spec& spec) : map_(options_for(spec)) {}
   explicit map_adapter(const cubby::options& o) : map_(o) {}
+  explicit map_adapter(std::in_place_t, const table_spec& spec) : map_(spec) {}
   std::size_t own_bytes() const { return map_.stats().bytes; }
 
   static cubby::options options_for(const table_spec& spec) {
@@ -90,6 +93,8 @@ public:
                       cubby::batch_policy::run_all);
       std::size_t done = 0;
       for (std::size_t i = 0; i < n; ++i) done += replies_[i].result == cubby::outcome::done ? 1 : 0;
+      if (done != n) [[unlikely]]
+        for (std::size_t i = 0; i < n; ++i) throw_if_no_memory(replies_[i].result);
       return done;
     }
 
@@ -111,8 +116,16 @@ public:
         values_.resize(n, from_word<value>(7));
         results_.resize(n);
       }
-      return handle_.insert_batch(keys_for(keys, n), std::span<const value>(values_.data(), n),
-                                  std::span<cubby::outcome>(results_.data(), n));
+      const std::size_t done = handle_.insert_batch(keys_for(keys, n), std::span<const value>(values_.data(), n),
+                                                    std::span<cubby::outcome>(results_.data(), n));
+      if (done != n) [[unlikely]]
+        for (std::size_t i = 0; i < n; ++i) throw_if_no_memory(results_[i]);
+      return done;
+    }
+
+    // As the calls for one key do: it is no wrong answer.
+    static void throw_if_no_memory(cubby::outcome result) {
+      if (result == cubby::outcome::no_memory) throw std::bad_alloc();
     }
 
     std::span<const map_key> keys_for(const K* keys, std::size_t n) {
@@ -144,7 +157,7 @@ public:
     std::vector<reply> replies_;
   };
 
-private:
+protected:
   Map map_;
 };
 

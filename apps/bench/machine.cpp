@@ -90,7 +90,9 @@ std::size_t memory_available() {
 resident resident_now() {
   resident r;
   r.bytes = number_in(field("/proc/self/smaps_rollup", "Rss")) * 1024;
-  r.huge_bytes = number_in(field("/proc/self/smaps_rollup", "AnonHugePages")) * 1024;
+  for (const char* kind :
+       {"AnonHugePages", "ShmemPmdMapped", "FilePmdMapped"}) // of memory, of files in memory, of others
+    r.huge_bytes += number_in(field("/proc/self/smaps_rollup", kind)) * 1024;
   return r;
 }
 

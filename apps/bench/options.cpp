@@ -168,6 +168,7 @@ void check_table_flags(const raw_options& raw, const run_spec& run) {
                                                 {"--key-size", !raw.key_size.empty()},
                                                 {"--space", !raw.space.empty()},
                                                 {"--seed", !raw.seed.empty()},
+                                                {"--dir", !raw.dir.empty()},
                                                 {"--latency", raw.latency}};
   for (const auto& [flag, is_given] : given)
     if (is_given)
@@ -226,6 +227,9 @@ void check_together(const run_spec& run) {
       throw bad_request(fmt::format(
           "--workload {}: one thread updates while another finds; give --threads 2 or more, or --updaters 1",
           name_of(w)));
+  if (!run.dir.empty() && std::none_of(run.engines.begin(), run.engines.end(), is_durable))
+    throw bad_request("--dir: no engine of this run has a file; leave it out, or add durable, durable-line or "
+                      "durable-page");
   check_figures(run);
 }
 
@@ -233,7 +237,7 @@ bool says_nothing_of_a_run(const raw_options& raw) {
   return raw.engine.empty() && raw.workload.empty() && raw.keys.empty() && raw.threads.empty() &&
          raw.updaters.empty() && raw.batch.empty() && raw.value_size.empty() && raw.key_size.empty() &&
          raw.seconds.empty() && raw.rounds.empty() && raw.space.empty() && !raw.latency && raw.keys_from.empty() &&
-         raw.key_kind.empty();
+         raw.key_kind.empty() && raw.dir.empty();
 }
 
 } // namespace
@@ -270,6 +274,7 @@ bench_options parse(const raw_options& raw) {
   run.latency = raw.latency;
   run.keys_from = raw.keys_from;
   run.key_kind = raw.key_kind;
+  run.dir = raw.dir;
   check_table_flags(raw, run);
   check_engines(run);
   check_together(run);
@@ -297,6 +302,7 @@ std::string table_flags(const run_spec& run) {
   std::string text;
   if (!run.keys_from.empty()) text += fmt::format(" --keys-from {}", run.keys_from);
   if (!run.key_kind.empty()) text += fmt::format(" --key-kind {}", run.key_kind);
+  if (!run.dir.empty()) text += fmt::format(" --dir {}", run.dir);
   if (run.keys.front() != 0) text += fmt::format(" --keys {}", fmt::join(run.keys, ","));
   text += fmt::format(" --batch {}", fmt::join(run.batch, ","));
   if (run.value_sizes != std::vector<std::size_t>{8})

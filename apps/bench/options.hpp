@@ -29,6 +29,7 @@ struct run_spec {
   std::uint64_t seed = 1;
   std::string keys_from;
   std::string key_kind; // of made_texts.hpp; empty: numbers, or lines of `keys_from`
+  std::string dir;      // for the files of durable tables; empty: folder_of chooses
 };
 
 // Whether the keys are texts.
@@ -50,7 +51,7 @@ struct bad_request : std::runtime_error {
 struct raw_options {
   std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, space, seed, updaters;
   bool latency = false;
-  std::string keys_from, key_kind, json, report;
+  std::string keys_from, key_kind, dir, json, report;
 };
 
 // Checks names, numbers and paths, and fills in defaults; throws bad_request.

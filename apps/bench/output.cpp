@@ -11,6 +11,7 @@
 #include "../console.hpp"
 #include "../kmer/error.hpp"
 #include "absence.hpp"
+#include "durable_files.hpp"
 
 namespace bench {
 
@@ -79,6 +80,8 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["batch"] = optional_size(r.batch);
   j["key_size"] = !r.key_kind.empty() ? json(r.key_kind) : r.text ? json("lines") : optional_size(r.key_size);
   j["value_size"] = optional_size(r.value_size);
+  j["domain"] = !r.domain.empty() ? json(r.domain) : json(nullptr);
+  j["medium"] = !r.folder.empty() ? json(medium_of(r.folder)) : json(nullptr);
   j["rounds_mops"] = json::array();
   for (const double mops : r.rounds_mops) j["rounds_mops"].push_back(rounded(mops));
   j["median_mops"] = rounded(r.median_mops);
@@ -140,6 +143,17 @@ void print_results(const std::vector<result>& results) {
 
 void print_absences(const chapter& c) {
   for (const std::string& line : absences(c)) console::print("{}\n", line);
+  console::flush();
+}
+
+void print_files(const chapter& c) {
+  std::vector<engine_id> told;
+  for (const result& r : c.results) {
+    if (r.domain.empty() || std::find(told.begin(), told.end(), r.engine) != told.end()) continue;
+    told.push_back(r.engine);
+    console::print("{}: domain {}; file in {}, {}\n", name_of(r.engine), r.domain, r.folder,
+                   medium_of(r.folder) == "memory" ? "in memory" : "on a disk");
+  }
   console::flush();
 }
 

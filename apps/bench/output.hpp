@@ -17,6 +17,8 @@ void print_machine(const machine_info& machine);
 void print_results(const std::vector<result>& results);
 // A line for each engine that takes no part in something or has no timeline; nothing where all do.
 void print_absences(const chapter& c);
+// Where the files of durable tables were, and what those survive.
+void print_files(const chapter& c);
 std::string json_of(const machine_info& machine, std::uint64_t seed, const std::vector<chapter>& chapters);
 
 // A file that appears whole or not at all, in place of what was there; throws bad_request when it cannot be written.

@@ -23,6 +23,8 @@ struct result {
   std::size_t finders = 0, updaters = 0;                                      // of workloads that update beside finds
   bool text = false;
   std::string key_kind; // of made-up texts
+  std::string domain;   // what a table in a file says that it survives; empty where there is no file
+  std::string folder;   // of that file
   std::vector<double> rounds_mops;
   double median_mops = 0;
   double spread = 0; // (largest - smallest round) / median

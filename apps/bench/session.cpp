@@ -11,6 +11,7 @@
 #include "absence.hpp"
 #include "arena.hpp"
 #include "clock.hpp"
+#include "durable_files.hpp"
 #include "key_kinds.hpp"
 #include "machine.hpp"
 #include "sections.hpp"
@@ -99,7 +100,7 @@ private:
 
   std::unique_ptr<table> fresh(engine_id engine, std::size_t capacity, bool shrinks = false) const {
     const std::size_t space = capacity / 100 * spec_.space + capacity % 100 * spec_.space / 100;
-    return make_table({engine, text(), key_size_, value_size_, space, shrinks, limit_bytes_, spec_.seed});
+    return make_table({engine, text(), key_size_, value_size_, space, shrinks, limit_bytes_, spec_.seed, spec_.dir});
   }
 
   // Makes a table and fills it with the first `count` keys; `memory` is what the process grew by.
@@ -119,6 +120,8 @@ private:
   }
 
   void note_memory(result& r, const resident& memory, const table& t) const {
+    r.domain = t.domain();
+    if (!r.domain.empty()) r.folder = folder_of(r.engine, spec_.dir);
     // The keys of grow-shrink come and go until the time is over: there is no number of them to divide by.
     if (r.what.what != kind::grow_shrink) {
       const auto count = static_cast<double>(keys_->count);

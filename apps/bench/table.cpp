@@ -29,6 +29,9 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::relativistic: return make_relativistic(spec);
   case engine_id::iceberg: return make_iceberg(spec);
   case engine_id::iceberg_full: return make_iceberg_full(spec);
+  case engine_id::durable:
+  case engine_id::durable_line:
+  case engine_id::durable_page: return make_durable(spec);
   case engine_id::ddds: return make_ddds(spec);
   case engine_id::rwlock: return make_rwlock(spec);
   case engine_id::boost: return make_boost(spec);

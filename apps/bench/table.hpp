@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "histogram.hpp"
@@ -24,6 +26,7 @@ struct table_spec {
   bool shrinks = false;        // when erases have left it nearly empty
   std::size_t limit_bytes = 0; // what `limit` scans over
   std::uint64_t seed = 0;
+  std::string dir; // of the file of a durable table; empty: folder_of chooses
 };
 
 struct job {
@@ -64,6 +67,8 @@ public:
   virtual outcome run(worker_threads& workers, const job& j) = 0;
   // What the engine says it holds, 0 when it does not say.
   virtual std::size_t own_bytes() const = 0;
+  // What a table in a file survives, as it says of itself (docs/durability.md); empty for others.
+  virtual std::string_view domain() const { return {}; }
   // Threads that may use the table at once.
   virtual std::size_t most_threads() const = 0;
 };
@@ -85,6 +90,7 @@ std::unique_ptr<table> make_limit(const table_spec& spec);
 std::unique_ptr<table> make_relativistic(const table_spec& spec);
 std::unique_ptr<table> make_iceberg(const table_spec& spec);
 std::unique_ptr<table> make_iceberg_full(const table_spec& spec);
+std::unique_ptr<table> make_durable(const table_spec& spec);
 std::unique_ptr<table> make_ddds(const table_spec& spec);
 std::unique_ptr<table> make_rwlock(const table_spec& spec);
 std::unique_ptr<table> make_folklore(const table_spec& spec);

@@ -41,6 +41,10 @@ public:
   explicit table_of(const table_spec& spec) : adapter_(spec) {}
 
   std::size_t own_bytes() const override { return adapter_.own_bytes(); }
+  std::string_view domain() const override {
+    if constexpr (requires(const Adapter& a) { a.domain(); }) return adapter_.domain();
+    else return {};
+  }
   std::size_t most_threads() const override { return Adapter::most_threads; }
 
   void fill(worker_threads& workers, const key_source& source, std::size_t count) override {
@@ -58,10 +62,22 @@ public:
       workers.run(threads,
                   [&](std::size_t worker, const worker_threads::starter&) { adapter_.touch(worker, threads); });
     }
+    end_work();
   }
 
   outcome run(worker_threads& workers, const job& j) override {
-    if (updates_beside_finds(j.of) && !j.latency) return beside_finds(workers, j);
+    outcome all = updates_beside_finds(j.of) && !j.latency ? beside_finds(workers, j) : side_by_side(workers, j);
+    end_work();
+    return all;
+  }
+
+private:
+  // Off the clock. It throws if what was measured did not happen, as syncs that failed.
+  void end_work() {
+    if constexpr (requires { adapter_.end_work(); }) adapter_.end_work();
+  }
+
+  outcome side_by_side(worker_threads& workers, const job& j) {
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
     std::vector<tally> tallies(j.threads);
     std::vector<std::unique_ptr<histogram>> times(j.threads);
@@ -75,7 +91,6 @@ public:
     return add_up(j, tallies, times);
   }
 
-private:
   static tally one_round(loops<Adapter>& loop, const job& j, histogram& times) {
     if (j.latency) {
       const tally t = loop.timed(j.of.what == kind::populate ? 1e9 : j.seconds, times);

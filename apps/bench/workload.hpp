@@ -38,9 +38,12 @@ enum class engine_id : std::uint8_t {
   folklore,
   line_locks,
   iceberg,
-  iceberg_full
+  iceberg_full,
+  durable,
+  durable_line,
+  durable_page
 };
-inline constexpr std::size_t named_engine_count = 26;
+inline constexpr std::size_t named_engine_count = 29;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -95,6 +98,8 @@ inline std::size_t keys_that_stay(const workload& w, std::size_t keys) {
 inline bool is_limit(engine_id e) { return e == engine_id::limit || e == engine_id::limit_swap; }
 // Not tables but ways into a read section, of read-copy-update: ours, and the flavours of liburcu.
 inline bool is_flavour(engine_id e) { return e >= engine_id::rcu && e <= engine_id::urcu_qsbr; }
+// Tables in files, one for each domain of docs/durability.md that any file has.
+inline bool is_durable(engine_id e) { return e >= engine_id::durable && e <= engine_id::durable_page; }
 // Designs that are re-stated here from their papers, for 8-byte keys and values.
 inline bool is_design(engine_id e) { return e == engine_id::folklore || e == engine_id::line_locks; }
 inline bool is_rival(engine_id e) {

@@ -3,6 +3,7 @@
 from bench_support import Folder, cubby
 
 ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic,iceberg"
+DURABLE = "durable,durable-line,durable-page"
 DESIGNS = "folklore,line-locks"  # for 8-byte keys and values alone
 
 
@@ -20,7 +21,7 @@ class Engines(Folder):
         self.refused("bench", "--engine", "iceberg-full", "--workload", "populate", says="no engine of this run takes part")
 
     def test_every_named_engine_has_a_colour(self):
-        engines = f"{ENGINES},{DESIGNS},dramhit,dramhit-pipe,dramhit-tuples,ddds,rwlock,iceberg-full"
+        engines = f"{ENGINES},{DESIGNS},dramhit,dramhit-pipe,dramhit-tuples,ddds,rwlock,iceberg-full,{DURABLE}"
         for engine in ("boost", "phmap"):
             if not cubby("bench", "--engine", engine, "--workload", "get", "--keys", "1k", "--seconds", "0.01", "--rounds", "1").returncode:
                 engines += f",{engine}"

@@ -12,7 +12,7 @@ PROGRAM = ""
 FIELDS = {
     "engine", "workload", "keys", "threads", "batch", "key_size", "value_size", "rounds_mops", "median_mops", "spread",
     "times_limit", "times_best_rival", "bytes_per_key", "own_bytes_per_key", "huge_pages_percent", "latency_ns",
-    "chapter", "finders", "updaters",
+    "chapter", "finders", "updaters", "domain", "medium",
 }
 
 
@@ -64,7 +64,7 @@ class Folder(unittest.TestCase):
 
     def legend(self, svg):
         texts = self.texts(svg)
-        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|relativistic|iceberg[a-z-]*|ddds|rwlock|u?rcu[a-z-]*|alone|with those before it)(?: \w+=\w+)*")
+        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|relativistic|iceberg[a-z-]*|durable[a-z-]*|ddds|rwlock|u?rcu[a-z-]*|alone|with those before it)(?: \w+=\w+)*")
         names = [text for text in texts if engines.fullmatch(text)]
         self.assertEqual(len(re.findall(r'<g id="gnuplot_plot_\d+', svg)), len(names), "each line is named")
         return sorted(names)

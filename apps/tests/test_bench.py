@@ -9,6 +9,7 @@ import sys
 import unittest
 
 import bench_support
+from bench_durable import Durable  # noqa: F401
 from bench_engines import DESIGNS, ENGINES, Engines  # noqa: F401
 from bench_readers import *  # noqa: F403
 from bench_support import Folder, cubby
@@ -377,7 +378,7 @@ class Refusals(Folder):
         self.assertRegex(cubby("--version").stdout, r"^cubby \d+\.\d+\.\d+\n$")
         shown = cubby("bench", "--help")
         self.assertEqual(shown.returncode, 0)
-        for flag in ("--engine", "--workload", "--keys-from", "--report", "--json", "--latency"):
+        for flag in ("--engine", "--workload", "--keys-from", "--dir", "--report", "--json", "--latency"):
             self.assertIn(flag, shown.stdout)
 
 
