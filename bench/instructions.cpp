@@ -3,6 +3,7 @@
 // and then carries out the verb COUNT times. The difference of two counts is the verb's own; nothing here is timed.
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
+#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <cubby/relativistic.hpp>
@@ -158,13 +159,14 @@ private:
   std::uint64_t sum_ = 0;
 };
 
-// Text keys of 12 to 40 bytes, made beforehand, so that a figure holds the table's own instructions and the allocator's.
-class text_bench {
+// Text keys made beforehand, so that a figure holds the table's own instructions and the allocator's. `Spread`: how many sizes they
+// have, from 18 bytes on: 18 to 40 bytes, or 18 to 22, which iceberg keeps in its slots.
+template <class Engine, unsigned Spread> class text_bench {
 public:
   text_bench() : map_(wanted()) {
     for (std::uint64_t k = 0; k < 3 * keys; ++k) {
       std::string text = "text key " + std::to_string(100'000'000 + key_of(k) + k / keys * keys);
-      texts_.push_back(text + std::string(k % 23, 'x'));
+      texts_.push_back(text + std::string(k % Spread, 'x'));
     }
     for (std::uint64_t k = 0; k < keys; ++k) map_.insert(texts_[k], k);
   }
@@ -207,7 +209,7 @@ private:
     }
   }
 
-  cubby::map<std::string, std::uint64_t> map_;
+  cubby::map<std::string, std::uint64_t, Engine> map_;
   std::vector<std::string> texts_;
   std::uint64_t sum_ = 0;
 };
@@ -226,7 +228,8 @@ template <class Engine, class Value = std::uint64_t> int run(std::string_view ve
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fputs("usage: bench_instructions dlht|dlht_single|dlht_text|dramhit|dramhit_tuples|relativistic VERB COUNT\n",
+    std::fputs("usage: bench_instructions dlht|dlht_single|dlht_text|dramhit|dramhit_tuples|relativistic|iceberg|"
+               "iceberg_text VERB COUNT\n",
                stderr);
     return 2;
   }
@@ -234,9 +237,11 @@ int main(int argc, char** argv) {
   const std::uint64_t count = std::strtoull(argv[3], nullptr, 10);
   if (engine == "dlht") return run<cubby::dlht>(argv[2], count);
   if (engine == "dlht_single") return run<cubby::dlht_single>(argv[2], count);
-  if (engine == "dlht_text") return run_on<text_bench>(argv[2], count);
+  if (engine == "dlht_text") return run_on<text_bench<cubby::dlht, 23>>(argv[2], count);
   if (engine == "dramhit") return run<cubby::dramhit>(argv[2], count);
   if (engine == "dramhit_tuples") return run<cubby::dramhit_tuples, two_words>(argv[2], count);
   if (engine == "relativistic") return run<cubby::relativistic>(argv[2], count);
+  if (engine == "iceberg") return run<cubby::iceberg>(argv[2], count);
+  if (engine == "iceberg_text") return run_on<text_bench<cubby::iceberg, 5>>(argv[2], count);
   return 2;
 }

@@ -106,6 +106,23 @@ template <class Read, class Meanwhile> double beside(unsigned readers, Read read
   return seconds;
 }
 
+/// Runs `work(number)` on so many threads, each bound to a core. The seconds from when all of them are there to the end of the last.
+template <class Work> double together(unsigned count, Work work) {
+  course way;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < count; ++t) {
+    threads.emplace_back([&, t] {
+      pin_to_cpu(t);
+      way.start();
+      work(t);
+    });
+  }
+  way.open(count);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::thread& t : threads) t.join();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// Calls `once()` until the time is over; how often.
 template <class F> std::uint64_t repeat(double seconds, F once) {
   std::uint64_t times = 0;

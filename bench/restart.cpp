@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a durable_map is away when its process dies: a process fills a table and is killed by SIGKILL, and this one opens it. Beside
+// it the same inserts into a map of `iceberg` in memory, with the same number of threads.
+//   bench_restart FOLDER [words|texts] [entries] [rounds] [threads]
+// The file is made in FOLDER and removed. Its pages are in memory, as they are when only the process ends.
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include <cubby/durable_map.hpp>
+#include <cubby/iceberg.hpp>
+#include <cubby/map.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rounds.hpp"
+
+namespace {
+
+using word = std::uint64_t;
+using clock_type = std::chrono::steady_clock;
+
+struct plan {
+  std::string file;
+  bool texts = false;
+  word entries = 50'000'000;
+  word rounds = 3;
+  unsigned threads = 2;
+};
+
+[[noreturn]] void give_up(const std::string& what) {
+  std::fprintf(stderr, "bench_restart: %s\n", what.c_str());
+  std::_Exit(2);
+}
+double seconds_since(clock_type::time_point begin) {
+  return std::chrono::duration<double>(clock_type::now() - begin).count();
+}
+
+template <class T> T made(word number) {
+  if constexpr (std::is_same_v<T, word>) return cubby::mix(number);
+  else return "a key of some bytes " + std::to_string(cubby::mix(number));
+}
+
+/// Seconds for all inserts.
+template <class T, class Map> double fill(const plan& p, Map& m) {
+  return bench::together(p.threads, [&](unsigned t) {
+    auto handle = m.handle();
+    for (word i = p.entries * t / p.threads; i < p.entries * (t + 1) / p.threads; ++i) {
+      if (!handle.insert(made<T>(i), i)) give_up("an entry is there twice");
+    }
+  });
+}
+
+cubby::durable_options options_for(const plan& p) {
+  cubby::durable_options o;
+  o.capacity = p.entries;
+  o.survives = cubby::survive::process;
+  return o;
+}
+template <class Map> auto open(const plan& p) {
+  auto opened = Map::open(p.file, options_for(p));
+  if (!opened) give_up(opened.message());
+  return opened;
+}
+
+/// In a process of its own, which does not live to close the table. Seconds for all inserts.
+template <class T> double fill_and_die(const plan& p) {
+  int ends[2];
+  if (pipe(ends) != 0) give_up(std::strerror(errno));
+  const pid_t child = fork();
+  if (child < 0) give_up(std::strerror(errno));
+  if (child == 0) {
+    auto table = open<cubby::durable_map<T, word>>(p);
+    const double seconds = fill<T>(p, *table);
+    if (write(ends[1], &seconds, sizeof seconds) != sizeof seconds) give_up("the pipe is closed");
+    (void)raise(SIGKILL);
+  }
+  close(ends[1]);
+  double seconds = 0;
+  if (read(ends[0], &seconds, sizeof seconds) != sizeof seconds) give_up("the process that fills has failed");
+  close(ends[0]);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status)) give_up("the process that fills did not die");
+  return seconds;
+}
+
+struct figures {
+  bench::rounds in_memory, in_file, killed, closed;
+};
+
+template <class T> double restart(const plan& p, bool clean) {
+  const auto begin = clock_type::now();
+  auto table = open<cubby::durable_map<T, word>>(p);
+  if (table->find(made<T>(0)) != word{0}) give_up("the first entry is lost");
+  const double seconds = seconds_since(begin);
+  if (table.recovered().clean != clean || table.recovered().entries != p.entries) give_up("entries are lost");
+  if (!table->close()) give_up("the table cannot be closed");
+  return seconds;
+}
+
+template <class T> void take_turn(const plan& p, figures& out) {
+  {
+    cubby::map<T, word, cubby::iceberg> beside(cubby::options{.capacity = p.entries});
+    out.in_memory.add(fill<T>(p, beside));
+  }
+  out.in_file.add(fill_and_die<T>(p));
+  out.killed.add(restart<T>(p, false));
+  out.closed.add(restart<T>(p, true));
+  std::filesystem::remove(p.file);
+}
+
+void print(const plan& p, const figures& f) {
+  const double entries = static_cast<double>(p.entries);
+  const auto line = [&](const char* name, const bench::rounds& r) {
+    std::printf("%-36s %8.3f %4.0f%% %8.2f %8.1f\n", name, r.median(), r.spread(), entries / r.median() * 1e-6,
+                f.in_memory.median() / r.median());
+  };
+  std::printf("%llu entries of %s, %u threads, medians of %llu rounds\n%-36s %8s %5s %8s %8s\n",
+              static_cast<unsigned long long>(p.entries), p.texts ? "texts" : "words", p.threads,
+              static_cast<unsigned long long>(p.rounds), "", "seconds", "+-", "M/s", "x");
+  line("insert, iceberg in memory", f.in_memory);
+  line("insert, durable_map, process", f.in_file);
+  line("open after SIGKILL, first answer", f.killed);
+  line("open after close, first answer", f.closed);
+}
+
+template <class T> void run(const plan& p) {
+  figures all;
+  for (word round = 0; round < p.rounds; ++round) take_turn<T>(p, all);
+  print(p, all);
+}
+
+} // namespace
+
+int main(int count, char** words) {
+  plan p;
+  if (count < 2 || !std::filesystem::is_directory(words[1])) give_up("give a folder that exists");
+  p.file = std::string(words[1]) + "/bench_restart." + std::to_string(getpid());
+  p.texts = bench::says(count, words, "texts");
+  const int numbers = p.texts || bench::says(count, words, "words") ? 3 : 2;
+  p.entries = bench::number(count, words, numbers, p.texts ? 10'000'000 : p.entries);
+  p.rounds = bench::number(count, words, numbers + 1, p.rounds);
+  p.threads = static_cast<unsigned>(bench::number(count, words, numbers + 2, p.threads));
+  if (p.entries == 0 || p.rounds == 0 || p.threads == 0) give_up("give an entry, a round and a thread, or more");
+  if (p.texts) run<std::string>(p);
+  else run<word>(p);
+  return 0;
+}
