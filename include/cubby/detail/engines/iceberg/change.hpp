@@ -99,8 +99,9 @@ template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h
     }
     out.at = front_of(t, h, level);
     out.state = lock_line(*out.at.line);
-    // Nobody makes a bucket ready, or ends that, without the lock of the bucket beside it in the smaller table.
-    if (is_same_root(t, out.root) && (!out.root.moving() || level_of_front(t, h, out.root) == level)) {
+    // Nobody makes a bucket ready, or ends that, without the lock of the bucket beside it in the smaller table. The root is compared last:
+    // a shrink may end, and the bucket that is ready now may be one of the growth after it, in another segment.
+    if ((!out.root.moving() || level_of_front(t, h, out.root) == level) && is_same_root(t, out.root)) {
       // The growth that split the bucket has ended, and has moved what was behind it (I7).
       if ((out.state & state::inherited) != 0 && !out.root.moving()) out.state &= ~state::behind_words;
       return out;
@@ -111,10 +112,10 @@ template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h
 
 /// Whether no back bucket of the key has moved since `search_locked`. Under the lock of one of them that one stays.
 template <class Policy> bool are_backs_same(const table<Policy>& t, const home<Policy>& at) noexcept {
-  if (!is_same_root(t, at.root)) return false;
-  if (!at.root.moving()) return true;
-  return level_of_back(t, back_hash(at.h.hash, 0), at.root) == at.back_level[0] &&
-         level_of_back(t, back_hash(at.h.hash, 1), at.root) == at.back_level[1];
+  for (unsigned which = 0; which < 2 && at.root.moving(); ++which) {
+    if (level_of_back(t, back_hash(at.h.hash, which), at.root) != at.back_level[which]) return false;
+  }
+  return is_same_root(t, at.root); // last, as in lock_home
 }
 
 /// Searches for the query's key in its locked bucket, and behind it. False: a back bucket moved; the caller unlocks and begins again.

@@ -100,15 +100,16 @@ CUBBY_ALWAYS_INLINE void erase_slot(table<Policy>& t, front_line& line, std::uin
   }
 }
 
-/// The extent of a segment for a growth: one that an earlier shrink has left, or a new one. Null: no space, or the earlier one is not
-/// empty yet.
+/// The extent of a segment for a growth: the one that an earlier shrink has left, or a new one. Null: no space. Lookups may still read
+/// the earlier one, and a growth does not wait for them: then it takes a new one, and the earlier one keeps its addresses in the
+/// file, but no disk space.
 template <durable Policy> extent* take_segment(table<Policy>& t, unsigned level, std::uint64_t bytes) noexcept {
   pool& home = t.policy.home();
   extent* const old = home.segment(level);
-  if (old == nullptr) return home.take_extent(pool_layout::extent_kind::segment, level, bytes, 0);
   // [leave-extent] acquire: pairs with [leave-extent]; what the last one has emptied stays empty
-  const bool is_free = old->state.load(sync::acquire) == extent_state::free;
-  return is_free && home.retake(*old) ? old : nullptr;
+  const bool is_free = old != nullptr && old->state.load(sync::acquire) == extent_state::free;
+  if (!is_free) return home.take_extent(pool_layout::extent_kind::segment, level, bytes, 0);
+  return home.retake(*old) ? old : nullptr;
 }
 /// A segment of a durable table. Null: no space, or no memory.
 template <durable Policy>

@@ -166,12 +166,10 @@ CUBBY_ALWAYS_INLINE bool is_absent_for_sure(const front_line& line, std::uint64_
 /// Whether the back buckets of a lookup are still at the levels at which it began.
 template <class Policy>
 bool are_back_levels(const table<Policy>& t, const lookup<Policy>& l, const unsigned (&level)[2]) noexcept {
-  if (!is_same_root(t, l.root)) return false;
-  if (!l.root.moving()) return true;
-  for (unsigned which = 0; which < 2; ++which) {
+  for (unsigned which = 0; which < 2 && l.root.moving(); ++which) {
     if (level_of_back(t, back_hash(l.h.hash, which), l.root) != level[which]) return false;
   }
-  return true;
+  return is_same_root(t, l.root); // last, as in lock_home
 }
 
 /// The rest of a lookup that may have to look in other buckets, or at buckets that move.

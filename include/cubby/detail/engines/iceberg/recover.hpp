@@ -285,19 +285,16 @@ template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Po
   return true;
 }
 
-/// Entries in segments that `level` does not use: of a shrink that was cut short. After its end they are of no account.
+/// Entries in the segment that a shrink was leaving when it was cut short. Other segments that are not in use may still have copies, which
+/// are of no account: their shrinks have ended.
 template <durable Policy> void recover_left(recovery<Policy>& r) noexcept {
-  if (r.clean) return;
-  pool& home = r.t.policy.home();
-  if (home.state().moving != pool_layout::move_state::shrinks) return;
-  for (std::size_t i = 0; i < home.extents().size(); ++i) {
-    const extent& one = home.extents()[i];
-    const bool in_use = one.state.load(sync::relaxed) == extent_state::in_use; // relaxed: the table is not shared yet
-    if (one.kind != pool_layout::extent_kind::segment || in_use) continue;
-    auto* const slots = home.template at<slot_of<Policy>>(one.at);
-    for (std::uint64_t n = 0; n < one.bytes / sizeof(slot_of<Policy>); ++n)
-      if (!is_empty<Policy>(slots[n])) note_misplaced(r, r.shares[0], slots[n]);
-  }
+  const auto& state = r.t.policy.home().state();
+  if (r.clean || state.moving != pool_layout::move_state::shrinks) return;
+  const extent* const one = r.t.policy.home().segment(state.level + 1);
+  if (one == nullptr) return;
+  auto* const slots = r.t.policy.home().template at<slot_of<Policy>>(one->at);
+  for (std::uint64_t n = 0; n < one->bytes / sizeof(slot_of<Policy>); ++n)
+    if (!is_empty<Policy>(slots[n])) note_misplaced(r, r.shares[0], slots[n]);
 }
 
 /// Those with an older record first: it is newer than what an old copy of the entry may lead to.
