@@ -22,7 +22,7 @@ TITLE = "planted errors, each caught by a named check"
 AT_ONCE = 2
 BUILD_SECONDS = 600
 RUN_SECONDS = 90
-LEAST = 296  # mutants; fewer means that some were lost
+LEAST = 298  # mutants; fewer means that some were lost
 SWITCHES = {
     "plain": ["--preset", "debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"],
     "asan": ["--preset", "asan"],
