@@ -69,8 +69,9 @@ public:
     const std::uint64_t other = from + random_.below(to - from);
     for (std::uint64_t i = 0; i < whole && first + i < to && other + i < to; ++i) {
       if (dice == 3) all[first + i] = 0;
-      else if (dice == 4) all[first + i] = static_cast<char>(random_.next());
-      else all[first + i] = all[other + i]; // of another place
+      else if (dice == 4 || !has_checksums)
+        all[first + i] = static_cast<char>(random_.next()); // a copy of a word's slot is whole
+      else all[first + i] = all[other + i];                 // of another place
     }
   }
   /// A place where something stands, two times in three a header or what is in front of it.
@@ -160,7 +161,6 @@ public:
       if (opened_ != before) open_again();
       if (this->HasFailure()) keep(all);
     }
-    EXPECT_GT(refused_, 0U);
     EXPECT_GT(opened_, 0U);
     EXPECT_GT(entries_, 0U);
     std::printf("%llu opened with %llu entries, %llu refused\n", static_cast<unsigned long long>(opened_),

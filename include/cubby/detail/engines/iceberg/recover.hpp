@@ -258,7 +258,7 @@ template <durable Policy> void recover_overflow(recovery<Policy>& r) noexcept {
 
 /// Moves an entry to where lookups find it. False: no space. Where only a sync makes that durable, its old slot is emptied after one
 /// (`settle_recovery`), and is not used before.
-template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Policy>& s) noexcept {
+template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Policy>& s, bool restored) noexcept {
   auto& t = r.t;
   auto& mine = r.shares[0];
   if (is_empty<Policy>(s)) return true;
@@ -276,7 +276,7 @@ template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Po
   } else {
     how = put_new(t, at, key_in<Policy>(s), value_in<Policy>(s));
     ++mine.report.entries;
-    ++mine.report.moved;
+    ++(restored ? mine.report.restored : mine.report.moved);
   }
   unlock_changed(*at.at.line, at.state);
   if (how != changed::done) return false;
@@ -299,19 +299,19 @@ template <durable Policy> void recover_left(recovery<Policy>& r) noexcept {
 
 /// Those with an older record first: it is newer than what an old copy of the entry may lead to.
 template <durable Policy, class F> void for_each_misplaced(recovery<Policy>& r, F f) noexcept {
-  const auto each = [&](auto list) {
+  const auto each = [&](auto list, bool restored) {
     for (unsigned i = 0; i < r.threads; ++i)
-      for (std::size_t n = 0; n < (r.shares[i].*list).size(); ++n) f((r.shares[i].*list)[n]);
+      for (std::size_t n = 0; n < (r.shares[i].*list).size(); ++n) f((r.shares[i].*list)[n], restored);
   };
-  each(&recovery_share<Policy>::restored);
-  each(&recovery_share<Policy>::misplaced);
+  each(&recovery_share<Policy>::restored, true);
+  each(&recovery_share<Policy>::misplaced, false);
 }
 /// Where only a sync makes moves durable: empties the old places after one.
 template <durable Policy> bool settle_recovery(recovery<Policy>& r) noexcept {
   auto& t = r.t;
   if (r.clean || !waits_for_sync(t)) return true;
   if (!t.policy.home().sync_file()) return false;
-  for_each_misplaced(r, [&](slot_of<Policy>& s) { empty_slot(t, s); });
+  for_each_misplaced(r, [&](slot_of<Policy>& s, bool) { empty_slot(t, s); });
   for (unsigned i = 0; i < r.threads; ++i) {
     auto& list = r.shares[i].restored;
     for (std::size_t n = 0; n < list.size(); ++n) give_if_overflow(t, list[n]);

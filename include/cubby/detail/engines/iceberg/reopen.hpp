@@ -34,7 +34,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   doubt(r);
   if (has_no_memory(r)) return false; // what was not read must not be taken for unused
   bool done = true;
-  for_each_misplaced(r, [&](slot_of<Policy>& s) { done = done && recover_misplaced(r, s); });
+  for_each_misplaced(r, [&](slot_of<Policy>& s, bool restored) { done = done && recover_misplaced(r, s, restored); });
   drain(t);
   if (!done || !settle_recovery(r)) return false;
   if constexpr (Policy::in_records) {

@@ -8,7 +8,7 @@
 #include <new>
 
 #include <cubby/detail/core/recovery_report.hpp>
-#include <cubby/detail/engines/iceberg/durable.hpp>
+#include <cubby/detail/engines/iceberg/settle.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
@@ -114,6 +114,31 @@ template <durable Policy> void give_if_overflow(table<Policy>& t, slot_of<Policy
   }
 }
 
+/// Whether lookups come to an entry with the key word of a slot: then the slot is what a move has left, and its record became one of
+/// another key when the entry got a newer one.
+template <durable Policy> bool is_left_copy(const table<Policy>& t, const slot_of<Policy>& s) noexcept {
+  const hashed h = hashed_for(hash_of_slot(t.policy, s), t.fronts);
+  const unsigned level = first_root(t).level();
+  const auto any = [&](slot_of<Policy>* slots, std::uint64_t mask) {
+    for (; mask != 0; mask &= mask - 1)
+      if (has_same_key<Policy>(slots[cpu::lowest_bit(mask)], s)) return true;
+    return false;
+  };
+  const auto at = front_of(t, h, level);
+  bool found = any(at.slots, tags::match(at.line->tag_words, h.tag, t.unit));
+  for (unsigned which = 0; which < 2; ++which) {
+    const auto b = back_of(t, back_hash(h.hash, which), level);
+    found = found ||
+            any(b.slots, back::match(b.line->load(sync::relaxed), back_tag(h.tag))); // relaxed: as in recover_front
+  }
+  for_each_chain_array(t, [&](const chain_array& in) {
+    std::uint64_t link = in.heads[chain_number<Policy>(in, h.hash)].first.load(sync::relaxed); // relaxed: as above
+    for (; link != 0; link = node_at<Policy>(link)->next.load(sync::relaxed))                  // relaxed: as above
+      found = found || has_same_key<Policy>(node_at<Policy>(link)->entry(), s);
+  });
+  return found;
+}
+
 /// Entries whose record is torn: with the older record of the key, if that is whole, they move; without it they go.
 template <durable Policy> void restore_older([[maybe_unused]] recovery<Policy>& r) noexcept {
   if constexpr (Policy::in_records) {
@@ -128,13 +153,12 @@ template <durable Policy> void restore_older([[maybe_unused]] recovery<Policy>& 
         slot_of<Policy>& s = mine.torn[n];
         const std::uint64_t record = older.of(key_in<Policy>(s));
         if (record == 0) {
-          ++mine.report.torn;
+          ++(is_left_copy(r.t, s) ? mine.report.dropped : mine.report.torn);
           empty_slot(r.t, s);
           give_if_overflow(r.t, s);
         } else {
           put_value<Policy>(s, record);
           write_slot_back(r.t, s);
-          ++mine.report.restored;
           mine.no_memory |= !mine.restored.add(s);
         }
       }
