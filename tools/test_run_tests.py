@@ -107,6 +107,14 @@ class Driver(unittest.TestCase):
         self.assertIn("the reason", output)
         self.assertIn("ended with 3", output)
 
+    def test_what_failed_is_said_again_behind_the_table(self):
+        script = "echo 'x.cpp:3: Failure'; echo 'got 4'; seq 200; echo '[  FAILED  ] suite.case (1 ms)'; seq 200; exit 8"
+        code, output = self.run_parts(a=lambda part: part.run("run", ["sh", "-c", script]), b=good)
+        behind = output[output.index("what came of it"):]
+        self.assertEqual((code, self.last_line(output)), (1, "1 passed, 1 failed"))
+        for line in ("x.cpp:3: Failure", "got 4", "suite.case"):
+            self.assertIn(line, behind)
+
     def test_command_that_hangs_is_ended(self):
         with mock.patch.object(shell, "LIMIT_SECONDS", 0.2):
             code, _ = self.run_parts(a=lambda part: part.run("sleep", ["sleep", "60"]))

@@ -2,13 +2,16 @@
 // The entry of every test binary: prints the seed of the run before the first test. CUBBY_TEST_NO_MEMBARRIER=1 runs
 // everything as on a kernel without that call.
 #include <cinttypes>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <cxxabi.h>
 #include <random>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cubby/detail/platform/barrier.hpp>
 
@@ -48,11 +51,30 @@ bool register_tests(const char* suite, const char* test, const char* file, int l
   return true;
 }
 
+namespace {
+
+// GoogleTest's brief output names no test before it ends: without this line nobody learns which one ended the program.
+void name_the_test(int sign) {
+  const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
+  for (const char* part : {"[  FAILED  ] ended by a signal: ", test != nullptr ? test->test_suite_name() : "no test", ".",
+                           test != nullptr ? test->name() : "", "\n"})
+    if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
+  std::signal(sign, SIG_DFL);
+  std::raise(sign);
+}
+
+void name_the_test_that_ends_us() {
+  for (const int sign : {SIGABRT, SIGSEGV, SIGBUS})
+    if (const auto before = std::signal(sign, name_the_test); before != SIG_DFL) std::signal(sign, before); // a sanitizer's own
+}
+
+} // namespace
 } // namespace cubby_test
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   if (std::getenv("CUBBY_TEST_NO_MEMBARRIER") != nullptr) cubby::detail::barrier::disable_membarrier();
+  cubby_test::name_the_test_that_ends_us();
   std::printf("CUBBY_TEST_SEED=%" PRIu64 "\n", cubby_test::run_seed());
   std::fflush(stdout);
   return RUN_ALL_TESTS();

@@ -15,20 +15,22 @@ class Result(NamedTuple):
     note: str
     seconds: float
     earlier: bool = False  # it passed in an earlier run over the same tree
+    signs: tuple = ()  # lines of the output that say why it failed
 
 
 def run_part(name, function):
     begin = time.monotonic()
+    signs = ()
     try:
         outcome, note = "passed", function(Shell(name))
     except Skip as why:
         outcome, note = "skipped", str(why)
     except Failure as why:
-        outcome, note = "failed", str(why)
+        outcome, note, signs = "failed", str(why), tuple(why.signs)
     except Exception:  # a fault of the driver itself must not hide the other parts' results
         outcome, note = "failed", traceback.format_exc(limit=3).strip().split("\n")[-1]
         traceback.print_exc()
-    result = Result(outcome, note or "", time.monotonic() - begin)
+    result = Result(outcome, note or "", time.monotonic() - begin, signs=signs)
     say(f"{name}: {outcome} in {result.seconds:.0f} s" + (f" ({result.note})" if result.note else ""))
     return result
 
@@ -52,11 +54,14 @@ def run_lanes(parts, chains):
 
 
 def print_table(results):
-    """Prints the table and the counts; returns how many parts failed."""
+    """Prints the table, what the failed parts said and the counts; returns how many failed."""
     print(f"\n{'part':<13} {'outcome':<16} {'seconds':>7}  what came of it")
     for name, result in results.items():
         outcome = result.outcome + (" (earlier)" if result.earlier else "")
         print(f"{name:<13} {outcome:<16} {result.seconds:7.0f}  {result.note}")
+    for name, result in results.items():
+        if result.signs:  # repeated here: a record that keeps the end of the output alone has them, too
+            print(f"\n{name} failed with:\n" + "\n".join("  " + line[:300] for line in result.signs))
     counts = {what: sum(r.outcome == what for r in results.values()) for what in ("passed", "failed", "skipped")}
     line = f"{counts['passed']} passed, {counts['failed']} failed"
     print("\n" + line + (f", {counts['skipped']} skipped" if counts["skipped"] else ""), flush=True)

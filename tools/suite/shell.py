@@ -2,6 +2,7 @@
 # Runs the commands of one part: says what it does and when, keeps all output in build/logs/<part>.log, and stops the
 # part at the first command that fails. A command that hangs is ended with everything it started.
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,11 @@ STOPPED = threading.Event()  # set when the driver was interrupted: nothing more
 
 
 class Failure(Exception):
-    """A part has failed; the text names the step."""
+    """A part has failed; the text names the step. `signs` are the lines of its output that say what was wrong."""
+
+    def __init__(self, text, signs=()):
+        super().__init__(text)
+        self.signs = list(signs)
 
 
 class Skip(Exception):
@@ -61,7 +66,7 @@ class Shell:
         if code != 0:
             if not show:
                 print(tail(output, 60))
-            raise Failure(f"{step} ended with {code}; all of it is in {self.log.relative_to(ROOT)}")
+            raise Failure(f"{step} ended with {code}; all of it is in {self.log.relative_to(ROOT)}", signs_of_failure(output))
         return output
 
     def _wait(self, command, cwd, env, log, show, limit):
@@ -145,6 +150,18 @@ def copy_lines(source, log):
         log.write(text)
         log.flush()
         print(text, end="", flush=True)
+
+
+# What compilers, GoogleTest, the sanitizers, the C++ library and ctest write where something went wrong.
+SIGN = re.compile(r"\berror:|: Failure$|\[  FAILED  \]|terminate called|what\(\):|Assertion|ERROR: |WARNING: ThreadSanitizer|SUMMARY: "
+                  r"|\*\*\*(Failed|Exception|Timeout)|CUBBY_TEST_SEED")
+
+
+def signs_of_failure(output, after=5, most=40):
+    """The lines that say what failed, each with some that follow it: a log of many tests ends with other things."""
+    rows = output.rstrip().split("\n")
+    wanted = sorted({near for at, row in enumerate(rows) if SIGN.search(row) for near in range(at, min(at + after, len(rows)))})
+    return [rows[at] for at in wanted[:most]]
 
 
 def tail(text, lines):
