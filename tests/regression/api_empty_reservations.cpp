@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 #include <new>
+#include <optional>
 #include <unordered_set>
 
 #include <unistd.h>
@@ -157,10 +158,11 @@ TYPED_TEST(regression_api_reservations, of_the_constructor_touch_no_memory) {
     const std::size_t before = resident_bytes();
     table_options o = tiny_options(growth);
     o.capacity = large();
-    step_counter steps;
+    std::optional<step_counter> steps(std::in_place);
     TypeParam t(o);
     ASSERT_NO_FATAL_FAILURE(t.fill(0, entries));
-    EXPECT_LT(steps.count(), 20000u);
+    EXPECT_LT(steps->count(), 20000u);
+    steps.reset(); // the destructor may look at every bucket
     if (!cubby::detail::cpu::thread_sanitizer) {
       EXPECT_LT(resident_bytes(), before + touched);
     }
