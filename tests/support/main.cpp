@@ -56,8 +56,8 @@ namespace {
 // GoogleTest's brief output names no test before it ends: without this line nobody learns which one ended the program.
 void name_the_test(int sign) {
   const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-  for (const char* part : {"[  FAILED  ] ended by a signal: ", test != nullptr ? test->test_suite_name() : "no test", ".",
-                           test != nullptr ? test->name() : "", "\n"})
+  for (const char* part : {"[  FAILED  ] ended by a signal: ", test != nullptr ? test->test_suite_name() : "no test",
+                           ".", test != nullptr ? test->name() : "", "\n"})
     if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
   std::signal(sign, SIG_DFL);
   std::raise(sign);
@@ -65,7 +65,8 @@ void name_the_test(int sign) {
 
 void name_the_test_that_ends_us() {
   for (const int sign : {SIGABRT, SIGSEGV, SIGBUS})
-    if (const auto before = std::signal(sign, name_the_test); before != SIG_DFL) std::signal(sign, before); // a sanitizer's own
+    if (const auto before = std::signal(sign, name_the_test); before != SIG_DFL)
+      std::signal(sign, before); // a sanitizer's own
 }
 
 } // namespace
