@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The driver of the long command. It remembers what has passed, for the same tree and settings only. It does not remember
 # what failed or was skipped. A part that is named but missing is a failure.
+import ast
 import contextlib
 import io
 import os
@@ -149,6 +150,19 @@ class Verify(unittest.TestCase):
         output = self.run_parts({"a": Counted(), "b": None}, "--list")[2]
         self.assertIn("a part", output)
         self.assertIn("missing", output)
+
+    def test_what_a_part_takes_from_the_suite_exists(self):
+        """A part runs for minutes before it meets a name that was renamed elsewhere."""
+        taken = 0
+        for name in verify.names():
+            module = verify.load(name)
+            for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                    other = getattr(module, node.value.id, None)
+                    if isinstance(other, types.ModuleType):
+                        taken += 1
+                        self.assertTrue(hasattr(other, node.attr), f"{name}: {node.value.id}.{node.attr}")
+        self.assertGreater(taken, 10)
 
     def test_each_part_of_the_tree_follows_the_contract(self):
         for name in verify.names():

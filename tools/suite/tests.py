@@ -60,14 +60,14 @@ def build_and_run(shell, preset, *targets, prefix=(), only=()):
 
 
 def asan(shell):
-    """With clang, which compiles for it in a third of g++'s time. g++, the tests with hooks and the explorer, which has a
+    """With clang, which compiles for it in a third of g++'s time. The other modes, the tests with hooks and the explorer, which has a
     watch of its own over freed memory, are in `make verify`."""
     need("clang++-19")
     return build_and_run(shell, "clang-asan", "cubby_tests", only=PUBLIC)
 
 
 def without_address_randomisation():
-    """g++ 12's ThreadSanitizer cannot map its shadow under the randomisation that newer kernels use."""
+    """An older ThreadSanitizer cannot map its shadow under the randomisation that newer kernels use."""
     command = ["setarch", platform.machine(), "-R"]
     if shutil.which("setarch") and subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0:
         return command
@@ -76,7 +76,7 @@ def without_address_randomisation():
 
 def tsan(shell):
     """With clang, in half of g++'s time, and the tests whose threads run freely. In the hooked ones a schedule lets one
-    thread run at a time, and shows the sanitizer little: they and g++ in `make verify`."""
+    thread run at a time, and shows the sanitizer little: they are in `make verify`."""
     need("clang++-19")
     return build_and_run(shell, "clang-tsan", "cubby_tests", prefix=without_address_randomisation(), only=PUBLIC)
 

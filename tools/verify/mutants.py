@@ -24,7 +24,8 @@ BUILD_SECONDS = 600
 RUN_SECONDS = 90
 LEAST = 298  # mutants; fewer means that some were lost
 SWITCHES = {
-    "plain": ["--preset", "debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"],
+    "plain": ["--preset", "clang-debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"],  # compiles in a third of the time of g++ -O1
+    "optimised": ["--preset", "clang-debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"],  # for checks that run for longer than they compile
     "asan": ["--preset", "asan"],
     "tsan": ["--preset", "tsan"],
 }
@@ -241,7 +242,7 @@ def print_mutants(mutants, outcomes):
 
 
 def run(shell):
-    need("git", "cmake", "ninja")
+    need("git", "cmake", "ninja", "clang++-19")
     begin = time.monotonic()
     mutants = read_mutants(suite_shell.ROOT / "verify" / "mutants")
     checks = sorted({mutant.check for mutant in mutants})
