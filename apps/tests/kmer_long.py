@@ -54,17 +54,18 @@ class Long(Folder):
         subprocess.run(["kmc", f"-k{k}", "-m2", "-t2", "-ci1", "-cs1000000000", *strands, kind, path, self.folder / "db",
                         self.folder], check=True, capture_output=True)
 
-    def check_genome(self, canonical):
+    def check_genome(self, canonical, sizes):
         path = self.plain(GENOME)
-        for k in SIZES:
+        for k in sizes:
             with self.subTest(k=k):
                 self.check_rivals(path, k, canonical, "-fm")
 
     def test_genome(self):
-        self.check_genome(True)
+        self.check_genome(True, SIZES)
 
     def test_genome_as_it_stands(self):
-        self.check_genome(False)
+        """The sizes of k matter where k-mers are packed, which the test above has seen: one size for each kind of word here."""
+        self.check_genome(False, (15, 32, 55))
 
     def test_simulated_reads(self):
         """30 times the genome's first two megabases, with a sequencer's errors; once within little memory."""
