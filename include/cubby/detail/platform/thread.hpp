@@ -57,7 +57,15 @@ public:
     return running_;
   }
   /// Before `start`: also calls the work when so many nanoseconds have passed without a call. 0: never.
-  void repeat_after(std::uint64_t nanoseconds) noexcept { interval_ = nanoseconds; }
+  void repeat_after(std::uint64_t nanoseconds) noexcept {
+    interval_ = nanoseconds;
+    if (interval_ == 0) return;
+    pthread_condattr_t how; // the clock of the day may be set back, and the next call would be late
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed_, &how);
+    pthread_condattr_destroy(&how);
+  }
   /// Whether the thread exists; false in the child of a fork.
   [[nodiscard]] bool is_here() const noexcept { return running_ && forks_->get() == forks_at_start_; }
   /// Wakes the thread. False: there is no thread.
@@ -128,7 +136,7 @@ private:
       return;
     }
     timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     const std::uint64_t end = static_cast<std::uint64_t>(until.tv_nsec) + interval_;
     until.tv_sec += static_cast<time_t>(end / 1000000000);
     until.tv_nsec = static_cast<long>(end % 1000000000);
