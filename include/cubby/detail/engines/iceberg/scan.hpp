@@ -52,10 +52,11 @@ void scan_backs(table<Policy>& t, unsigned number, copied_entries<Policy>& copie
     copied.show(f);
   }
 }
-/// Shows the entry of a node. A wide value is copied under the lock of its front bucket, unless the entry has moved or has been erased.
+/// Shows the entry of a node. A wide value is copied under the lock of its front bucket, unless the entry has moved or has been erased; so
+/// is one of a durable table, where a change is seen only when it is durable.
 template <class Policy, class F>
 void show_node(table<Policy>& t, chain& c, const node<Policy>& n, copied_entries<Policy>& copied, F& f) {
-  if constexpr (wide_value<Policy>) {
+  if constexpr (waits_for_writer<Policy>) {
     const home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, n.entry()), t.fronts));
     if (is_linked(c, n)) copied.add(n.entry());
     unlock_unchanged(*at.at.line, at.state);
