@@ -231,6 +231,7 @@ TEST(durable_extents, that_are_made_again_are_empty) {
   bytes cut = bytes_in(path);
   const auto first = read_at<pool_layout::extent_header>(cut, pool_layout::first_extent);
   forge_power_cut(cut);
+  forge_superblock(cut, [](pool_layout::superblock& s) { s.covered = pool_layout::first_extent; });
   cut[pool_layout::first_extent + first.bytes] ^= 1; // the header of the second one has not reached the disk
   write_file(path, cut);
   for (int round = 0; round < 2; ++round) {
@@ -240,6 +241,25 @@ TEST(durable_extents, that_are_made_again_are_empty) {
     EXPECT_EQ(t->size(), 0U);
   }
   EXPECT_EQ(must_open<table>(path)->size(), 0U);
+}
+
+TEST(durable_extents, that_a_sync_has_covered_are_missed) {
+  using table = kind_of_words::table;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  {
+    const auto t = must_open<table>(path);
+    for (std::uint64_t n = 0; n < 2000; ++n) t->insert(n, n);
+  }
+  bytes cut = bytes_in(path);
+  const auto first = read_at<pool_layout::extent_header>(cut, pool_layout::first_extent);
+  forge_power_cut(cut);
+  cut[pool_layout::first_extent + first.bytes] ^= 1;
+  write_file(path, cut);
+  const auto got = table::open(path);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error(), cubby::open_error::damaged) << got.message();
+  EXPECT_TRUE(bytes_in(path) == cut);
 }
 
 TEST(durable_zero_entries, that_have_another_key_are_dropped) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "durable/faults.hpp"
 #include "durable/files.hpp"
 #include "durable/kinds.hpp"
 #include "process/child.hpp"
@@ -22,33 +23,6 @@ namespace {
 
 using cubby::open_error;
 using cubby::outcome;
-namespace file = cubby::detail::file;
-
-/// While it lives, no space is to be had once so many requests were granted.
-class full_disk {
-public:
-  explicit full_disk(long granted) {
-    left() = granted;
-    file::installed_refusal() = [] { return left().fetch_sub(1) > 0 ? 0 : ENOSPC; };
-  }
-  ~full_disk() { file::installed_refusal() = nullptr; }
-  full_disk(const full_disk&) = delete;
-  full_disk& operator=(const full_disk&) = delete;
-  static std::atomic<long>& left() {
-    static std::atomic<long> count{0};
-    return count;
-  }
-};
-/// While it lives, no sync succeeds.
-class failing_syncs {
-public:
-  failing_syncs() {
-    file::installed_sync() = [](int) { return EIO; };
-  }
-  ~failing_syncs() { file::installed_sync() = nullptr; }
-  failing_syncs(const failing_syncs&) = delete;
-  failing_syncs& operator=(const failing_syncs&) = delete;
-};
 
 template <class Kind> class durable_space : public testing::Test {
 public:

@@ -172,12 +172,12 @@ public:
   /// final, because it may have dropped what it could not write: later calls answer false as well; close the table and look at the disk.
   [[nodiscard]] bool sync() { return engine_.sync(caller_thread_record(engine_)); }
   /// Syncs, and marks the file as closed, so that it opens without repairs. Only the destructor may be called after that. False as in
-  /// `sync`; the file is then recovered when it is opened.
+  /// `sync`; the file is then recovered when it is opened. In the child of a fork it does nothing: the file is its parent's.
   bool close() noexcept {
     if (closed_) return true;
     closed_ = true;
     engine_.stop_worker();
-    if (home_->file.is_read_only()) return true;
+    if (home_->file.is_read_only() || !home_->file.is_owner()) return true;
     thread_record* const mine = engine_.local_thread_record();
     if (mine == nullptr) return false;
     (void)engine_.end_move(*mine); // if there is no space, the next opening ends it

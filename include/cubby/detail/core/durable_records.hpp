@@ -135,6 +135,7 @@ public:
   [[nodiscard]] bool is_whole(std::uint64_t key_word, std::uint64_t word) const noexcept {
     if (!home_->heap.has_block(word, sizeof(header))) return false;
     const header& r = at(word);
+    if (has_values && !durable_text<V> && value_bytes(r) != sizeof(V)) return false;
     return home_->heap.has_block(word, bytes_of_record(r)) && is_sound(r) && probe_hash(r) == key_word;
   }
   /// Its block is in use. False: another slot leads to it. A mark may have reached the disk without the change of the slot that it belongs to:

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t emptied = 3;
 
 /// A part of the file that belongs to one purpose. `at`: of its data.
 struct extent {
+  static constexpr std::uint32_t no_number = ~std::uint32_t{0}; // of a segment that the table has left
   pool_layout::extent_kind kind{};
   std::uint32_t number = 0;
   std::uint64_t at = 0;
@@ -149,12 +150,30 @@ public:
   bool sync_file() noexcept {
     const lock_scope alone(sync_lock_);
     if (failed_ != 0 || read_only_) return false;
+    const std::uint64_t end = end_of_extents();
     failed_ = file::sync(file_.number());
+    if (failed_ == 0) cover(end);
     return failed_ == 0;
   }
+  /// Recovery after a power cut has ended. Until then the file says that it must be recovered in that way, whatever ends this process.
+  void note_recovered() noexcept {
+    if (!power_cut_ || read_only_) return;
+    update([](pool_layout::superblock& s) { file::boot_id(s.boot); });
+  }
+  /// Not in the child of a fork: the file and its mapping belong to the parent.
+  [[nodiscard]] bool is_owner() const noexcept { return owner_ == file::process(); }
   [[nodiscard]] int failure() const noexcept { return failed_; }
 
 private:
+  std::uint64_t end_of_extents() noexcept {
+    const lock_scope alone(lock_);
+    return now_.end;
+  }
+  /// A sync has made the file durable up to `end`. The next change of the superblock says so.
+  void cover(std::uint64_t end) noexcept {
+    const lock_scope alone(lock_);
+    if (end > now_.covered) now_.covered = end;
+  }
   template <class Change> void update_locked(Change change) noexcept {
     change(now_);
     ++now_.sequence;
@@ -204,10 +223,12 @@ private:
   pool_error read_extents(const pool_request& asked) noexcept;
   [[nodiscard]] bool is_unmade(std::uint64_t size) const noexcept;
   [[nodiscard]] bool has_segments() const noexcept;
+  void drop_left_tops() noexcept;
   static bool is_valid(const pool_layout::extent_header& h, std::uint64_t left) noexcept;
   [[nodiscard]] static bool is_cut_short(const pool_layout::superblock& read) noexcept;
 
   static constexpr std::uint64_t least_reserved = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t most_addresses = std::uint64_t{1} << 47; // of a process
   static constexpr std::uint64_t most_ahead = std::uint64_t{64} << 20;
   static constexpr std::uint64_t most_fronts = std::uint64_t{1} << 46;
 
@@ -222,6 +243,7 @@ private:
   small_lock<> lock_;           // superblock and extents
   small_lock<> sync_lock_;      // one sync at a time
   int failed_ = 0;              // the errno of the sync that failed
+  std::int64_t owner_ = 0;      // the process that has opened it
   bool new_ = false;
   bool was_clean_ = false;
   bool power_cut_ = false;

@@ -57,7 +57,9 @@ struct superblock {
   std::uint64_t clean = 0;
   std::uint64_t boot[2] = {};
   std::uint64_t entries = 0;
-  std::uint64_t unused[43] = {};
+  std::uint64_t covered = first_extent; // up to here the file was durable when this was written
+  std::uint64_t top = 0;                // the data of the segment of `level`
+  std::uint64_t unused[41] = {};
   std::uint64_t checksum = 0;
 };
 static_assert(sizeof(superblock) == 512 && offsetof(superblock, what) == 24 && offsetof(superblock, sequence) == 104 &&

@@ -37,6 +37,7 @@ inline pool_error pool::begin(const pool_request& asked) noexcept {
   int flags = asked.read_only ? O_RDONLY : O_RDWR;
   if (!asked.read_only && asked.may_create) flags |= O_CREAT;
   if (!asked.read_only && asked.must_create) flags |= O_EXCL;
+  owner_ = file::process();
   if (const int error = file_.open(asked.path, flags); error != 0)
     return pool_texts::system(asked.path, "open it", error);
   if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
@@ -101,6 +102,14 @@ inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t
                           asked.path);
   if (now_.end % pool_layout::page != 0)
     return pool_error::of(open_error::damaged, "%s: damaged: impossible sizes; restore a copy of the file", asked.path);
+  std::uint64_t boot[2];
+  file::boot_id(boot);
+  const bool unknown = boot[0] == 0 && boot[1] == 0 && now_.what.promise != 0;
+  was_clean_ = now_.clean != 0;
+  power_cut_ = !was_clean_ && (unknown || boot[0] != now_.boot[0] || boot[1] != now_.boot[1]);
+  // A power cut may leave a superblock that is newer than the size of the file: no sync has covered what is missing.
+  if (power_cut_ && now_.what.promise != 0 && size < now_.end && size >= now_.covered)
+    now_.end = size / pool_layout::page * pool_layout::page;
   if (size < now_.end || now_.end < pool_layout::first_extent)
     return pool_error::of(open_error::truncated, "%s: truncated: it has %llu bytes of %llu; restore a copy of the file",
                           asked.path, static_cast<unsigned long long>(size), static_cast<unsigned long long>(now_.end));
@@ -137,7 +146,8 @@ inline pool_error pool::check_identity(const pool_request& asked) const noexcept
 inline pool_error pool::map_file(const pool_request& asked, std::uint64_t size) noexcept {
   read_only_ = asked.read_only;
   size_ = size;
-  reserved_ = asked.most_bytes < size ? size : asked.most_bytes;
+  reserved_ = asked.most_bytes < most_addresses ? asked.most_bytes : most_addresses;
+  if (reserved_ < size) reserved_ = size;
   reserved_ = (reserved_ + pool_layout::page - 1) / pool_layout::page * pool_layout::page;
   // fewer addresses where the process may not have so many
   while ((base_ = file::reserve(reserved_)) == nullptr && reserved_ / 4 > 2 * size && reserved_ / 4 > least_reserved)
@@ -162,9 +172,9 @@ inline pool_error pool::read_extents(const pool_request& asked) noexcept {
     const auto& header = *at<pool_layout::extent_header>(from);
     if (!is_valid(header, now_.end - from)) {
       // after a power cut: an extent that no sync has covered, and so nothing behind it either
-      if (power_cut_ && medium_.domain() <= persistence::page) {
+      if (power_cut_ && medium_.domain() <= persistence::page && from >= now_.covered) {
         now_.end = mapped_ = size_ = from;
-        return {};
+        break;
       }
       return pool_error::of(open_error::damaged, "%s: damaged: the extent at byte %llu; restore a copy of the file",
                             asked.path, static_cast<unsigned long long>(from));
@@ -179,6 +189,7 @@ inline pool_error pool::read_extents(const pool_request& asked) noexcept {
     extents_.publish();
     from += header.bytes;
   }
+  if (power_cut_) drop_left_tops();
   if (!has_segments())
     return pool_error::of(open_error::damaged, "%s: damaged: a segment is missing; restore a copy of the file",
                           asked.path);
@@ -190,6 +201,14 @@ inline bool pool::is_valid(const pool_layout::extent_header& h, std::uint64_t le
   if (h.bytes < pool_layout::page || h.bytes % pool_layout::page != 0 || h.bytes > left) return false;
   const std::uint64_t data = h.bytes - pool_layout::page;
   return h.kind != pool_layout::extent_kind::records || (block_size::is_one(h.argument) && h.argument <= data);
+}
+/// After a power cut in a growth the extent of its segment may be missing. An earlier one of the same number, which a shrink has left, is not
+/// that segment: it may have entries that were erased since.
+inline void pool::drop_left_tops() noexcept {
+  for (extent* one = segment(now_.level); now_.top != 0 && one != nullptr && one->at != now_.top;) {
+    one->number = extent::no_number;
+    one = segment(now_.level);
+  }
 }
 /// Whether the segments in use are there, each with all its slots. After a power cut the last ones may be missing, and the first one is
 /// made after the superblock.
@@ -217,10 +236,6 @@ inline pool_error pool::open(const pool_request& asked) noexcept {
     return create(asked, size);
   if (pool_error e = read_superblock(asked, size); !e.ok()) return e;
   if (pool_error e = check_identity(asked); !e.ok()) return e;
-  std::uint64_t boot[2];
-  file::boot_id(boot);
-  was_clean_ = now_.clean != 0;
-  power_cut_ = !was_clean_ && (boot[0] != now_.boot[0] || boot[1] != now_.boot[1]);
   if (power_cut_ && now_.what.promise == 0 && !asked.accept_power_cut)
     return pool_error::of(
         open_error::power_cut,
@@ -232,8 +247,7 @@ inline pool_error pool::open(const pool_request& asked) noexcept {
   if (read_only_) return {};
   update([&](pool_layout::superblock& s) {
     s.clean = 0;
-    s.boot[0] = boot[0];
-    s.boot[1] = boot[1];
+    if (!power_cut_) file::boot_id(s.boot); // else `note_recovered` does
   });
   if (!sync_file()) // no change may reach the disk before the mark does
     return pool_texts::system(asked.path, "sync it", failed_);

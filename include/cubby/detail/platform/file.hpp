@@ -166,6 +166,9 @@ inline void unmap(std::byte* at, std::uint64_t bytes) noexcept {
   if (at != nullptr) munmap(at, bytes);
 }
 
+/// The number of the calling process: another one in the child of a fork.
+inline std::int64_t process() noexcept { return getpid(); }
+
 /// The identity of the running system: another one after a restart of the machine. All zeros if it is unknown.
 inline void boot_id(std::uint64_t (&out)[2]) noexcept {
   out[0] = out[1] = 0;

@@ -139,9 +139,11 @@ template <durable Policy> void give_back_at_end(table<Policy>& t, typename table
 template <class Policy> void keep_level([[maybe_unused]] table<Policy>& t, [[maybe_unused]] unsigned level,
                                         [[maybe_unused]] pool_layout::move_state moving) noexcept {
   if constexpr (durable<Policy>) {
+    const extent* const top = t.policy.home().segment(level);
     t.policy.home().update([&](pool_layout::superblock& s) {
       s.level = level;
       s.moving = moving;
+      s.top = top != nullptr ? top->at : 0;
     });
   }
 }

@@ -105,6 +105,7 @@ template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
   if (!done) return false;
   if (state.moving != pool_layout::move_state::none) keep_level(t, level, pool_layout::move_state::none);
   if (!empty_left_extents(t)) return false;
+  home.note_recovered();
   thread_record* const mine = registry::local(*t.home);
   if (mine == nullptr) return false;
   t.entries.add(mine->id(), static_cast<std::int64_t>(all.entries));

@@ -114,6 +114,10 @@ template <durable Policy> void give_if_overflow(table<Policy>& t, slot_of<Policy
   }
 }
 
+template <durable Policy> bool has_same_key(const slot_of<Policy>& a, const slot_of<Policy>& b) noexcept {
+  return &a != &b && key_in<Policy>(a) == key_in<Policy>(b);
+}
+
 /// Whether lookups come to an entry with the key word of a slot: then the slot is what a move has left, and its record became one of
 /// another key when the entry got a newer one.
 template <durable Policy> bool is_left_copy(const table<Policy>& t, const slot_of<Policy>& s) noexcept {

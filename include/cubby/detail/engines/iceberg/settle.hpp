@@ -8,8 +8,24 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-template <durable Policy> bool has_same_key(const slot_of<Policy>& a, const slot_of<Policy>& b) noexcept {
-  return &a != &b && key_in<Policy>(a) == key_in<Policy>(b);
+/// Whether a slot has a copy of the entry of `s`, whose front bucket is locked. Other slots may be filled meanwhile, under the locks of their
+/// own buckets, but none is emptied or filled again: while a move is unsettled, each erase takes `unsettled.lock`, as the caller does.
+/// So words that are read after a commit word that is not 0 are those of one entry.
+template <durable Policy>
+bool is_copy_of(const table<Policy>& t, slot_of<Policy>& copy, const slot_of<Policy>& s) noexcept {
+  // [key-word] acquire: pairs with [put-key]
+  if (&copy == &s || commit_word<Policy>(copy).load(sync::acquire) == 0) return false;
+  const auto key = key_in<Policy>(s);
+  if (!(key_in<Policy>(copy) == key)) return false;
+  if constexpr (Policy::in_records) {
+    // Another key may have the same hash; its front bucket is the locked one as well, so its entry stays. A record that is not whole
+    // was given back and used again: the slot is an old one of either key, and what came after it is durable.
+    const auto record = value_in<Policy>(copy);
+    if (record == value_in<Policy>(s) || !t.policy.is_whole(key, record)) return true;
+    return t.policy.matches(t.policy.probe_of_slot(key, value_in<Policy>(s)), record);
+  } else {
+    return true;
+  }
 }
 
 template <durable Policy> slot_of<Policy>* old_slots(const table<Policy>& t, unsigned segment) noexcept {
@@ -29,7 +45,7 @@ slot_of<Policy>* old_back(const table<Policy>& t, std::uint64_t hash, unsigned l
 }
 
 /// Empties the slots from which a move has copied the entry of `s`. The caller holds the lock of its front bucket, so its key is in no
-/// other entry; a slot with the same key words is such a copy.
+/// other entry.
 template <class Policy> void forget_copies(table<Policy>& t, slot_of<Policy>& s) noexcept {
   if constexpr (durable<Policy>) {
     const lock_scope alone(t.unsettled.lock);
@@ -39,7 +55,7 @@ template <class Policy> void forget_copies(table<Policy>& t, slot_of<Policy>& s)
     const std::uint64_t hash = hash_of_slot(t.policy, s);
     const auto forget = [&](slot_of<Policy>* slots, unsigned count) {
       for (unsigned i = 0; i < count; ++i)
-        if (has_same_key<Policy>(slots[i], s)) empty_slot(t, slots[i]);
+        if (is_copy_of(t, slots[i], s)) empty_slot(t, slots[i]);
     };
     forget(old_front(t, hashed_for(hash, t.fronts), level), front_slots);
     for (unsigned which = 0; which < 2; ++which) forget(old_back(t, back_hash(hash, which), level), back_slots);
