@@ -24,15 +24,22 @@ public:
     return count;
   }
 };
-/// While it lives, no sync succeeds.
+/// While it lives, no sync succeeds but the first ones.
 class failing_syncs {
 public:
-  failing_syncs() {
-    cubby::detail::file::installed_sync() = [](int) { return EIO; };
+  explicit failing_syncs(long good = 0) {
+    left() = good;
+    cubby::detail::file::installed_sync() = [](int) { return left().fetch_sub(1) > 0 ? 0 : EIO; };
   }
   ~failing_syncs() { cubby::detail::file::installed_sync() = nullptr; }
   failing_syncs(const failing_syncs&) = delete;
   failing_syncs& operator=(const failing_syncs&) = delete;
+
+private:
+  static std::atomic<long>& left() {
+    static std::atomic<long> count{0};
+    return count;
+  }
 };
 
 } // namespace cubby_test

@@ -293,6 +293,27 @@ TYPED_TEST(durable_space, of_memory_ends_while_a_file_is_made) {
   }
 }
 
+TYPED_TEST(durable_space, whose_syncs_fail_in_recovery_is_refused_as_such) {
+  using table = typename TypeParam::table;
+  {
+    const auto t = must_open<table>(this->path_);
+    for (std::uint64_t n = 0; n < 300; ++n)
+      t->insert(key_of<typename TypeParam::key_type>(n), value_of<typename TypeParam::mapped_type>(n));
+  }
+  bytes all = bytes_in(this->path_);
+  forge_power_cut(all);
+  for (const long good : {0, 1}) {
+    write_file(this->path_, all);
+    {
+      const failing_syncs others(good);
+      const auto got = table::open(this->path_);
+      ASSERT_FALSE(got) << good;
+      EXPECT_EQ(got.error(), open_error::io) << got.message();
+    }
+    EXPECT_EQ(must_open<table>(this->path_)->size(), 300U);
+  }
+}
+
 TYPED_TEST(durable_space, whose_sync_has_failed_stays_failed) {
   using K = typename TypeParam::key_type;
   using V = typename TypeParam::mapped_type;

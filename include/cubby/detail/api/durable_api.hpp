@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -301,8 +302,12 @@ private:
       if (made != nullptr) made->closed_ = true; // nothing says that the file is complete
       made.reset();
       if (home->file.is_new()) home->file.undo_create(path, wanted.how == opening::only_new, 0);
-      out.error_ = pool_error::of(open_error::no_memory,
-                                  "%s: no memory or disk space to recover it; free some and open it again", path);
+      if (const int error = home->file.failure(); error != 0)
+        out.error_ =
+            pool_error::of(open_error::io, "%s: cannot sync it: %s; check the disk", path, std::strerror(error));
+      else
+        out.error_ = pool_error::of(open_error::no_memory,
+                                    "%s: no memory or disk space to recover it; free some and open it again", path);
       return out;
     }
     out.report_ = report_of(*home, begin);

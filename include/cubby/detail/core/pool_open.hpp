@@ -76,7 +76,8 @@ inline pool_error pool::create_in(const pool_request& asked) noexcept {
   file::boot_id(now_.boot);
   update([](pool_layout::superblock&) {});
   if (const int error = file::sync(file_.number()); error != 0) return pool_texts::system(asked.path, "sync it", error);
-  return {};
+  const int error = now_.what.promise != 0 ? file::sync_folder_of(asked.path) : 0;
+  return error == 0 ? pool_error{} : pool_texts::system(asked.path, "sync its folder", error);
 }
 
 inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t size) noexcept {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <cubby/detail/platform/persist.hpp>
 
@@ -111,6 +113,23 @@ inline int sync(int file) noexcept {
   int error = 0;
   do error = fdatasync(file) == 0 ? 0 : errno;
   while (error == EINTR);
+  return error;
+}
+
+/// Makes the name of a new file durable. Not all file systems can do that, and not in a folder that may not be read: then it is durable
+/// when they say so.
+inline int sync_folder_of(const char* path) noexcept {
+  char folder[PATH_MAX] = ".";
+  if (const char* const slash = std::strrchr(path, '/'); slash != nullptr) {
+    const auto size = static_cast<std::size_t>(slash - path) + 1;
+    if (size >= sizeof folder) return ENAMETOOLONG;
+    std::memcpy(folder, path, size);
+    folder[size] = 0;
+  }
+  const int at = ::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (at < 0) return errno == EACCES ? 0 : errno;
+  const int error = fsync(at) == 0 || errno == EINVAL ? 0 : errno;
+  ::close(at);
   return error;
 }
 
