@@ -144,7 +144,11 @@ public:
     persist::note_stored(base_ + one.at, one.bytes);
     medium_.persist(base_ + one.at, one.bytes);
   }
-  bool retake(const extent& one) noexcept { return file::take_space(file_.number(), one.at, one.bytes) == 0; }
+  bool retake(const extent& one) noexcept {
+    if (file::take_space(file_.number(), one.at, one.bytes) != 0) return false;
+    // that it was given back is known to the file system, and not to the lines
+    return medium_.domain() < persistence::line || file::sync(file_.number()) == 0;
+  }
 
   /// Makes everything durable that was done before. A failure is final: the system may have dropped what it could not write.
   bool sync_file() noexcept {
