@@ -56,8 +56,8 @@ namespace {
 // GoogleTest's brief output names no test before it ends: without this line nobody learns which one ended the program.
 void name_the_test(int sign) {
   const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-  for (const char* part : {"[  FAILED  ] ended by a signal: ", test != nullptr ? test->test_suite_name() : "no test",
-                           ".", test != nullptr ? test->name() : "", "\n"})
+  for (const char* part : {"[  FAILED  ] ", test != nullptr ? test->test_suite_name() : "no test", ".",
+                           test != nullptr ? test->name() : "", " ended by a signal\n"})
     if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
   std::signal(sign, SIG_DFL);
   std::raise(sign);
