@@ -147,7 +147,7 @@ public:
   bool retake(const extent& one) noexcept {
     if (file::take_space(file_.number(), one.at, one.bytes) != 0) return false;
     // that it was given back is known to the file system, and not to the lines
-    return medium_.domain() < persistence::line || file::sync(file_.number()) == 0;
+    return medium_.domain() < persistence::line || sync_file();
   }
 
   /// Makes everything durable that was done before. A failure is final: the system may have dropped what it could not write.
