@@ -220,19 +220,25 @@ TYPED_TEST(durable_damage, of_a_file_that_is_read) {
   }
 }
 
-TEST(durable_extents, that_are_made_again_are_empty) {
-  using table = kind_of_words::table;
-  const own_folder folder;
-  const std::string path = folder.file("table");
+/// A file after a power cut, in which the header of the second extent is damaged.
+bytes without_second_extent(const std::string& path) {
   {
-    const auto t = must_open<table>(path);
+    const auto t = must_open<kind_of_words::table>(path);
     for (std::uint64_t n = 0; n < 2000; ++n) t->insert(n, n);
   }
   bytes cut = bytes_in(path);
   const auto first = read_at<pool_layout::extent_header>(cut, pool_layout::first_extent);
   forge_power_cut(cut);
+  cut[pool_layout::first_extent + first.bytes] ^= 1;
+  return cut;
+}
+
+TEST(durable_extents, that_are_made_again_are_empty) {
+  using table = kind_of_words::table;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  bytes cut = without_second_extent(path);
   forge_superblock(cut, [](pool_layout::superblock& s) { s.covered = pool_layout::first_extent; });
-  cut[pool_layout::first_extent + first.bytes] ^= 1; // the header of the second one has not reached the disk
   write_file(path, cut);
   for (int round = 0; round < 2; ++round) {
     const auto t = must_open<table>(path);
@@ -244,19 +250,11 @@ TEST(durable_extents, that_are_made_again_are_empty) {
 }
 
 TEST(durable_extents, that_a_sync_has_covered_are_missed) {
-  using table = kind_of_words::table;
   const own_folder folder;
   const std::string path = folder.file("table");
-  {
-    const auto t = must_open<table>(path);
-    for (std::uint64_t n = 0; n < 2000; ++n) t->insert(n, n);
-  }
-  bytes cut = bytes_in(path);
-  const auto first = read_at<pool_layout::extent_header>(cut, pool_layout::first_extent);
-  forge_power_cut(cut);
-  cut[pool_layout::first_extent + first.bytes] ^= 1;
+  const bytes cut = without_second_extent(path);
   write_file(path, cut);
-  const auto got = table::open(path);
+  const auto got = kind_of_words::table::open(path);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error(), cubby::open_error::damaged) << got.message();
   EXPECT_TRUE(bytes_in(path) == cut);

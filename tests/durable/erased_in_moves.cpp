@@ -8,27 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include "durable/files.hpp"
+#include "durable/one_bucket.hpp"
 #include "support/fiber_scheduler.hpp"
-#include "support/random.hpp"
-
-namespace cubby_test {
-
-/// The upper bits, which choose the first bucket, are 0. So its entries fill it, and two back buckets of each, and chains.
-struct one_bucket_hash {
-  using is_avalanching = void;
-  std::uint64_t operator()(std::uint64_t key) const noexcept { return splitmix(key) >> 8; }
-};
-
-} // namespace cubby_test
-
-template <> inline constexpr std::uint64_t cubby::hash_is_stable<cubby_test::one_bucket_hash> = 79;
 
 namespace cubby_test {
 namespace {
 
-using bucket_table = cubby::durable_map<std::uint64_t, std::uint64_t, one_bucket_hash>;
-constexpr std::uint64_t entries_of_bucket = 120;
 constexpr std::size_t doubled = 700; // entries for which the table doubles
 
 /// A table with entries in chains, which a sync has covered.

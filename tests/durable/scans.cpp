@@ -5,26 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "durable/files.hpp"
+#include "durable/one_bucket.hpp"
 #include "support/fiber_scheduler.hpp"
-#include "support/random.hpp"
-
-namespace cubby_test {
-
-/// One first bucket for all keys: they fill it, and two back buckets of each, and chains.
-struct crowding_hash {
-  using is_avalanching = void;
-  std::uint64_t operator()(std::uint64_t key) const noexcept { return splitmix(key) >> 8; }
-};
-
-} // namespace cubby_test
-
-template <> inline constexpr std::uint64_t cubby::hash_is_stable<cubby_test::crowding_hash> = 81;
 
 namespace cubby_test {
 namespace {
-
-using crowded_table = cubby::durable_map<std::uint64_t, std::uint64_t, crowding_hash>;
 
 struct drain_counter final : cubby::detail::persist::recorder {
   drain_counter() { cubby::detail::persist::install_recorder(this); }
@@ -45,17 +30,16 @@ struct drain_counter final : cubby::detail::persist::recorder {
 
 TEST(durable_scan, shows_no_assign_that_is_not_durable_wherever_the_writer_stands_still) {
   const own_folder folder;
-  auto t = must_open<crowded_table>(folder.file("table"), {.capacity = 350, .write_lines_back = true});
+  auto t = must_open<bucket_table>(folder.file("table"), {.capacity = 350, .write_lines_back = true});
   ASSERT_EQ(t->domain(), cubby::persistence::line);
-  constexpr std::uint64_t entries = 120;
-  for (std::uint64_t k = 1; k <= entries; ++k) ASSERT_TRUE(t->insert(k, k));
+  for (std::uint64_t k = 1; k <= entries_of_bucket; ++k) ASSERT_TRUE(t->insert(k, k));
   ASSERT_GT(t->stats().chained, 0U);
   const drain_counter drains;
   auto h = t->handle();
   std::uint64_t value = 1000;
   std::uint64_t shown_early = 0;
   std::uint64_t looked = 0;
-  for (std::uint64_t k = 1; k <= entries; ++k) {
+  for (std::uint64_t k = 1; k <= entries_of_bucket; ++k) {
     bool ended = false;
     for (std::uint64_t stop = 0; !ended; stop += 5) {
       const std::uint64_t next = ++value;
@@ -76,7 +60,7 @@ TEST(durable_scan, shows_no_assign_that_is_not_durable_wherever_the_writer_stand
     }
   }
   EXPECT_EQ(shown_early, 0U);
-  EXPECT_GT(looked, entries);
+  EXPECT_GT(looked, entries_of_bucket);
 }
 
 } // namespace
