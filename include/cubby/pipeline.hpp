@@ -19,7 +19,7 @@ namespace cubby::inline v0 {
 
 /// The sizes of a pipeline, in requests.
 struct pipeline_options {
-  std::size_t window = 64; ///< requests that may be pending; docs/performance.md has the figures for other sizes
+  std::size_t window = 64; ///< requests that may be pending; docs/performance/dramhit.md has the figures for other sizes
   /// Requests whose lines are prefetched together, at most the window; 0: half of the window, but no more than 32.
   std::size_t batch = 0;
 };
@@ -239,7 +239,7 @@ private:
     return {engine_, record_.at()};
   }
 
-  /// docs/performance.md has the figures for other sizes.
+  /// docs/performance/dramhit.md has the figures for other sizes.
   static std::size_t batch_of(std::size_t chosen, std::size_t window) noexcept {
     constexpr std::size_t most_unless_told = 32;
     if (chosen != 0) return chosen < window ? chosen : window;

@@ -25,7 +25,7 @@ struct transfers {
 transfers of_shared_table(const traffic& t);
 transfers of_partitioned_table(const traffic& t);
 
-/// The table of docs/performance.md.
+/// The table of docs/performance/partitioned.md.
 std::string transfers_table();
 
 } // namespace cubby_counting

@@ -80,7 +80,7 @@ CUBBY_NEVER_INLINE insert_outcome make_space(table<Policy, Threads>& t, index<Th
   return insert_outcome::inserted;
 }
 
-/// Entries a bin below which an automatic table halves. It doubles or quadruples near 3.4 (docs/performance.md), so
+/// Entries a bin below which an automatic table halves. It doubles or quadruples near 3.4 (docs/performance/growth.md), so
 /// after a halving it takes a fourfold change either way to move again.
 inline constexpr double low_mark = 0.4;
 
