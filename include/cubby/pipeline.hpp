@@ -19,7 +19,7 @@ namespace cubby::inline v0 {
 
 /// The sizes of a pipeline, in requests.
 struct pipeline_options {
-  std::size_t window = 64; ///< requests that may be pending; docs/performance/dramhit.md has the figures for other sizes
+  std::size_t window = 64; ///< requests that may be pending; figures: docs/performance/dramhit.md
   /// Requests whose lines are prefetched together, at most the window; 0: half of the window, but no more than 32.
   std::size_t batch = 0;
 };
@@ -261,8 +261,8 @@ private:
     ++taken_in_pin_;
     if (pending_.end_number() - asked_ >= batch_) ask(s);
   }
-  /// Prefetches the lines of all requests since the last call, many at once: a prefetch that misses the TLB delays the accesses
-  /// behind it, so the page walks of prefetches that follow each other closely overlap.
+  /// Prefetches the lines of all requests since the last call, many at once. A prefetch that misses the TLB delays the accesses
+  /// behind it, so the page table reads of prefetches that follow each other closely overlap.
   CUBBY_ALWAYS_INLINE void ask(detail::context<Engine> s) noexcept {
     for (; asked_ != pending_.end_number(); ++asked_) s.engine.ask(pending_.numbered(asked_).at);
   }

@@ -152,8 +152,9 @@ public:
 
   /// The address of the value, or null if the key is absent. The first call pins the handle; from then on the table frees nothing
   /// that it retires. For maps in record mode (`mode`): valid until `unpin`, also if other threads replace or erase the entry.
-  /// `iceberg` also has addresses of values in its slots: valid until `unpin`, until the entry is erased, or until the table grows or
-  /// shrinks; an assign changes the value in place, so no other thread may assign while it is read. Others do not compile.
+  /// `iceberg` also has addresses of values in its slots. Such an address is valid until `unpin`, until the entry is erased, or
+  /// until the table grows or shrinks. An assign changes the value in place, so no other thread may assign while it is read. Others
+  /// do not compile.
   [[nodiscard]] const typename codec_type::mapped_type* find_ref(const key_type& k) { return ref_of(k); }
   template <detail::lookup_key<codec_type> Q> [[nodiscard]] const typename codec_type::mapped_type*
   find_ref(const Q& k) {

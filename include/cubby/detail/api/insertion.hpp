@@ -57,8 +57,8 @@ struct insertions {
   }
 };
 
-/// Elements that are inserted inside one pin. What a table retires meanwhile is freed later: a range of millions inside one pin kept
-/// every index that the table had grown out of (bench_populations: 4.1 million inserts a second instead of 10). A resize of
+/// Elements that are inserted inside one pin. What a table retires meanwhile is freed later. A range of millions inside one pin
+/// kept every index that the table had grown out of (bench_populations: 4.1 million inserts a second instead of 10). A resize of
 /// `relativistic` goes on only where the pin ends, and chains become long before that.
 inline constexpr std::size_t elements_in_pin = 1024;
 

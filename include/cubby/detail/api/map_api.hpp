@@ -112,10 +112,10 @@ public:
   template <lookup_key<codec_type> Q, class F> bool update(const Q& k, F&& f) { return renew(k, f); }
   /// Calls `f(V&)` exactly once if the key is there, on a copy that then replaces the value; false if the key is absent. Blocks: threads
   /// that change or erase this entry wait until `f` has returned, and this call waits for other `modify` calls of the entry. Lookups
-  /// and operations on other entries go on. `f` must not wait for a thread that may want this entry: it must not change the entry,
-  /// call `clear` or `erase_if` over all entries, or change an entry that another `modify` or a reservation holds. An exception
-  /// of `f` leaves the entry as it was. Throws like `assign`. Only for engines with `exclusive_modify`:
-  /// `relativistic` and `iceberg`.
+  /// and operations on other entries go on. `f` must not wait for a thread that may want this entry. So it must not change the
+  /// entry, call `clear` or `erase_if` over all entries, or change an entry that another `modify` or a reservation holds. An
+  /// exception of `f` leaves the entry as it was. Throws like `assign`. Only for engines with `exclusive_modify`: `relativistic`
+  /// and `iceberg`.
   template <class F>
     requires std::copy_constructible<V>
   bool modify(const K& k, F&& f) {
@@ -179,8 +179,8 @@ public:
   }
   /// `insert` of each pair of a range, `first` with a copy of `second`, in the range's order, while memory is asked ahead. The number
   /// inserted. Throws like `insert`, and without exceptions ends, at the first pair without space; those before it stay. A pair is
-  /// read twice. Memory is not asked ahead for a range that can be passed only once, nor in record mode for pairs that are made
-  /// when they are read, or whose keys must be converted.
+  /// read twice. Memory is not asked ahead for a range that can be passed only once. In record mode it is not asked ahead either
+  /// for pairs that are made when they are read, or whose keys must be converted.
   template <class Pairs> std::size_t insert_range(Pairs&& pairs) {
     constexpr bool fits = pairs_for<Pairs, K, V, codec_type>;
     static_assert(fits, "insert_range takes a range of pairs, each of a key of this map and its value");

@@ -52,8 +52,8 @@ enum class verb : std::uint8_t { find, insert, assign, insert_or_assign, insert_
 template <class V> using requested = std::conditional_t<std::default_initializable<V>, V, std::optional<V>>;
 
 /// One request of a batch or a pipeline. K: the table's key type, or a type with which its keys can be looked up (std::string_view
-/// for std::string keys); then a key of the table's type is made only when it is stored. find and erase ignore `value`. `tag` is the
-/// caller's, and the reply has it, too.
+/// for std::string keys). In the second case a key of the table's type is made only when it is stored. find and erase ignore
+/// `value`. `tag` is the caller's, and the reply has it, too.
 template <class K, class V = detail::no_value> struct request {
   verb what = verb::find;
   K key{};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that maps and sets share, written once for the table itself (with the calling thread's record) and for a handle (with
-// a thread record of its own). Each verb with a key is a pair: one takes `const K&`, so that types which convert to K work; the
-// other is a template for types that only compare equal to a key (std::string_view for std::string), and builds no key.
-// Unless its comment says otherwise, a verb is linearizable, costs O(1), and holds no lock while the user's code runs.
+// a thread record of its own). Each verb with a key is a pair. One takes `const K&`, so that types which convert to K work. The
+// other is a template for types that only compare equal to a key (std::string_view for std::string), and builds no key. Unless
+// its comment says otherwise, a verb is linearizable, costs O(1), and holds no lock while the user's code runs.
 #pragma once
 
 #include <cstddef>

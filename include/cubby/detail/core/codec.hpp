@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides, by the types alone, how the entries of a table are stored (DLHT section 3.1): as words (key and value fit
-// in 8 bytes each), as keys alone (a set of such keys), or as records behind a pointer (everything else). An engine of
-// tuples keeps plain keys and values of more words than one in its table instead.
+// Decides, by the types alone, how the entries of a table are stored (DLHT section 3.1). Words: key and value fit in 8
+// bytes each. Keys alone: a set of such keys. Records behind a pointer: everything else. An engine of tuples keeps
+// plain keys and values of more words than one in its table instead.
 #pragma once
 
 #include <concepts>

@@ -29,8 +29,8 @@ struct word_chain {
 };
 
 /// The retired words of one structure. Many threads add to it, each through its own thread record (`registry::local()`). `Threads`
-/// is `sync::shared`. The policy has `unique_words`, true if `add` is called at all; `retire_link(word)`, a reference to 64 bits
-/// inside the object, which the list may use once the object is retired; and `dispose(word)`, which frees the object.
+/// is `sync::shared`. The policy has three members. `unique_words` is true if `add` is called at all. `retire_link(word)` is a
+/// reference to 64 bits inside the object, which the list may use once the object is retired. `dispose(word)` frees the object.
 /// examples/config.cpp has such a policy.
 template <class Policy, class Threads> class retire_bag {
 public:
@@ -181,8 +181,8 @@ private:
     from = word_chain();
     return all;
   }
-  /// For `dispose_all`, which no other thread runs beside. A lock that is taken then belongs to a thread that does not exist in this
-  /// child of a fork, and was in the middle of a change: the words of that stripe stay as they are.
+  /// For `dispose_all`, which no other thread runs beside. A lock that is taken then belongs to a thread that does not exist in
+  /// this child of a fork. That thread was in the middle of a change, so the words of that stripe stay as they are.
   word_chain take_all(stripe& one) const noexcept {
     if (!one.lock.try_lock()) return {};
     prepend(one.ready, take(one.sealed));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table as a chain of generations. Each generation holds entries until all of them have moved to the next one. This file has the
-// state of such a table, the creation of the next generation, the count of moved parts, the root's step past a generation that
-// has moved completely, and its retirement. core/migration.hpp says which threads move the entries.
+// state of such a table, the creation of the next generation and the count of moved parts. It also has the step of the root past a
+// generation that has moved completely, and its retirement. core/migration.hpp says which threads move the entries.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a key is to a table: bits that fit in a slot, bytes, or an object; with or without a namespace (DLHT section
-// 3.4.2); and how a user's hash and seed become the 64 bits that choose a bin. Decided by the types alone.
+// What a key is to a table: bits that fit in a slot, bytes, or an object, with or without a namespace (DLHT section
+// 3.4.2). Also how a user's hash and seed become the 64 bits that choose a bin. Decided by the types alone.
 #pragma once
 
 #include <concepts>
@@ -30,8 +30,9 @@ template <class K> struct in_namespace {
 
 template <class K> struct hash<in_namespace<K>> : hash<K> {};
 
-/// Specialize as true for a type that must never be stored as bits in a slot, nor as bytes, although it could be: a key
-/// whose operator== does not compare all its bits, for example. Its tables are in record mode and ask that operator.
+/// Specialize as true for a type that must never be stored as bits in a slot, nor as bytes, although it could be. An
+/// example is a key whose operator== does not compare all its bits. Its tables are in record mode and ask that
+/// operator.
 template <class T> inline constexpr bool always_in_record = false;
 
 /// Whether a key is its text and nothing else: equal exactly when its bytes are, and the same when it is made from them

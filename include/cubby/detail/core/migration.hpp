@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads move the entries of a generation that has a successor: each write moves a bounded share of the units
-// (`incremental`), the thread that needs the space moves until no unit is left (`cooperative`), or the table's own thread does
-// (`background`). An engine may also move a unit early, for an operation that needs it, and counts it with count_done.
+// Which threads move the entries of a generation that has a successor. `incremental`: each write moves a bounded share of the
+// units. `cooperative`: the thread that needs the space moves until no unit is left. `background`: the table's own thread
+// moves them. An engine may also move a unit early, for an operation that needs it, and counts it with count_done.
 //   move_range(table, generation, units) moves the units, as far as it can, and returns a moved_parts.
 #pragma once
 

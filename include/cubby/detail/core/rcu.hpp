@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read-copy-update over the thread records of a domain (relativistic hash tables, section 3). A read section is a pin. A writer waits
-// for the sections that are open at some moment in one of three ways: it gives memory to a `retire_bag` (epoch.hpp) and goes on,
-// it asks a `grace_period` from time to time, or it blocks in `synchronize`. Threads need not register. Each call takes a domain.
-// Without one it uses the domain of the image (the program or a shared library) whose code makes the call.
+// Read-copy-update over the thread records of a domain (relativistic hash tables, section 3). A read section is a pin. A writer
+// waits for the sections that are open at some moment in one of three ways. It gives memory to a `retire_bag` (epoch.hpp) and goes
+// on. Or it asks a `grace_period` from time to time. Or it blocks in `synchronize`. Threads need not register. Each call takes a
+// domain. Without one it uses the domain of the image (the program or a shared library) whose code makes the call.
 #pragma once
 
 #include <cstdint>

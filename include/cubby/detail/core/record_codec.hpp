@@ -297,8 +297,8 @@ private:
     if constexpr (spaced) return static_cast<std::uint16_t>(tag_of_word(word) >> 4);
     return 0;
   }
-  /// What a slot's key word is covered with: without it "no bytes" and every run of zero bytes, in every namespace,
-  /// would have the same few words, which engines may keep for themselves and then have little space for.
+  /// What a slot's key word is covered with. Without it "no bytes" and every run of zero bytes, in every namespace,
+  /// would have the same few words. Engines may keep these words for themselves, and have little space for such keys.
   static constexpr std::uint64_t mask_of(std::uint32_t tag) noexcept { return tag * mix_a; }
   [[nodiscard]] static inner word_key_of(std::uint64_t key_word, std::uint64_t value_word) noexcept {
     if constexpr (spaced) return from_bits<inner>(key_word ^ mask_of(tag_of_word(value_word)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call finds its domain and its thread record: the domain of an image (the program or a shared library), which new tables
-// use, and the calling thread's record in the domain of a table. This state exists once for each image. Tables share only the
-// domain itself.
+// How a call finds its domain and its thread record. New tables use the domain of an image (the program or a shared library).
+// The calling thread has a record in the domain of each table that it uses. This state exists once for each image. Tables share
+// only the domain itself.
 #pragma once
 
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debug builds (`fail::checks`) refuse calls that would wait for themselves: a change of the entry that an outer call is showing to
-// its function, and a wait for a reservation that the same thread holds. Other builds pay nothing.
+// Debug builds (`fail::checks`) refuse calls that would wait for themselves. Such a call changes the entry that an outer call is
+// showing to its function, or waits for a reservation that the same thread holds. Other builds pay nothing.
 #pragma once
 
 #include <cstdint>

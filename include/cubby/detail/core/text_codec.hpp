@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec of tables that keep text keys in their slots, beside small values: a key of up to `short_bytes` bytes lies in the slot, a
-// longer one in a key record, and the slot has its address, its hash and its size.
+// The codec of tables that keep text keys in their slots, beside small values. A key of up to `short_bytes` bytes lies in the slot.
+// A longer one lies in a key record, and the slot has its address, its hash and its size.
 //   short   words 0 ..      the bytes, zero-filled          last byte: the size
 //   long    word 0: address of the key record   word 1: hash   last word: size, last byte: 255
 // An engine that stores such keys makes, retires and disposes of the key records (`owns_keys`).

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many finds with their memory latencies overlapped (section 3.3), in three steps a request: its bin is asked for; the
-// bin's first bucket is looked at, and a chained bucket or a record that it leads to is asked for; the request is
-// answered. Requests go by groups: a group's bins are asked for before the last group is looked at.
+// Many finds with their memory latencies overlapped (section 3.3), in three steps a request. The first step asks memory
+// for the bin. The second looks at the bin's first bucket, and asks for a chained bucket or a record that it leads to.
+// The third answers the request. Requests go by groups: a group's bins are asked for before the last group is looked
+// at.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a table changes its size, and what a verb does about it on its way: an insert that finds no space, shrinking by
-// policy, and the sizes that a user asks for.
+// When a table changes its size, and what a verb does about it on its way. The cases are an insert that finds no space,
+// shrinking by policy, and the sizes that a user asks for.
 #pragma once
 
 #include <cubby/detail/engines/dlht/resize.hpp>

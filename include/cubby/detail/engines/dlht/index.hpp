@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of an index, its mapping from hashes to bins, and its units of transfer (section 3.2.5). The sizes of an index and its
-// successor differ by an integral factor. So the bins that a unit fills (a unit is one bin in a growth, several in a shrink) belong
-// to that unit alone, and the transfer needs no compare-and-swap in the new index.
+// successor differ by an integral factor. So the bins that a unit fills belong to that unit alone (a unit is one bin in a growth,
+// several in a shrink). The transfer needs no compare-and-swap in the new index.
 #pragma once
 
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLHT's plain structs and packed words (section 3.1): a bin is a 64-byte primary bucket and at most three link
-// buckets; one 8-byte header orders all inserts, erases and the transfer of the bin.
+// DLHT's plain structs and packed words (section 3.1). A bin is a 64-byte primary bucket and at most three link
+// buckets. One 8-byte header orders all inserts, erases and the transfer of the bin.
 #pragma once
 
 #include <cstddef>

@@ -52,8 +52,9 @@ template <bool Inline, class Threads, class Matches, class F>
 bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std::uint64_t word, Matches matches, F& f,
                  mutated& out) {
   const seen_slot<Threads> hit = search_valid<Inline>(at, b, h, word, matches);
-  // The header must still be the one that called the slot valid when key and value were read: a value read later may
-  // belong to an insert that is still filling the slot. relaxed: the acquire loads of both keep it behind them.
+  // The header must still be the one that called the slot valid when key and value were read. A value that is read
+  // later may belong to an insert that is still filling the slot. relaxed: the acquire loads of both keep it behind
+  // them.
   if (b.head.load(sync::relaxed) != h) return false;
   if (!hit) {
     out = {}; // linearization point of a miss: the read of the header just above

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of tables of records, for a key that only one slot of its bin's first line shows, or none: the same protocol as in
+// The verbs of tables of records, for a key that at most one slot of its bin's first line shows. The protocol is that of
 // find.hpp, mutate.hpp and insert.hpp, in as few instructions as may be. All else goes there.
 #pragma once
 

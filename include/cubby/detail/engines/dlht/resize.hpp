@@ -34,8 +34,8 @@ inline std::uint64_t bins_for(std::uint64_t entries) noexcept {
 /// The largest factor by which a table grows by itself.
 inline constexpr std::uint64_t most_growth = 64;
 
-/// Factor of the paper, but that 4 ends at 256 K bins instead of 64 M: a table of some tens of millions must not be
-/// left at a quarter of its load.
+/// The paper's factor, but that 4 ends at 256 K bins instead of 64 M. A table of some tens of millions must not be left
+/// at a quarter of its load.
 inline std::uint64_t growth_factor(std::uint64_t bins, const options& chosen) noexcept {
   if (chosen.growth_factor >= 2) return std::bit_ceil(chosen.growth_factor);
   return bins < 4096 ? 8 : bins < (std::uint64_t{1} << 18) ? 4 : 2;

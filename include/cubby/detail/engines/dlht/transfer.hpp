@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The move of a unit from an index to its successor (section 3.2.5): claim its bins, reserve the space, capture each entry from its
-// slot, write it into bins that no other thread can reach yet, and publish them. Any thread may move any unit. Other threads wait only
-// for the unit's own bins. The space is reserved before the first capture, so a unit can be given back.
+// The move of a unit from an index to its successor (section 3.2.5). It claims the unit's bins, reserves the space, and captures
+// each entry from its slot. It writes the entry into bins that no other thread can reach yet, and publishes them. Any thread may
+// move any unit. Other threads wait only for the unit's own bins. The space is reserved before the first capture, so a unit can be
+// given back.
 #pragma once
 
 #include <cubby/detail/engines/dlht/insert.hpp>

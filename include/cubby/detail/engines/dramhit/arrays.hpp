@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of one flat array in which no slot is used twice, and which both slot layouts of the engine build on: when an array is
-// crowded, what it keeps free for entries that move to it, how large the next one is, and the sizes that a user asks for. An array
-// is a generation (core/generations.hpp) that has `lines`, `arriving` and `base` as well. For its table, a layout has
-// lines_for(table, entries), make_successor(table, array, lines), null without memory, and move_range (core/migration.hpp).
+// Tables of one flat array in which no slot is used twice, for both slot layouts of the engine. This file decides when an array is
+// crowded, what it keeps free for entries that move to it, and how large the next one is. It also has the sizes that a user asks
+// for. An array is a generation (core/generations.hpp) that has `lines`, `arriving` and `base` as well. For its table, a layout
+// has lines_for(table, entries), make_successor(table, array, lines), null without memory, and move_range (core/migration.hpp).
 #pragma once
 
 #include <cstddef>
@@ -140,8 +140,8 @@ CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after(Table& t, type
   return {made, lack::memory};
 }
 /// The same for an insert that has met a free slot of `a` and may not take it. A `fixed` table that is being rebuilt is full
-/// before its bound, as long as entries arrive (is_reserved_for_moves): so the insert moves what nobody has taken yet, and looks
-/// whether there is space then. It does not wait for other movers.
+/// before its bound, as long as entries move into it (is_reserved_for_moves). So the insert moves what nobody has taken yet, and
+/// looks whether there is space then. It does not wait for other movers.
 template <class Table, class F>
 CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after_free_slot(Table& t, typename Table::array_type& a,
                                                                             F lines) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's Put, Upsert and Delete as one read-modify-write (section 3, Operations and Atomicity), of either layout: a search, then
-// one 16-byte compare-and-swap for words, or the two swaps between which the value of a tuple is written. Visitors of tuples run
-// on a copy of the value; what they want is carried out if the version is still the copy's.
+// The paper's Put, Upsert and Delete as one read-modify-write (section 3, Operations and Atomicity), of either layout. A search
+// comes first. Then comes one 16-byte compare-and-swap for words, or the two swaps between which the value of a tuple is written.
+// Visitors of tuples run on a copy of the value; what they want is carried out if the version is still the copy's.
 #pragma once
 
 #include <cubby/detail/engines/dramhit/find.hpp>

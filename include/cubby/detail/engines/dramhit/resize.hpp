@@ -88,8 +88,9 @@ region_load load_of_region(const table<Policy>& t, const array<layout_of<Policy>
   return {a.slot_count(), dead_slots(t, a)};
 }
 
-/// Lines of the array after `a`, for an insert of the key of `p`: more when the live ones crowd it, as many when the dead ones
-/// do, or when it is the side region that has too little space: that one grows by what is due there. 0: a `fixed` table is full.
+/// Lines of the array after `a`, for an insert of the key of `p`. There are more when the live entries crowd it, and as many
+/// when the dead ones do. When the side region has too little space, that one grows by what is due there. 0: a `fixed` table is
+/// full.
 template <class Policy, class Probe>
 std::uint64_t lines_after(const table<Policy>& t, const array<layout_of<Policy>>& a, const Probe& p) noexcept {
   if (t.settings.growth != growth_policy::fixed) return lines_by_load(t, a);

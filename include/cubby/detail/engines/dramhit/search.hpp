@@ -13,8 +13,8 @@ struct chain {
   std::uint64_t start;
 };
 
-/// Where a key with a reserved word lives: as a word, in a slot of its own; in record mode, where many keys may share
-/// such a word, in a small region that is probed like the main one.
+/// Where a key with a reserved word lives. As a word it has a slot of its own. In record mode many keys may share such
+/// a word, so they live in a small region that is probed like the main one.
 template <class Policy>
 CUBBY_NEVER_INLINE chain side_chain(const word_array& a, const word_probe& p) noexcept {
   slot* const side = a.slots + a.slot_count();

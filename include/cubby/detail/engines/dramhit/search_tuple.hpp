@@ -60,8 +60,9 @@ CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy>& s, const Probe& p, std::u
   }
 }
 
-/// Searches the chain of a key. With `value`, for a thread that reads or changes: it reads the value, and skips tuples that an insert is
-/// filling, because the key was absent at that moment, or the insert is of another key. Without `value`, for a thread that inserts.
+/// Searches the chain of a key. With `value`, for a thread that reads or changes: it reads the value, and skips tuples that an
+/// insert is filling. The key was absent at that moment, or the insert is of another key. Without `value`, for a thread that
+/// inserts.
 template <class Policy, class Probe>
 seen_slot<tuple_layout<Policy>> search(const tuple_array<Policy>& a, const Probe& p,
                                        typename Policy::stored_value* value) noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writes of a partition's one writer (DRAMHiT section 3.2). It uses no locked instruction, and compares whole lines with vector
 // instructions, because no other thread writes. Unlike the paper, a writer can copy its partition to an array of another size and
-// publish that by one store; readers stay in the old array until a grace period has ended. The caller of each function that
-// changes a partition holds `partition::writing`.
+// publish that by one store. Readers stay in the old array until a grace period has ended. The caller of each function that changes
+// a partition holds `partition::writing`.
 #pragma once
 
 #include <type_traits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a table changes its size, and which threads do the work: growth beyond one entry a bucket, shrinks by policy, the share of
-// each writer, and the calls that finish a resize.
+// When a table changes its size, and which threads do the work. The cases are growth beyond one entry a bucket, shrinks by policy, the
+// share of each writer, and the calls that finish a resize.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/resize.hpp>

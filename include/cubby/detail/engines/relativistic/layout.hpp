@@ -9,8 +9,8 @@
 //   N3  A node is marked dead before the links to it are removed, and all of them are removed before it is retired. The link of a
 //       replaced node (of a record) leads to its replacement, before any other link does.
 //   N4  In the order of hashes that `comes_before` defines, a link never leads to a node before its own, and the head of a bucket
-//       never to a node before the bucket's own. So a reader that has passed the nodes of its bucket needs no more of the chain,
-//       and a reader that has not passed them is at no node of an earlier bucket.
+//       never to a node before the bucket's own. So a reader that has passed the nodes of its bucket needs no more of the chain.
+//       A reader that has not passed them is at no node of an earlier bucket.
 //   N5  Only the holder of a node in its stripe's list `held` changes, replaces or removes the node.
 //   N6  In a growth by more than `most_siblings`, the path of a bucket that is not in `sibling_list` has only the bucket's own nodes.
 #pragma once

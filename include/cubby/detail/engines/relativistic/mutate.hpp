@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a present entry: find it without a lock, let the caller decide, and carry the decision out under the stripe's lock, if
-// the node is still linked and still has the value that the caller has seen. A value word is stored in its node. A record has its
-// own node, which replaces the old one on each path that leads to it; while a larger array is being unzipped there may be several.
+// Changes of a present entry. The node is found without a lock, and the caller decides. The decision is carried out under the
+// stripe's lock, if the node is still linked and still has the value that the caller has seen. A value word is stored in its node.
+// A record has its own node, which replaces the old one on each path that leads to it; while a larger array is being unzipped there
+// may be several.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/erase.hpp>

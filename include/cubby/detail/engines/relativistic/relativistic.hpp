@@ -144,8 +144,8 @@ private:
 
 /// Engine tag for cubby::map and cubby::set. Lookups never wait and never retry, also during a resize; updates take a lock. A `fixed`
 /// table takes `options.capacity` entries, reservations included. The lowest bits of the hash choose the bucket, the lowest six of them
-/// the lock. So the lowest bits of a hash that the table does not mix (`is_avalanching` or `is_modulo`) must differ: if all keys agree
-/// in the lowest b bits, chains are 2^b times as long.
+/// the lock. So the lowest bits of a hash that the table does not mix (`is_avalanching` or `is_modulo`) must differ. If all keys
+/// agree in the lowest b bits, chains are 2^b times as long.
 struct relativistic {
   using options = detail::engines::relativistic::options;
   template <class Codec> using engine = detail::relativistic_engine<Codec>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a resize on one family of chains, under the lock of its stripe. Growth gives a chain to the buckets of a larger array
-// (section 4, expand); a shrink links the chains of several buckets into one; and unzip cuts the shared chains of a growth apart,
+// The steps of a resize on one family of chains, under the lock of its stripe. Growth gives a chain to the buckets of a larger
+// array (section 4, expand). A shrink links the chains of several buckets into one. Unzip cuts the shared chains of a growth apart,
 // for sorted buckets (section 4.3). Between the first and the last step of a growth the caller waits for readers, once.
 #pragma once
 
