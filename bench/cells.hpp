@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's operator new (see the .cpp file) places what is as small as a node in cells of 32 bytes in huge pages, so
-// that tables whose nodes come from there are measured on the same ground.
+// The program's operator new (see the .cpp file) places what is as small as a node in cells of 32 bytes in huge pages. So
+// tables whose nodes come from there are measured under the same conditions.
 #pragma once
 
 #include <cstddef>

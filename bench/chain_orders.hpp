@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three ways to resize the chains of the relativistic engine, for integers that are only looked up while one thread resizes:
-// unsorted chains with one wait for readers a cut (section 4 of its paper), sorted ones (4.3:
-// the engine as it is), and sorted ones under heads that grow and shrink in place (4.2).
+// Three ways to resize the chains of the relativistic engine, for integers that are only looked up while one thread resizes.
+// One has unsorted chains with one wait for readers a cut (section 4 of its paper). One has sorted chains (4.3: the engine
+// as it is). One has sorted chains under heads that grow and shrink in place (4.2).
 #pragma once
 
 #include <cstdlib>
@@ -162,7 +162,7 @@ private:
     }
     return found;
   }
-  /// Of the seams of a family cuts the one with the most nodes behind it, which no other bucket's reader can be at: the path that
+  /// Of the seams of a family, cuts the one with the most nodes behind it. No other bucket's reader can be there: the path that
   /// led there would have a seam before it. False: there is none.
   bool cut_seam(relativistic::bucket_array& at, std::uint64_t number, std::uint64_t step) {
     seam first;

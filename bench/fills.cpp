@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to fill a table of so many slots nearly full: `iceberg` with a bound, one key a call and in batches, and libcuckoo
-// with space for all slots, so that neither grows. Same hash, 8-byte keys and values, huge pages; the ways take turns in every round.
-// `fresh`: a new table, with the time to make it; its pages are touched for the first time. `again`: the same table, emptied by
-// `clear`, which is not timed; so its pages are there.
+// What it takes to fill a table of so many slots nearly full. `iceberg` has a bound, and is asked one key a call and in batches.
+// libcuckoo has space for all slots, so that neither grows. Same hash, 8-byte keys and values, huge pages; the ways take turns in
+// every round. `fresh`: a new table, with the time to make it; its pages are touched for the first time. `again`: the same table,
+// emptied by `clear`, which is not timed; so its pages are there.
 //   bench_fills [slots] [percent] [threads] [rounds]
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `fixed` table of `iceberg` at its bound, where 96.5 of 100 slots are in use, under churn for as long as you like: each thread
+// A `fixed` table of `iceberg` at its bound, where 96.5 of 100 slots are in use, under churn for as long as you like. Each thread
 // erases one of its entries at random and inserts another one. None of these inserts may be refused. Between two slices of time as
 // many entries must fit as are missing at the bound, and no more. Prints the rates, and where the entries are, after the fill and
 // slice by slice. At the end each entry is looked up, and a scan must meet exactly these. Status 1 if anything was wrong. With

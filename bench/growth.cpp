@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What growth costs: fills a map from empty, one key at a time by one thread, and prints how full it was and how many
-// bytes an entry took just before each growth, the mean over the whole population, and how long inserts took.
+// What growth costs. One thread fills a map from empty, one key at a time. The program prints how full the map was, and
+// how many bytes an entry took, just before each growth. It also prints the mean over the whole population, and how
+// long inserts took.
 //   bench_growth [keys] [move_bins] [bins_per_link]
 #include <cubby/map.hpp>
 

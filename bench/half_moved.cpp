@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups of a table of which half has moved to its next array, beside the same table with nothing to move: under
+// Lookups of a table of which half has moved to its next array, beside the same table with nothing to move. Under
 // `incremental` growth a move that writes have begun stays where it is when the writes end. One thread; the two tables of an
 // engine take turns.
 //   bench_half_moved [entries] [lookups] [rounds]

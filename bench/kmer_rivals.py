@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# `cubby kmer count` beside KMC and Jellyfish on simulated reads: the commands take turns, each in a process of its own,
-# and a table has for each the median of time passed, processor time and peak memory, with what the others take of ours.
-# The reads are made once, in FOLDER, from a random genome with a fixed seed.
-# Usage: kmer_rivals.py PROGRAM FOLDER [--bases 33000000] [--rounds 3] [--only NAME,...]
+# `cubby kmer count` beside KMC and Jellyfish on simulated reads. The commands take turns, each in a process of its own.
+# A table has for each the median of time passed, processor time and peak memory, with what the others take of ours. The
+# reads are made once, in FOLDER, from a random genome with a fixed seed. Usage: kmer_rivals.py PROGRAM FOLDER [--bases
+# 33000000] [--rounds 3] [--only NAME,...]
 import argparse
 import os
 import pathlib

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relativistic map beside liburcu's cds_lfht, each through its public API: lookups of random keys that are there, at
-// rest and, if asked, while a further thread doubles and halves the table without pause. Keys and values of 8 bytes, the
-// same hash, nodes in cells of 32 bytes in huge pages (`malloc`: as operator new has them), turns in every round.
+// The relativistic map beside liburcu's cds_lfht, each through its public API. It measures lookups of random keys that
+// are there, at rest and, if asked, while a further thread doubles and halves the table without pause. Keys and values
+// of 8 bytes, the same hash, nodes in cells of 32 bytes in huge pages (`malloc`: as operator new has them), turns in
+// every round.
 //   bench_lfht [entries] [threads] [seconds] [rounds] [resize] [malloc]
 #include <urcu/urcu-qsbr.h>
 

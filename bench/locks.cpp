@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an insert and the erase of the same key cost in the cache, and how much of it is their locked instructions alone:
-// two swaps of 8 bytes and two of 16 on one line. The second figure bounds the first from below. Then what two threads
-// lose by adding to one word instead of each to its own: what a reader-writer lock does to its readers.
+// What an insert and the erase of the same key cost in the cache, and how much of it is their locked instructions alone.
+// These are two swaps of 8 bytes and two of 16 on one line. The second figure bounds the first from below. Then what two
+// threads lose by adding to one word instead of each to its own: what a reader-writer lock does to its readers.
 //   bench_locks
 #include <cubby/map.hpp>
 

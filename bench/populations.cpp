@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to fill a map, from empty and into space that was asked for: one key a call, by `insert_batch`, by `insert_range`
-// and by `execute`, and one key a call under each policy of growth. All ways take turns in every round. Under `timed`, how long a
-// single insert took. Each table's pages are returned to the system before the next one begins, so that all but the first find
-// pages that the system has at hand.
+// What it takes to fill a map, from empty and into space that was asked for. It is filled by one key a call, by `insert_batch`,
+// by `insert_range` and by `execute`, and by one key a call under each policy of growth. All ways take turns in every round.
+// Under `timed`, how long a single insert took. Each table's pages are returned to the system before the next one begins, so that
+// all but the first find pages that the system has at hand.
 //   bench_populations [keys] [threads] [rounds]
 #include <cubby/map.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes to a table that is rebuilt again and again: each thread inserts a key and erases its oldest one, so that the dead
+// Writes to a table that is rebuilt again and again. Each thread inserts a key and erases its oldest one, so that the dead
 // crowd the array while the number of entries stays. How long a rebuild lasts, and what writes do at rest and meanwhile,
 // by who moves the entries (`growth`), and how many lines each write moves (`move_bins`). Threads are bound to cores; the
 // ways take turns in every round. Windows of 0.1 s, over all threads, show how even the rate is.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookups while the table is resized without pause between two sizes, beside the same at each size at rest (figures 3 to 7 of
-// the relativistic paper): the relativistic engine, DDDS and a reader-writer lock, same nodes, same hash, turns in every round.
+// the relativistic paper). The tables are the relativistic engine, DDDS and a reader-writer lock. They have the same nodes and
+// the same hash, and take turns in every round.
 //   bench_resizes [readers] [milliseconds] [rounds] [entries] [buckets] [microseconds of sleep after each resize]
 #include "resizes.hpp"
 

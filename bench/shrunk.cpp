@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table holds after nine tenths of its entries were erased and it has shrunk, beside a fresh table of the same
-// content: by the table's own count, by the kernel's, and by the kernel's after malloc was asked to return what is free. A
-// process of its own for each, since malloc keeps what a table before it has freed. Erased are random entries, or the
-// oldest ones: nodes do not move, so what stays of random ones lies scattered over the pages.
+// content. The bytes are those of the table's own count, of the kernel's, and of the kernel's after malloc was asked to
+// return what is free. A process of its own for each, since malloc keeps what a table before it has freed. Erased are
+// random entries, or the oldest ones: nodes do not move, so what stays of random ones lies scattered over the pages.
 //   bench_shrunk [entries]
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of single lookups at rest, in the smaller and in the larger table, beside a thread that computes and touches no
-// table, and beside one that resizes without pause. Readers and that thread are bound to cores in turn: with as many
-// readers as cores it shares the first reader's, and what the tail then shows beside the computing thread is the
+// table, and beside one that resizes without pause. Readers and that thread are bound to cores in turn. With as many
+// readers as cores it shares the first reader's core. What the tail then shows beside the computing thread is the
 // scheduler. Maps are resized through their public API, the rivals by hand; turns in every round.
 //   bench_tails [readers] [milliseconds] [rounds] [entries]
 #include <bit>

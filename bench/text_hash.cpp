@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hash of a text costs beside XXH3 with a seed, both inlined: texts that follow one upon another (`apart`), and texts of
-// which each begins where the hash before says (`in turn`). Nanoseconds a text: the medians of rounds that take turns.
+// What the hash of a text costs beside XXH3 with a seed, both inlined. `apart`: texts that follow one upon another. `in turn`:
+// texts of which each begins where the hash before says. Nanoseconds a text: the medians of rounds that take turns.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups that wait for memory while other lookups go on, for code that cannot gather its requests into batches: each
-// task follows a chain of references, so that its next key is known only when the last lookup has answered.
+// Lookups that wait for memory while other lookups go on, for code that cannot gather its requests into batches. Each
+// task follows a chain of references, so its next key is known only when the last lookup has answered.
 #include <cubby/coro.hpp>
 #include <cubby/map.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables that are fuzzed: words in slots, strings in records, keys and values that fill a line, and a set of words with
-// the modulo hash; and how a number from the input becomes a key, a value, or the options of a table.
+// the modulo hash. Also how a number from the input becomes a key, a value, or the options of a table.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 /// X(engine, storage, threads, modes...), where
 ///  - engine: the tag, a type of namespace cubby;
 ///  - storage: `records` (small keys and values in slots, all others in records), `tuples` (plain keys and values in slots,
-///    no records), or `delegated` (writes are sent and not answered; it has tests of its own);
+///    no records), or `delegated`. Writes of `delegated` are sent and not answered, and it has tests of its own;
 ///  - threads: `shared`, or `single` for an engine that one thread at a time uses;
 ///  - modes: the storage modes of modes.hpp that the whole suite runs over. More modes cost compile time: a mode stands
 ///    here when the engine has code of its own for it.

@@ -35,7 +35,7 @@ bool is_scan_exact(const Map& m) {
   return Map::capabilities.scans_once || !m.stats().migrating;
 }
 
-/// Each engine in one mode only, where compiling them all takes too long: CUBBY_TEST_FEW_MODES is 1 in the builds of the
+/// Each engine in one mode only, where compiling them all takes too long. CUBBY_TEST_FEW_MODES is 1 in the builds of the
 /// short command for clang's sanitizers, which have more to see in records than in atomic words.
 #ifndef CUBBY_TEST_FEW_MODES
 #define CUBBY_TEST_FEW_MODES 0

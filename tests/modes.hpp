@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of keys and values that every test runs over: words in the slot, texts in the slot where an engine has them
-// there, strings and wide values in records, keys with a namespace. A mode makes keys and values from numbers and turns a
-// value back, refusing one that is torn.
+// The kinds of keys and values that every test runs over. They are words in the slot, texts in the slot where an engine
+// has them there, strings and wide values in records, and keys with a namespace. A mode makes keys and values from
+// numbers and turns a value back, refusing one that is torn.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two tables that the relativistic one is compared with are made of (section 5 of its paper): chains of nodes
-// as it has them, in heads from the same kind of pages, and the same rule for when to grow and shrink.
+// The parts of the two tables that the relativistic one is compared with (section 5 of its paper). Their chains have
+// nodes as its chains have, and heads from the same kind of pages. The rule for when to grow and shrink is the same.
 #pragma once
 
 #include <algorithm>

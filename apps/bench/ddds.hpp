@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nick Piggin's "Dynamic Dynamic Data Structures" over chains, as section 5 of the relativistic paper has it: a resize
-// moves nodes one by one between two tables; a lookup that meets a resize looks into both, and tries again when a sequence
+// Nick Piggin's "Dynamic Dynamic Data Structures" over chains, as section 5 of the relativistic paper has it. A resize
+// moves nodes one by one between two tables. A lookup that meets a resize looks into both, and tries again when a sequence
 // counter has changed meanwhile. Updates, and with them resizes, hold one lock; memory waits for readers by cubby's epochs.
 #pragma once
 

@@ -191,8 +191,8 @@ private:
     allocator().deallocate(e, 1);
   }
 
-  // Keeps one bucket for each entry, from a thread of its own as CDS_LFHT_AUTO_RESIZE does. That flag is not used: in
-  // liburcu 0.13 it marks a resize as begun after it has queued it, so a resize that is over by then stays marked, and
+  // Keeps one bucket for each entry, from a thread of its own as CDS_LFHT_AUTO_RESIZE does. That flag is not used. In
+  // liburcu 0.13 it marks a resize as begun after it has queued it. So a resize that is over by then stays marked, and
   // the table never grows again.
   void grow(std::size_t buckets) {
     urcu_qsbr_register_thread();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine can do: for each operation one 8-byte load from a random 64-byte line, chosen by the same hash of
-// the same key, over as many bytes as the table under test has, prefetched a batch at a time. No key is compared; nothing
-// is written by `limit`, under any workload, and each line by one 16-byte compare-and-swap for each update by
-// `limit-swap`.
+// What the machine can do: for each operation one 8-byte load from a random 64-byte line. The line is chosen by the same
+// hash of the same key, over as many bytes as the table under test has, and prefetched a batch at a time. No key is
+// compared; nothing is written by `limit`, under any workload, and each line by one 16-byte compare-and-swap for each
+// update by `limit-swap`.
 #include <cubby/map.hpp>
 
 #include "arena.hpp"

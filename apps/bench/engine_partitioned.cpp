@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DRAMHiT-P: every worker is a producer and an owner. The partitions are shared out among the workers of a round; a worker
-// sends what belongs to others, carries out what comes for its own, and has flushed all when a slice of its stream ends.
+// DRAMHiT-P: every worker is a producer and an owner. The partitions are shared out among the workers of a round. A worker
+// sends what belongs to others, and carries out what comes for its own. It has flushed all when a slice of its stream
+// ends.
 #include <atomic>
 
 #include <cubby/delegated_map.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read sections of liburcu: memb, bp (whose threads need not register), and qsbr, which has none: a thread reports a
-// quiescent state now and then; here after each load, as often as the others leave. Built so that its calls are inlined as ours are.
+// Read sections of liburcu: memb, bp (whose threads need not register), and qsbr, which has none. There a thread reports a
+// quiescent state now and then. Here it does so after each load, as often as the others leave. Built so that its calls are inlined
+// as ours are.
 #include <urcu/urcu-bp.h>
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>

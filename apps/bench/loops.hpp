@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timed loops, over an adapter whose calls inline into them. An adapter names `key`, `value` and `thread_record` (what one
-// thread holds); a thread record gives find, insert, erase, assign, modify, perhaps upsert, and where its engine has batches
-// find_batch and execute, or stream for a pipeline. An engine without batches is asked one key at a time for any size of batch.
+// thread holds). A thread record gives find, insert, erase, assign, modify, and perhaps upsert. Where its engine has batches it
+// gives find_batch and execute, or stream for a pipeline. An engine without batches is asked one key at a time for any size of
+// batch.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Zipf generator of YCSB: Gray et al., "Quickly Generating Billion-Record Synthetic Databases" (SIGMOD'94), with
-// theta 0.99, and its two users: `scrambled_zipf` spreads the popular items over the key space by FNV-1a as YCSB's
-// ScrambledZipfianGenerator does, `latest` counts back from the newest key.
+// The Zipf generator of YCSB, with theta 0.99: Gray et al., "Quickly Generating Billion-Record Synthetic Databases"
+// (SIGMOD'94). It has two users. `scrambled_zipf` spreads the popular items over the key space by FNV-1a, as YCSB's
+// ScrambledZipfianGenerator does. `latest` counts back from the newest key.
 #pragma once
 
 #include <cmath>
@@ -33,8 +33,8 @@ private:
   std::uint64_t state_;
 };
 
-// The sum of 1 / i^theta for i in 1..n: term by term at first, then as an integral with the trapezoid correction,
-// which differs from the sum by less than 1e-9 from the 100,000th term on.
+// The sum of 1 / i^theta for i in 1..n, term by term at first, then as an integral with the trapezoid correction. From
+// the 100,000th term on it differs from the sum by less than 1e-9.
 inline double zeta(std::uint64_t n, double theta) {
   const std::uint64_t exact = n < 100000 ? n : 100000;
   double sum = 0;

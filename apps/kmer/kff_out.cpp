@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KFF 1.0, as KMC writes it: a raw section for each partition, its k-mers ascending, one in a block, counts as data of
-// as many bytes as the largest needs; then an index and a footer. Numbers are big-endian.
+// KFF 1.0, as KMC writes it. Each partition has a raw section with its k-mers ascending, one in a block. Counts are
+// data of as many bytes as the largest needs. An index and a footer follow. Numbers are big-endian.
 #include <fmt/core.h>
 
 #include "operations.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts one partition within a bound: when the table would hold more k-mers than it may, the upper half of them is
-// dropped and comes in a later pass over the same records. So a partition of any size is counted, in ascending order.
+// Counts one partition within a bound. When the table would hold more k-mers than it may, the upper half of them is
+// dropped. That half comes in a later pass over the same records. So a partition of any size is counted, in ascending
+// order.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of `cubby kmer` that its command line cannot bring about within milliseconds: a partition that does not fit its
-// bound, partitions that are done in any order, saturation, and words at their edges.
+// Parts of `cubby kmer` that its command line cannot bring about within milliseconds. They are a partition that does
+// not fit its bound, partitions that are done in any order, saturation, and words at their edges.
 #include <gtest/gtest.h>
 
 #include <atomic>

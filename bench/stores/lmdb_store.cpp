@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LMDB, in the two ways that come near the promise. It has no way that gives both halves: without syncs of its own a power cut
-// may leave a file that does not open, and changes that wait for a common transaction end with their process.
+// LMDB, in the two ways that come near the promise. It has no way that gives both halves. Without syncs of its own a power cut
+// may leave a file that does not open. Changes that wait for a common transaction end with their process.
 #include "store.hpp"
 
 #if CUBBY_HAS_LMDB

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds are kept: a fixed table answers `full` and works on; a hash that sends every key to one bin ends with `crowded`
-// and not with endless growth; what fits by promise always fits.
+// Bounds are kept. A fixed table answers `full` and works on. A hash that sends every key to one bin ends with `crowded`
+// and not with endless growth. What fits by promise always fits.
 #include <vector>
 
 #include "engines.hpp"

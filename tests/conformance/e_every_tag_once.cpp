@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee E: every request that a pipeline has taken is answered exactly once, with its own tag and the answer that the
-// verb has; whatever the window, the space for replies, and what the table does meanwhile.
+// verb has. That holds for any window and any space for replies, and whatever the table does meanwhile.
 #include <cubby/pipeline.hpp>
 
 #include <unordered_map>

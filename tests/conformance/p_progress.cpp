@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee P, as far as a table without hooks shows it: a thread that stops inside a callback, with a pin, a reservation or a
-// handle, stops nobody else, on the same key and on others, through growth and shrink.
+// Guarantee P, as far as a table without hooks shows it. A thread that stops inside a callback, with a pin, a reservation or a
+// handle, stops no other thread. That holds on the same key and on others, through growth and shrink.
 #include <atomic>
 #include <thread>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shadow insert reserves its key: hidden from every verb, in the way of other inserts, until commit shows it or abort
-// (or its destructor) takes it back; also while the table grows, shrinks, is scanned and is destroyed.
+// A shadow insert reserves its key. Every verb misses it, and other inserts find it in their way, until commit shows it
+// or abort (or its destructor) takes it back. That holds also while the table grows, shrinks, is scanned and is
+// destroyed.
 #include <atomic>
 #include <optional>
 #include <vector>

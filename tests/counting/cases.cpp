@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases. Each verb runs once, alone, on keys of a bin of its own, so that no case sees what another left; the table
+// The cases. Each verb runs once, alone, on keys of a bin of its own, so that no case sees what another left. The table
 // is made before, and the thread has its thread record.
 #include "counting/cases.hpp"
 

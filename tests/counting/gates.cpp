@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verb may cost, counted. The table's own lines (root, a counter cell), the thread record and the clock are the same few
-// for every key and stay in the cache; they are counted apart and not part of these gates but where they are named.
+// for every key and stay in the cache. They are counted apart, and are part of these gates only where they are named.
 #include <fstream>
 #include <sstream>
 
@@ -56,10 +56,10 @@ TEST(counting_gates, find_takes_one_line_and_no_read_modify_write) {
   expect_costs(words("contains, in a link bucket"), {2, 0, 0});
 }
 
-// Two swaps of the header (reserve, commit), as in the paper; and one of the slot, beyond the paper: an inline entry is
+// Two swaps of the header (reserve, commit), as in the paper, and one of the slot, beyond the paper. An inline entry is
 // shown last, so that an assign which looked long ago can never hit a slot that is being filled (the engine's README,
-// "What we changed", 1). A set's entries are shown in the same way. Records need no third: no address comes back
-// to a slot while a pin lives.
+// "What we changed", 1). A set's entries are shown in the same way. Records need no third: no address comes back to a
+// slot while a pin lives.
 TEST(counting_gates, insert_takes_one_line_two_swaps_of_the_header_and_one_that_shows) {
   for (const char* verb : {"insert", "insert, third slot", "insert, slot of an erased entry"}) {
     SCOPED_TRACE(verb);
@@ -214,8 +214,8 @@ TEST(counting_gates, a_find_of_a_tuple_takes_the_lines_up_to_it_and_no_read_modi
     expect_costs(t, {32, 0, 0});
 }
 
-// A tuple is taken and shown, and so is a new value: two swaps of the header, the second because it has to notice a mover (the
-// engine's README, "What we changed", 3). An erase is one. Beside them the words are stored, and what is counted.
+// A tuple is taken and shown, and so is a new value, by two swaps of the header. The second is a swap because it has to notice
+// a mover (the engine's README, "What we changed", 3). An erase is one. Beside them the words are stored, and what is counted.
 TEST(counting_gates, a_change_of_a_tuple_swaps_its_header_twice_and_an_erase_once) {
   for (const char* verb : {"insert", "insert_or_assign, absent"}) {
     SCOPED_TRACE(verb);

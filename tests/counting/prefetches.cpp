@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was asked for before it was touched (DRAMHiT section 3.1). In a table that does not move a pipeline touches no slot
-// line that it has not asked for, whatever the verb, at the end of chains of up to 16 lines; beyond that, and in batches, the
-// lines that the engines' pages name.
+// What was asked for before it was touched (DRAMHiT section 3.1). In a table that does not move, a pipeline touches no slot
+// line that it has not asked for. That holds for every verb, at the end of chains of up to 16 lines. Beyond that, and in
+// batches, it touches the lines that the engines' pages name.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -30,8 +30,8 @@ constexpr std::uint64_t in_place = 1000;
 constexpr std::uint64_t places = 1024;
 constexpr std::uint64_t alike = 500; // from this number on the keys of a place have one hash
 
-/// Key 1000 p + n is number n of place p: its chain begins p 1024ths into the table; of place 0 in the last line, so that it
-/// goes on in the first. Numbers make tags differ, which are of other bits of a product.
+/// Key 1000 p + n is number n of region p: its chain begins p 1024ths into the table. The chain of region 0 begins in the
+/// last line, so that it goes on in the first. Numbers make tags differ, which are of other bits of a product.
 struct hash_of_places {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept {
@@ -82,8 +82,8 @@ public:
 
   map& table() { return *table_; }
   void put(std::uint64_t n) { EXPECT_TRUE(table_->insert(Kind::key(n), Kind::value(n))); }
-  /// Makes a chain of so many lines and returns the key of an entry in the last one; if it is not to be `there`, that of one
-  /// whose place there is empty.
+  /// Makes a chain of so many lines and returns the key of an entry in the last one. If it is not to be `there`, returns the
+  /// key of one whose slot there is empty.
   std::uint64_t chain(std::uint64_t place, unsigned lines, bool there) {
     const std::uint64_t first = place * in_place + 4; // 0 to 3 are reserved words
     const std::uint64_t last = first + std::uint64_t{lines - 1} * Kind::in_line;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts what one verb does at the seam: distinct 64-byte lines by whose memory they are, loads, stores, 8-byte and
-// 16-byte read-modify-writes, fences; lines that were not prefetched; and the memory that it asks for. Exact: every access
-// to a shared word, every fence and every prefetch passes the seam, every allocation passes `operator new` or
-// platform/memory.hpp.
+// 16-byte read-modify-writes, and fences. It also counts lines that were not prefetched, and the memory that the verb asks
+// for. Exact: every access to a shared word, every fence and every prefetch passes the seam, every allocation passes
+// `operator new` or platform/memory.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often cache lines change hands between cores: the real code of `dramhit` and of `partitioned`, run by one thread that
-// plays so many cores in turn, over a model of their private caches. No figure of time; the same on every machine.
+// How often cache lines change hands between cores. The real code of `dramhit` and of `partitioned` is run by one thread
+// that plays so many cores in turn, over a model of their private caches. No figure of time; the same on every machine.
 #pragma once
 
 #include <cstddef>

@@ -37,8 +37,8 @@ struct paper_table {
   }
 };
 
-// Hole 1. An assign reads (k, v) and stalls before its swap; the key is erased; an insert of the same pair takes the slot
-// and stalls before it becomes valid; the assign's swap succeeds. A find then misses, and a later one sees the assign.
+// Hole 1. An assign reads (k, v) and stalls before its swap. The key is erased. An insert of the same pair takes the slot
+// and stalls before it becomes valid. The assign's swap succeeds. A find then misses, and a later one sees the assign.
 // Which of the inserter's header swaps makes the slot valid depends on the protocol, so it stalls before each in turn.
 template <class Make>
 judgement hole_1(Make make, std::string* text = nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each verb against a bin that moves: the table grows (once, and twice in a row), shrinks or is photographed while a verb
-// stands still at any of its steps; a verb begins while the mover stands still at any of its steps; and both stop at
-// chosen pairs of steps. The key lies in the bin's first bucket, in a chained one, or in the side bin.
+// Each verb against a bin that moves. The table grows (once, and twice in a row), shrinks or is copied by a snapshot
+// while a verb stands still at any of its steps. A verb begins while the mover stands still at any of its steps. And both
+// stop at chosen pairs of steps. The key lies in the bin's first bucket, in a chained one, or in the side bin.
 #include "linearizability/migrations.hpp"
 
 namespace cubby_test {
@@ -10,8 +10,8 @@ namespace {
 using namespace scripted;
 using cubby::growth_policy;
 
-/// Keys 4 to 15 share the first bin. The words below 4, which are marks in a slot, and the values go elsewhere, so that
-/// a thread that hashes one of them for a key puts it into a wrong bin.
+/// Keys 4 to 15 share the first bin. The words below 4, which are marks in a slot, and the values go elsewhere. So a
+/// thread that hashes one of them for a key puts it into a wrong bin.
 struct first_bin_hash {
   using is_avalanching = void;
   std::uint64_t operator()(std::uint64_t key) const noexcept {

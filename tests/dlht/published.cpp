@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one thread leaves in a table another may read: without a data race, although nothing else orders the two. The
-// threads agree on their turns by relaxed flags, which ThreadSanitizer takes for no order at all; so each test is worth
-// its while under that sanitizer only, and there it fails when the release behind it is weakened.
+// threads agree on their turns by relaxed flags, which ThreadSanitizer takes for no order at all. So each test says
+// something under that sanitizer only, and there it fails when the release behind it is weakened.
 #include <atomic>
 #include <thread>
 

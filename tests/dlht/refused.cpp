@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of an insert that was refused after it had lain in a slot: a thread that read its address from there may still be
+// The record of an insert that was refused after it had lain in a slot. A thread that read its address from there may still be
 // comparing keys, so it is freed only when their pins have ended.
 #include <atomic>
 #include <thread>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots and link buckets that change hands: at every pair of steps, a slot that is taken by another key while a verb
-// stands before it, a slot of a chained bucket that is reused while its eraser frees it, and two inserts that chain a
-// bucket to one bin at once.
+// Slots and link buckets that change hands, at every pair of steps. A slot is taken by another key while a verb stands
+// before it. A slot of a chained bucket is reused while its eraser frees it. Two inserts chain a bucket to one bin at
+// once.
 #include <string>
 
 #include "linearizability/play.hpp"

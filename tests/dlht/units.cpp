@@ -17,8 +17,8 @@ struct sixteens_hash {
   std::uint64_t operator()(std::uint64_t key) const noexcept { return key << 57; }
 };
 
-/// An insert that finds no space moves its bin before its turn, and stops at each of its steps; another thread helps the
-/// table over all other bins; a third looks for everything.
+/// An insert that finds no space moves its bin before its turn, and stops at each of its steps. Another thread helps the
+/// table over all other bins. A third looks for everything.
 TEST(units, are_moved_and_counted_once) {
   std::vector<std::uint64_t> keys{1, 2, 10, 16, 32, 48, 64, 100, 112};
   for (std::uint64_t k = 80; k < 95; ++k) keys.push_back(k);

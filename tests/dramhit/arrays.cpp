@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries on their way from array to array: each verb while a mover stands still at any of its steps, and the mover past
-// a verb that stands still; growth, growth by two arrays, shrinking, a rebuild of the same size. Then the cases
-// that take more than one stop.
+// Entries on their way from array to array. Each verb runs while a mover stands still at any of its steps, and the mover
+// runs past a verb that stands still. There is growth, growth by two arrays, shrinking, and a rebuild of the same size.
+// Then the cases that take more than one stop.
 #include "linearizability/migrations.hpp"
 
 namespace cubby_test {
@@ -96,8 +96,8 @@ TYPED_TEST(arrays, are_followed_by_an_entry_that_came_while_its_slot_was_sealed)
   }
 }
 
-/// One insert stands before any of its steps, the mover has moved a part of the chain, and another inserts the same key:
-/// further on, and so nobody may insert it here any more (J4).
+/// One insert stands before any of its steps, and the mover has moved a part of the chain. Another insert of the same
+/// key goes further on. So no thread may insert it here any more (J4).
 TYPED_TEST(arrays, are_left_for_the_next_one_by_all_inserts_of_a_key) {
   const auto how = migrations<TypeParam>()[0];
   constexpr std::uint64_t swaps = 13; // five entries, the free slot behind them, and a few more
@@ -116,8 +116,9 @@ TYPED_TEST(arrays, are_left_for_the_next_one_by_all_inserts_of_a_key) {
   }
 }
 
-/// A change meets a slot that is moving, and the mover goes on to its key before it looks into the cell: that is not the
-/// key of this slot, and is not yet in the next array. (A find that takes the short way does not come by here.)
+/// A change meets a slot that is moving, and the mover goes on to the change's key before the change looks into the
+/// cell. That key is not the key of this slot, and is not yet in the next array. (A find that takes the short way does
+/// not come by here.)
 TYPED_TEST(arrays, tell_which_key_is_on_its_way) {
   const auto how = migrations<TypeParam>()[0];
   for (const std::uint64_t slot : {3u, 4u}) { // the key is in slot 5

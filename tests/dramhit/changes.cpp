@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes through a pipeline: each takes place once, a thread that changes, erases or moves the entry meanwhile, the pipeline and the
-// other verb standing still at any of their steps; and once answered, they are seen.
+// Changes through a pipeline. Each takes place once beside a thread that changes, erases or moves the entry meanwhile. The pipeline
+// and the other verb stand still at any of their steps. Once answered, changes are seen.
 #include <optional>
 
 #include <cubby/pipeline.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots of a DRAMHiT array that change under a verb, at every pair of steps: erased and taken again, by the key's own
-// insert behind the dead one, by values that look like marks.
+// Slots of a DRAMHiT array that change under a verb, at every pair of steps. They are erased, and the key is inserted
+// again behind the dead slot. Some values look like marks.
 #include "linearizability/play.hpp"
 
 namespace cubby_test {

@@ -78,7 +78,7 @@ scheduler::predicate before_swap_of_a_word(std::uint64_t n) {
 }
 
 /// A reader comes while the mover is about to step the root, and looks into the array after that has been freed, if it
-/// can be: mapped memory that is gone ends the process. The mover itself has a pin, so somebody else frees.
+/// can be. An access to memory that was unmapped ends the process. The mover itself has a pin, so somebody else frees.
 TYPED_TEST(retired, and_freed_only_behind_the_last_reader) {
   for (std::uint64_t j = 0;; ++j) {
     bool last = false;

@@ -172,8 +172,8 @@ TEST(tuples, that_were_given_up_leave_their_chain_whole) {
   }
 }
 
-/// One insert is about to take the tuple that ends its chain, a part of which has moved; another of the same key goes on to
-/// the next array: nobody may take that tuple any more (T4).
+/// One insert is about to take the tuple that ends its chain, a part of which has moved. Another of the same key goes on to
+/// the next array. No thread may take that tuple any more (T4).
 TEST(tuples, that_end_a_chain_are_sealed_by_who_goes_on) {
   for (std::uint64_t at = 60;; at += 3) {
     map m(tiny_options());

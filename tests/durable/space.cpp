@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disks that are full, syncs that fail, memory that is short while a file is opened, and files that others cut: an answer each time, no
-// signal, and a table that goes on and opens right.
+// Disks that are full, syncs that fail, memory that is short while a file is opened, and files that others cut. Each time there is
+// an answer and no signal, and the table goes on and opens right.
 #include <atomic>
 #include <csignal>
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee H on an ordinary file, while a growth is not covered by a sync: what a power cut leaves of it, a recovery that does not end, an
-// erase that has to empty copies, and a child of a fork. In all of these no sync ends the move: each one fails.
+// Guarantee H on an ordinary file, while a growth is not covered by a sync. The tests have what a power cut leaves of it, a
+// recovery that does not end, an erase that has to empty copies, and a child of a fork. In all of these no sync ends the move: each
+// one fails.
 #include <array>
 #include <filesystem>
 #include <memory>

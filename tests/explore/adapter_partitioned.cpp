@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partitioned table as an adapter. Its writes have no answers: each is a call that lasts from its sending to the end of the
-// flush behind it, carried out in the order of its handle's others of that key, whether it was there or not. What finds, batches of
-// them and scans show must fit. A find between sending and flush sees the thread's own writes or not: it has a lane of its own.
+// A partitioned table as an adapter. Its writes have no answers. Each is a call that lasts from its sending to the end of the flush
+// behind it. It is carried out in the order of its handle's others of that key, whether the key was there or not. What finds,
+// batches of them and scans show must fit. A find between sending and flush sees the thread's own writes or not: it has a lane of
+// its own.
 #include <algorithm>
 #include <memory>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the records of an explored table live. What is freed is overwritten and kept until the run has ended, so that a
-// look at it finds nonsense in every build and not only under AddressSanitizer, and a second free is seen.
+// Where the records of an explored table live. What is freed is overwritten and kept until the run has ended. So a look
+// at it finds nonsense in every build and not only under AddressSanitizer, and a second free is seen.
 #pragma once
 
 #include <cstddef>

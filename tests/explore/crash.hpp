@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule that crashes the process (a touch of memory that has been unmapped, a report of AddressSanitizer) must be
-// named, too: while a note lives, a fatal signal prints how to run its schedule again.
+// A schedule that crashes the process must be named, too (a touch of memory that has been unmapped, a report of
+// AddressSanitizer). While a note lives, a fatal signal prints how to run its schedule again.
 #pragma once
 
 #include <string>

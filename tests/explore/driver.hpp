@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the threads of a scenario as fibers, one at a time, with a decision before each atomic step. A thread that waits
-// gives its turn away and is not ready until a word that it has read since its last wait changes; when nobody is ready
-// all are tried again, and if round after round changes nothing that is a livelock. A table's own thread, its mover, is
-// one more fiber. Explores sequentially consistent orders; what weaker orders allow is left to the litmus tests and
+// gives its turn away and is not ready until a word that it has read since its last wait changes. When no thread is
+// ready all are tried again. If round after round changes nothing, that is a livelock. A table's own thread, its mover,
+// is one more fiber. Explores sequentially consistent orders; what weaker orders allow is left to the litmus tests and
 // ThreadSanitizer.
 #pragma once
 
@@ -34,8 +34,8 @@ public:
   static driver& instance();
 
   /// Runs `body(i)` for each of `count` threads to their ends and the mover, if there is one, until it sleeps or has
-  /// ended; or until the schedule turns out to have no end. Then the fibers stay where they are, for ever, and so must
-  /// everything that they refer to.
+  /// ended. It also stops when the schedule turns out to have no end. Then the fibers stay where they are, for ever,
+  /// and so must everything that they refer to.
   ending run(unsigned count, const body_function& body, chooser& who);
   /// Between runs: lets the mover go on alone until it sleeps. No part of a schedule.
   ending rest();
@@ -44,9 +44,9 @@ public:
 
   /// Where each decision of the last run was taken.
   [[nodiscard]] const std::vector<decision_point>& points() const noexcept { return points_; }
-  /// Whether the last departure of the last run made no difference: a thread lost its turn before a step that shares no
-  /// word with what the others then did until it went on. To lose the turn one step later is the same. Only for two
-  /// threads, and only where no stamp is taken between the two steps: that would move, too.
+  /// Whether the last departure of the last run made no difference. That is so where a thread lost its turn before a
+  /// step that shares no word with what the others then did until it went on. To lose the turn one step later is the
+  /// same. Only for two threads, and only where no stamp is taken between the two steps: that would move, too.
   [[nodiscard]] bool last_departure_was_idle() const;
   /// Carries `f` out as a part of the step before it: for steps that share no word with anybody else's, and do not wait.
   template <class F>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scenario is explored: first all schedules without a preemption, with one, with two, then at random, as long as
-// time lasts (CUBBY_EXPLORE_SECONDS for the whole binary); the table at the end says how far each group came. The
-// control comes first: the explorer must find the holes of the published protocol.
+// Every scenario is explored as long as time lasts (CUBBY_EXPLORE_SECONDS for the whole binary). First come all
+// schedules without a preemption, then with one, with two, then random ones. The table at the end says how far each
+// group came. The control comes first: the explorer must find the holes of the published protocol.
 //   CUBBY_EXPLORE_REPLAY="<scenario>@<schedule>"  runs one schedule and prints its steps
 //   CUBBY_EXPLORE_ONLY='chain w:'                 explores the scenarios whose names hold this, for all of the seconds
 //   CUBBY_EXPLORE_BOUND=3                         goes on to more preemptions (2 unless told, 4 at most)

@@ -141,8 +141,8 @@ bool share_out(const explorers& all, clock::time_point end, Search search) {
   return true;
 }
 
-/// One bound after another. Schedules without a preemption are few, and all run even if time is up; with one they take
-/// what they need; then small scenarios come first, so that they leave what they do not need to the large ones.
+/// One bound after another. Schedules without a preemption are few, and all run even if time is up. With one they take
+/// what they need. Then small scenarios come first, so that they leave what they do not need to the large ones.
 bool search_by_bounds(explorers& all, clock::time_point end) {
   for (unsigned bound = 0; bound <= bound_asked_for(); ++bound) {
     const auto search = [&](explorer& e, clock::time_point until) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scenarios over iceberg tables are put together from: keys that are chosen by the buckets of their hashes, tables of one or two
+// The parts of scenarios over iceberg tables. They are keys that are chosen by the buckets of their hashes, tables of one or two
 // front buckets, and what threads do beside a thread that resizes.
 #pragma once
 
@@ -86,9 +86,8 @@ inline script put(const std::vector<std::uint64_t>& those) {
 struct trio {
   std::uint64_t low = 0, up = 0, more = 0;
 };
-/// Entries of the back yard, or of a chain (`in_chain`), whose front bucket has space again: one that stays when buckets split, one that
-/// goes up, and a third key that goes up.
-/// `back`: the residue of all their back buckets.
+/// Entries of the back yard, or of a chain (`in_chain`), whose front bucket has space again. One stays when buckets split, and one
+/// goes up. A third key goes up, too. `back`: the residue of all their back buckets.
 inline scenario left_behind(table_kind table, std::uint64_t fronts, bool in_chain, trio& out, std::uint64_t back = 0) {
   scenario s = yard(table, fronts);
   key_chooser keys(fronts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether what the threads of a schedule saw has an order. Each history goes to the checker of
-// tests/linearizability, key by key; one with a batch or a snapshot also to a search over the whole table's states,
-// because only together do keys show that a batch kept its order and that a snapshot was of one moment. The same
+// tests/linearizability, key by key. One with a batch or a snapshot also goes to a search over the whole table's
+// states. Only together do keys show that a batch kept its order and that a snapshot was of one moment. The same
 // history comes up in many schedules, so that results are kept.
 #pragma once
 

@@ -106,7 +106,7 @@ inline void add(std::vector<scenario>& all, const std::string& group, scenario s
   all.push_back(std::move(s));
 }
 
-/// The other entries of a list, each of which is in it once, unless it may be met again where it has moved to; those
+/// The other entries of a list, each of which is in it once, unless it may be met again where it has moved to. Those
 /// that no script touches must all be there.
 template <class Complain>
 std::vector<entry> others_in(const std::vector<entry>& all, const std::vector<entry>& still, bool may_repeat,

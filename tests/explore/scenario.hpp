@@ -49,8 +49,8 @@ enum class table_kind : std::uint8_t {
 };
 inline constexpr std::size_t table_kinds = 17;
 
-/// A key that lives at `place`: the high bits of its hash, so that an index of 8 bins puts it into bin place / 0x2000, one
-/// of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
+/// A key that lives at `place`, which is the high bits of its hash. So an index of 8 bins puts it into bin place / 0x2000,
+/// one of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
 constexpr std::uint64_t key_at(std::uint64_t place, std::uint64_t id) { return id << 16 | place; }
 struct placed_hash {
   using is_avalanching = void;

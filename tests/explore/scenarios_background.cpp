@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios with a table that moves its entries by a thread of its own: pairs of verbs while it works, callers that need
-// a bin before it gets there, growth through three indexes, and the table's end.
+// Scenarios with a table that moves its entries by a thread of its own. There are pairs of verbs while it works, callers
+// that need a bin before it gets there, growth through three indexes, and the table's end.
 #include "explore/parts.hpp"
 #include "explore/scenarios.hpp"
 

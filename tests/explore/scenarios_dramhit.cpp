@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios in which entries of a DRAMHiT table, slots or tuples, go from array to array: growth, rebuilds of the same
-// size, chains of three arrays with a straggler, shrinking; lookups and scans meanwhile; a table with a thread of its own.
-// The value 1 is also what seals an empty slot. Tuples also stand in the hand of the thread that fills or writes them.
+// Scenarios in which entries of a DRAMHiT table, slots or tuples, go from array to array. There are growth, rebuilds of
+// the same size, chains of three arrays with a straggler, and shrinking. Lookups and scans run meanwhile. One table has a
+// thread of its own. The value 1 is also what seals an empty slot. Tuples also stand in the hand of the thread that fills
+// or writes them.
 #include <span>
 
 #include "explore/parts.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios over iceberg tables of one or two front buckets: slots of the back yard that are filled again, buckets that split and
-// merge, and entries that come to the front from the back yard or a chain. Each scenario chooses its keys by the buckets of their hashes.
+// Scenarios over iceberg tables of one or two front buckets. Slots of the back yard are filled again, buckets split and merge, and
+// entries come to the front from the back yard or a chain. Each scenario chooses its keys by the buckets of their hashes.
 #include "explore/iceberg_keys.hpp"
 #include "explore/scenarios.hpp"
 

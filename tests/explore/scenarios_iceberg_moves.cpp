@@ -88,8 +88,8 @@ void add_both(std::vector<scenario>& all, const std::string& what, const scenari
 
 } // namespace
 
-/// A growth of which one unit is moved: front buckets that split, entries that come to the front from the back yard or a chain, and
-/// a back bucket that splits because the front is full.
+/// A growth of which one unit is moved. Front buckets split, entries come to the front from the back yard or a chain, and a back
+/// bucket splits because the front is full.
 std::vector<scenario> iceberg_growth_under_way() {
   std::vector<scenario> all;
   const trio k = of_the_first_unit();

@@ -80,8 +80,8 @@ std::vector<scenario> growth() {
   return all;
 }
 
-/// The smaller index is there, a larger one for what does not fit it is not: a unit of two bins is given back, while
-/// the third thread sweeps until it comes to the same unit, and inserts there.
+/// The smaller index is there, and a larger one for what does not fit it is not. A unit of two bins is given back. The
+/// third thread sweeps meanwhile until it comes to the same unit, and inserts there.
 static void add_refused_shrinking(std::vector<scenario>& all, table_kind table) {
   scenario s = tiny(table, {{act::reserve, 0, 20}});
   s.options.move_bins = 16;

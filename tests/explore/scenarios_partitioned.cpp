@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of a partitioned table whose writes are carried out by the thread that waits: writes of one key from several queues, lookups
-// meanwhile, partitions that are rebuilt under them, handles that come and go. One thread at a time writes to a partition.
+// Scenarios of a partitioned table whose writes are carried out by the thread that waits. There are writes of one key from several
+// queues, lookups meanwhile, partitions that are rebuilt under them, and handles that come and go. One thread at a time writes to a
+// partition.
 #include "explore/parts.hpp"
 #include "explore/scenarios.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios in which a relativistic table resizes: chains of two or three nodes that are zipped and unzipped step by step
-// by a thread of the scenario, by writers on their way or by the table's own thread, while others change the chain or stand in
-// it. Buckets 0 and 64 of 128 are bucket 0 of 64, the least size there is.
+// Scenarios in which a relativistic table resizes. Chains of two or three nodes are zipped and unzipped step by step, by a
+// thread of the scenario, by writers on their way or by the table's own thread. Others change the chain or stand in it
+// meanwhile. Buckets 0 and 64 of 128 are bucket 0 of 64, the least size there is.
 #include "explore/parts.hpp"
 #include "explore/scenarios.hpp"
 

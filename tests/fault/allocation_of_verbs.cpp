@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every verb that may allocate, with its first, second, ... allocation refused until none is, on a key that is there and
-// on one that is not: it says so, by std::bad_alloc or by its answer, and then has had no effect; a second call
-// succeeds. Nothing leaks. The table is full to the brim, so that inserts need space; and there are thread records, sets, batches.
+// Every verb that may allocate, with its first, second, ... allocation refused until none is, on a key that is there and on one
+// that is not. It says so, by std::bad_alloc or by its answer, and then has had no effect. A second call succeeds. Nothing leaks.
+// The table is full to the brim, so that inserts need space; and there are thread records, sets, batches.
 #include <algorithm>
 #include <functional>
 #include <memory>

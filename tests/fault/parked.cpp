@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee P and G in figures: a thread stands still at a fault point while one thread for each key asks for something.
-// Inside the transfer of a bin exactly the requests of that bin's keys wait; in a visitor or with a reference, nobody
-// does, and what is retired meanwhile waits, to the last record, and comes back when the thread leaves.
+// Inside the transfer of a bin exactly the requests of that bin's keys wait. In a visitor or with a reference, nobody
+// does. What is retired meanwhile waits, to the last record, and comes back when the thread leaves.
 #include <atomic>
 #include <functional>
 #include <memory>

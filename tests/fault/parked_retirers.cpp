@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is taken out waits to be freed under one of 16 locks. A thread that stands still with one of them in hand holds up
-// nobody who comes with more, from a thread record of the same lock or when all are looked after in turn; only when 16 stand there does
-// the next one wait, for whichever goes on first. Nothing is lost, and nothing freed twice.
+// What is taken out waits to be freed under one of 16 locks. A thread that stands still while it holds one of them does not hold up
+// others that bring more. They may come from a thread record of the same lock, or when all are looked after in turn. Only when 16
+// stand there does the next one wait, for the first that goes on. Nothing is lost, and nothing freed twice.
 #include <array>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iceberg's sizes: a `fixed` table answers `full` at 95 and at 96.4 per cent of its slots, and not before, also under churn; an
-// erase makes space at once; a shrink, asked for or automatic, gives segments back and keeps all entries.
+// Iceberg's sizes. A `fixed` table answers `full` at 95 and at 96.4 per cent of its slots, and not before, also under churn. An
+// erase makes space at once. A shrink, asked for or automatic, gives segments back and keeps all entries.
 #include <vector>
 
 #include "engines.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iceberg's entries in all three levels: any key and value is legal, an absent key is erased twice without harm, an entry
-// behind the front bucket is never doubled, and pairs are whole while slots are filled again.
+// Iceberg's entries in all three levels. Any key and value is legal, and an absent key is erased twice without harm. An
+// entry behind the front bucket is never doubled, and pairs are whole while slots are filled again.
 #include <algorithm>
 #include <limits>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iceberg while it grows and shrinks, with entries in the front yard, in the back yard and in chains: no key is lost or
-// doubled, the counters stay exact with more threads than processors, and doublings have no last one in reach.
+// Iceberg while it grows and shrinks, with entries in the front yard, in the back yard and in chains. No key is lost or
+// doubled. The counters stay exact with more threads than processors, and doublings have no last one in reach.
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each verb against entries that move: iceberg grows, shrinks, or lets others of the same bucket come and go while a verb
-// stands still at any of its steps, and a verb runs while the mover stands still at any of its own. The key lies in the front
+// Each verb against entries that move. Iceberg grows, shrinks, or lets others of the same bucket come and go while a verb
+// stands still at any of its steps. And a verb runs while the mover stands still at any of its own. The key lies in the front
 // bucket, in the back yard or in a chain.
 #include "linearizability/migrations.hpp"
 
@@ -127,8 +127,8 @@ bool begins_growth_after_shrink(arena<Coding>& a) {
   return true;
 }
 
-/// A verb has read the root; the table shrinks and begins to grow; the verb locks a bucket that is not in use yet, stands still again, and
-/// unlocks it when the growth has ended.
+/// A verb has read the root. The table shrinks and begins to grow. The verb locks a bucket that is not in use yet, stands still
+/// again, and unlocks it when the growth has ended.
 TYPED_TEST(iceberg_moves, past_a_verb_with_an_older_root_that_stands_still_twice) {
   random_source random(3900);
   const std::vector<migration<TypeParam>> all{iceberg_shrink_and_growth<TypeParam>()};

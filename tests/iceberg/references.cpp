@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `find_ref` in iceberg: a value stays where it is until its entry is erased or the table changes its size, an assign changes
-// it in place, and a visit, an insert or an erase of other entries moves nothing. In all three levels.
+// `find_ref` in iceberg. A value stays where it is until its entry is erased or the table changes its size. An assign changes
+// it in place. A visit, an insert or an erase of other entries moves nothing. In all three levels.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of recorded histories do: every verb of a map's API, single and in batches, drawn at random, under
-// pauses at random atomic steps, while another thread may make the table grow and shrink.
+// What the threads of recorded histories do. They draw every verb of a map's API at random, single and in batches,
+// under pauses at random atomic steps. Another thread may make the table grow and shrink meanwhile.
 #pragma once
 
 #include <algorithm>

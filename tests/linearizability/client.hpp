@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread of a recorded history: calls verbs of a map and writes down what they did, as one verb of the model each;
-// where the API tells which one it was only afterwards, so does the record. The codings: words in slots, wide values in records,
-// and texts for keys. A torn value becomes a number that nobody wrote, so that the checker refuses it.
+// A thread of a recorded history. It calls verbs of a map and writes down what they did, as one verb of the model each. Where
+// the API tells which one it was only afterwards, so does the record. The codings: words in slots, wide values in records, and
+// texts for keys. A torn value becomes a number that nobody wrote, so that the checker refuses it.
 #pragma once
 
 #include <array>

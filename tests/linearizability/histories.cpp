@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee A with threads: histories of every verb, recorded on hot keys of tiny tables while noise makes them grow,
-// shrink and reuse slots, under random pauses between atomic steps, each have an order for every key. Guarantee D: a
-// batch's requests have one that keeps theirs, across keys too.
+// Guarantee A with threads. Histories of every verb are recorded on hot keys of tiny tables, which other calls make
+// grow, shrink and reuse slots, under random pauses between atomic steps. Each history has an order for every key.
+// Guarantee D: a batch's requests have one that keeps theirs, across keys too.
 #include <vector>
 
 #include "linearizability/acts.hpp"

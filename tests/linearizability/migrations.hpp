@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb and whatever moves its entry, each to be stopped at any of its steps: a table in which one thread migrates all
-// entries, callers of one key in it, and the judgement of what they saw. For every engine that moves entries one by one.
+// A verb and what moves its entry, each to be stopped at any of its steps. In the table one thread migrates all entries,
+// and callers use one key. The file also judges what they saw. For every engine that moves entries one by one.
 #pragma once
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the pauses of the recorded histories are where they are meant to be: every verb of every engine that threads may
-// share passes the seam at its atomic accesses, so that a perturber may pause it there; and it does, by the run's seed,
-// which main prints. But for `partitioned`, which has not these verbs: tests/partitioned/stops.cpp stops it at each step.
+// The pauses of the recorded histories are where they are meant to be. Every verb of every engine that threads may share
+// passes the seam at its atomic accesses, so a perturber may pause it there. And it does, by the run's seed, which main
+// prints. But for `partitioned`, which has not these verbs: tests/partitioned/stops.cpp stops it at each step.
 #include <array>
 
 #include "linearizability/acts.hpp"

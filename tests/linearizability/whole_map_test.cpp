@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee A across keys: histories of calls on a few keys, judged for all keys at once, each thread's calls in its order. Calls
-// go by groups, with a stamp before and behind a group and nothing inside it: neither stamps nor hooks give a store the time to
-// be seen before the next call of its thread.
+// go by groups, with a stamp before and behind a group and nothing inside it. So neither stamps nor hooks give a store the time
+// to be seen before the next call of its thread.
 #include <chrono>
 #include <vector>
 

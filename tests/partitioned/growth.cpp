@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantees C, F and G of a partitioned table: values are whole and under their own key while partitions grow, shrink and are
-// rebuilt; nothing is lost or doubled; a `fixed` one says that it is full and loses nothing that it has accepted; old arrays
-// are freed, and not under a reader.
+// Guarantees C, F and G of a partitioned table. Values are whole and under their own key while partitions grow, shrink and are
+// rebuilt, and nothing is lost or doubled. A `fixed` one says that it is full and loses nothing that it has accepted. Old
+// arrays are freed, and not under a reader.
 #include "partitioned/ways.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"

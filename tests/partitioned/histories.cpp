@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded histories of a partitioned table: a write takes effect at some moment between its sending and the end of the next
-// flush, several of them in the order of their sending; finds at some moment of their call. Under random pauses between atomic
-// steps, while partitions are rebuilt, every key has an order. The model knows no erase without an answer: an erase is written
-// down as a put of 0, which nobody stores, and a miss as a find of 0.
+// Recorded histories of a partitioned table. A write takes effect at some moment between its sending and the end of the next
+// flush, and several of them in the order of their sending. A find takes effect at some moment of its call. Under random
+// pauses between atomic steps, while partitions are rebuilt, every key has an order. The model knows no erase without an
+// answer: an erase is written down as a put of 0, which nobody stores, and a miss as a find of 0.
 #include <deque>
 #include <vector>
 

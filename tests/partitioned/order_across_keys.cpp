@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A.1 across keys, with the moments of A.10: of two threads that each write to a partition that they look after, flush, and
-// then look up the other's key, at least one sees the other's write. Several writes at a time: the last of them waits longest
-// for its line.
+// A.1 across keys, with the moments of A.10. Two threads each write to a partition that they serve, flush, and then look up
+// the other's key. At least one sees the other's write. Several writes at a time: the last of them waits longest for its
+// line.
 #include <cstdint>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee P of a partitioned table: queues that are full hold nobody up for good, a thread that serves, or does not; producers
-// and owners in any proportion, threads that come and go.
+// Guarantee P of a partitioned table. Queues that are full hold up no thread for good, whether a thread serves them or not.
+// Producers and owners are in any proportion, and threads come and go.
 #include "partitioned/ways.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"

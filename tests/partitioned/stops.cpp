@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader of a partitioned table stands still before each of its steps in turn while writes happen, rebuilds among them, and a
-// writer stands still before each of its own: what is read fits an order, and no freed array is touched.
+// A reader of a partitioned table stands still before each of its steps in turn while writes happen, rebuilds among them. And a
+// writer stands still before each of its own. What is read fits an order, and no freed array is touched.
 #include <algorithm>
 #include <optional>
 

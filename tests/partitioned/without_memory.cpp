@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partitioned table whose allocations are refused: making one, or a handle, throws and leaks nothing; growth that cannot be
-// had is done without as long as there is a slot, then `flush` says that something was dropped, and all else is there.
+// A partitioned table whose allocations are refused. Making one, or a handle, throws and leaks nothing. The table goes on
+// without a growth that it cannot have, as long as there is a slot. Then `flush` says that something was dropped, and all
+// else is there.
 #include <memory>
 #include <new>
 

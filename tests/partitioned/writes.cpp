@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee A of a partitioned table: what has been flushed is seen by everybody, each handle's writes on a key take effect in
-// its order, no sum loses an addend, any key and value of a word is legal. The verbs that would need an answer are not there.
+// Guarantee A of a partitioned table. What has been flushed is seen by every thread, and each handle's writes on a key take
+// effect in its order. No sum loses an addend, and any key and value of a word is legal. The verbs that would need an answer
+// are not there.
 #include <array>
 #include <map>
 #include <memory>

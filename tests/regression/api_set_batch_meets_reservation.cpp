@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set's insert_or_assign in a batch met a key that somebody had only reserved, and answered `done`: an abort of the
-// reservation then left the set without a key that it had just promised. It has to wait for the reservation's end.
+// A set's insert_or_assign in a batch met a key that another call had only reserved, and answered `done`. An abort of
+// the reservation then left the set without a key that it had just promised. It has to wait for the reservation's end.
 #include <atomic>
 #include <string>
 #include <thread>

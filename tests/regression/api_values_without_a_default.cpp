@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small value that cannot be made of nothing: every operation of every table takes it, in slots, in tuples and in
-// records; so do batches and pipelines, in which a request may then come without a value.
+// A small value that has no default constructor. Every operation of every table takes it, in slots, in tuples and in
+// records. So do batches and pipelines, in which a request may then come without a value.
 #include <functional>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Automatic shrinking: erases alone give the memory back, and a shrink begins also while an old index cannot be freed
-// yet. Once one count rationed both the looks at the size and the looks at old indexes; an erase took two numbers of
-// it, so that, depending on where it stood, one of the two never had its turn.
+// yet. Once one count rationed both the looks at the size and the looks at old indexes. An erase took two numbers of
+// it. So, depending on where the count stood, one of the two never had its turn.
 #include "engines.hpp"
 
 namespace cubby_test {

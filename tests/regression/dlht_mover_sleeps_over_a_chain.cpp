@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A `background` table moves everything by itself, also when a migration to a third index comes up for which nobody
-// tells it: one insert moves the last unit of the first index, another takes its key and tells the mover too early, and
+// A `background` table moves everything by itself, also when a migration to a third index comes up of which no thread
+// tells it. One insert moves the last unit of the first index. Another takes its key and tells the mover too early, and
 // the first one then has nothing to insert. It stands still before each of its steps; the mover is a thread of the test.
 #include <gtest/gtest.h>
 

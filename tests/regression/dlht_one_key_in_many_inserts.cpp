@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts of one key that stand still with a slot each, which they have not filled, make no larger table and refuse nobody: another
+// Inserts of one key stand still with a slot each, which they have not filled. They make no larger table and refuse nobody: another
 // insert of the key goes on at the same size. Once it took the bin for full of entries, and doubled the table.
 #include <memory>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reserve that answers true has made the space, also when somebody else's insert makes a smaller successor in between:
-// it stands still before each of its locked instructions in turn, and the table grows meanwhile.
+// A reserve that answers true has made the space, also when another thread's insert makes a smaller successor in
+// between. The reserve stands still before each of its locked instructions in turn, and the table grows meanwhile.
 #include <thread>
 
 #include "engines.hpp"

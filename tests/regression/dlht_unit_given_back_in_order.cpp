@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mover without memory gives a unit's bins back so that the bin which stands for the unit is free last. Once it was
-// free first: the next mover had the unit while its other bins were still being given back, and an insert that came
-// between got into a bin whose entries had been listed already, and was lost.
+// free first. The next mover had the unit while its other bins were still being given back. An insert that came between
+// got into a bin whose entries had been listed already, and was lost.
 #include "dlht/overfull.hpp"
 #include "support/failing_memory.hpp"
 

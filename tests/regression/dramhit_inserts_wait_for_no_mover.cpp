@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts into a DRAMHiT table wait for no mover, under any growth policy: the mover stands still before each of its
+// Inserts into a DRAMHiT table wait for no mover, under any growth policy. The mover stands still before each of its
 // swaps of a slot, and a thread inserts until the table has grown again.
 #include "engines.hpp"
 #include "support/scheduler.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table that shrinks takes inserts into its old array only as long as all of it fits into the new one: without memory
+// A table that shrinks takes inserts into its old array only as long as all of it fits into the new one. Without memory
 // for yet another array they are refused, and what moves has space.
 #include "engines.hpp"
 #include "support/failing_memory.hpp"

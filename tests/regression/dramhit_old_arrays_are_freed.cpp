@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The array that a migration leaves behind is freed by later writes, without another migration or a call that asks for it:
-// a thread that moves its last entry cannot, since its own pin keeps it.
+// The array that a migration leaves behind is freed by later writes, without another migration or a call that asks for it.
+// A thread that moves its last entry cannot free it, since its own pin keeps it.
 #include "engines.hpp"
 
 namespace cubby_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls do beside a rebuild of a DRAMHiT table: those of a `fixed` table are not refused below its bound because
-// entries are still on their way, and writes do not ask each time whether a pin has gone.
+// What calls do beside a rebuild of a DRAMHiT table. Those of a `fixed` table are not refused below its bound because
+// entries are still on their way. Writes do not ask each time whether a pin has gone.
 #include <atomic>
 #include <thread>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of a DRAMHiT table of records that share the words 0 to 3 live in a side region. What moves there finds space,
-// whatever others insert meanwhile, also when there is no memory for another array; and the table does not grow by
-// several times because the side region is full.
+// whatever others insert meanwhile, also when there is no memory for another array. The table does not grow by several
+// times because the side region is full.
 #include "engines.hpp"
 #include "support/failing_memory.hpp"
 #include "support/scheduler.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines whose users' code throws: a request that throws is dropped alone, none is carried out twice or blocks the
-// others, nothing is held when nothing is pending; and a request that is done leaves nothing behind.
+// Pipelines whose users' code throws. A request that throws is dropped alone, and none is carried out twice or blocks
+// the others. Nothing is held when nothing is pending. A request that is done leaves nothing behind.
 #include <cubby/pipeline.hpp>
 
 #include <set>

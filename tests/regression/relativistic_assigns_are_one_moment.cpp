@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// While a larger array is being unzipped two paths may lead to one node. An assign that puts another node in its place on
-// one path after the other must not be seen by a lookup that stands on one of them and missed by a later one on the other.
+// While a larger array is being unzipped two paths may lead to one node. An assign puts another node in the old one's
+// stead on one path after the other. A lookup that stands on one of them must not see it while a later one on the other
+// misses it.
 #include "relativistic/family.hpp"
 
 namespace cubby_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of a `background` table does not stop at the resize for which it was woken: what inserts and erases could not begin
-// meanwhile it begins itself, and nobody has to write for it.
+// The thread of a `background` table does not stop at the resize for which it was woken. What inserts and erases could not begin
+// meanwhile it begins itself, and no thread has to write for it.
 #include <bit>
 
 #include <cubby/detail/core/rcu.hpp>

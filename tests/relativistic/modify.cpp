@@ -300,8 +300,8 @@ bool fails_once(std::uint64_t refused, unsigned& calls_of_the_refused) {
   return struck;
 }
 
-/// In its order: the note of the thread's record, a block of thread records and the two blocks above it, the copy that the function
-/// is given, what the function takes itself, the new record.
+/// In its order: the note of the thread's record, a block of thread records and the two blocks above it, and the copy that the
+/// function is given. Then what the function takes itself, and the new record.
 TEST(modify_without_memory, leaves_the_entry_as_it_was_and_to_everybody) {
   ASSERT_NE(cubby::detail::registry::local(), nullptr);
   cubby::detail::registry::release(cubby::detail::registry::claim()); // there is one to spare from here on

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader stands still before each of its steps, begun at each stage of a resize in both directions; meanwhile another
-// thread inserts, assigns or removes at that stage and the resize goes as far as readers let it. The reader misses no key that is
-// there throughout, whatever buckets the nodes of a family belong to, and finds none that is not.
+// A reader stands still before each of its steps, begun at each stage of a resize in both directions. Meanwhile another thread
+// inserts, assigns or removes at that stage, and the resize goes as far as readers let it. The reader misses no key that is there
+// throughout, whatever buckets the nodes of a family belong to, and finds none that is not.
 #include <algorithm>
 
 #include "relativistic/family.hpp"

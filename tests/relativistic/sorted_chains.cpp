@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains are sorted, whatever the order of inserts, removals and resizes: so the nodes that a larger array gives to one
+// Chains are sorted, whatever the order of inserts, removals and resizes. So the nodes that a larger array gives to one
 // bucket lie side by side, and a growth by any factor waits for readers once.
 #include <algorithm>
 

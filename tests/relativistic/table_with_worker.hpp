@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A relativistic table in which several threads stand at once, at a chosen place of a resize: each has a thread record, which no thread's end
-// gives back, and the locks are in sight.
+// A relativistic table in which several threads stand at once, at a chosen step of a resize. Each has a thread record, which no
+// thread's end gives back, and the locks can be seen.
 #pragma once
 
 #include <algorithm>

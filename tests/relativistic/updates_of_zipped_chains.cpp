@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts, removals and reservations at every stage of a resize, one after the other: each takes effect on every path that
-// leads to its node, no update waits for the resize, and at the end every chain is precise. Then what a resize does when
+// Inserts, removals and reservations at every stage of a resize, one after the other. Each takes effect on every path that
+// leads to its node, and no update waits for the resize. At the end every chain is precise. Then what a resize does when
 // it may not wait, and when there is no memory.
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth by more than `most_siblings`: updates at every stage take effect on every path that leads to their node, although only
-// the listed buckets of a family are looked at (N6); a list that is too short is no list; and the work is that of the entries.
+// Growth by more than `most_siblings`. Updates at every stage take effect on every path that leads to their node, although only
+// the listed buckets of a family are looked at (N6). A list that is too short is no list. The work is that of the entries.
 #include <string>
 
 #include "relativistic/family.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler over fibers of the test's own thread: a turn is handed over by a switch of stacks, without the system. For
-// scripts that have no watchers, and use handles or thread records of their own: the thread's record is one for all of them here, so
-// no more than one of them may use that.
+// The scheduler over fibers of the test's own thread: a turn is handed over by a switch of stacks, without the system. For scripts
+// that have no watchers, and use handles or thread records of their own. The thread's record is one for all of them here, so no
+// more than one of them may use it.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests do at the atomic steps of a table, in binaries built with CUBBY_SYNC_HOOKS: each thread may have one watcher,
+// What tests do at the atomic steps of a table, in binaries built with CUBBY_SYNC_HOOKS. Each thread may have one watcher,
 // which pauses it at random or parks it before a chosen step until another thread lets it go.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TYPED_TEST and TYPED_TEST_SUITE as GoogleTest has them, registered in a loop over the types instead of by a function for
-// each test and type: those were a fifth of the code of the suites over every mode, and a seventh of the time that they take
-// to compile.
+// each test and type. Those functions were a fifth of the code of the suites over every mode, and a seventh of the time that
+// they take to compile.
 #pragma once
 
 #include <cstddef>

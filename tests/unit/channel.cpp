@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section queue: every message arrives once, in order, as it was sent, whatever the sizes, the rates and the flushes;
-// a full queue says so; two threads that send to each other into full queues both come to an end.
+// The section queue: every message arrives once, in order, as it was sent, whatever the sizes, the rates and the flushes.
+// A full queue says so. Two threads that send to each other into full queues both come to an end.
 #include <array>
 #include <atomic>
 #include <memory>

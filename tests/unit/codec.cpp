@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How types become words: which mode they choose, that near and wide record words keep address and tag, and that tables
+// How types become words: which mode they choose, and that near and wide record words keep address and tag. Tables
 // whose addresses are all too long for the slot's spare bits work like the others.
 #include <string>
 #include <string_view>

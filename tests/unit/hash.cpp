@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default mixer spreads the keys that people have: bins fill like those of a Poisson process whatever the pattern,
-// every input bit moves every output bit, and bytes count wherever they stand.
+// The default mixer spreads the keys that people have. Bins fill like those of a Poisson process whatever the pattern.
+// Every input bit moves every output bit, and bytes count wherever they stand.
 #include <cmath>
 #include <cstdint>
 #include <functional>

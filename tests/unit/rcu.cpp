@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read sections and the waits for them: a wait ends after the sections that were open when it began and not before,
-// takes no notice of later ones, and tells a caller that would wait for itself.
+// Read sections and the waits for them. A wait ends after the sections that were open when it began and not before, and
+// takes no notice of later ones. It tells a caller that would wait for itself.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -100,7 +100,7 @@ TEST(rcu, a_caller_inside_its_own_section_is_told) {
   cubby::detail::registry::release(mine);
 }
 
-/// Plain memory behind a pointer that is exchanged, waited for and freed: a section that outlived its wait would read
+/// Plain memory behind a pointer that is exchanged, waited for and freed. A section that outlived its wait would read
 /// what was freed, which the sanitizers see, or a number that was overwritten.
 TEST(rcu, what_was_unlinked_may_be_freed_after_the_wait) {
   struct cell {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread records and epochs: thread records are reused, a pin holds back what is unlinked after it began and nothing else, and the bag of
-// retired words disposes of each word once, after its grace period.
+// Thread records and epochs. Thread records are reused. A pin holds back what is unlinked after it began and nothing else. The bag
+// of retired words disposes of each word once, after its grace period.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of arrays that a root has stepped past: each is freed when the last pin that could see it has ended, no later
+// The list of arrays that a root has stepped past. Each is freed when the last pin that could see it has ended, no later
 // for the sake of another, and at most a slice of pages at a time. And regions whose figures are asked for afterwards.
 #include <cstddef>
 #include <cstdint>

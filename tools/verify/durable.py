@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Durable tables for longer than in the check command: a writer process is killed a thousand times, 20,000 files are damaged, and power
-# cuts on ordinary files and in the crash states take larger samples. Two run at a time.
+# Durable tables for longer than in the check command. A writer process is killed a thousand times, and 20,000 files are damaged.
+# Power cuts on ordinary files and in the crash states take larger samples. Two run at a time.
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple

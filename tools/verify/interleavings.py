@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Explores the schedules of the real engines, all groups for CUBBY_VERIFY_SECONDS together (900 by default), each in a process
-# of its own, as many at once as there are cores, up to three preemptions and then at random. build/verify/interleavings.tsv
-# has a row for each scenario: how far it was explored, and whether the bound was exhausted. A failure prints its schedule
-# and how to run it again.
+# Explores the schedules of the real engines, all groups for CUBBY_VERIFY_SECONDS together (900 by default). Each runs in a
+# process of its own, as many at once as there are cores, up to three preemptions and then at random.
+# build/verify/interleavings.tsv has a row for each scenario: how far it was explored, and whether the bound was exhausted. A
+# failure prints its schedule and how to run it again.
 import re
 from concurrent.futures import ThreadPoolExecutor
 
