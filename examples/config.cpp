@@ -43,7 +43,7 @@ struct config_policy {
 class live_config {
 public:
   explicit live_config(std::unique_ptr<config> first) : shown_(first.release()) {}
-  ~live_config() { delete shown_.load(); } // nobody reads any more; the bag frees what it still has
+  ~live_config() { delete shown_.load(); } // no thread reads any more; the bag frees what it still has
   live_config(const live_config&) = delete;
   live_config& operator=(const live_config&) = delete;
 
@@ -52,13 +52,13 @@ public:
     const cubby::rcu::read_section inside;
     return f(static_cast<const config&>(*shown_.load()));
   }
-  /// The old one is freed by a later call, when nobody reads it any more.
+  /// The old one is freed by a later call, when no thread reads it any more.
   void replace(std::unique_ptr<config> next) {
     cubby::rcu::thread_record* const mine = cubby::rcu::registry::local();
     if (mine == nullptr) throw std::bad_alloc();
     bag_.add(*mine, config_policy::word_of(shown_.exchange(next.release())));
   }
-  /// When it returns true nobody reads the old one, which has been freed. False inside a `read` of one's own, where it
+  /// When it returns true no thread reads the old one, which has been freed. False inside a `read` of one's own, where it
   /// would wait for itself: then nothing was replaced.
   bool replace_and_wait(std::unique_ptr<config> next) {
     if (cubby::rcu::registry::inside()) return false;

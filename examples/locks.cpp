@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock manager over a set (DLHT section 5.3.3): inserting keys locks them, erasing unlocks them. A batch takes the
-// locks of one transfer in order and stops at the first that somebody else holds; order and stop are what make it safe.
+// locks of one transfer in order and stops at the first that another thread holds; order and stop are what make it safe.
 #include <cubby/set.hpp>
 
 #include <algorithm>

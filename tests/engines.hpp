@@ -29,7 +29,7 @@ constexpr bool claims(bool cubby::capability_set::* what) {
 }
 
 /// Whether a scan that begins now meets each entry once: yes, unless the engine's scans may meet again what moves behind them
-/// (F.1), and something moves. Nobody else may write.
+/// (F.1), and something moves. No other thread may write.
 template <class Map>
 bool is_scan_exact(const Map& m) {
   return Map::capabilities.scans_once || !m.stats().migrating;

@@ -162,7 +162,7 @@ public:
     }
   {
     static_assert(adds_in_place<mapped_type>,
-                  "insert_or_add of cubby::delegated_map runs operator+ while nobody else writes to the partition: "
+                  "insert_or_add of cubby::delegated_map runs operator+ while no other thread writes to the partition: "
                   "specialise cubby::adds_in_place<V> if that of V is short and uses no map");
     const auto s = context();
     return s.engine.insert_or_add(*from_, s.codec().probe_of(k), detail::bits_of_value(n));

@@ -228,7 +228,7 @@ TYPED_TEST(guarded_calls, answer_like_others_while_the_table_grows_and_shrinks) 
       m.shrink_to_fit();
       std::this_thread::yield();
     }
-    EXPECT_EQ(m.stats().retired, 0u) << "nobody is left inside";
+    EXPECT_EQ(m.stats().retired, 0u) << "no thread is left inside";
   }
 }
 
@@ -242,7 +242,7 @@ TYPED_TEST(guarded_calls, leave_the_thread_record_as_they_found_it) {
       h.insert(mode::key(1), mode::value(1));
       EXPECT_TRUE(h.find(mode::key(1)).has_value());
       EXPECT_TRUE(h.erase(mode::key(1)));
-      EXPECT_TRUE(cubby::detail::registry::inside()) << "a call has ended the guard: nobody who frees sees it";
+      EXPECT_TRUE(cubby::detail::registry::inside()) << "a call has ended the guard: no thread that frees sees it";
     }
     EXPECT_FALSE(cubby::detail::registry::inside(*h.own_thread_record()));
     h.insert(mode::key(1), mode::value(1));

@@ -13,7 +13,7 @@ namespace {
 template <class Mode>
 class p_progress : public ::testing::Test {
 protected:
-  /// Everything that another thread may want, while somebody stands still.
+  /// Everything that another thread may want, while a thread stands still.
   void others_go_on(typename Mode::map& m) {
     for (std::uint64_t n = 100; n < 1100; ++n) ASSERT_TRUE(m.insert(Mode::key(n), Mode::value(n)));
     for (std::uint64_t n = 100; n < 1100; ++n) ASSERT_TRUE(m.contains(Mode::key(n)));

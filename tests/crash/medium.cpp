@@ -144,7 +144,7 @@ void medium::synced() {
   written_back_.clear();
 }
 
-/// The link of the retire bag in a record: it means nothing after a restart, so nobody reports its stores.
+/// The link of the retire bag in a record: it means nothing after a restart, so no thread reports its stores.
 bool medium::is_retire_link(std::uint64_t word) const {
   for (std::uint64_t at = layout::first_extent; at + layout::page <= now_.size() * 8;) {
     layout::extent_header header;

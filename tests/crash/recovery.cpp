@@ -26,7 +26,7 @@ std::string judge(const found& got, const allowed_values& allowed, phase when) {
       return "found " + describe(key, {value}) + "; allowed " + describe(key, values);
   }
   for (const auto& [key, value] : got.contents)
-    if (!allowed.contains(key)) return "found " + describe(key, {value}) + ", which nobody has inserted";
+    if (!allowed.contains(key)) return "found " + describe(key, {value}) + ", which no call has inserted";
   return judge_report(got, when);
 }
 

@@ -37,7 +37,7 @@ inline cubby::durable_options table_options(std::size_t capacity,
   return out;
 }
 
-/// The contents of a table that nobody changes, and whether it agrees with itself.
+/// The contents of a table that no thread changes, and whether it agrees with itself.
 template <class Coding> found look_at(const typename Coding::table& m) {
   found out;
   std::uint64_t blocks = 0;

@@ -31,7 +31,7 @@ void in_turn(Turns... turns) {
     while (turn.load(std::memory_order_relaxed) != mine) std::this_thread::yield();
     act();
     turn.store(mine + 1, std::memory_order_relaxed);
-    while (turn.load(std::memory_order_relaxed) != sizeof...(turns)) std::this_thread::yield(); // nobody ends early
+    while (turn.load(std::memory_order_relaxed) != sizeof...(turns)) std::this_thread::yield(); // no thread ends early
   };
   unsigned next = 0;
   std::thread threads[] = {

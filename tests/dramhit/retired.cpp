@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that leave: not before all that was in them is further on, nor while somebody looks at one. A mover stands
+// Arrays that leave: not before all that was in them is further on, nor while another thread looks at one. A mover stands
 // still at any of its steps; others complete what it has left, look, scan, and free.
 #include <vector>
 
@@ -78,7 +78,7 @@ scheduler::predicate before_swap_of_a_word(std::uint64_t n) {
 }
 
 /// A reader comes while the mover is about to step the root, and looks into the array after that has been freed, if it
-/// can be. An access to memory that was unmapped ends the process. The mover itself has a pin, so somebody else frees.
+/// can be. An access to memory that was unmapped ends the process. The mover itself has a pin, so another thread frees.
 TYPED_TEST(retired, and_freed_only_behind_the_last_reader) {
   for (std::uint64_t j = 0;; ++j) {
     bool last = false;

@@ -33,7 +33,7 @@ scheduler::predicate behind_a_swap(step kind, unsigned number) {
   };
 }
 
-/// Lets a thread go on as long as it does not stand; a long script takes several turns. False: it waits for somebody.
+/// Lets a thread go on as long as it does not stand; a long script takes several turns. False: it waits for another thread.
 bool ends_alone(scheduler& turns, std::size_t thread) {
   for (unsigned turn = 0; turn < 64; ++turn)
     if (turns.run_until(thread, scheduler::never) == scheduler::stopped::finished) return true;
@@ -54,7 +54,7 @@ void everything_else(map& m) {
   for (std::uint64_t k = 0; k < spread_keys; ++k) ASSERT_EQ(m.find(2000 + k), tuple_value::of(k));
 }
 
-/// Half of a value is written. Who asks for it waits and then sees all of it; everybody else goes on, growth included.
+/// Half of a value is written. Who asks for it waits and then sees all of it; every other thread goes on, growth included.
 void stand_behind_a_word(cubby::growth_policy growth, unsigned words) {
   map m(tiny_options(growth));
   fill(m);
@@ -68,7 +68,7 @@ void stand_behind_a_word(cubby::growth_policy growth, unsigned words) {
   const auto other = turns.start([&] { everything_else(m); });
   EXPECT_EQ(turns.run_until(reader, scheduler::never), scheduler::stopped::waiting) << "what has it read?";
   EXPECT_EQ(turns.run_until(changer, scheduler::never), scheduler::stopped::waiting) << "what has it replaced?";
-  EXPECT_TRUE(ends_alone(turns, other)) << "somebody else waits for the writer";
+  EXPECT_TRUE(ends_alone(turns, other)) << "another thread waits for the writer";
   EXPECT_GE(m.stats().growths, 1u);
   EXPECT_TRUE(m.stats().migrating) << "the tuple in hand has not moved yet";
   EXPECT_FALSE(m.insert(1, tuple_value::of(0))) << "that the key is there needs no value";
@@ -114,7 +114,7 @@ TEST(tuples, that_are_being_filled_hold_up_inserts_of_their_key_alone) {
   }
 }
 
-/// The table grows while a tuple is being filled: the insert gives it up and goes on to the next array, unless somebody was
+/// The table grows while a tuple is being filled: the insert gives it up and goes on to the next array, unless another thread was
 /// faster there.
 TEST(tuples, that_are_being_filled_are_given_up_to_a_mover) {
   for (const bool somebody_is_faster : {false, true}) {
@@ -251,7 +251,7 @@ TEST(tuples, in_a_standing_hand_stop_no_other_key_at_any_step) {
       const auto still = turns.start([&] { what(m); });
       const auto other = turns.start([&] { everything_else(m); });
       const bool ended = turns.run(still, at) == scheduler::stopped::finished;
-      ASSERT_TRUE(ends_alone(turns, other)) << "somebody waits for a thread that stands before its step " << at;
+      ASSERT_TRUE(ends_alone(turns, other)) << "another thread waits for a thread that stands before its step " << at;
       ASSERT_TRUE(turns.finish_all());
       for (std::uint64_t k = 0; k < spread_keys; ++k) ASSERT_EQ(m.find(2000 + k), tuple_value::of(k));
       if (ended || HasFailure()) break;

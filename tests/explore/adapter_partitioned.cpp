@@ -212,7 +212,7 @@ private:
       }
       const auto same = [&one](const entry& before) { return before.first == one.first; };
       if (std::any_of(rest.begin(), rest.end(), same) && !is_erased(one.first))
-        complain("a scan shows key " + std::to_string(one.first) + " twice, which nobody erases");
+        complain("a scan shows key " + std::to_string(one.first) + " twice, which no thread erases");
       rest.push_back(one);
       event e = like;
       e.r.key = one.first;

@@ -79,7 +79,7 @@ std::string name_in_relativistic(const Table& t, const void* address) {
 }
 
 /// Families below the first one of each stripe have no keys in any scenario that passes by itself. They are done as one
-/// step, but for the last family of a pass, which ends it. False: somebody is in the stripe.
+/// step, but for the last family of a pass, which ends it. False: another thread is in the stripe.
 template <class Table>
 bool next_piece(Table& t) {
   const relativistic::resize_work& w = t.work;

@@ -26,7 +26,7 @@ std::uint8_t after(std::uint8_t t, std::uint8_t ready) {
 
 std::uintptr_t granule(const void* address) { return reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7}; }
 
-/// The word at an address that the table uses; the rest of the granule may be anybody's, so no sanitizer looks on.
+/// The word at an address that the table uses; the rest of the granule may be any thread's, so no sanitizer looks on.
 __attribute__((no_sanitize("address", "undefined"), noinline)) std::uint64_t peek(std::uintptr_t word) {
   return *reinterpret_cast<const volatile std::uint64_t*>(word);
 }
@@ -100,7 +100,7 @@ bool driver::mover_is_asleep() const {
   return mover_.notices != nullptr && peek(granule(mover_.notices)) == mover_.slept_on;
 }
 
-/// Nobody is left, but perhaps the mover, who has nothing to do.
+/// No thread is left, but perhaps the mover, which has nothing to do.
 bool driver::all_is_done() const {
   return alive_ == 0 || (alive_ == bit(mover) && (asleep_ & alive_) != 0 && mover_is_asleep());
 }

@@ -28,7 +28,7 @@ inline void leave_for_good(cubby::detail::thread_record& s) {
 class driver {
 public:
   using body_function = std::function<void(unsigned thread)>;
-  /// Is told of each step just before it is carried out; only while somebody wants a trace.
+  /// Is told of each step just before it is carried out; only while a trace is wanted.
   using listener = std::function<void(const taken_step&)>;
 
   static driver& instance();
@@ -39,7 +39,7 @@ public:
   ending run(unsigned count, const body_function& body, chooser& who);
   /// Between runs: lets the mover go on alone until it sleeps. No part of a schedule.
   ending rest();
-  /// Whether a table's thread is there: from its start until somebody has waited for its end.
+  /// Whether a table's thread is there: from its start until a thread has waited for its end.
   [[nodiscard]] bool has_mover() const noexcept { return mover_.run != nullptr; }
 
   /// Where each decision of the last run was taken.
@@ -48,7 +48,7 @@ public:
   /// step that shares no word with what the others then did until it went on. To lose the turn one step later is the
   /// same. Only for two threads, and only where no stamp is taken between the two steps: that would move, too.
   [[nodiscard]] bool last_departure_was_idle() const;
-  /// Carries `f` out as a part of the step before it: for steps that share no word with anybody else's, and do not wait.
+  /// Carries `f` out as a part of the step before it: for steps that share no word with any other thread's, and do not wait.
   template <class F>
   void unseen(F f) {
     const std::uint8_t me = running_;

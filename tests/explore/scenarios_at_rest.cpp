@@ -130,7 +130,7 @@ std::vector<scenario> batches() {
   return all;
 }
 
-/// Records and indexes that leave while somebody may look at them. `shrink` also frees what may be freed.
+/// Records and indexes that leave while another thread may look at them. `shrink` also frees what may be freed.
 std::vector<scenario> retirement() {
   const std::vector<std::vector<script>> casts = {
       {{{act::find, k1}, {act::find, k1}}, {{act::assign, k1, 6}, {act::shrink}}},

@@ -72,7 +72,7 @@ void add_rebuilds(std::vector<scenario>& all, table_kind table, std::size_t a) {
   }
 }
 
-/// Somebody rebuilds the first array, somebody shrinks the second into a third, and a straggler is in the first.
+/// A thread rebuilds the first array, another thread shrinks the second into a third, and a straggler is in the first.
 void add_chains(std::vector<scenario>& all, table_kind table, std::size_t a) {
   scenario s = tiny(table, {{act::reserve, 0, for_80_slots}, {act::insert, k1, 5}});
   s.gone = crowded_80_slots - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee P and G in figures: a thread stands still at a fault point while one thread for each key asks for something.
-// Inside the transfer of a bin exactly the requests of that bin's keys wait. In a visitor or with a reference, nobody
+// Inside the transfer of a bin exactly the requests of that bin's keys wait. In a visitor or with a reference, no thread
 // does. What is retired meanwhile waits, to the last record, and comes back when the thread leaves.
 #include <atomic>
 #include <functional>
@@ -151,7 +151,7 @@ protected:
   }
   [[nodiscard]] std::uint64_t blocks() const { return static_cast<std::uint64_t>(account.blocks.load()); }
 
-  /// While another thread stands inside its pin: nobody waits, and each change keeps one record more.
+  /// While another thread stands inside its pin: no thread waits, and each change keeps one record more.
   void expect_others_to_go_on(map& m) {
     constexpr std::uint64_t changes = 300; // of each key
     const std::uint64_t before = blocks();

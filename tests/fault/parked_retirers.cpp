@@ -33,7 +33,7 @@ protected:
   using bag_type = cubby::detail::retire_bag<left_word_policy, cubby::detail::sync::shared>;
   parked_retirers() : thread_record_(*cubby::detail::registry::claim()) {}
   ~parked_retirers() override { cubby::detail::registry::release(&thread_record_); }
-  /// Everybody has the same thread record: outside a pin it is a number and nothing else.
+  /// Every thread has the same thread record: outside a pin it is a number and nothing else.
   void add(std::size_t i) { bag.add(thread_record_, reinterpret_cast<std::uint64_t>(&words[i])); }
   /// Lets a thread go on until it has a lock in hand: before the step that gives it back.
   static bool stops_inside(fiber_scheduler& turns, std::size_t thread) {

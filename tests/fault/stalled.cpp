@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee P inside the verbs: a thread that stands still at any atomic step. In the middle of a bin's transfer it holds
-// up that bin alone; everywhere else it holds up nobody, but inserts of the very key that it is inserting.
+// up that bin alone; everywhere else it holds up no thread, but inserts of the very key that it is inserting.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -59,7 +59,7 @@ TYPED_TEST(stalled, in_a_transfer_holds_up_the_keys_of_one_bin_only) {
       }
       // At most fifteen entries share a bin, in most tables far fewer.
       EXPECT_TRUE(eventually([&] { return ended.load() >= crowd - 15; })) << ended.load() << " of " << crowd;
-      EXPECT_LT(ended.load(), crowd) << "somebody asks for the bin that is in transfer";
+      EXPECT_LT(ended.load(), crowd) << "another thread asks for the bin that is in transfer";
     });
     EXPECT_EQ(ended.load(), crowd);
   }
@@ -147,7 +147,7 @@ void any_step_holds_up_nobody(const std::function<void(Map&)>& verb, Value value
     });
     const bool ended = turns.run(still, at) == scheduler::stopped::finished;
     ASSERT_EQ(turns.run_until(other, scheduler::never), scheduler::stopped::finished)
-        << "somebody else has to wait for a thread that stands before its step " << at;
+        << "another thread has to wait for a thread that stands before its step " << at;
     ASSERT_TRUE(turns.finish_all());
     if (ended) return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee P of the DRAMHiT engine: a thread that stands still at any step while it moves entries holds up changes of the one
-// key that it has in hand. Lookups and inserts wait for nobody.
+// key that it has in hand. Lookups and inserts wait for no thread.
 #include <memory>
 #include <vector>
 
@@ -17,7 +17,7 @@ TYPED_TEST_SUITE(stalled_mover, stalled_mover_modes);
 
 constexpr std::uint64_t carried_keys = 12; // the first four are marks as words
 
-/// Every key is looked up, inserted in vain and as a new one beside it: nobody waits.
+/// Every key is looked up, inserted in vain and as a new one beside it: no thread waits.
 template <class Mode>
 void expect_looks_and_inserts_to_end(typename Mode::map& m, scheduler& turns, std::uint64_t stop) {
   const auto looker = turns.start([&] {

@@ -90,7 +90,7 @@ using growing_modes = ::testing::Types<word_mode<cubby::iceberg>, text_mode<cubb
                                        slot_text_mode<cubby::iceberg>, tuple_mode<cubby::iceberg>>;
 TYPED_TEST_SUITE(iceberg_grows_beside, growing_modes);
 
-/// Each thread sees its own inserts at once, and nobody's go, from 64 slots up to thousands.
+/// Each thread sees its own inserts at once, and no thread's go, from 64 slots up to thousands.
 TYPED_TEST(iceberg_grows_beside, two_threads_and_loses_no_key) {
   for (const auto growth : growing_policies) {
     const std::uint64_t share = scaled(3000);

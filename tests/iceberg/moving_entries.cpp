@@ -118,7 +118,7 @@ migration<Coding> iceberg_shrink_and_growth() {
             EXPECT_TRUE(m.reserve(100));
           }};
 }
-/// The mover makes a table smaller, and begins to make it larger again. False: it waits for somebody.
+/// The mover makes a table smaller, and begins to make it larger again. False: it waits for another thread.
 template <class Coding>
 bool begins_growth_after_shrink(arena<Coding>& a) {
   const std::size_t large = a.r.map.capacity();

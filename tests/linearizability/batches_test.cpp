@@ -71,7 +71,7 @@ TEST(checker_of_batches, keeps_the_order_of_requests_on_one_key) {
 }
 
 TEST(checker_of_batches, sees_the_order_across_keys_when_they_are_judged_together) {
-  // Somebody sees the second insert of the batch, and not the first.
+  // A thread sees the second insert of the batch, and not the first.
   const auto wrong = history_of()
                          .group(grouping::ordered, 0, 1, 20, {inserts_1, inserts_2})
                          .call(1, 2, 3, finds_2)

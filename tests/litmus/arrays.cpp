@@ -99,7 +99,7 @@ TEST(litmus, a_moved_slot_carries_the_movers_work) {
       });
 }
 
-/// A thread that reads of a key in the cell sees what came before it. The slot that is asked about is one that nobody moves.
+/// A thread that reads of a key in the cell sees what came before it. The slot that is asked about is one that no thread moves.
 TEST(litmus, a_cell_carries_the_moves_before_it) {
   meet<single_moving_cell>(
       1000,

@@ -75,7 +75,7 @@ struct decisions {
   }
 };
 
-/// `look() -> bool`: nobody is inside who entered before what is behind the writer. Seen by neither side: an error.
+/// `look() -> bool`: no thread is inside who entered before what is behind the writer. Seen by neither side: an error.
 template <class Look>
 void compare_a_pin_with(Look look) {
   const two_thread_records thread_records;
@@ -126,7 +126,7 @@ TEST(litmus, an_epoch_carries_what_came_before_its_tag) {
         std::uint64_t tag = 0;
         spin_until([&] { return (tag = t.tag[i].load(sync::relaxed)) != 0; });
         const cubby::detail::thread_pin stay(*thread_records.at[1]);
-        ASSERT_GE(registry::oldest(), tag) << "nobody else is inside";
+        ASSERT_GE(registry::oldest(), tag) << "no other thread is inside";
         ASSERT_EQ(t.passenger[i], i + 1);
       });
 }

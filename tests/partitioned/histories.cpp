@@ -2,7 +2,7 @@
 // Recorded histories of a partitioned table. A write takes effect at some moment between its sending and the end of the next
 // flush, and several of them in the order of their sending. A find takes effect at some moment of its call. Under random
 // pauses between atomic steps, while partitions are rebuilt, every key has an order. The model knows no erase without an
-// answer: an erase is written down as a put of 0, which nobody stores, and a miss as a find of 0.
+// answer: an erase is written down as a put of 0, which no thread stores, and a miss as a find of 0.
 #include <deque>
 #include <vector>
 
@@ -56,7 +56,7 @@ std::vector<record> record_one(const way& w, unsigned threads, std::uint64_t key
   run_threads(threads + 1, [&](unsigned t) {
     perturber pauses(salt + t, 8);
     random_source random(salt * 31 + t);
-    if (t == threads) { // nobody's history: moves the entries about
+    if (t == threads) { // no thread's history: moves the entries about
       for (std::uint64_t i = 0; i < calls / 10; ++i) i % 2 == 0 ? m.reserve(100 + i) : m.shrink_to_fit();
       return;
     }

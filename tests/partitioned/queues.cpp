@@ -17,7 +17,7 @@ std::uint64_t key_in(const map& m, std::size_t partition, std::uint64_t n) {
     if (m.partition_of(k) == partition) return k;
 }
 
-/// Each owns a half and sends to the other's half only, faster than anybody serves.
+/// Each owns a half and sends to the other's half only, faster than any thread serves.
 TEST(partitioned_queues, that_are_full_in_both_directions_do_not_block) {
   cubby::partitioned::options o;
   o.partitions = 2;
@@ -100,7 +100,7 @@ TEST_P(partitioned_threads, may_come_and_go) {
   EXPECT_EQ(sum, 4 * rounds * each);
 }
 
-/// The table's threads carry out whole sections that nobody flushes, also after they have slept. A thread that falls asleep
+/// The table's threads carry out whole sections that no thread flushes, also after they have slept. A thread that falls asleep
 /// at the very moment may miss one notice: the next section has another one.
 TEST(partitioned_owners, carry_out_what_nobody_flushes) {
   constexpr std::uint64_t section = cubby::detail::channel<>::section_size;
@@ -117,7 +117,7 @@ TEST(partitioned_owners, carry_out_what_nobody_flushes) {
       for (std::uint64_t i = 0; i < section; ++i, ++sent) h.insert_or_add(1, 1);
       done = eventually([&] { return m.find(1) == sent; }, std::chrono::seconds(8));
     }
-    ASSERT_TRUE(done) << "nobody serves";
+    ASSERT_TRUE(done) << "no thread serves";
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

@@ -157,7 +157,7 @@ TEST(partitioned_stop, of_a_server_lets_nobody_else_write) {
   }
 }
 
-/// A thread that stands still while it serves holds up writes to its partition, and nobody else.
+/// A thread that stands still while it serves holds up writes to its partition, and no other thread.
 TEST(partitioned_stop, of_a_server_hold_up_its_partition_alone) {
   for (std::uint64_t i = 0;; i += stride) {
     map m(tiny({"two", 2, 0, false}));

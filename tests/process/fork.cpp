@@ -162,7 +162,7 @@ TYPED_TEST(forked, children_of_children_and_their_threads_free_too) {
             0);
 }
 
-/// The thread of a `background` table is not there: writes do its work, and the table's end waits for nobody.
+/// The thread of a `background` table is not there: writes do its work, and the table's end waits for no thread.
 TYPED_TEST(forked, a_table_without_its_thread_grows_and_ends) {
   auto grown = std::make_unique<cubby::map<std::uint64_t, std::uint64_t, TypeParam>>(
       cubby::options{.capacity = 16, .growth = cubby::growth_policy::background});

@@ -156,7 +156,7 @@ TEST(refused_barrier, a_wait_for_readers_ends_although_the_caller_has_not_fenced
       const cubby::rcu::read_section once;
     }
     if (!refuse_membarrier(true)) _exit(cannot_filter);
-    told.expect(cubby::rcu::synchronize(nullptr, 5'000'000) == cubby::rcu::waited::elapsed, "nobody is inside");
+    told.expect(cubby::rcu::synchronize(nullptr, 5'000'000) == cubby::rcu::waited::elapsed, "no thread is inside");
   }));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value whose copy throws while it is taken out stays in the table. It once was copied again after the erase had taken
-// effect: then the entry was gone, nobody had its value, and a batch said that nothing had been done.
+// effect: then the entry was gone, no thread had its value, and a batch said that nothing had been done.
 #include <string>
 
 #include "engines.hpp"

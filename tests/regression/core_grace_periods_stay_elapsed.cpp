@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader that has taken the number of its epoch and not yet shown it is in nobody's way, and a wait for readers ends. When it
+// A reader that has taken the number of its epoch and not yet shown it is in no thread's way, and a wait for readers ends. When it
 // then shows a number from before the wait, the wait was told to begin again.
 #include <atomic>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shrink that erases have begun is carried out by the calls that follow, whatever the growth policy. Once, under
-// cooperative growth, nobody moved anything: the table kept both indexes until the next growth.
+// cooperative growth, no thread moved anything: the table kept both indexes until the next growth.
 #include "engines.hpp"
 #include "support/threads.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts of one key stand still with a slot each, which they have not filled. They make no larger table and refuse nobody: another
+// Inserts of one key stand still with a slot each, which they have not filled. They make no larger table and refuse no call: another
 // insert of the key goes on at the same size. Once it took the bin for full of entries, and doubled the table.
 #include <memory>
 #include <thread>
@@ -57,7 +57,7 @@ TEST(regression_dlht_one_key, in_many_inserts_makes_no_larger_table) {
     for (std::uint64_t n = 1000; n < 1020; ++n) ASSERT_TRUE(m.insert(n, n));
     const auto before = m.stats();
     inserts_that_stand_still others(m, 42, slots_of_a_bin);
-    EXPECT_EQ(m.try_insert(42, 7), cubby::outcome::inserted) << "it waits for nobody who stands still";
+    EXPECT_EQ(m.try_insert(42, 7), cubby::outcome::inserted) << "it waits for no thread that stands still";
     EXPECT_EQ(others.finish(), 0u);
     ASSERT_TRUE(m.reserve(0));
     EXPECT_EQ(m.find(42), 7u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A unit that its mover gives back for want of memory is moved by a later sweep, also when all sweeps have passed it
-// already. Once nobody came back to it: the migration never ended, and a thread that waited for its end did so for ever.
+// already. Once no thread came back to it: the migration never ended, and a thread that waited for its end did so for ever.
 #include "dlht/overfull.hpp"
 #include "support/failing_memory.hpp"
 

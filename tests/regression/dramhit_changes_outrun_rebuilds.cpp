@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A change that is under way keeps every array that others leave behind. When it meets its entry it looks once more into older
 // arrays: into those from which something may still move, not into all that it keeps. Else it would never be done beside
-// somebody who rebuilds the table faster than it looks.
+// a thread that rebuilds the table faster than it looks.
 #include "engines.hpp"
 #include "linearizability/client.hpp"
 #include "support/fiber_scheduler.hpp"

@@ -2,7 +2,7 @@
 // An insert stands still before it takes the free slot that it has read, while entries before that slot move. A change of its
 // key looks at the old array, misses it, and goes on to the next one. Then the insert takes its slot after all. The mover
 // carries the entry over and stands still between its new slot and its old one. The change meets the entry in the new place,
-// and once it is answered nobody may see what the old place still shows.
+// and once it is answered no thread may see what the old place still shows.
 #include <optional>
 
 #include "engines.hpp"
@@ -19,7 +19,7 @@ scheduler::predicate before_nth(unsigned n, bool (*which)(step)) {
 bool is_swap(step kind) { return kind == step::rmw16 || kind == step::rmw8; }
 bool is_store(step kind) { return kind == step::store; }
 
-/// The entry is taken out, and then nobody may see it.
+/// The entry is taken out, and then no thread may see it.
 template <class Map> class witness {
   using value = typename Map::mapped_type;
 

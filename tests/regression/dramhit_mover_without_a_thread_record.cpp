@@ -76,7 +76,7 @@ TEST(regression_dramhit_mover, without_a_thread_record_leaves_its_work_to_insert
   wait_for_turns();
   const std::uint64_t growths = m.stats().growths;
   insert_until([&] { return m.stats().growths > growths; });
-  EXPECT_TRUE(eventually([&] { return !m.stats().migrating; })) << "nobody inserts, and nothing moves";
+  EXPECT_TRUE(eventually([&] { return !m.stats().migrating; })) << "no thread inserts, and nothing moves";
   for (std::uint64_t k = 0; k < n; ++k) ASSERT_EQ(m.find(k), k);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a DRAMHiT table: options near the largest number, and a reserve that meets somebody else's growth.
+// Sizes of a DRAMHiT table: options near the largest number, and a reserve that meets another thread's growth.
 #include <limits>
 
 #include "engines.hpp"
@@ -27,7 +27,7 @@ TEST(regression_dramhit_sizes, of_steps_near_the_largest_number_move_everything)
   }
 }
 
-/// A reserve stands still before each of its steps while somebody else makes the table larger than it wants.
+/// A reserve stands still before each of its steps while another thread makes the table larger than it wants.
 TEST(regression_dramhit_sizes, asked_for_do_not_shrink_what_others_have_made) {
   for (std::uint64_t steps = 0;; ++steps) {
     sized_table m(tiny_options());

@@ -82,7 +82,7 @@ private:
   }
 };
 
-/// With a thread record for the reader and one for everybody else.
+/// With a thread record for the reader and one for every other thread.
 template <class Value>
 class family : public coded_table<Value> {
   using base = coded_table<Value>;

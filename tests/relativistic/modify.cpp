@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modify: the caller's function runs once, on an entry that nobody else changes meanwhile; and nobody waits for it but who
+// modify: the caller's function runs once, on an entry that no other thread changes meanwhile; and no thread waits for it but one that
 // wants to change that entry.
 #include <functional>
 #include <new>
@@ -193,7 +193,7 @@ TYPED_TEST(modify, leaves_the_entry_as_it_was_when_its_function_throws) {
                int);
   EXPECT_EQ(*m.find(held), this->made(1));
   EXPECT_TRUE(m.modify(held, [&](auto& v) { v = this->made(3); }));
-  EXPECT_TRUE(m.assign(held, this->made(4))) << "nobody holds it any more";
+  EXPECT_TRUE(m.assign(held, this->made(4))) << "no thread holds it any more";
   EXPECT_EQ(*m.find(held), this->made(4));
 }
 
@@ -251,7 +251,7 @@ private:
   std::vector<cubby::detail::thread_record*> taken_;
 };
 
-/// Another thread, which has a thread record, does to the entry what would wait if somebody still had it, or its lock.
+/// Another thread, which has a thread record, does to the entry what would wait if another thread still had it, or its lock.
 template <class Map> void expect_free_for_others(Map& m, const std::string& now) {
   ASSERT_EQ(m.find(held), now);
   auto h = m.handle();

@@ -21,7 +21,7 @@ constexpr std::size_t writers_thread_record = 0;
 constexpr std::size_t readers_thread_record = 1;
 constexpr std::size_t first_thread_record_of_updates = 2;
 
-/// The stripes whose locks are held, now that everybody stands.
+/// The stripes whose locks are held, now that every thread stands.
 template <class Policy>
 std::vector<std::uint64_t> held_stripes(relativistic::table<Policy>& t) {
   std::vector<std::uint64_t> held;
@@ -120,7 +120,7 @@ void look_round(table_with_worker<Value>& m, fiber_scheduler& turns, tally& seen
   seen.passed_by += stands && !is_resize_in_hand(m.t) ? 1 : 0;
 }
 
-/// What is in the table when everybody has gone on, and that every chain is sorted and has its own bucket's nodes alone.
+/// What is in the table when every thread has gone on, and that every chain is sorted and has its own bucket's nodes alone.
 template <class Value>
 void expect_all_done(table_with_worker<Value>& m, change what) {
   EXPECT_TRUE(m.finish_resize(readers_thread_record));
@@ -198,7 +198,7 @@ void expect_to_be_passed_by(const post& p, std::initializer_list<change> changes
   for (const change what : changes) {
     const tally seen = stand_before_each_step<Value>(p, what);
     EXPECT_EQ(seen.held.count(writers_stripe), 1u);
-    EXPECT_TRUE(seen.passed_by > 0 || p.done == all_families) << "nobody came to the stripe that is held";
+    EXPECT_TRUE(seen.passed_by > 0 || p.done == all_families) << "no thread came to the stripe that is held";
     if (::testing::Test::HasFailure()) return;
   }
 }

@@ -23,7 +23,7 @@ public:
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;
 
-  /// Goes from the fiber that runs to another one; returns when somebody switches back.
+  /// Goes from the fiber that runs to another one; returns when a fiber switches back.
   static void change(fiber& from, fiber& to);
 
 private:

@@ -28,7 +28,7 @@ public:
   watcher& operator=(const watcher&) = delete;
   virtual void before(step kind, const void* address) = 0;
 
-  /// Sees the steps of every thread that has no watcher of its own: a table's background thread. Null: nobody does.
+  /// Sees the steps of every thread that has no watcher of its own: a table's background thread. Null: no thread does.
   static std::atomic<watcher*>& of_strangers() {
     static std::atomic<watcher*> theirs{nullptr};
     return theirs;

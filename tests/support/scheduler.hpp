@@ -112,7 +112,7 @@ public:
     }
     return false;
   }
-  /// Lets one thread end, and the others run as far as it needs them to. False: nobody could go on.
+  /// Lets one thread end, and the others run as far as it needs them to. False: no thread could go on.
   [[nodiscard]] bool finish(std::size_t number) {
     for (unsigned round = 0; round < 2000; ++round) {
       if (run_until(number, never) == stopped::finished) return true;
@@ -139,7 +139,8 @@ public:
 
 private:
   struct actor {
-    static constexpr std::uint64_t reader_backoff = 4000; // far beyond any verb on a tiny table that waits for nobody
+    static constexpr std::uint64_t reader_backoff =
+        4000; // far beyond any verb on a tiny table that waits for no thread
     void before(step kind, const void* address) {
       const bool waits = kind == step::wait || ++steps == reader_backoff;
       if (!waits && !stop(kind, address)) return;

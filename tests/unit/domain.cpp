@@ -165,7 +165,7 @@ TEST(domain, who_skips_a_thread_record_has_seen_what_its_owner_did) {
 }
 
 /// A fork in the middle of a claim: the thread record is taken, and the claimer has done nothing else. Its last user was another
-/// thread, which has released it. A child that took it for that thread's would give back a hold of the domain that nobody has.
+/// thread, which has released it. A child that took it for that thread's would give back a hold of the domain that no thread has.
 TEST(domain, a_child_gives_back_no_hold_for_a_claim_that_the_fork_cut_short) {
   const cubby::detail::domain_ref own(new cubby::detail::domain);
   std::thread([&own] { (void)cubby::detail::registry::local(*own); }).join();

@@ -121,7 +121,7 @@ template <class Engine, std::input_iterator It, std::sentinel_for<It> End, class
 insertions insert_elements(context<Engine> s, It first, End last, const KeyOf& key_of, const Insert& insert) {
   insertions all;
   while (first != last) {
-    std::size_t n = 1; // of a range that can be passed once: nobody knows whether there is another
+    std::size_t n = 1; // of a range that can be passed once: it is not known whether there is another
     if constexpr (std::forward_iterator<It>) n = count_of(first, last, elements_in_pin);
     if (!insert_some(s, first, n, key_of, insert, all)) break;
   }

@@ -45,7 +45,7 @@ public:
   public:
     producer() noexcept = default;
     explicit producer(channel& to) noexcept
-        : to_(&to), written_(to.published_.load(sync::relaxed)), end_(written_) {} // relaxed: nobody sends yet
+        : to_(&to), written_(to.published_.load(sync::relaxed)), end_(written_) {} // relaxed: no thread sends yet
 
     /// False: the queue is full, and nothing has been sent.
     CUBBY_ALWAYS_INLINE bool try_send(std::uint64_t first, std::uint64_t second, unsigned kind) noexcept {
@@ -65,7 +65,7 @@ public:
     }
     /// Publishes the messages of the current section.
     void flush() noexcept {
-      // relaxed: nobody else stores it
+      // relaxed: no other thread stores it
       if (to_->published_.load(sync::relaxed) != written_) publish();
     }
     /// Whether the last message has filled its section, or no message was sent.
@@ -126,7 +126,7 @@ public:
   public:
     consumer() noexcept = default;
     explicit consumer(channel& from) noexcept
-        : from_(&from), read_(from.consumed_.load(sync::relaxed)), known_(read_) {} // relaxed: nobody receives yet
+        : from_(&from), read_(from.consumed_.load(sync::relaxed)), known_(read_) {} // relaxed: no thread receives yet
 
     /// The messages that are published and not released, up to the end of a section. A count of 0: there are none.
     [[nodiscard]] batch peek() noexcept {

@@ -171,7 +171,7 @@ template <class Table> void release_retired(Table& t, std::size_t slice = ~std::
 /// Calls `last_look` for each generation, the oldest first, and frees it. No other thread may use the table any more.
 template <class Table, class F> void free_generations(Table& t, F last_look) {
   t.worker.stop();
-  auto* at = t.root.load(sync::relaxed); // relaxed: nobody else is here
+  auto* at = t.root.load(sync::relaxed); // relaxed: no other thread is here
   while (at != nullptr) {
     last_look(*at);
     auto* const next = at->next.load(sync::relaxed); // relaxed: as above

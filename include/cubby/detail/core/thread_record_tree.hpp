@@ -114,7 +114,7 @@ template <unsigned Height> struct thread_record_tree {
       if (!below[n]->is_empty()) some |= std::uint64_t{1} << n;
       if (below[n]->is_full()) full |= std::uint64_t{1} << n;
     }
-    taken.store(some, sync::relaxed); // relaxed: nobody else is here
+    taken.store(some, sync::relaxed); // relaxed: no other thread is here
   }
   /// Frees the blocks below, except the one that is part of the domain. No other thread is here.
   void free_below(const child* in_domain) noexcept {

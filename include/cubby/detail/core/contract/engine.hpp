@@ -73,7 +73,7 @@ concept makeable =
 
 /// Thread records and guards.
 ///  - `pin(thread_record)`: a guard, which ends with the returned object. Guards of one thread record nest. Takes no lock.
-///  - `local_thread_record()`: the calling thread's record; null if there is no memory for one. Nobody gives it back.
+///  - `local_thread_record()`: the calling thread's record; null if there is no memory for one. No thread gives it back.
 ///  - `claim_thread_record()`: a thread record for a handle; null without memory. The caller gives it back with
 ///    `registry::release`, outside every guard. An engine that claims `one_thread_only` need not have it.
 template <class E>

@@ -60,7 +60,7 @@ CUBBY_NEVER_INLINE insert_outcome make_space(table<Policy, Threads>& t, index<Th
     std::uint64_t bins = 0;
     occasion why = occasion::load;
     insert_outcome planned = plan_growth(t, at, h, bins, why);
-    // Where nobody stands in the middle of it, one rebuild ends before another begins. In a `fixed` table all are rebuilds.
+    // Where no thread stands in the middle of it, one rebuild ends before another begins. In a `fixed` table all are rebuilds.
     const bool is_rebuild = bins == at.bin_count || t.settings.growth == growth_policy::fixed;
     if (is_rebuild && &at != first_index(t)) {
       move_rest(t);
@@ -142,7 +142,7 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
     if (t.settings.growth == growth_policy::fixed || bins > most_bins) return false;
     std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
     if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // scan.hpp, `share`, counts on it
-    // What somebody else has just made may be smaller: then we look again.
+    // What another thread has just made may be smaller: then we look again.
     if (make_next(t, at, at.bin_count * factor) == nullptr) return false;
   }
 }
@@ -199,7 +199,7 @@ CUBBY_NEVER_INLINE attempt help(table<Policy, Threads>& t, const thread_record& 
     return find_place(t, who, a, h) == attempt::again ? attempt::again : attempt::ended;
   }
   // Slots that other inserts are filling may come free: an insert of the same key that was slower gives its slot back. One
-  // that stands still does not, so nobody waits for long.
+  // that stands still does not, so no thread waits for long.
   const bool may_wait = (header::present(h) | header::invalid(h)) != header::every_slot && !wait.has_been_long();
   if (may_wait && header::invalid(h) == 0 && next_index(*a.at) == nullptr) return attempt::wait;
   why = make_space(t, *a.at, probe, h);

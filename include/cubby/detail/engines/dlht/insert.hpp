@@ -119,7 +119,7 @@ template <class Threads> bool chain_bucket(index<Threads>& at, bin<Threads>& b, 
     // acquire on failure: pairs with [chain]
     if (b.links.compare_exchange(links, links | (taken << shift), sync::release, sync::acquire)) return true;
     if (((links >> shift) & low_half) == 0) continue; // the other half was chained meanwhile
-    // Somebody else chained this bucket: give ours back if it still is the last one taken, else it stays unused.
+    // Another thread chained this bucket: give ours back if it still is the last one taken, else it stays unused.
     std::uint64_t end = taken - 1 + count;
     // relaxed: numbers only
     (void)at.links_used.compare_exchange(end, taken - 1, sync::relaxed, sync::relaxed);
@@ -180,7 +180,7 @@ template <class Threads> void withdraw(bin<Threads>& b, slot<Threads>& s, unsign
   }
 }
 
-/// Shows a hidden entry that is ours, wherever transfers have taken it: `s` of `a.b` is where it was put. Nobody else
+/// Shows a hidden entry that is ours, wherever transfers have taken it: `s` of `a.b` is where it was put. No other thread
 /// ever shows it, so as long as it is hidden its slot cannot be reused under us.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE void show_moved(const word_probe& probe, const new_entry<Threads>& a) noexcept {

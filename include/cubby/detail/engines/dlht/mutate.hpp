@@ -8,7 +8,7 @@
 
 namespace cubby::inline v0::detail::engines::dlht {
 
-/// Turns a valid slot whose key is cleared into an invalid one, unless somebody else already has.
+/// Turns a valid slot whose key is cleared into an invalid one, unless another thread already has.
 template <class Threads>
 void free_cleared(bin<Threads>& b, const slot<Threads>& s, unsigned number, std::uint64_t h) noexcept {
   for (;;) {

@@ -174,7 +174,7 @@ void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uin
 /// Units prefetched together: their lines fit the first-level cache beside what the caller works on.
 inline constexpr std::uint64_t prefetched_units = 16;
 
-/// Moves the units that nobody else holds. One that another thread holds is counted by that thread.
+/// Moves the units that no other thread holds. One that another thread holds is counted by that thread.
 template <class Policy, class Threads>
 generations::moved_parts move_range(table<Policy, Threads>& t, index<Threads>& at,
                                     generations::unit_range units) noexcept {

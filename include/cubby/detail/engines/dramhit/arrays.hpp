@@ -43,7 +43,7 @@ template <class Table> void becomes_first(Table&, typename Table::array_type& a)
 }
 
 template <class Table> std::uint64_t live_entries(const Table& t) noexcept {
-  // Erases first: an entry whose erase is counted has its insert counted when nobody writes, and mostly otherwise.
+  // Erases first: an entry whose erase is counted has its insert counted when no thread writes, and mostly otherwise.
   const std::int64_t gone = t.erases.total();
   const std::int64_t came = t.claims.total();
   return came < gone ? 0 : static_cast<std::uint64_t>(came - gone);
@@ -86,7 +86,7 @@ CUBBY_ALWAYS_INLINE void give_place_back(Table& t, std::uint64_t thread_record_i
   if (has_place && t.places.is_bounded()) [[unlikely]]
     t.places.give(thread_record_id);
 }
-/// An entry has gone: in a `fixed` table somebody else may have its place.
+/// An entry has gone: in a `fixed` table another thread may have its place.
 template <class Table> CUBBY_ALWAYS_INLINE void count_erase(Table& t, std::uint64_t thread_record_id) noexcept {
   t.erases.add(thread_record_id, 1);
   if (t.places.is_bounded()) [[unlikely]]
@@ -140,7 +140,7 @@ CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after(Table& t, type
   return {made, lack::memory};
 }
 /// The same for an insert that has met a free slot of `a` and may not take it. A `fixed` table that is being rebuilt is full
-/// before its bound, as long as entries move into it (is_reserved_for_moves). So the insert moves what nobody has taken yet, and
+/// before its bound, as long as entries move into it (is_reserved_for_moves). So the insert moves what no thread has taken yet, and
 /// looks whether there is space then. It does not wait for other movers.
 template <class Table, class F>
 CUBBY_NEVER_INLINE way_on<typename Table::array_type> array_after_free_slot(Table& t, typename Table::array_type& a,

@@ -16,7 +16,7 @@ CUBBY_ALWAYS_INLINE auto search_to_insert(const table<Policy>& t, const word_arr
                 [&](std::uint64_t found) { return t.policy.matches(p, found); });
 }
 
-/// Takes or seals the slot that ended a search. True: done with it; otherwise somebody was faster, and the search begins
+/// Takes or seals the slot that ended a search. True: done with it; otherwise another thread was faster, and the search begins
 /// again.
 inline bool write_if_unchanged(const seen_slot<word_layout>& seen, sync::two_words words) noexcept {
   // Linearization point of an insert. [entry] acq_rel: pairs with [look], [look-value]
@@ -29,7 +29,7 @@ bool may_take(const table<Policy>& t, word_array& a, const Probe& p) noexcept {
   return is_in_shared_side<Policy>(p) ? claim_side(a) : has_space_behind(t, a);
 }
 
-/// Takes it; false: somebody was faster.
+/// Takes it; false: another thread was faster.
 template <slot_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool take_slot(table<Policy>&, word_array& a, const seen_slot<word_layout>& seen, const Probe& p,
                                    std::uint64_t value) noexcept {
@@ -38,7 +38,7 @@ CUBBY_ALWAYS_INLINE bool take_slot(table<Policy>&, word_array& a, const seen_slo
   return false;
 }
 
-/// Nobody may take it any more; false: somebody was faster.
+/// No thread may take it any more; false: another thread was faster.
 inline bool close_slot(const seen_slot<word_layout>& seen) noexcept {
   return write_if_unchanged(seen, closed(seen.contents.first, seen.contents.second));
 }
@@ -118,7 +118,7 @@ CUBBY_ALWAYS_INLINE insert_outcome insert_in_place(table<Policy>& t, const threa
       if (on.of == arrays::lack::nothing) continue;
       return on.of == arrays::lack::space ? insert_outcome::full : insert_outcome::no_memory;
     }
-    // J4, T4: behind an empty slot somebody else could still insert the key.
+    // J4, T4: behind an empty slot another thread could still insert the key.
     if (seen.how == stop::end && !close_slot(seen)) continue;
     a = on.next;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How slots of words move. Nobody is stopped: slots move one by one to the next array, each in two steps, moving and moved; the
+// How slots of words move. No thread is stopped: slots move one by one to the next array, each in two steps, moving and moved; the
 // empty ones are sealed.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// A live word into the first free slot of its chain, in `a` or further on. Nobody else can insert its key meanwhile:
-/// everybody finds it where it comes from.
+/// A live word into the first free slot of its chain, in `a` or further on. No other thread can insert its key meanwhile:
+/// every thread finds it where it comes from.
 template <slot_policy Policy>
 void place(table<Policy>& t, word_array* a, const word_probe& p, std::uint64_t value) noexcept {
   sync::backoff wait;
@@ -73,7 +73,7 @@ void prefetch_unit(const table<Policy>& t, const word_array& a, std::uint64_t fr
   }
 }
 
-/// Moves the slots of these units, which nobody else moves.
+/// Moves the slots of these units, which no other thread moves.
 template <slot_policy Policy>
 generations::moved_parts move_range(table<Policy>& t, word_array& a, generations::unit_range units) noexcept {
   for (std::uint64_t unit = units.first; unit < units.last; ++unit) {

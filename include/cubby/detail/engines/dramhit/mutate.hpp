@@ -12,7 +12,7 @@ namespace cubby::inline v0::detail::engines::dramhit {
 
 // The steps of a change in slots of words.
 
-/// Carries out a decision about the live entry in `s`; false: somebody was faster.
+/// Carries out a decision about the live entry in `s`; false: another thread was faster.
 template <slot_policy Policy>
 CUBBY_ALWAYS_INLINE bool carry_out(table<Policy>& t, const thread_record& who, slot& s, std::uint64_t word,
                                    std::uint64_t value, const decision& wanted) noexcept {
@@ -62,7 +62,7 @@ CUBBY_ALWAYS_INLINE auto search_to_change(const table<Policy>& t, const word_arr
   return seen;
 }
 
-/// Carries out a decision about the entry that a search has met; false: somebody was faster.
+/// Carries out a decision about the entry that a search has met; false: another thread was faster.
 template <slot_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool change(table<Policy>& t, const thread_record& who, word_array& a,
                                 const seen_slot<word_layout>& seen, const Probe& p, std::uint64_t value,

@@ -25,7 +25,7 @@ template <class Policy> bool start_owners(delegation<Policy>& d) noexcept {
   }
   d.owner_count = wanted;
   for (std::size_t i = 0; i < d.set.count; ++i)
-    d.set.all[i].owners.store(1, sync::relaxed); // relaxed: nobody sends yet
+    d.set.all[i].owners.store(1, sync::relaxed); // relaxed: no thread sends yet
   return true;
 }
 
@@ -59,7 +59,7 @@ template <class Policy> void close(delegation<Policy>& d) noexcept {
       p.retired = one->next_retired;
       free_partition_array(one);
     }
-    free_partition_array(p.current.load(sync::relaxed)); // relaxed: nobody else is here
+    free_partition_array(p.current.load(sync::relaxed)); // relaxed: no other thread is here
   }
   detail::give_raw(d.set.all);
   d.set.all = nullptr;

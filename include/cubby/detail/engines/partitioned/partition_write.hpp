@@ -104,7 +104,7 @@ template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, s
     if (key == empty || key == dead) continue;
     const std::uint64_t value = old.second.load(sync::relaxed); // relaxed: as above
     open_slot& free = free_slot(set, *to, whereabouts_of(set, set.policy.hash_of(key, value)).rest);
-    free.second.store(value, sync::relaxed); // relaxed: nobody sees the array yet
+    free.second.store(value, sync::relaxed); // relaxed: no thread sees the array yet
     free.first.store(key, sync::relaxed);    // relaxed: as above
     ++moved_entries;
   }

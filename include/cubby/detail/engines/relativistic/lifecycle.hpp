@@ -45,7 +45,7 @@ template <class Policy> void close(table<Policy>& t) {
   t.wanted = 0;
   while (work_on(t, ~std::uint64_t{0}, true) != progress::idle) {
   }
-  // relaxed, all: nobody else is here
+  // relaxed, all: no other thread is here
   bucket_array* const last = t.root.load(sync::relaxed);
   if (last == nullptr) return;
   for (std::uint64_t b = 0; b <= last->mask; ++b) {
