@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t rounds = 9;
 constexpr std::uint64_t texts = 2'000'000;
-constexpr std::size_t room = 8192; // in the first cache level
+constexpr std::size_t space = 8192; // in the first cache level
 constexpr std::size_t longest = 200;
 
 struct ours {
@@ -42,7 +42,7 @@ template <class Hash, bool InTurn> [[gnu::noinline]] double nanoseconds(const st
   for (std::uint64_t i = 0; i < texts; ++i) {
     const std::uint64_t hash = Hash{}(from.data() + at, size, 1);
     sum += hash;
-    at = InTurn ? hash % room : (at + 24) % room;
+    at = InTurn ? hash % space : (at + 24) % space;
   }
   kept += sum;
   const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
@@ -57,7 +57,7 @@ double median(std::array<double, rounds> all) {
 } // namespace
 
 int main() {
-  std::vector<char> from(room + longest);
+  std::vector<char> from(space + longest);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(cubby::mix(i));
   std::printf("bytes  hash_bytes apart  in turn   XXH3 apart  in turn\n");
   for (const std::size_t size : std::array<std::size_t, 4>{8, 16, 40, longest}) {

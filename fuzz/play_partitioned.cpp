@@ -65,10 +65,10 @@ struct sent_run {
   }
   void flush(std::size_t i) {
     require(senders[i].flush(), "a flush told of a lost write");
-    settle(i);
+    keep_last_state(i);
   }
   /// All that the handle has sent is carried out.
-  void settle(std::size_t i) {
+  void keep_last_state(std::size_t i) {
     for (auto& [k, all] : model[i]) all.erase(all.begin(), all.end() - 1);
   }
   std::size_t flush_all() {
@@ -161,7 +161,7 @@ void open_again(sent_run& r) {
   {
     const auto ended = std::move(fresh);
   }
-  r.settle(i);
+  r.keep_last_state(i);
 }
 
 constexpr verb_entry<sent_run> sent_verbs[] = {

@@ -159,7 +159,7 @@ void table::close() {
                             path_));
 }
 
-verdict table::check() const {
+check_result table::check() const {
   const cubby::checked seen = is_->any().check();
   return {seen.entries, seen.lost, seen.damaged + is_->found.damaged};
 }

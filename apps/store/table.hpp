@@ -34,7 +34,7 @@ struct table_figures {
   double seconds_to_open = 0;
 };
 
-struct verdict {
+struct check_result {
   std::size_t entries = 0, lost = 0, damaged = 0;
   bool sound() const { return lost == 0 && damaged == 0; }
 };
@@ -62,7 +62,7 @@ public:
   void sync();
   // A sync, and the file is marked as closed.
   void close();
-  verdict check() const;
+  check_result check() const;
   table_figures figures() const;
   const char* domain() const;
 

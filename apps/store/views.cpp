@@ -32,7 +32,7 @@ void dump(const std::string& path, record_format format, const std::string& outp
 int check(const std::string& path) {
   try {
     const table of(path, table::access::read);
-    const verdict found = of.check();
+    const check_result found = of.check();
     if (!found.sound()) {
       console::say(
           "cubby store check: {}: not sound: of {} entries {} are damaged, {} are not found by their keys; restore "

@@ -21,7 +21,7 @@ class store {
 public:
   virtual ~store() = default;
   virtual void put(std::string_view key, std::string_view value) = 0;
-  /// False: no such key. `value` has the room of earlier calls.
+  /// False: no such key. `value` keeps the memory of earlier calls.
   virtual bool get(std::string_view key, std::string& value) = 0;
   /// When it returns, a power cut takes nothing that was put before it began.
   virtual void sync() = 0;

@@ -149,9 +149,9 @@ outcome run_phase(const plan& p, store& s, const char* name, const char* phase, 
   for (unsigned t = 0; t < p.threads; ++t) {
     threads.emplace_back([&, t] {
       contents mine(p.words);
-      std::string room;
+      std::string got;
       std::uint64_t i = 0;
-      while (step(t, i, mine, room)) {
+      while (step(t, i, mine, got)) {
         counts[t].done.store(++i, std::memory_order_relaxed); // relaxed: a statistic
         if (i % 16 == 0 && clock::now() >= end) break;
       }
@@ -180,11 +180,11 @@ outcome use(const plan& p, store& s, const char* name, const char* phase, std::u
     random.emplace_back(t + 1, loaded);
     coins.emplace_back(t + 101, 256);
   }
-  return run_phase(p, s, name, phase, [&, changes](unsigned t, std::uint64_t, contents& c, std::string& room) {
+  return run_phase(p, s, name, phase, [&, changes](unsigned t, std::uint64_t, contents& c, std::string& got) {
     const std::uint64_t number = random[t].next();
     const bool change = coins[t].next() < changes;
     if (change) s.put(c.key(number), c.value(number));
-    else if (!s.get(c.key(number), room) || room.size() != (p.words ? 8 : 100))
+    else if (!s.get(c.key(number), got) || got.size() != (p.words ? 8 : 100))
       give_up(std::string(name) + " lost an entry");
     return true;
   });

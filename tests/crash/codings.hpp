@@ -47,7 +47,7 @@ struct text_hash {
 };
 
 /// Carries out a call on a map or a handle of one.
-template <class Coding, class Face> answer call_map(Face& m, const call& c) {
+template <class Coding, class Api> answer call_map(Api& m, const call& c) {
   const auto key = Coding::key(c.key);
   const auto sum = [&](const auto& v) { return Coding::value(Coding::token_of(v) + c.value); };
   switch (c.what) {
@@ -68,7 +68,7 @@ template <class Coding, class Face> answer call_map(Face& m, const call& c) {
 template <class Coding> struct map_coding {
   static constexpr bool has_values = true;
   static constexpr bool in_records = false;
-  template <class Face> static answer run(Face& m, const call& c) { return call_map<Coding>(m, c); }
+  template <class Api> static answer run(Api& m, const call& c) { return call_map<Coding>(m, c); }
   template <class Table, class F> static void each(const Table& m, F f) {
     m.visit_all([&](const auto& k, const auto& v) { f(Coding::token_of_key(k), Coding::token_of(v)); });
   }
@@ -97,7 +97,7 @@ struct keys {
   static constexpr bool has_values = false;
   static constexpr bool in_records = false;
   static constexpr bool has_zero_key = true;
-  template <class Face> static answer run(Face& m, const call& c) {
+  template <class Api> static answer run(Api& m, const call& c) {
     switch (c.what) {
     case verb::insert: return {m.insert(c.key), {}};
     case verb::erase: return {m.erase(c.key), {}};

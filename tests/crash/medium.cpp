@@ -56,11 +56,11 @@ std::uint64_t medium::word_in_mapping(std::uint64_t at) const {
 }
 
 void medium::before_step(step kind, const void* address) {
-  settle();
+  see_open_word();
   const bool writes = kind == step::store || kind == step::rmw8 || kind == step::rmw16;
   if (writes && has(address)) open_ = static_cast<const std::byte*>(address);
 }
-void medium::settle() {
+void medium::see_open_word() {
   if (open_ == nullptr) return;
   const auto at = static_cast<std::uint64_t>(open_ - base_) / 8;
   open_ = nullptr;
@@ -83,7 +83,7 @@ void medium::stored(const void* from, std::size_t bytes) {
     std::memcpy(static_cast<void*>(&block), at, sizeof block);
     if (block.magic == layout::file_magic) base_ = at - (block.sequence % 2 == 0 ? 0 : layout::second_copy);
   }
-  settle();
+  see_open_word();
   if (!has(from)) return;
   const auto first = static_cast<std::uint64_t>(at - base_);
   const std::uint64_t end = (first + bytes + 7) / 8;
@@ -107,7 +107,7 @@ void medium::offer_turn() { cubby::detail::sync::hook(step::fence, nullptr); }
 
 void medium::wrote_back(const void* from, std::size_t bytes) {
   offer_turn();
-  settle();
+  see_open_word();
   if (!has(from) || bytes == 0) return;
   const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(from) - base_);
   lines_ += (first + bytes - 1) / 64 - first / 64 + 1;
@@ -126,7 +126,7 @@ void medium::make_durable(std::uint64_t unit, std::uint64_t up_to) {
 }
 void medium::drained() {
   offer_turn();
-  settle();
+  see_open_word();
   ++drains_;
   look_for_unnoted();
   told_(moment::before_drain);
@@ -134,7 +134,7 @@ void medium::drained() {
   written_back_[actor_].clear();
 }
 void medium::synced() {
-  settle();
+  see_open_word();
   ++syncs_;
   look_for_unnoted();
   see_size(file_bytes() / 8);
@@ -186,7 +186,7 @@ std::string medium::unnoted() const {
 }
 
 snapshot medium::take() {
-  settle();
+  see_open_word();
   look_for_unnoted();
   snapshot out;
   out.durable = durable_;

@@ -18,7 +18,7 @@
 
 namespace cubby_test::crash {
 
-/// Bytes that keep the order of their stores: a line of directly mapped memory. The sectors of a disk are the subject of
+/// Bytes that keep the order of their stores: a line of directly mapped memory. The sectors of a disk are in
 /// durable/power_cut.cpp: there a thread of the table syncs, which the fibers of this rig cannot follow.
 inline constexpr std::size_t unit_bytes = 64;
 
@@ -81,7 +81,7 @@ private:
   };
 
   static void offer_turn();
-  void settle();
+  void see_open_word();
   void see_size(std::uint64_t least_words);
   void add(std::uint64_t unit, group words);
   void look_for_unnoted();

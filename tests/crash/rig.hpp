@@ -87,7 +87,7 @@ public:
     return act_on(*table_, 0, c);
   }
   /// The same, on a handle perhaps, in a fiber perhaps: `flush` is left to the caller then.
-  template <class Face> answer act_on(Face& m, unsigned actor, call c, bool flushed = true) {
+  template <class Api> answer act_on(Api& m, unsigned actor, call c, bool flushed = true) {
     if (!Coding::has_values) c.value = 1;
     doing_ = describe(c);
     oracle_.begin(actor, c);

@@ -166,7 +166,7 @@ ending driver::go(unsigned count, chooser& who) {
 void driver::before(step kind, const void* address) {
   if (kind == step::fence) return; // schedules are sequentially consistent here: it changes nothing, and has no address
   thread& t = threads_[running_];
-  settle(t);
+  end_step(t);
   ++t.steps;
   if (++steps_ > last_step_) return stop(ending::endless);
   const bool waits = kind == step::wait;
@@ -184,7 +184,7 @@ void driver::before(step kind, const void* address) {
 
 void driver::end_of_thread() {
   thread& t = threads_[running_];
-  settle(t);
+  end_step(t);
   ++t.steps;
   alive_ &= static_cast<std::uint8_t>(~bit(running_));
   if (all_is_done()) return fiber::change(*t.own, main_);
@@ -268,7 +268,7 @@ bool driver::last_departure_was_idle() const {
 }
 
 /// The thread's last step is done: if it changed a word, a thread that waits for that word is ready again.
-void driver::settle(thread& t) {
+void driver::end_step(thread& t) {
   for (unsigned i = 0; i < t.target_words; ++i) {
     const std::uintptr_t word = t.target + 8 * i;
     if (t.always_changes || peek(word) != t.before[i]) changed(word);

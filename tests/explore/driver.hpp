@@ -115,7 +115,7 @@ private:
   ending go(unsigned count, chooser& who);
   void before(step kind, const void* address);
   void end_of_thread();
-  void settle(thread& t);
+  void end_step(thread& t);
   void changed(std::uintptr_t word);
   void note(thread& t, step kind, const void* address);
   bool falls_asleep(thread& t);

@@ -131,7 +131,7 @@ using afterwards = std::string;
 struct run_state {
   std::unique_ptr<adapter> table;
   std::shared_ptr<void> arena; ///< outlives the table
-  afterwards (*settle)(void* arena) = nullptr;
+  afterwards (*leave)(void* arena) = nullptr;
 };
 run_state make_words(const scenario& s);
 run_state make_records(const scenario& s);

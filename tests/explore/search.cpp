@@ -79,7 +79,7 @@ std::string explorer::outcome_of(run_state& state, ending how) {
   std::string complaint = state.table->complaint;
   if (complaint.empty()) complaint = judge_(state.table->lanes);
   state.table.reset();
-  if (complaint.empty() && state.settle != nullptr) complaint = state.settle(state.arena.get());
+  if (complaint.empty() && state.leave != nullptr) complaint = state.leave(state.arena.get());
   return complaint;
 }
 

@@ -39,7 +39,7 @@ public:
     }
   }
   /// Until each has ended or waits, and those that end do no more.
-  [[nodiscard]] bool settle(std::uint64_t expected_to_wait) {
+  [[nodiscard]] bool all_wait_or_end(std::uint64_t expected_to_wait) {
     return eventually([&] { return ended() >= residents - expected_to_wait && waiting() + ended() == residents; });
   }
   [[nodiscard]] bool is_waiting(std::uint64_t n) const { return waits_[n].load() != 0 && !ended_[n].load(); }
@@ -96,7 +96,8 @@ protected:
     EXPECT_TRUE(spot.wait_until_parked());
     {
       requests all([&](std::uint64_t n) { one(m, n); });
-      EXPECT_TRUE(all.settle(expected)) << all.ended() << " ended, " << all.waiting() << " wait, of " << residents;
+      EXPECT_TRUE(all.all_wait_or_end(expected))
+          << all.ended() << " ended, " << all.waiting() << " wait, of " << residents;
       EXPECT_EQ(all.waiting(), expected);
       for (std::uint64_t n = 0; n < residents; ++n) {
         EXPECT_EQ(all.is_waiting(n), !is_side(n) && bin_of(m, n, bins) == first) << "key " << n;

@@ -244,7 +244,7 @@ public:
       handle_.execute(requests, replies,
                       stop_at_first_failure ? cubby::batch_policy::stop_at_first_failure
                                             : cubby::batch_policy::run_all);
-      for (std::size_t i = 0; i < wanted.size(); ++i) settle(wanted[i], replies[i]);
+      for (std::size_t i = 0; i < wanted.size(); ++i) write_down(wanted[i], replies[i]);
     });
   }
 
@@ -321,7 +321,7 @@ private:
     default: return cubby::verb::find;
     }
   }
-  static void settle(record& r, const typename map::reply_type& answer) {
+  static void write_down(record& r, const typename map::reply_type& answer) {
     r.ok = answer.result == cubby::outcome::done;
     if (answer.result == cubby::outcome::not_executed) r.how = status::not_executed;
     if (answer.result == cubby::outcome::full || answer.result == cubby::outcome::crowded) r.how = status::full;

@@ -80,7 +80,7 @@ public:
       handle_.execute(wanted, replies,
                       stop_at_first_failure ? cubby::batch_policy::stop_at_first_failure
                                             : cubby::batch_policy::run_all);
-      for (std::size_t i = 0; i < wanted.size(); ++i) settle(all[i], wanted[i], replies[i].result);
+      for (std::size_t i = 0; i < wanted.size(); ++i) write_down(all[i], wanted[i], replies[i].result);
     });
   }
 
@@ -90,7 +90,7 @@ private:
     if (how == cubby::outcome::full || how == cubby::outcome::crowded) r.how = status::full;
     if (how == cubby::outcome::no_memory) r.how = status::no_memory;
   }
-  static void settle(record& r, const typename Set::request_type& asked, cubby::outcome how) {
+  static void write_down(record& r, const typename Set::request_type& asked, cubby::outcome how) {
     r.key = asked.key;
     r.ok = how == cubby::outcome::done;
     if (how == cubby::outcome::not_executed) r.how = status::not_executed;

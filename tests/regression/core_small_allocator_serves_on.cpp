@@ -38,9 +38,9 @@ template <class T> struct small_allocator {
 };
 
 /// The most calls in a row that found no memory, of those that change `keys` entries again and again.
-template <class Engine, class V> int refused_in_a_row(long room) {
+template <class Engine, class V> int refused_in_a_row(long space) {
   constexpr std::uint64_t keys = 20;
-  small_space::most = room;
+  small_space::most = space;
   int worst = 0;
   cubby::map<std::string, V, Engine, cubby::hash<std::string>, small_allocator<std::byte>> m;
   int refused = 0;
@@ -68,9 +68,9 @@ TYPED_TEST_SUITE(small_allocators, engines_of_records);
 
 /// The first call asks when what was retired may be freed, and the second one frees it.
 TYPED_TEST(small_allocators, refuse_two_calls_at_most_before_they_serve_again) {
-  for (const long room : {100, 600, 3000}) {
-    EXPECT_LE((refused_in_a_row<TypeParam, std::uint64_t>(room)), 2) << room;
-    EXPECT_LE((refused_in_a_row<TypeParam, std::string>(room)), 2) << room;
+  for (const long space : {100, 600, 3000}) {
+    EXPECT_LE((refused_in_a_row<TypeParam, std::uint64_t>(space)), 2) << space;
+    EXPECT_LE((refused_in_a_row<TypeParam, std::string>(space)), 2) << space;
   }
   EXPECT_EQ(small_space::records, 0);
 }

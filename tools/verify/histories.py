@@ -32,8 +32,8 @@ def build(shell):
     shell.build("release", "cubby_histories")
 
 
-def verdicts(output):
-    """What a checker printed: file name -> (verdict, records, objects judged)."""
+def conclusions(output):
+    """What a checker printed: file name -> (conclusion, records, objects judged)."""
     found = {}
     for line in output.split("\n"):
         fields = line.split("\t")
@@ -43,10 +43,10 @@ def verdicts(output):
 
 
 def judge(shell, what, files, *options):
-    """Both checkers' verdicts on the same files: [(name, ours, Porcupine's, records)]. Sizes must agree as well."""
+    """Both checkers' conclusions on the same files: [(name, ours, Porcupine's, records)]. Sizes must agree as well."""
     files = sorted(files)
-    ours = verdicts(shell.run(f"judge {len(files)} {what}", [PROGRAM, "judge", *files]))
-    theirs = verdicts(shell.run("judge them with Porcupine", [PORCUPINE, *options, *files]))
+    ours = conclusions(shell.run(f"judge {len(files)} {what}", [PROGRAM, "judge", *files]))
+    theirs = conclusions(shell.run("judge them with Porcupine", [PORCUPINE, *options, *files]))
     names = [path.name for path in files]
     if sorted(ours) != names or sorted(theirs) != names:
         raise Failure("a checker did not judge every file")
@@ -75,7 +75,7 @@ def controls(shell, files):
                 shell_quietly(shell, [PROGRAM, "plant", error, path, made[-1]])
     expect("refused", judge(shell, "files with a planted error", made))
     output = shell.run("judge one with too small a bound", [PORCUPINE, "-records", "10", files[0]])
-    if verdicts(output)[files[0].name][0] != "not checked":
+    if conclusions(output)[files[0].name][0] != "not checked":
         raise Failure("Porcupine said that it checked what it had not")
     return len(made)
 

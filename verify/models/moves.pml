@@ -61,10 +61,10 @@ look: search(true);
 #endif
        true -> goto beyond }
   :: atomic { met == 255 && how != HIT && ahead -> ahead = 0; a = first - 1; goto beyond } /* find_slowly */
-  :: atomic { met == 255 && how >= END && !ahead && verb == INSERT -> goto settle }
+  :: atomic { met == 255 && how >= END && !ahead && verb == INSERT -> goto decide }
   :: atomic { met == 255 && how >= END && !ahead && verb != INSERT ->
        if :: (how == END && !passed) || !next[a] -> v = 0; goto answer :: else -> goto beyond fi } fi;
-settle: if :: atomic { how == END &&
+decide: if :: atomic { how == END &&
 #ifndef BREAK_PASSED /* takes a free slot behind one that has moved */
        !passed &&
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A second opinion on recorded histories: reads the files that `cubby_histories record` writes, judges them with
-// Porcupine, and prints for each one line: file, verdict, records, objects judged, why; divided by tabs.
-// The verdict is "linearizable", "refused" or "not checked". Exit status 0 when every file could be read.
+// Porcupine, and prints for each one line: file, conclusion, records, objects judged, why; divided by tabs.
+// The conclusion is "linearizable", "refused" or "not checked". Exit status 0 when every file could be read.
 package main
 
 import (
@@ -15,19 +15,19 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-type verdict struct {
+type conclusion struct {
 	text string
 	why  string
 }
 
 var (
-	linearizable = verdict{text: "linearizable"}
+	linearizable = conclusion{text: "linearizable"}
 	limit        = flag.Duration("timeout", 2*time.Minute, "for one key")
 	most         = flag.Int("records", 20000, "for one key; memory grows with the square")
 )
 
-func refused(why string) verdict    { return verdict{"refused", why} }
-func notChecked(why string) verdict { return verdict{"not checked", why} }
+func refused(why string) conclusion    { return conclusion{"refused", why} }
+func notChecked(why string) conclusion { return conclusion{"not checked", why} }
 
 // flaw says why one thread's requests cannot be judged; empty when they can.
 func flaw(lane []request) string {
@@ -54,7 +54,7 @@ func flaw(lane []request) string {
 }
 
 // judge decides about one object: a key, or a few.
-func judge(records []request) verdict {
+func judge(records []request) conclusion {
 	lanes := map[uint16][]request{}
 	operations := make([]porcupine.Operation, 0, len(records))
 	for _, r := range records {
@@ -100,7 +100,7 @@ func objects(h history) (map[uint64][]request, bool) {
 	return divided, len(places) <= keysTogether
 }
 
-func judgeHistory(h history) (verdict, int) {
+func judgeHistory(h history) (conclusion, int) {
 	if why := batchFlaw(h.records); why != "" {
 		return refused(why), 0
 	}

@@ -117,7 +117,8 @@ outcome run_set_request(context<Engine> s, const typename Engine::probe& p, cons
   const auto look = [&] { return s.engine.find(s.at, p).found ? changed::done : changed::absent; };
   if (asked.what == verb::assign) return outcome_of(look());
   if (asked.what == verb::insert_or_add) return outcome::not_executed;
-  return outcome_of(change_or_insert(s, p, look, [&] { return place(s, p, asked.key); })); // waits for reservations
+  return outcome_of(
+      change_or_insert(s, p, look, [&] { return insert_entry(s, p, asked.key); })); // waits for reservations
 }
 
 /// Carries out a request that writes a value. The request has its value.
@@ -132,7 +133,7 @@ CUBBY_ALWAYS_INLINE outcome run_write(context<Engine> s, const typename Engine::
     fail::with_bad_namespace();
     return outcome::full;
   }
-  if (asked.what == verb::insert) return place(s, p, asked.key, std::move(value));
+  if (asked.what == verb::insert) return insert_entry(s, p, asked.key, std::move(value));
   if constexpr (!Engine::policy::has_values) {
     return run_set_request(s, p, asked);
   } else {

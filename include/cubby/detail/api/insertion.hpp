@@ -34,14 +34,14 @@ concept range = requires(R& elements) {
 template <class R>
 using read_element_of = const std::remove_reference_t<decltype(*std::begin(std::declval<R&>()))>&;
 
-/// `place`, of a key that may lie in a namespace that no table has.
+/// `insert_entry`, of a key that may lie in a namespace that no table has.
 template <class Engine, class Q, class... A>
 CUBBY_ALWAYS_INLINE outcome place_legal(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args) {
   if (!s.codec().is_legal(p)) [[unlikely]] {
     fail::with_bad_namespace();
     return outcome::full;
   }
-  return place(s, p, key, std::forward<A>(args)...);
+  return insert_entry(s, p, key, std::forward<A>(args)...);
 }
 
 /// How many keys were inserted, and what ended the call: `done` if nothing did.

@@ -140,7 +140,7 @@ bool swap_word(context<Engine> s, const typename Engine::probe& p, const word_of
 
 /// Inserts if the key is absent, and only then builds the value.
 template <class Engine, class Q, class... A>
-insert_outcome place(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args) {
+insert_outcome insert_entry(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args) {
   if constexpr (!Engine::policy::in_records) {
     return s.engine.insert(s.at, p, s.codec().make(p, key, std::forward<A>(args)...).word).outcome;
   } else {

@@ -268,8 +268,9 @@ protected:
     }
   }
   template <class Q, class... A> insert_outcome add_record(const Q& k, A&&... args) {
-    return about_new(k, insert_outcome::full,
-                     [&](const auto& s, const auto& p) { return detail::place(s, p, k, std::forward<A>(args)...); });
+    return about_new(k, insert_outcome::full, [&](const auto& s, const auto& p) {
+      return detail::insert_entry(s, p, k, std::forward<A>(args)...);
+    });
   }
   template <class Q, class... A> reservation<Engine> add_hidden(const Q& k, A&&... args) {
     static_assert(contract::reserving<Engine>,

@@ -120,16 +120,16 @@ CUBBY_OF_IMAGE CUBBY_ALWAYS_INLINE domain* domain_of_image() noexcept {
 }
 
 /// A domain in which the calling thread has a thread record, claimed by code of this image.
-struct thread_place {
+struct record_note {
   domain* in;
   thread_record* mine = nullptr;
-  thread_place* next = nullptr;
+  record_note* next = nullptr;
 };
 /// The state of a thread in an image.
 struct thread_state {
   domain* in = nullptr; // the domain and the record that were used last
   thread_record* mine = nullptr;
-  thread_place* places = nullptr;
+  record_note* notes = nullptr;
   bool armed = false; // the callback for the thread's end is registered
 };
 CUBBY_OF_IMAGE inline thread_state& state_of_thread() noexcept {
@@ -140,10 +140,10 @@ CUBBY_OF_IMAGE inline thread_state& state_of_thread() noexcept {
 /// Runs at the end of a thread. A claim in a later destructor of the thread registers another call.
 CUBBY_OF_IMAGE inline void end_thread(void*) {
   thread_state& here = state_of_thread();
-  thread_place* one = here.places;
+  record_note* one = here.notes;
   here = thread_state();
   while (one != nullptr) {
-    thread_place* const next = one->next;
+    record_note* const next = one->next;
     domain::release_after_guards(one->mine);
     delete one;
     one = next;
@@ -217,18 +217,18 @@ public:
 private:
   CUBBY_OF_IMAGE CUBBY_NEVER_INLINE static thread_record* local_elsewhere(domain& d) noexcept {
     detail::thread_state& here = detail::state_of_thread();
-    detail::thread_place* one = here.places;
+    detail::record_note* one = here.notes;
     while (one != nullptr && one->in != &d) one = one->next;
-    if (one == nullptr) one = make_place(here, d);
+    if (one == nullptr) one = make_note(here, d);
     if (one == nullptr) return nullptr;
     here.in = one->in;
     here.mine = one->mine;
     return one->mine;
   }
-  CUBBY_OF_IMAGE static detail::thread_place* make_place(detail::thread_state& here, domain& d) noexcept {
+  CUBBY_OF_IMAGE static detail::record_note* make_note(detail::thread_state& here, domain& d) noexcept {
     if (!here.armed) here.armed = image::at_thread_end(detail::end_thread, nullptr);
     if (!here.armed) return nullptr;
-    auto* const one = new (std::nothrow) detail::thread_place{&d};
+    auto* const one = new (std::nothrow) detail::record_note{&d};
     if (one == nullptr) return nullptr;
     one->mine = claim(d);
     if (one->mine == nullptr) {
@@ -237,8 +237,8 @@ private:
     }
     one->mine->user_.set(image::this_thread());
     one->mine->of_thread_ = true;
-    one->next = here.places;
-    here.places = one;
+    one->next = here.notes;
+    here.notes = one;
     return one;
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A first-in, first-out queue of pending requests in a fixed array, for one thread (DRAMHiT section 3.1). Adding and removing an
-// element move an index and allocate nothing. Unused places hold no object.
+// element move an index and allocate nothing. Unused slots hold no object.
 #pragma once
 
 #include <bit>
@@ -55,7 +55,7 @@ public:
   void requeue() noexcept
     requires std::is_nothrow_move_constructible_v<T>
   {
-    if (size() == capacity()) { // its place is the end, too
+    if (size() == capacity()) { // its slot is the end, too
       ++in_;
       ++out_;
     } else {

@@ -268,7 +268,7 @@ CUBBY_ALWAYS_INLINE inserted_word insert_word(table<Policy, Threads>& t, thread_
     bin<Threads>& b = at.bins[map_hash<Policy::mapping>(hash, at.bin_count)];
     // [probe] acquire: pairs with [commit]
     std::uint64_t h = b.head.load(sync::acquire);
-    const auto to = header::is_plain(h) ? place_for(b, h, word) : first_line_place<Threads>();
+    const auto to = header::is_plain(h) ? free_slot_for(b, h, word) : first_line_slot<Threads>();
     if (to.where != nullptr) [[likely]] {
       // [reserve] acq_rel: pairs with [probe]; from here on the slot's words are ours
       // relaxed: on failure insert_further looks again

@@ -77,9 +77,9 @@ template <class Threads> CUBBY_ALWAYS_INLINE bool may_show(const slot<Threads>& 
   return key - pending <= 1; // pending, or owned: an insert, or the commit of a reservation, is about to show its key
 }
 
-/// A place in the first line of a bin: the slot, or null; and the header that says it is being filled. `step` makes that one valid
+/// A slot in the first line of a bin that an insert may take, or null, and the header that says it is being filled. `step` makes that one valid
 /// when it is added.
-template <class Threads> struct first_line_place {
+template <class Threads> struct first_line_slot {
   slot<Threads>* where = nullptr;
   std::uint64_t filling = 0;
   std::uint64_t step = 0;
@@ -88,7 +88,8 @@ template <class Threads> struct first_line_place {
 /// Where in the first line of an inline table's bin with the plain header `h` the absent key `word` can be put. Null: nowhere, or
 /// the key is there, or something is about to show one.
 template <class Threads>
-CUBBY_ALWAYS_INLINE first_line_place<Threads> place_for(bin<Threads>& b, std::uint64_t h, std::uint64_t word) noexcept {
+CUBBY_ALWAYS_INLINE first_line_slot<Threads> free_slot_for(bin<Threads>& b, std::uint64_t h,
+                                                           std::uint64_t word) noexcept {
   if (may_show(b.slots[0], word) || may_show(b.slots[1], word) || may_show(b.slots[2], word)) return {};
   if (const std::uint64_t unused = header::unused_primary(h); unused != 0) [[likely]] {
     const unsigned bit = cpu::lowest_bit(unused);

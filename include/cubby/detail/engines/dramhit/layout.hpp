@@ -34,7 +34,7 @@ template <class Policy> inline constexpr bool in_words_alone = entries_are_words
 
 inline constexpr std::uint64_t side_closed = std::uint64_t{1} << 63; ///< in `side_live`: inserts go to the next array
 
-/// An array and its place in the chain of arrays. All members that are no atomic words are constant after publication. An array of
+/// An array and its position in the chain of arrays. All members that are no atomic words are constant after publication. An array of
 /// tuples has neither a side region nor cells.
 template <class Layout> struct array {
   using slot_type = typename Layout::slot;

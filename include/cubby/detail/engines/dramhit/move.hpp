@@ -10,7 +10,7 @@ namespace cubby::inline v0::detail::engines::dramhit {
 /// A live word into the first free slot of its chain, in `a` or further on. No other thread can insert its key meanwhile:
 /// every thread finds it where it comes from.
 template <slot_policy Policy>
-void place(table<Policy>& t, word_array* a, const word_probe& p, std::uint64_t value) noexcept {
+void store_moved(table<Policy>& t, word_array* a, const word_probe& p, std::uint64_t value) noexcept {
   sync::backoff wait;
   const std::uint64_t word = stored_word(p.word);
   const bool in_side = is_in_shared_side<Policy>(p);
@@ -53,7 +53,7 @@ void move_slot(table<Policy>& t, word_array& a, slot& s, std::uint64_t unit) noe
     // [entry] acq_rel: pairs with [look], [look-value]
     if (!s.compare_exchange({key, value}, {moving, value})) continue;
     const std::uint64_t asked = in_main ? key : key - reserved_words;
-    place(t, next_array(a), word_probe{t.policy.hash_of(asked, value), asked}, value);
+    store_moved(t, next_array(a), word_probe{t.policy.hash_of(asked, value), asked}, value);
     // [moved-on] release: pairs with [look]
     s.first.store(moved, sync::release);
     return;

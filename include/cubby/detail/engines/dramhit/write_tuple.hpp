@@ -43,8 +43,8 @@ template <tuple_policy Policy> bool seal(tuple<Policy>& s) noexcept {
 /// Copies a moving key and its value to the first empty tuple of their chain, in `a` or a later array. No other thread can insert the
 /// key meanwhile, because all find it in its old tuple.
 template <tuple_policy Policy, class Probe>
-void place(table<Policy>& t, tuple_array<Policy>* a, const Probe& p,
-           const typename Policy::stored_value& value) noexcept {
+void store_moved(table<Policy>& t, tuple_array<Policy>* a, const Probe& p,
+                 const typename Policy::stored_value& value) noexcept {
   sync::backoff wait;
   for (;;) {
     auto* s = home_line<Policy>(*a, p.hash);
@@ -73,7 +73,7 @@ template <tuple_policy Policy, class Probe>
 void carry(table<Policy>& t, tuple_array<Policy>& a, tuple<Policy>& s, std::uint64_t header, const Probe& p) noexcept {
   typename Policy::stored_value value;
   read_value(s, value);
-  place(t, next_array(a), p, value);
+  store_moved(t, next_array(a), p, value);
   // [tuple-moved] release: pairs with [look-at-tuple]; a thread that sees it finds the key in the next array
   s.header.store(in_state(header, state::moved), sync::release);
 }

@@ -56,7 +56,7 @@ public:
     return {true, at->second.word};
   }
 
-  inserted_word insert(thread_record&, const probe& p, std::uint64_t word) { return place(p, word, false); }
+  inserted_word insert(thread_record&, const probe& p, std::uint64_t word) { return insert_as(p, word, false); }
 
   /// `f` is shown a word without the lock, and its decision is carried out if the entry still has that word.
   template <class F> mutated mutate(thread_record&, const probe& p, F f) {
@@ -88,7 +88,7 @@ public:
     return true;
   }
 
-  inserted_word shadow_insert(thread_record&, const probe& p, std::uint64_t word) { return place(p, word, true); }
+  inserted_word shadow_insert(thread_record&, const probe& p, std::uint64_t word) { return insert_as(p, word, true); }
   void shadow_commit(thread_record&, const probe& p, std::uint64_t) {
     lock_scope held(lock_);
     if (const auto at = locate(p); at != index_.end()) at->second.hidden = false;
@@ -182,7 +182,7 @@ private:
     return {true, at->second.word};
   }
 
-  inserted_word place(const probe& p, std::uint64_t word, bool hidden) {
+  inserted_word insert_as(const probe& p, std::uint64_t word, bool hidden) {
     lock_scope held(lock_);
     if (const auto at = locate(p); at != index_.end())
       return {.outcome = insert_outcome::exists, .word = at->second.word};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Insert if absent (section 3). It searches for the key without a lock and builds the node. Then, under the stripe's lock, it links the
-// node at its place in the order of its bucket's chain, if there was no insert in the stripe since the search began. The new node's
+// node at its position in the order of its bucket's chain, if there was no insert in the stripe since the search began. The new node's
 // link is the old value of the link before it, so no node is skipped, and inserts go on during a resize.
 #pragma once
 

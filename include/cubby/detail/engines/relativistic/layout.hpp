@@ -122,7 +122,7 @@ struct sibling_list {
   static std::uint64_t bytes_for(std::uint64_t families, std::uint64_t space) noexcept {
     return families * sizeof(run) + space * sizeof(std::uint64_t);
   }
-  /// Places the list in zeroed memory of that size.
+  /// Makes the list in zeroed memory of that size.
   void lay_out(std::byte* at, std::uint64_t families, std::uint64_t most) noexcept {
     runs = reinterpret_cast<run*>(at);
     buckets = reinterpret_cast<std::uint64_t*>(at + families * sizeof(run));
