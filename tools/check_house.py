@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Reads the tree and names each line that breaks a rule of the house; exits with 1 when there is one.
-# The rules: layers, public names, the platform seam, sizes, memory orders, licence lines, names, words, links,
+# The rules: layers, public names, the platform seam, sizes, memory orders, licence lines, names, words, sentences, links,
 # versions, the engines that pages name, the files of tests that their README names.
 import argparse
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from house import evidence, layers, names, orders, sizes, words  # noqa: E402
+from house import evidence, layers, names, orders, prose, sizes, words  # noqa: E402
 from house.tree import Tree  # noqa: E402
 
 RULES = [
@@ -32,6 +32,7 @@ RULES = [
     words.check_names,
     words.check_words,
     words.check_plain_words,
+    prose.check_sentences,
     words.check_links,
     words.check_version,
     words.check_dependencies,

@@ -9,8 +9,8 @@ namespace {
 
 using cubby::growth_policy;
 
-/// Bins 0 and 1 of 16 become bin 0 of 8. Few enough entries are in them for a shrinking to begin, and with those that
-/// `late_inserts` adds before the bins move, too many for one bin.
+/// Bins 0 and 1 of 16 become bin 0 of 8. Few enough entries are in them for a shrinking to begin. With those that
+/// `late_inserts` adds before the bins move, they are too many for one bin.
 std::vector<entry> nearly_overfull() {
   std::vector<entry> all;
   for (std::uint64_t n = 0; n < 6; ++n) all.emplace_back(key_at(0, 10 + n), 50 + n);
