@@ -16,8 +16,8 @@
 
 namespace cubby::inline v0::detail {
 
-/// Of the extent of a segment: it can be taken; a table or a late lookup has it; it has entries of an ended shrink; it was emptied, and a
-/// sync has to make that durable.
+/// The states of the extent of a segment. It can be taken. A table or a late lookup has it. It has entries of an ended shrink. Or
+/// it was emptied, and a sync has to make that durable.
 namespace extent_state {
 inline constexpr std::uint32_t free = 0;
 inline constexpr std::uint32_t in_use = 1;

@@ -267,8 +267,8 @@ inline bool pool::is_cut_short(const pool_layout::superblock& read) noexcept {
     if (word != 0) return false;
   return true;
 }
-/// Whether a file that is no larger than the part before the extents is new, or was cut short while it was made: it has only zeros, but
-/// for a part of the superblock.
+/// Whether a file that is no larger than the part before the extents is new, or was cut short while it was made. Such a file has
+/// only zeros, but for a part of the superblock.
 inline bool pool::is_unmade(std::uint64_t size) const noexcept {
   char read[512];
   static_assert(sizeof read == sizeof(pool_layout::superblock) && pool_layout::second_copy % sizeof read == 0);

@@ -100,9 +100,9 @@ CUBBY_ALWAYS_INLINE void erase_slot(table<Policy>& t, front_line& line, std::uin
   }
 }
 
-/// The extent of a segment for a growth: the one that an earlier shrink has left, or a new one. Null: no space. Lookups may still read
-/// the earlier one, and a growth does not wait for them: then it takes a new one, and the earlier one keeps its addresses in the
-/// file, but no disk space.
+/// The extent of a segment for a growth: the one that an earlier shrink has left, or a new one. Null: no space. Lookups may still
+/// read the earlier one, and a growth does not wait for them. Then it takes a new one, and the earlier one keeps its addresses in
+/// the file, but no disk space.
 template <durable Policy> extent* take_segment(table<Policy>& t, unsigned level, std::uint64_t bytes) noexcept {
   pool& home = t.policy.home();
   extent* const old = home.segment(level);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an iceberg table stores (IcebergHT sections 2 and 3.1): a front yard of buckets with 56 slots, a back yard of buckets with 8
-// slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word.
+// What an iceberg table stores (IcebergHT sections 2 and 3.1). It has a front yard of buckets with 56 slots, a back yard of buckets
+// with 8 slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word.
 //   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty
 //   state word   [63 version 38 | 37 behind 32 | 31 filter 8 | 0.. | inherited 4 | writing 3 | chained 2 | ready 1 | locked 0]
 //   back word    [tag of slot i in bits 8i..8i+6 | bit 7: locked | bit 15: ready]   tag 0: the slot is empty

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // modify: holds one entry while the caller's function runs, exactly once. Threads that change or erase this entry wait; lookups, scans,
-// resizes and operations on other entries go on. No lock is held meanwhile: the calls are in a list of the table, and the state word of
-// the front bucket says that the list may have an entry of the bucket (`state::held`). The paper has no such operation.
+// resizes and operations on other entries go on. No lock is held meanwhile. The calls are in a list of the table, and the state
+// word of the front bucket says that the list may have an entry of the bucket (`state::held`). The paper has no such operation.
 #pragma once
 
 #include <cubby/detail/engines/iceberg/mutate.hpp>

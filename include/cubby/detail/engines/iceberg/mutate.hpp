@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a present entry: a lookup shows it to the caller, who decides without a lock; then, under the lock of the front bucket, the
-// decision is carried out if the entry still has that value.
+// Changes of a present entry. A lookup shows it to the caller, who decides without a lock. Then, under the lock of the front
+// bucket, the decision is carried out if the entry still has that value.
 #pragma once
 
 #include <cubby/detail/engines/iceberg/insert.hpp>

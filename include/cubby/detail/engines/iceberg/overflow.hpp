@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of chains. In memory they lie in the nodes. In a durable table they lie in extents of the pool, and a list in memory has
-// the free ones: a slot without a commit word is free, so the file needs no list.
+// The slots of chains. In memory they lie in the nodes. In a durable table they lie in extents of the pool, and a list in memory
+// has the free ones. A slot without a commit word is free, so the file needs no list.
 #pragma once
 
 #include <cstddef>

@@ -165,8 +165,8 @@ bool is_found(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& s
   return may_be_behind(at.state, at.h.tag) && search_behind(t, at.h, at.root, at.state, p, e);
 }
 
-/// Whether an entry of the back yard is an older copy of another one there: a growth has moved that to the larger copy of its bucket,
-/// while the second hash of the key still leads to the old slot.
+/// Whether an entry of the back yard is an older copy of another one there. A growth has moved that to the larger copy of its
+/// bucket, while the second hash of the key still leads to the old slot.
 template <durable Policy>
 bool is_older_behind(const table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& s) noexcept {
   const unsigned level = at.root.level();

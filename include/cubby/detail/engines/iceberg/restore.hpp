@@ -118,8 +118,8 @@ template <durable Policy> bool has_same_key(const slot_of<Policy>& a, const slot
   return &a != &b && key_in<Policy>(a) == key_in<Policy>(b);
 }
 
-/// Whether lookups come to an entry with the key word of a slot: then the slot is what a move has left, and its record became one of
-/// another key when the entry got a newer one.
+/// Whether lookups come to an entry with the key word of a slot. Then the slot is what a move has left, and its record became one
+/// of another key when the entry got a newer one.
 template <durable Policy> bool is_left_copy(const table<Policy>& t, const slot_of<Policy>& s) noexcept {
   const hashed h = hashed_for(hash_of_slot(t.policy, s), t.fronts);
   const unsigned level = first_root(t).level();

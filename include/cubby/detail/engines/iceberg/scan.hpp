@@ -52,8 +52,8 @@ void scan_backs(table<Policy>& t, unsigned number, copied_entries<Policy>& copie
     copied.show(f);
   }
 }
-/// Shows the entry of a node. A wide value is copied under the lock of its front bucket, unless the entry has moved or has been erased; so
-/// is one of a durable table, where a change is seen only when it is durable.
+/// Shows the entry of a node. A wide value is copied under the lock of its front bucket, unless the entry has moved or has been
+/// erased. So is one of a durable table, where a change is seen only when it is durable.
 template <class Policy, class F>
 void show_node(table<Policy>& t, chain& c, const node<Policy>& n, copied_entries<Policy>& copied, F& f) {
   if constexpr (waits_for_writer<Policy>) {

@@ -8,9 +8,9 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// Whether a slot has a copy of the entry of `s`, whose front bucket is locked. Other slots may be filled meanwhile, under the locks of their
-/// own buckets, but none is emptied or filled again: while a move is unsettled, each erase takes `unsettled.lock`, as the caller does.
-/// So words that are read after a commit word that is not 0 are those of one entry.
+/// Whether a slot has a copy of the entry of `s`, whose front bucket is locked. Other slots may be filled meanwhile, under the
+/// locks of their own buckets, but none is emptied or filled again. While a move is unsettled, each erase takes `unsettled.lock`,
+/// as the caller does. So words that are read after a commit word that is not 0 are those of one entry.
 template <durable Policy>
 bool is_copy_of(const table<Policy>& t, slot_of<Policy>& copy, const slot_of<Policy>& s) noexcept {
   // [key-word] acquire: pairs with [put-key]
