@@ -144,7 +144,7 @@ class Sizes(House):
         return [head, *["  g();"] * (lines - 2), "}"]
 
     def test_engine_that_is_too_large_says_why(self):
-        half = header() + "// x\n" * 390
+        half = header() + "// x.\n" * 390
         folder = "include/cubby/detail/engines/dlht/"
         files = {folder + name: half for name in ("a.hpp", "b.hpp", "lifecycle.hpp")}
         self.passes({**files, folder + "README.md": MD_SPDX + "# DLHT\n"})
@@ -261,7 +261,23 @@ class Words(House):
 
     def test_words_that_the_field_has_others_for(self):
         self.catches("words", {"include/cubby/detail/core/x.hpp": header("// The seat of a thread.", "int chores_left;")}, count=2)
-        self.passes({"apps/x.cpp": SPDX + "int crew;\n"})
+        self.catches("words", {"apps/x.cpp": SPDX + "int crew;\n"})
+        self.passes({"packaging/x.cpp": SPDX + "int crew;\n", "tools/x.py": HASH_SPDX + "ast.walk(x)\n"})
+
+    def test_long_sentences(self):
+        short, long = "word " * 31 + "end. ", "word " * 33 + "end. "
+        comment = [f"// {long[:80]}", f"// {long[80:]}", "int x;"]
+        self.catches("sentences", {"docs/a.md": MD_SPDX + long + "\n"})
+        self.catches("sentences", {"docs/a.md": MD_SPDX + "- " + long[:80] + "\n  " + long[80:] + "\n| " + long + "|\n"}, count=2)
+        self.catches("sentences", {"apps/x.cpp": SPDX + "\n".join(comment) + "\n"})
+        self.catches("sentences", {"apps/x.cpp": SPDX + f"int x; // {long}\n", "x.py": HASH_SPDX + f"# {long}\n"}, count=2)
+        self.passes({"docs/a.md": MD_SPDX + short * 3 + "\n- " + short + "\n- " + short + "\n", "apps/x.cpp": SPDX + f"// {short}\n"})
+
+    def test_what_is_no_prose_may_be_long(self):
+        long = "word " * 40
+        links = ", ".join(["[a](https://example.org/x) is one of the links of a long list"] * 9)
+        self.passes({"docs/a.md": MD_SPDX + f"```\n{long}\n```\n`{long}`\n{links}\n",
+                     "apps/x.cpp": SPDX + f"// state  | meaning  | {long}\nint x;\n", "a.json": long})
 
     def test_inputs_of_programs_are_not_text(self):
         self.passes({"fuzz/corpus/api/0a1b": UNFINISHED})

@@ -87,7 +87,7 @@ public:
   };
 
 private:
-  enum class taken { yes, no, no_room };
+  enum class taken { yes, no, no_space };
 
   // 60 %, and a power of two.
   static std::uint64_t cells_for(std::size_t entries) {
@@ -122,7 +122,7 @@ private:
       }
       if (seen == key) return taken::no;
     }
-    return taken::no_room;
+    return taken::no_space;
   }
 
   // Twice the cells if the live entries need them, as many if most are dead. relaxed, all: no other call runs meanwhile, and

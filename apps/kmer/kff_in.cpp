@@ -161,13 +161,13 @@ namespace {
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 // Program, libraries and buffers, as in `count`; and what is sorted at a time, at least.
 constexpr std::size_t fixed_bytes = 24 * mebibyte;
-constexpr std::size_t least_room = 8 * mebibyte;
+constexpr std::size_t least_space = 8 * mebibyte;
 
 // What is left for k-mers, of which a block may take a quarter before it is sorted.
 std::size_t space_in(std::uint64_t memory) {
-  if (memory < fixed_bytes + least_room)
+  if (memory < fixed_bytes + least_space)
     throw bad_input(fmt::format("--memory {}M: from-kff needs at least {}M", memory / mebibyte,
-                                (fixed_bytes + least_room) / mebibyte));
+                                (fixed_bytes + least_space) / mebibyte));
   return memory - fixed_bytes;
 }
 

@@ -4,7 +4,7 @@
 
 namespace kmer {
 
-bool ordered_append::wait_for_room(std::unique_lock<std::mutex>& hold, std::uint32_t partition) {
+bool ordered_append::wait_for_space(std::unique_lock<std::mutex>& hold, std::uint32_t partition) {
   moved_.wait(hold, [&] { return stopped_ || partition == turn_ || waiting_bytes_ < most_waiting_; });
   return !stopped_;
 }
@@ -20,7 +20,7 @@ bool ordered_append::part(std::uint32_t partition, encoded_blocks&& blocks) {
 
 bool ordered_append::last_part(std::uint32_t partition, encoded_blocks&& blocks) {
   std::unique_lock hold(lock_);
-  if (!wait_for_room(hold, partition)) return false;
+  if (!wait_for_space(hold, partition)) return false;
   if (partition != turn_) {
     waiting_bytes_ += blocks.held_bytes();
     waiting_.emplace(partition, std::move(blocks));

@@ -23,7 +23,7 @@ public:
   std::uint32_t turn() const; // partitions that have been appended
 
 private:
-  bool wait_for_room(std::unique_lock<std::mutex>& hold, std::uint32_t partition);
+  bool wait_for_space(std::unique_lock<std::mutex>& hold, std::uint32_t partition);
 
   file_writer& to_;
   std::size_t most_waiting_;

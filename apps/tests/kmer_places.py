@@ -140,10 +140,10 @@ class MountedByItself(Place):
             self.assertEqual(self.left(), [])
             (self.folder / "disk").rmdir()
 
-    def test_a_full_disk_has_room_for_what_is_no_longer(self):
+    def test_a_full_disk_has_space_for_what_is_no_longer(self):
         self.assertEqual(self.write_over(self.FILL, os.urandom(700_000)), (0, "", self.whole))
 
-    def test_holes_in_the_old_contents_are_no_room(self):
+    def test_holes_in_the_old_contents_are_no_space(self):
         """Here it fails when part of the old contents has been written over: that is put back."""
         old = os.urandom(40_000) + bytes(400_000)
         status, said, kept = self.write_over(f"truncate -s 40000 outside; truncate -s 440000 outside; {self.FILL}", old)

@@ -221,7 +221,7 @@ class Results(Folder):
         self.assertEqual(drawn["latency of get"], [f"dlht {sizes}" for sizes in both])
         self.assertNotIn("throughput", drawn)
 
-    def test_many_lines_leave_room_for_the_plot(self):
+    def test_many_lines_leave_space_for_the_plot(self):
         drawn = self.legends("--engine", "dlht,dramhit", "--workload", "get", "--keys", "1k,2k,4k,8k,16k", "--batch", "1,8", "--threads",
                              "1,2", "--seconds", "0.001")
         self.assertEqual(len(drawn["get by threads"]), 20)

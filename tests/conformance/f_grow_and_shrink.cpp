@@ -118,7 +118,7 @@ TYPED_TEST(f_grow_and_shrink, shrink_gives_space_back_and_keeps_every_entry) {
   expect_exactly<TypeParam>(m, 0, 4000);
 }
 
-TYPED_TEST(f_grow_and_shrink, the_given_capacity_is_a_floor) {
+TYPED_TEST(f_grow_and_shrink, the_given_capacity_is_a_lower_bound) {
   if constexpr (!claims<TypeParam>(&cubby::capability_set::shrinks)) {
     GTEST_SKIP() << "this engine does not claim to shrink";
   } else {

@@ -57,7 +57,7 @@ template <generation Generation, class Policy, class Settings, class Threads> st
   place_stock<Threads> places;                        // `settings.capacity` places, of a `fixed` table
   Policy policy;
   Settings settings;
-  std::uint64_t floor_extent = 1; // the smallest size of a shrink, from `settings.capacity`
+  std::uint64_t least_extent = 1; // the smallest size of a shrink, from `settings.capacity`
 
   alignas(cpu::cache_line) small_lock<Threads> grow_lock; // for the creation of successors
   small_lock<Threads> shape_lock;                         // one snapshot, reserve or shrink_to_fit at a time

@@ -169,7 +169,7 @@ template <class Table> bool begin_with(Table& t, typename Table::generation_type
   if (t.settings.chunk_bins == 0) t.settings.chunk_bins = 1;
   if (t.settings.move_bins == 0) t.settings.move_bins = 1;
   if (first == nullptr) return false;
-  t.floor_extent = first->extent();
+  t.least_extent = first->extent();
   t.root.store(first, sync::relaxed); // relaxed: the table is not shared yet
   if (Table::threads::is_shared && !t.home) return false;
   if (t.settings.growth == Table::growth::fixed && !t.places.open(t.settings.capacity)) return false;

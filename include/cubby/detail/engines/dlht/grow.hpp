@@ -93,7 +93,7 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   const std::uint64_t every = at.bin_count < 1024 ? 16 : 1024;
   // relaxed: rations, nothing else
   if (t.ticks.fetch_add(1, sync::relaxed) % every != 0) return;
-  const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.floor_extent;
+  const bool divisible = at.bin_count % 2 == 0 && at.bin_count / 2 >= t.least_extent;
   if (!divisible || next_index(at) != nullptr) return;
   const std::uint64_t live = live_entries(t);
   if (static_cast<double>(live) >= low_mark * static_cast<double>(at.bin_count)) return;
@@ -157,7 +157,7 @@ template <class Policy, class Threads> bool shrink_to_fit(table<Policy, Threads>
     if (at.bin_count >= last) return true;
     last = at.bin_count;
     std::uint64_t least = bins_for(live_entries(t));
-    if (least < t.floor_extent) least = t.floor_extent;
+    if (least < t.least_extent) least = t.least_extent;
     std::uint64_t factor = 1;
     while (factor < most_sources && at.bin_count % (factor * 2) == 0 && at.bin_count / (factor * 2) >= least) {
       factor *= 2;

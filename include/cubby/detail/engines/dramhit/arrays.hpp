@@ -187,7 +187,7 @@ template <class Table> bool shrink_to_fit(Table& t) noexcept {
   lock_scope alone(t.shape_lock);
   if (t.settings.shrink == Table::shrink::never) return true;
   const std::uint64_t needed = lines_for(t, live_entries(t));
-  const std::uint64_t wanted = needed < t.floor_extent ? t.floor_extent : needed;
+  const std::uint64_t wanted = needed < t.least_extent ? t.least_extent : needed;
   // A shrink that would give back less than an eighth is not worth its moves.
   auto* const oldest = first_array(t);
   if (next_array(*oldest) == nullptr && oldest->lines <= wanted + wanted / 8) return true;
@@ -201,7 +201,7 @@ template <class Table> void after_erase(Table& t) noexcept {
   // relaxed: rations the looks only
   if (t.ticks.fetch_add(1, sync::relaxed) % between_looks != 0) return;
   auto* const oldest = first_array(t);
-  if (next_array(*oldest) != nullptr || oldest->lines / 2 < t.floor_extent) return;
+  if (next_array(*oldest) != nullptr || oldest->lines / 2 < t.least_extent) return;
   // An eighth of the slots: after halving, a quarter, and far from the mark for growing.
   if (live_entries(t) < oldest->slot_count() / 8) (void)make_next(t, *oldest, oldest->lines / 2);
 }
