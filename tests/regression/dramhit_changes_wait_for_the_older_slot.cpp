@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An insert stands still before it takes the free slot that it has read, while entries before that slot move. A change of its
 // key looks at the old array, misses it, and goes on to the next one. Then the insert takes its slot after all. The mover
-// carries the entry over and stands still between its new slot and its old one. The change meets the entry in the new place,
-// and once it is answered no thread may see what the old place still shows.
+// carries the entry over and stands still between its new slot and its old one. The change meets the entry in the new slot,
+// and once it is answered no thread may see what the old slot still shows.
 #include <optional>
 
 #include "engines.hpp"
