@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader needs a store-load fence between its announcement and its reads. Where the kernel has membarrier, the rare side pays for
-// it: `publish` is a plain store, and `all_threads` makes all running threads execute a fence. Elsewhere `publish_fenced` contains
-// the fence, and `this_thread` is a fence of the caller. Each domain (core/domain.hpp) uses one of the two ways.
+// A reader needs a store-load fence between its announcement and its reads. Where the kernel has membarrier, the thread that frees
+// memory pays for it, which is rare: `publish` is a plain store, and `all_threads` makes all running threads execute a fence.
+// Elsewhere `publish_fenced` contains the fence, and `this_thread` is a fence of the caller. Each domain (core/domain.hpp) uses one
+// of the two ways.
 #pragma once
 
 #include <cubby/detail/platform/sync.hpp>

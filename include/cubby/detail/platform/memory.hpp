@@ -62,8 +62,8 @@ inline void interleave(void* address, std::size_t bytes) noexcept {
   (void)syscall(__NR_mbind, address, bytes, policy_interleave, &mask, 64UL, 0U);
 }
 
-/// Maps all pages in one call: single page faults delay readers on other cores of a virtual machine (docs/performance.md,
-/// `bench_tails`). Older kernels refuse; then each page is mapped at its first use.
+/// Maps all pages in one call: single page faults delay readers on other cores of a virtual machine
+/// (docs/performance/relativistic.md, `bench_tails`). Older kernels refuse; then each page is mapped at its first use.
 inline void bring_in(void* address, std::size_t bytes) noexcept {
   constexpr int populate_write = 23; // MADV_POPULATE_WRITE, younger than some systems' headers
   (void)madvise(address, bytes, populate_write);

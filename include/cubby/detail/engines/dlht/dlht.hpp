@@ -19,7 +19,7 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// Words to words over a DLHT table. Every verb runs inside a pin; see contract.hpp for the contract.
+/// Maps words to words in a DLHT table (the contract is in contract/engine.hpp). Each verb runs inside a pin.
 template <slot_policy Policy, class Threads, bool Histograms = false> class dlht_engine {
 public:
   using policy = Policy;
@@ -36,7 +36,8 @@ public:
       .one_thread_only = !Threads::is_shared,
   };
 
-  /// Throws std::bad_alloc when the first index or the background thread cannot be had (without exceptions: `ok`).
+  /// Throws std::bad_alloc if there is no memory for the first index, or no background thread; without exceptions `ok`
+  /// is then false.
   dlht_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     ok_ = engines::dlht::open(table_);
     if (ok_) return;
@@ -52,12 +53,12 @@ public:
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] const Policy& slots() const noexcept { return table_.policy; }
 
-  /// Keeps alive what the table shows, until the returned object goes. Nests. One store in, one out.
+  /// Keeps alive what the table shows, until the returned object ends. Nests. It costs one store at each end.
   auto pin(thread_record& s) noexcept {
     if constexpr (Threads::is_shared) return thread_pin(s);
     else return engines::dlht::single_pin<Policy>(table_.bag);
   }
-  /// The calling thread's record; null when there is no memory for one.
+  /// The calling thread's record; null if there is no memory for one.
   thread_record* local_thread_record() noexcept {
     if constexpr (Threads::is_shared) return registry::local(*table_.home);
     else return &own_thread_record_;
@@ -98,9 +99,9 @@ public:
   void retire(thread_record& s, std::uint64_t word) {
     if constexpr (Policy::unique_words) table_.bag.add(s, word);
   }
-  /// At the table's end. From then on callers do all work.
+  /// Ends the worker, at the table's end. From then on callers do all work.
   void stop_worker() noexcept { table_.worker.stop(); }
-  /// As well, later: disposes of every retired word; whether there was one.
+  /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(thread_record& s) {
     table_.bag.collect();

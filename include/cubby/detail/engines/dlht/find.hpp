@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Get (section 3.2.1): read the header, the slots, the header again. Lock-free, no shared write, usually one line.
-// A find waits only for the transfer of its own bin.
+// Get (section 3.2.1): it reads the header, the slots, and the header again. It is lock-free, writes nothing shared,
+// and reads one line in most cases. A find waits only for the transfer of its own bin.
 #pragma once
 
 #include <cubby/detail/engines/dlht/table.hpp>
@@ -8,11 +8,12 @@
 
 namespace cubby::inline v0::detail::engines::dlht {
 
-/// What a look into one bin gave: an answer, or a reason to look again (`moved`: pass on first).
+/// The result of a look at one bin: an answer, or a reason to look again. After `moved` the caller first goes on to the
+/// next index.
 enum class look : std::uint8_t { answered, again, moved };
 
-/// The three primary slots under header `h`. Inline tables: without a branch for each, because which one holds the key
-/// is a coin toss to the predictor; and without a look at the slots' states, because of I1.
+/// Searches the three primary slots under header `h`. In inline tables it has no branch for each slot, because no
+/// branch predictor could tell which slot it is. It does not look at the slots' states, because of I1.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<Threads>& b, std::uint64_t h,
                                                const Probe& probe, std::uint64_t word) noexcept {
@@ -31,7 +32,8 @@ CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<T
     const unsigned in_0 = shows(0);
     const unsigned in_1 = shows(1);
     const unsigned in_2 = shows(2);
-    // One of the three, or two when the key has moved meanwhile: then the header has changed and the caller looks again.
+    // One slot shows the word, or two if the key has moved meanwhile. Then the header has changed, and the caller looks
+    // again.
     const unsigned number = (in_1 & ~in_2) + 2 * in_2;
     // [value] acquire: pairs with [fill-value]
     return {(in_0 | in_1 | in_2) != 0, b.slots[number].second.load(sync::acquire)};
@@ -103,7 +105,7 @@ CUBBY_ALWAYS_INLINE found_word find_at(const Policy& policy, located<Threads> he
   return find_moved(policy, here, probe, word);
 }
 
-/// What `find_word` leaves: a key of the side bin, a bin with link buckets, one that has moved, or one that has changed meanwhile.
+/// The rest of `find_word`: a key of the side bin, a bin with link buckets, one that has moved, or one that has changed meanwhile.
 template <class Policy, class Threads>
 CUBBY_OUTLINED found_word find_further(const table<Policy, Threads>& t, std::uint64_t hash,
                                        std::uint64_t word) noexcept {
@@ -111,8 +113,8 @@ CUBBY_OUTLINED found_word find_further(const table<Policy, Threads>& t, std::uin
   return find_at(t.policy, locate(t, probe), probe);
 }
 
-/// The find of inline tables, for a key in its bin's first line or in none: as few instructions as may be, without a
-/// branch for each slot.
+/// The find of inline tables, for a key that is in its bin's first line or absent. It has as few instructions as may
+/// be, and no branch for each slot.
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE found_word find_word(const table<Policy, Threads>& t, std::uint64_t hash,
                                          std::uint64_t word) noexcept {

@@ -10,7 +10,7 @@ namespace cubby::inline v0::detail::engines::dlht {
 /// A crowded bin makes a table no larger than so many times what its entries need, or the user has asked for.
 inline constexpr std::uint64_t most_times_for_crowds = 4;
 
-/// Fifteen entries have met in the bin and a sixteenth comes: doubles the table, so that bins part, as far as it may. `crowded`:
+/// For a sixteenth entry of a bin: doubles the table, as far as it may grow, so that the bin's entries are divided. `crowded`:
 /// no larger table is allowed, or none would help because this one is nearly empty.
 template <class Threads>
 insert_outcome plan_for_crowd(const index<Threads>& at, std::uint64_t live, std::uint64_t& bins) noexcept {
@@ -23,12 +23,13 @@ insert_outcome plan_for_crowd(const index<Threads>& at, std::uint64_t live, std:
   return insert_outcome::inserted;
 }
 
-/// What to do for want of space under header `h`: `inserted` means a successor of `bins` bins, for `why`.
+/// What to do if there is no space under header `h`. `inserted` means a successor of `bins` bins, for the reason `why`.
 template <class Policy, class Threads>
 insert_outcome plan_growth(const table<Policy, Threads>& t, const index<Threads>& at, std::uint64_t h,
                            std::uint64_t& bins, occasion& why) noexcept {
   const std::uint64_t live = live_entries(t);
-  // An insert whose bin has moved gives its slot up: the same size mends a bin whose slots are only being filled.
+  // An insert whose bin has moved gives its slot up. So a move to the same size helps a bin whose slots are only being
+  // filled.
   if (header::invalid(h) == 0 && header::present(h) != header::every_slot) {
     bins = at.bin_count;
     return insert_outcome::inserted;
@@ -60,7 +61,8 @@ CUBBY_NEVER_INLINE insert_outcome make_space(table<Policy, Threads>& t, index<Th
     std::uint64_t bins = 0;
     occasion why = occasion::load;
     insert_outcome planned = plan_growth(t, at, h, bins, why);
-    // Where no thread stands in the middle of it, one rebuild ends before another begins. In a `fixed` table all are rebuilds.
+    // If no thread stands still inside a rebuild, it ends before another one begins. In a `fixed` table all moves are
+    // rebuilds.
     const bool is_rebuild = bins == at.bin_count || t.settings.growth == growth_policy::fixed;
     if (is_rebuild && &at != first_index(t)) {
       move_rest(t);
@@ -101,8 +103,8 @@ CUBBY_NEVER_INLINE void shrink_if_empty(table<Policy, Threads>& t) noexcept {
   (void)make_next(t, at, at.bin_count / 2);                         // without memory the table stays as it is
 }
 
-/// The user has asked for `bins` bins of `at`, which has them already, maybe for the sake of a crowded bin. Every successor learns
-/// it too: it may have been made since the caller looked, with the older figure. One that is smaller notes its own size.
+/// The user has asked for `bins` bins of `at`, which has them already, perhaps because of a crowded bin. Each successor gets the
+/// figure, too: it may have been made since the caller looked, with the older one. A smaller successor notes its own size.
 template <class Policy, class Threads>
 void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bins) noexcept {
   lock_scope hold(t.grow_lock);
@@ -113,7 +115,7 @@ void note_asked(table<Policy, Threads>& t, index<Threads>& at, std::uint64_t bin
   }
 }
 
-/// What an erase does besides: after it has taken an entry out.
+/// The further work of an erase, after it has taken an entry out.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE void do_maintenance_of_erase(table<Policy, Threads>& t, thread_record& who) noexcept {
   if (t.places.is_bounded()) t.places.give(who.id());
@@ -142,7 +144,7 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
     if (t.settings.growth == growth_policy::fixed || bins > most_bins) return false;
     std::uint64_t factor = (bins + at.bin_count - 1) / at.bin_count;
     if (Policy::mapping == bin_mapping::modulo) factor = std::bit_ceil(factor); // scan.hpp, `share`, counts on it
-    // What another thread has just made may be smaller: then we look again.
+    // What another thread has just made may be smaller. Then the loop looks again.
     if (make_next(t, at, at.bin_count * factor) == nullptr) return false;
   }
 }
@@ -179,7 +181,7 @@ CUBBY_NEVER_INLINE attempt find_place(table<Policy, Threads>& t, const thread_re
   return a.b->head.load(sync::acquire) == h ? attempt::no_place : attempt::again;
 }
 
-/// Has the insert end without an entry: the place that it may have goes back.
+/// Ends the insert without an entry, and gives back the place that it may have.
 template <class Policy, class Threads>
 inserted_word give_up(table<Policy, Threads>& t, const thread_record& who, const new_entry<Threads>& a,
                       inserted_word out) noexcept {
@@ -188,8 +190,8 @@ inserted_word give_up(table<Policy, Threads>& t, const thread_record& who, const
   return out;
 }
 
-/// What an insert that has waited as `wait` says does when its bin has neither space nor place. `again`: it looks again; `wait`:
-/// after a pause; `ended`: `why` says why.
+/// What an insert does if its bin has no space or the table no place, after it has waited as `wait` says. `again`: it looks
+/// again. `wait`: it looks again after a pause. `ended`: `why` is the reason.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE attempt help(table<Policy, Threads>& t, const thread_record& who, const word_probe& probe,
                                 new_entry<Threads>& a, std::uint64_t h, attempt how, insert_outcome& why,
@@ -239,7 +241,7 @@ inserted_word insert(table<Policy, Threads>& t, thread_record& who, const Probe&
   }
 }
 
-/// What `insert_word` leaves.
+/// The rest of `insert_word`.
 template <class Policy, class Threads>
 CUBBY_OUTLINED inserted_word insert_further(table<Policy, Threads>& t, thread_record& who, std::uint64_t hash,
                                             std::uint64_t word, std::uint64_t value) noexcept {

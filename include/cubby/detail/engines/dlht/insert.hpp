@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Insert (section 3.2.2): reserve a slot in the header, fill it, make it valid in the header; uniqueness because both
-// swaps fail when anything in the bin has changed since the search. Beyond the paper, inline tables fill in the key
-// hidden and show the entry last, with one 16-byte swap: README.md, "What we changed", says which race that closes.
+// Insert (section 3.2.2): reserve a slot in the header, fill it, make it valid in the header. A key stays unique
+// because both swaps fail if anything in the bin has changed since the search. Beyond the paper, inline tables fill in
+// the key hidden and show the entry last, with one 16-byte swap: README.md, "What we changed", says which race that
+// closes.
 #pragma once
 
 #include <cubby/detail/engines/dlht/find.hpp>
@@ -10,7 +11,8 @@ namespace cubby::inline v0::detail::engines::dlht {
 
 enum class attempt : std::uint8_t { ended, again, wait, no_space, no_place };
 
-/// How a key stands in a bin: absent; here (an entry, or hidden in a shadow entry); or about to be shown by an insert.
+/// The state of a key in a bin: absent; here (an entry, or hidden in a shadow entry); or about to be shown by an
+/// insert.
 enum class presence : std::uint8_t { absent, here, hidden };
 struct present_key {
   presence how = presence::absent;
@@ -18,8 +20,8 @@ struct present_key {
   unsigned reusable = bin_slots; ///< a slot whose entry is erased, met on the way; only when absent
 };
 
-/// What one slot that is valid or shadow says of a key, inline tables. The value is read before the key, so that the
-/// step from (mark, key) to (key, value) is seen in one of its two forms.
+/// What one slot that is valid or shadow says about a key, in inline tables. The value is read before the key, so that
+/// the step from (mark, key) to (key, value) is seen in one of its two forms.
 template <class Threads>
 CUBBY_ALWAYS_INLINE presence presence_in(const slot<Threads>& s, std::uint64_t word, std::uint64_t& value,
                                          bool& reusable) noexcept {
@@ -34,7 +36,8 @@ CUBBY_ALWAYS_INLINE presence presence_in(const slot<Threads>& s, std::uint64_t w
   return key == pending ? presence::hidden : presence::here;
 }
 
-/// The same in record tables: the key first, because a value beside a cleared key may be a record long gone.
+/// The same in record tables. It reads the key first, because a value beside a cleared key may be a record that was
+/// freed.
 template <class Policy, class Threads, class Probe>
 CUBBY_ALWAYS_INLINE presence presence_in(const Policy& policy, const slot<Threads>& s, const Probe& probe,
                                          std::uint64_t word, std::uint64_t& value, bool& reusable) noexcept {
@@ -77,8 +80,8 @@ template <class Threads> CUBBY_ALWAYS_INLINE bool may_show(const slot<Threads>& 
   return key - pending <= 1; // pending, or owned: an insert, or the commit of a reservation, is about to show its key
 }
 
-/// A slot in the first line of a bin that an insert may take, or null, and the header that says it is being filled. `step` makes that one valid
-/// when it is added.
+/// A slot in the first line of a bin that an insert may take, or null, and the header that says it is being filled. If `step` is
+/// added to that header, it says that the slot is valid.
 template <class Threads> struct first_line_slot {
   slot<Threads>* where = nullptr;
   std::uint64_t filling = 0;
@@ -120,7 +123,8 @@ template <class Threads> bool chain_bucket(index<Threads>& at, bin<Threads>& b, 
     // acquire on failure: pairs with [chain]
     if (b.links.compare_exchange(links, links | (taken << shift), sync::release, sync::acquire)) return true;
     if (((links >> shift) & low_half) == 0) continue; // the other half was chained meanwhile
-    // Another thread chained this bucket: give ours back if it still is the last one taken, else it stays unused.
+    // Another thread has chained this bucket. The new one is given back if it still is the last one taken, else it
+    // stays unused.
     std::uint64_t end = taken - 1 + count;
     // relaxed: numbers only
     (void)at.links_used.compare_exchange(end, taken - 1, sync::relaxed, sync::relaxed);
@@ -151,8 +155,8 @@ template <class Threads> struct new_entry {
   bool shown = false;  // inserted_word::shown
 };
 
-/// Fills a slot that is ours. Both stores release: a reader that sees either word also sees the change of the header
-/// that gave us the slot, and looks again.
+/// Fills the slot that this insert has reserved. Both stores release: a reader that sees either word also sees the
+/// change of the header that reserved the slot, and looks again.
 template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE void fill(slot<Threads>& s, const new_entry<Threads>& a) noexcept {
   const std::uint64_t mark = a.final == slot_state::shadow ? owned : pending;
@@ -181,8 +185,8 @@ template <class Threads> void withdraw(bin<Threads>& b, slot<Threads>& s, unsign
   }
 }
 
-/// Shows a hidden entry that is ours, wherever transfers have taken it: `s` of `a.b` is where it was put. No other thread
-/// ever shows it, so as long as it is hidden its slot cannot be reused under us.
+/// Shows the hidden entry of this insert, in the index to which transfers have moved it. It was put into `s` of `a.b`. No
+/// other thread shows it, so its slot is not reused while it is hidden.
 template <class Policy, class Threads>
 CUBBY_NEVER_INLINE void show_moved(const word_probe& probe, const new_entry<Threads>& a) noexcept {
   index<Threads>* at = a.at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Put and Delete (sections 3.2.3, 3.2.4) as one read-modify-write: find the entry, ask what to do, do it with one
-// 16-byte compare-and-swap on the slot. By invariant I1 a swap that succeeds met the live entry, so nothing needs a
-// second look. An erase clears the key, which frees the slot, and returns the very value that left.
+// 16-byte compare-and-swap on the slot. By invariant I1 a swap that succeeds has changed the live entry, so no second
+// look is needed. An erase clears the key, which frees the slot, and returns the very value that left.
 #pragma once
 
 #include <cubby/detail/engines/dlht/find.hpp>
@@ -47,7 +47,7 @@ CUBBY_ALWAYS_INLINE seen_slot<Threads> search_valid(const index<Threads>& at, bi
   return search(at, b, mask, word, matches);
 }
 
-/// `mutate` within one bin whose header `h` was read; true when it ended.
+/// `mutate` in one bin whose header `h` was read; true if it has ended.
 template <bool Inline, class Threads, class Matches, class F>
 bool mutate_here(const index<Threads>& at, bin<Threads>& b, std::uint64_t h, std::uint64_t word, Matches matches, F& f,
                  mutated& out) {
@@ -97,7 +97,7 @@ mutated mutate_if(table<Policy, Threads>& t, const thread_record& who, const wor
   return out;
 }
 
-/// What `mutate_word` leaves.
+/// The rest of `mutate_word`.
 template <class Policy, class Threads, class F>
 CUBBY_OUTLINED mutated mutate_further(table<Policy, Threads>& t, const thread_record& who, std::uint64_t hash,
                                       std::uint64_t word, F f) noexcept(noexcept(f(word))) {

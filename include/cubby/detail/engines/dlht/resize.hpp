@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growing, shrinking and rebuilding (section 3.2.5 and beyond): a thread that creates the successor, who moves what, and when
-// the old index is let go. Each index knows its own successor, so a straggler in A finds its way over B to C however
-// late it is. Policies: cooperative (the paper), incremental (bounded work for each insert), background.
+// Growing, shrinking and rebuilding (section 3.2.5 and beyond): which thread creates the successor, which threads move what,
+// and when the old index is freed. Each index has its own successor. So a thread that is late in index A goes over B to C.
+// Policies: cooperative (the paper), incremental (bounded work for each insert), background.
 #pragma once
 
 #include <cubby/detail/engines/dlht/transfer.hpp>
@@ -53,7 +53,7 @@ template <class Threads> bool is_loaded(const index<Threads>& at, std::uint64_t 
   return each * each * each * each * static_cast<double>(at.bin_count) >= 24 * static_cast<double>(at.link_count);
 }
 
-/// Why there is to be another index: for the entries or by the user's wish; for a bin that is too full; for a snapshot.
+/// The reason for another index: the number of entries or the user's wish, a bin that is too full, or a snapshot.
 enum class occasion : std::uint8_t { load, crowd, snapshot };
 
 /// `crowd_entries` of the successor of `at`.
@@ -100,7 +100,8 @@ std::uint64_t further_factor(const table<Policy, Threads>& t, const index<Thread
 
 enum class move_result : std::uint8_t { moved, busy, no_memory };
 
-/// The unit's bins over there are empty and ours: counts them as moved on. True, so that the caller remembers.
+/// The unit's bins in the successor are empty and belong to this thread: counts them as moved on. True, for the caller
+/// to note.
 template <class Threads> bool pass_unit_on(index<Threads>& to, const bin_range& targets) noexcept {
   finish_bins(to, targets, bin_state::done_transfer);
   add_done(to, targets.count);
@@ -117,7 +118,8 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
   unit_contents<Threads> load;
   list_unit(t.policy, at, sources, load);
   bool passed_one = false;
-  // Not while bins are held: the root's step takes a lock that `histogram` may hold while it waits for these bins.
+  // Not while this thread holds bins: the step of the root takes a lock that `histogram` may hold while it waits for
+  // these bins.
   const auto release_sources = [&](std::uint64_t state) {
     finish_bins(at, sources, state);
     if (passed_one) advance_root(t);
@@ -136,7 +138,7 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
       release_sources(bin_state::done_transfer);
       return move_result::moved;
     }
-    // No space there: the unit goes further.
+    // No space there: the unit moves to a later index.
     const occasion why = to->bin_count < at.bin_count ? occasion::crowd : occasion::load;
     index<Threads>* const further = make_next(t, *to, to->bin_count * further_factor(t, at, *to), why);
     if (further == nullptr) {

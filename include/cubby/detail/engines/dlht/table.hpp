@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a DLHT table, and what every verb does first: find the bin, pass on when it has moved.
-// Plain struct; verbs are free functions in the files beside this one.
+// The state of a DLHT table, and what every verb does first: it finds the bin, and goes on to the next index if the bin
+// has moved. The state is a plain struct; the verbs are free functions in the files beside this one.
 #pragma once
 
 #include <bit>
@@ -63,7 +63,7 @@ CUBBY_NEVER_INLINE void thaw(const index<Threads>& at, bin<Threads>& b, std::uin
   (void)b.head.compare_exchange(h, header::with_state(h, bin_state::no_transfer), sync::acq_rel, sync::relaxed);
 }
 
-/// What an update does with a header that is not `no_transfer`: afterwards it looks again, perhaps one index further.
+/// What an update does with a header that is not `no_transfer`. Afterwards it looks again, perhaps in the next index.
 template <class Threads>
 CUBBY_NEVER_INLINE void pass_on(index<Threads>*& at, bin<Threads>& b, std::uint64_t h) noexcept {
   const std::uint64_t state = header::state_of(h);

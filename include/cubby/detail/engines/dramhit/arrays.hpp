@@ -37,7 +37,7 @@ template <class Array> CUBBY_ALWAYS_INLINE Array* next_array(const Array& a) noe
   return generations::next_of(a);
 }
 
-/// Everything from the array before has arrived in this one.
+/// All entries of the previous array are in this one.
 template <class Table> void becomes_first(Table&, typename Table::array_type& a) noexcept {
   a.arriving.store(0, sync::relaxed); // relaxed: see is_reserved_for_moves
 }
@@ -49,13 +49,13 @@ template <class Table> std::uint64_t live_entries(const Table& t) noexcept {
   return came < gone ? 0 : static_cast<std::uint64_t>(came - gone);
 }
 
-/// Slots of `a` that are in use or spoken for by what still has to move here.
+/// Slots of `a` that are in use, or reserved for what still has to move here.
 template <class Table>
 std::uint64_t used_slots(const Table& t, const typename Table::array_type& a) noexcept {
   const std::int64_t used = t.claims.total() - a.base;
   return used < 0 ? 0 : static_cast<std::uint64_t>(used);
 }
-/// Those that the dead take.
+/// The dead slots among them.
 template <class Table>
 std::uint64_t dead_slots(const Table& t, const typename Table::array_type& a) noexcept {
   const std::uint64_t live = live_entries(t);
@@ -63,18 +63,18 @@ std::uint64_t dead_slots(const Table& t, const typename Table::array_type& a) no
   return used > live ? used - live : 0;
 }
 
-/// Live and dead together past this mark: time for the next array.
+/// If live and dead slots together pass this mark, the next array is made.
 template <class Table> bool is_crowded(const Table& t, const typename Table::array_type& a) noexcept {
   return used_slots(t, a) > a.slot_count() - a.slot_count() / 5;
 }
-/// Users stay out of an array to which entries still move before what has to move there could miss a slot.
+/// Users' inserts leave an array to which entries still move, so that each entry that has to move there finds a slot.
 template <class Table> bool is_reserved_for_moves(const Table& t, const typename Table::array_type& a) noexcept {
   // relaxed: a stale 1 sends an insert one array further than it need be
   if (a.arriving.load(sync::relaxed) == 0) return false;
   const std::uint64_t margin = a.slot_count() / 8 < 16 ? 16 : a.slot_count() / 8;
   return used_slots(t, a) + margin >= a.slot_count();
 }
-/// What an insert takes in `a` has to move to every array behind it, so none of them may be short of space either.
+/// An entry that is inserted in `a` has to move to each later array, so none of them may lack space either.
 template <class Table> bool has_space_behind(const Table& t, const typename Table::array_type& a) noexcept {
   for (const auto* at = &a; at != nullptr; at = next_array(*at))
     if (is_reserved_for_moves(t, *at)) return false;
@@ -86,7 +86,7 @@ CUBBY_ALWAYS_INLINE void give_place_back(Table& t, std::uint64_t thread_record_i
   if (has_place && t.places.is_bounded()) [[unlikely]]
     t.places.give(thread_record_id);
 }
-/// An entry has gone: in a `fixed` table another thread may have its place.
+/// An entry was erased: in a `fixed` table another thread may take its place.
 template <class Table> CUBBY_ALWAYS_INLINE void count_erase(Table& t, std::uint64_t thread_record_id) noexcept {
   t.erases.add(thread_record_id, 1);
   if (t.places.is_bounded()) [[unlikely]]
@@ -110,7 +110,7 @@ template <class Table>
 typename Table::array_type* make_next(Table& t, typename Table::array_type& a, std::uint64_t lines) noexcept {
   using array = typename Table::array_type;
   return generations::create_next(t, a, [&]() -> array* {
-    // Others may have inserted since the caller took the measure for a smaller one.
+    // Other threads may have inserted since the caller has computed the size of a smaller one.
     const std::uint64_t needed = lines_for(t, live_entries(t));
     array* const made = make_successor(t, a, lines < a.lines && lines < needed ? needed : lines);
     if (made == nullptr) return nullptr;
@@ -123,7 +123,8 @@ typename Table::array_type* make_next(Table& t, typename Table::array_type& a, s
 /// What keeps an insert from going on; `nothing`: it may look at its array again.
 enum class lack : std::uint8_t { nothing, space, memory };
 /// Where an insert goes on that may not, or cannot, take a slot of an array. Without a `next` one, `of` says what is missing.
-/// Both ways to get it are out of line: each word more that an insert keeps costs those that need none of this.
+/// The functions that get it are not inlined: each further word that an insert keeps costs the inserts that need none of
+/// this.
 template <class Array> struct way_on {
   Array* next = nullptr;
   lack of = lack::space;

@@ -7,8 +7,8 @@
 
 namespace cubby::inline v0::detail::engines::dramhit {
 
-/// A live word into the first free slot of its chain, in `a` or further on. No other thread can insert its key meanwhile:
-/// every thread finds it where it comes from.
+/// Stores a live word in the first free slot of its chain, in `a` or a later array. No other thread can insert its key
+/// meanwhile, because all find it in its old slot.
 template <slot_policy Policy>
 void store_moved(table<Policy>& t, word_array* a, const word_probe& p, std::uint64_t value) noexcept {
   sync::backoff wait;
@@ -25,9 +25,9 @@ void store_moved(table<Policy>& t, word_array* a, const word_probe& p, std::uint
     }
     word_array* further = next_array(*a);
     if (further == nullptr) further = make_next(t, *a, a->lines * growth_factor(a->lines, t.settings));
-    // Without memory: a slot has been kept for this word in the side region (J5), and in the main region by
-    // is_reserved_for_moves, unless more inserts than its margin have overlooked each other. Then there is nothing but
-    // to wait until memory comes.
+    // Without memory: J5 has kept a slot for this word in the side region, and is_reserved_for_moves in the main
+    // region, unless more concurrent inserts than its margin did not count each other. Then the only way is to wait for
+    // memory.
     if (further == nullptr) wait.pause();
     else a = further;
   }

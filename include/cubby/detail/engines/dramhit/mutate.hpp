@@ -44,7 +44,7 @@ CUBBY_ALWAYS_INLINE in_line mutate_in_line(table<Policy>& t, const thread_record
   out = {true, wanted.what, value};
   return carry_out(t, who, line[number], word, value, wanted) ? in_line::done : in_line::contended;
 }
-/// It lies in its home line, as most do: no search.
+/// It lies in its home line, as most entries do, so no search is needed.
 template <class Policy, class F>
 CUBBY_ALWAYS_INLINE bool mutate_at_home(table<Policy>& t, const thread_record& who, const word_probe& p, F& f,
                                         mutated& out) {
@@ -104,10 +104,10 @@ CUBBY_ALWAYS_INLINE bool change(table<Policy>& t, const thread_record& who, tupl
   return true;
 }
 
-/// J6, T6: for a thread that is about to change an entry of `a` that it has not met where its search began. Behind its look at an
-/// array an insert may still have taken the free slot that it had read before, and the entry may be on its way from there.
-/// Only the root is moved from: a thread that has met the entry reads as the root the array that it came from, or a later one when that
-/// is done with. So it is enough to look there; of older arrays a pin may keep any number.
+/// J6, T6: for a thread that is about to change an entry of `a`, and has not met it in the array where its search began. After its
+/// look at an older array, an insert may still have taken a free slot there, and the entry may be moving from there. Entries move
+/// only from the root. So a thread that has met the entry reads as the root the array from which the entry came, or a later one. It
+/// is enough to look there; a pin may keep any number of older arrays.
 template <class Policy, class Probe>
 CUBBY_NEVER_INLINE void wait_for_older_place(const table<Policy>& t, const array<layout_of<Policy>>& root,
                                              const array<layout_of<Policy>>& a, const Probe& p) noexcept {

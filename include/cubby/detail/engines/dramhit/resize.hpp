@@ -19,7 +19,7 @@ template <class Policy> constexpr std::uint64_t side_lines_for(std::uint64_t lin
   return 1 + (share < due / 2 ? due / 2 : share);
 }
 
-/// An array with every slot empty, or null when there is no memory.
+/// An array with every slot empty; null without memory.
 template <class Policy>
 array<layout_of<Policy>>* make_array(std::uint64_t lines, std::uint64_t side_due = 0) noexcept {
   using made_type = array<layout_of<Policy>>;
@@ -37,14 +37,15 @@ array<layout_of<Policy>>* make_array(std::uint64_t lines, std::uint64_t side_due
     delete made;
     return nullptr;
   }
-  // Zero bytes are empty slots, so the mapping is used as it comes. Pages of a large array arrive at first use.
+  // Zero bytes are empty slots, so the mapping is used as it comes. The pages of a large array are mapped at their
+  // first use.
   made->slots = reinterpret_cast<typename made_type::slot_type*>(made->pages.address);
   if constexpr (!tuple_policy<Policy>) made->cells = reinterpret_cast<cell*>(made->pages.address + slot_bytes);
   return made;
 }
 
 /// Lines in which `entries` take three slots of four: the paper's larger load, 1.1 lines a find. No array is smaller than
-/// `fewest_slots`, so that a few threads that overlook each other's inserts do not fill one up.
+/// `fewest_slots`, so that a few concurrent inserts, which do not count each other, cannot fill it.
 template <class Layout> constexpr std::uint64_t lines_for(std::uint64_t entries) noexcept {
   constexpr std::uint64_t in_line = array<Layout>::in_line;
   const std::uint64_t groups = entries / 3 + (entries % 3 != 0 ? 1 : 0);

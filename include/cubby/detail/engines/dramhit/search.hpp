@@ -37,7 +37,7 @@ CUBBY_NEVER_INLINE inline bool is_carried(const word_array& a, const slot& s, st
 }
 
 /// Both words of a slot, as they once stood together or as J3 has it. An empty slot may be taken between the two loads,
-/// and the value of the thread that took it must not be held for a mark.
+/// and the value of the thread that took it must not be taken for a mark.
 CUBBY_ALWAYS_INLINE sync::two_words words_of(const slot& s, std::uint64_t key) noexcept {
   for (;;) {
     // [look-value] acquire: pairs with [entry]
