@@ -18,6 +18,7 @@ RULES = [
     layers.check_support,
     names.check_public_names,
     evidence.check_engines,
+    evidence.check_contract,
     evidence.check_matrix,
     evidence.check_cells,
     sizes.check_file_sizes,

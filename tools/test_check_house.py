@@ -327,6 +327,12 @@ class Evidence(House):
         self.catches("engines", {**pages, "docs/guarantees.md": MD_SPDX + "`dlht`, not the reference\n"})
         self.catches("engines", {**pages, "README.md": MD_SPDX + "nothing\n"}, count=2)
 
+    def test_the_contract_names_no_engine(self):
+        pages = {"README.md": MD_SPDX + "`dlht` `reference`\n", "tests/engine_list.hpp": self.LIST}
+        self.passes({**pages, "include/cubby/detail/core/contract/x.hpp": header("// A reference to DLHT, section 3.")})
+        for line in ("// Only in `dlht`.", "using other = cubby::reference;"):
+            self.catches("engines", {**pages, "include/cubby/detail/core/contract/x.hpp": header(line)})
+
     def test_the_matrix_names_every_test(self):
         page = MD_SPDX + "[find](unit/find.cpp), [all](compile/)\n"
         tree = {"tests/unit/find.cpp": SPDX, "tests/compile/one.cpp": SPDX}

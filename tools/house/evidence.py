@@ -8,6 +8,7 @@ from .tree import Finding
 
 LIST = "tests/engine_list.hpp"
 LINE = re.compile(r"^  X\((\w+),", re.MULTILINE)
+CONTRACT = "include/cubby/detail/core/contract"
 PAGES = ("README.md", "docs/guarantees.md", "docs/proof.md", "docs/writing-an-engine.md")
 MATRIX = "tests/README.md"
 LINK = re.compile(r"\]\(([^)#\s]+)\)")
@@ -21,6 +22,17 @@ def check_engines(tree):
         for page in PAGES:
             if page in texts and f"`{engine}`" not in texts[page]:
                 yield Finding("engines", page, 1, f"does not name `{engine}`, an engine of {LIST}")
+
+
+def check_contract(tree):
+    """The contract names no engine: what is true of one engine alone stands in that engine's folder."""
+    engines = LINE.findall(next((source.text for source in tree.sources if source.path == LIST), ""))
+    named = re.compile(rf"(?:`|\bcubby::)({'|'.join(engines) or '(?!)'})\b")
+    for source in tree.sources:
+        for number, line in enumerate(source.lines if source.path.startswith(CONTRACT) else [], 1):
+            match = named.search(line)
+            if match:
+                yield Finding("engines", source.path, number, f"the contract names `{match.group(1)}`, an engine of {LIST}")
 
 
 def check_matrix(tree):

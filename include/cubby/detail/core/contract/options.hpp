@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of every table. An engine's own options derive from them: `cubby::dlht::options{{.capacity = 1000}, {.move_bins =
-// 16}}`. A table's `options_type` is the type of its engine's options.
+// The options of every table. An engine's own options derive from them: `options{{.capacity = 1000}, {.move_bins = 16}}`. A
+// table's `options_type` is the type of its engine's options.
 #pragma once
 
 #include <concepts>
@@ -9,8 +9,7 @@
 
 namespace cubby::inline v0 {
 
-/// Which threads move the entries when a table grows or shrinks. In `partitioned` all policies but `fixed` are the same: the writer
-/// of a partition moves its entries.
+/// Which threads move the entries when a table grows or shrinks. An engine whose writes are delegated has one policy beside `fixed`.
 enum class growth_policy : std::uint8_t {
   cooperative, ///< each thread that needs space moves chunks until none is left (DLHT section 3.2.5)
   /// Each write moves a bounded share of the entries first; in some engines only inserts and erases do. The engine's options set the
@@ -24,7 +23,7 @@ enum class growth_policy : std::uint8_t {
 enum class shrink_policy : std::uint8_t {
   never,    ///< `shrink_to_fit` keeps the size, and only frees retired memory
   manual,   ///< only when `shrink_to_fit` or `clear_and_release` is called
-  automatic ///< also when erases leave the table nearly empty; in `partitioned` the same as `manual`
+  automatic ///< also when erases leave the table nearly empty; where writes are delegated the same as `manual`
 };
 
 /// The options of a table. The defaults suit most programs; `docs/performance.md` has the measurements.

@@ -16,7 +16,8 @@ struct partition_tuning {
   std::uint32_t growth_factor = 0; ///< 0 or 1: 8, 4 or 2 by size; else 2 to 64
 };
 /// `cubby::partitioned::options{{.capacity = 1000}, {.partitions = 4, .owners = 2}}`. With `growth_policy::fixed` the table
-/// refuses new keys at its capacity. With every other policy the writer of a crowded partition copies it to a larger array.
+/// refuses new keys at its capacity. With every other policy the writer of a crowded partition copies it to a larger array. A table
+/// shrinks only when it is told to: `shrink_policy::automatic` means the same as `manual`.
 struct options : cubby::options, partition_tuning {};
 
 } // namespace cubby::inline v0::detail::engines::partitioned
