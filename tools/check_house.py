@@ -17,6 +17,7 @@ RULES = [
     layers.check_platform_seam,
     layers.check_support,
     names.check_public_names,
+    names.check_public_headers,
     evidence.check_engines,
     evidence.check_contract,
     evidence.check_matrix,

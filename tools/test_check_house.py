@@ -16,7 +16,7 @@ UNFINISHED = "TO" + "DO"
 
 
 def header(*lines):
-    return SPDX + "#pragma once\n" + "\n".join(lines) + "\n"
+    return SPDX + "/// @file\n#pragma once\n" + "\n".join(lines) + "\n"
 
 
 class House(unittest.TestCase):
@@ -55,6 +55,11 @@ class Names(House):
                 "include/cubby/map.hpp": header("namespace cubby::inline v0 {", "", "class map;", line, "",
                                                 "} // namespace cubby::inline v0"),
             })
+
+    def test_public_header_without_a_comment_for_a_generator(self):
+        for text in (SPDX + "#pragma once\n", SPDX + "// The map.\n#pragma once\n"):
+            self.catches("names", {"include/cubby/map.hpp": text})
+            self.passes({"include/cubby/detail/core/map.hpp": text})
 
     def test_name_of_the_page_that_no_header_declares(self):
         self.catches("names", self.PAGE)
@@ -244,7 +249,7 @@ class Orders(House):
         self.catches("orders", self.tree(*lines[:2], "", "", "", "", lines[2]))
 
     def test_relaxed_without_a_word(self):
-        self.catches("orders", self.tree("a.load(sync::relaxed);"))
+        self.catches("orders", self.tree("int x;", "", "a.load(sync::relaxed);"))
 
     def test_platform_defines_the_orders(self):
         self.passes({"include/cubby/detail/platform/sync.hpp": header("f(sync::acquire);", "f(sync::relaxed);")})

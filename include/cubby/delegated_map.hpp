@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::delegated_map<K, V>: any thread reads the map; one thread at a time writes to each partition (DRAMHiT-P, sections 3.2 to
-// 3.4). A write is a message that a handle sends. It answers `done` (sent) or `full`. All threads, the sender included, see its
-// effect at the latest when `flush` of that handle has returned. Verbs that report the old entry (insert, assign, update,
-// extract, ...) do not exist here, because they would need an answer. Experimental: nobody has measured it on many cores.
+/// @file
+/// cubby::delegated_map<K, V>: any thread reads the map; one thread at a time writes to each partition (DRAMHiT-P, sections 3.2 to
+/// 3.4). A write is a message that a handle sends. It answers `done` (sent) or `full`. All threads, the sender included, see its
+/// effect at the latest when `flush` of that handle has returned. Verbs that report the old entry (insert, assign, update,
+/// extract, ...) do not exist here, because they would need an answer. Experimental: nobody has measured it on many cores.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::durable_map and cubby::durable_set: tables in a file, which survive the end of their process, and with `survive::power_cut` that of the
-// machine as well (docs/durability.md, docs/format.md). The paper: IcebergHT, SIGMOD 2023, section 6.
+/// @file
+/// cubby::durable_map and cubby::durable_set: tables in a file, which survive the end of their process, and with `survive::power_cut` that of the
+/// machine as well (docs/durability.md, docs/format.md). The paper: IcebergHT, SIGMOD 2023, section 6.
 #pragma once
 
 #include <cubby/detail/api/durable_api.hpp>

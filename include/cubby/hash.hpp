@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash without a table: `cubby::hash<K>`, and the mixer behind it for your own hashes.
+/// @file
+/// The hash without a table: `cubby::hash<K>`, and the mixer behind it for your own hashes.
 #pragma once
 
 #include <cubby/detail/core/hash.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::options, which every table takes; the policies of growth and shrinking; and random_seed.
+/// @file
+/// cubby::options, which every table takes; the policies of growth and shrinking; and random_seed.
 #pragma once
 
 #include <cubby/detail/core/contract/options.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines (DRAMHiT section 3.1): requests that are answered later, in any order, each with the tag of its caller. A ring holds
-// the pending requests. The line of a request is prefetched when the request comes in, and read when a window of other requests
-// has come behind it. That gives more throughput and more latency. `execute` keeps the order; `find` answers at once.
+/// @file
+/// Pipelines (DRAMHiT section 3.1): requests that are answered later, in any order, each with the tag of its caller. A ring holds
+/// the pending requests. The line of a request is prefetched when the request comes in, and read when a window of other requests
+/// has come behind it. That gives more throughput and more latency. `execute` keeps the order; `find` answers at once.
 #pragma once
 
 #include <concepts>

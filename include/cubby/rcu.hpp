@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read-copy-update without a table, for your own data structures: read sections, `synchronize`, grace periods, and a bag into
-// which a writer retires the objects that it has unlinked.
+/// @file
+/// Read-copy-update without a table, for your own data structures: read sections, `synchronize`, grace periods, and a bag into
+/// which a writer retires the objects that it has unlinked.
 #pragma once
 
 #include <cubby/detail/core/epoch.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::relativistic: an engine whose lookups never wait, also while the table grows or shrinks.
-// The paper: Triplett, McKenney and Walpole, USENIX ATC 2011.
+/// @file
+/// cubby::relativistic: an engine whose lookups never wait, also while the table grows or shrinks.
+/// The paper: Triplett, McKenney and Walpole, USENIX ATC 2011.
 #pragma once
 
 #include <cubby/detail/engines/relativistic/relativistic.hpp>

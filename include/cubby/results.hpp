@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of operations: outcome, change, computed, request and reply, table_stats, and the exceptions.
+/// @file
+/// The results of operations: outcome, change, computed, request and reply, table_stats, and the exceptions.
 #pragma once
 
 #include <cubby/detail/api/outcome.hpp>

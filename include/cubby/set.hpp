@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubby::set<K>: a concurrent set. Any number of threads may call any verb at the same time. No thread registers.
-// The verbs are in set_api.hpp and table_api.hpp. The key type chooses the storage mode: keys of at most 8 bytes lie in the
-// table, all others in records, whose memory comes from the allocator (see `storage_mode`).
+/// @file
+/// cubby::set<K>: a concurrent set. Any number of threads may call any verb at the same time. No thread registers.
+/// The verbs are in set_api.hpp and table_api.hpp. The key type chooses the storage mode: keys of at most 8 bytes lie in the
+/// table, all others in records, whose memory comes from the allocator (see `storage_mode`).
 #pragma once
 
 #include <cubby/detail/api/ending.hpp>

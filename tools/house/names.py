@@ -70,3 +70,10 @@ def check_public_names(tree):
                 yield Finding("names", source.path, number, f"{name} is in namespace cubby and not in {PAGE}: declare it in cubby::detail")
     for name in sorted(known - seen):
         yield Finding("names", PAGE, 1, f"no header declares cubby::{name}")
+
+
+def check_public_headers(tree):
+    """A public header begins with a comment that a generator of documentation reads."""
+    for source in tree.cpp(LIBRARY):
+        if "/" not in source.path[len(LIBRARY):] and source.lines[1:2] != ["/// @file"]:
+            yield Finding("names", source.path, 2, "a public header has a comment `/// @file` behind its licence line")
