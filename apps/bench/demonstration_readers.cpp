@@ -53,9 +53,8 @@ chapter read_sections() {
   run.rounds = 3;
   return {"Read sections",
           "What it costs to enter and leave a read section around a single load: of the library, through the thread's "
-          "own thread record (rcu) and a thread record in hand (rcu-record), and of liburcu's flavours. urcu-qsbr has "
-          "no sections; it "
-          "reports a quiescent state after each load. limit is the load alone.",
+          "own thread record (rcu) and through a record that it has claimed (rcu-record), and of liburcu's flavours. "
+          "urcu-qsbr has no sections; it reports a quiescent state after each load. limit is the load alone.",
           run,
           {}};
 }

@@ -42,7 +42,7 @@ std::vector<migration<Coding>> migrations() {
              m.reserve(40);
            }},
           {"shrink", crowd<Coding>, [](map& m) { m.shrink_to_fit(); }},
-          {"photograph", nothing, [](map& m) { (void)m.snapshot(); }}};
+          {"snapshot", nothing, [](map& m) { (void)m.snapshot(); }}};
 }
 
 template <class Coding, class One>
@@ -166,14 +166,14 @@ TYPED_TEST(moves, past_a_scan_that_stands_still_at_any_step) {
 }
 
 /// A snapshot is of one moment: of two updates, one after the other, it never holds the second alone. The writer stands
-/// after j steps, the photographer after i; then the writer goes on.
+/// after j steps, the snapshot after i; then the writer goes on.
 template <class Coding>
 void expect_one_moment(std::uint64_t i, std::uint64_t j, bool& last) {
   typename Coding::map m(tiny_options());
   for (const std::uint64_t k : {1u, 10u}) ASSERT_TRUE(m.insert(k, Coding::encode(5)));
   std::uint64_t seen[2] = {0, 0};
   scheduler turns;
-  const auto photographer = turns.start([&] {
+  const auto taker = turns.start([&] {
     for (const auto& [k, v] : m.snapshot()) seen[k == 1 ? 0 : 1] = Coding::decode(v);
   });
   const auto writer = turns.start([&] {
@@ -182,7 +182,7 @@ void expect_one_moment(std::uint64_t i, std::uint64_t j, bool& last) {
     ASSERT_TRUE(m.assign(1, Coding::encode(7)));
   });
   turns.run(writer, j);
-  last = turns.run(photographer, i) == scheduler::stopped::finished;
+  last = turns.run(taker, i) == scheduler::stopped::finished;
   turns.run_until(writer, scheduler::never);
   ASSERT_TRUE(turns.finish_all());
   const std::uint64_t both = seen[0] * 10 + seen[1];

@@ -70,7 +70,7 @@ void stand_behind_a_word(cubby::growth_policy growth, unsigned words) {
   EXPECT_EQ(turns.run_until(changer, scheduler::never), scheduler::stopped::waiting) << "what has it replaced?";
   EXPECT_TRUE(ends_alone(turns, other)) << "another thread waits for the writer";
   EXPECT_GE(m.stats().growths, 1u);
-  EXPECT_TRUE(m.stats().migrating) << "the tuple in hand has not moved yet";
+  EXPECT_TRUE(m.stats().migrating) << "the tuple that is being written has not moved yet";
   EXPECT_FALSE(m.insert(1, tuple_value::of(0))) << "that the key is there needs no value";
   EXPECT_TRUE(ends_alone(turns, writer));
   EXPECT_TRUE(ends_alone(turns, reader));
@@ -199,7 +199,7 @@ TEST(tuples, that_end_a_chain_are_sealed_by_who_goes_on) {
   }
 }
 
-/// A mover stands with a tuple in hand: its value can be read, its key is there, and only a change of it waits.
+/// A mover stands while it moves a tuple: its value can be read, its key is there, and only a change of it waits.
 TEST(tuples, that_are_being_moved_can_be_read) {
   for (std::uint64_t key = 0; key < keys_before; ++key) {
     map m(tiny_options());
@@ -212,7 +212,7 @@ TEST(tuples, that_are_being_moved_can_be_read) {
       const auto changer = turns.start([&] { (void)m.erase_if(key, [](const auto&) { return false; }); });
       waits = turns.run_until(changer, scheduler::never) == scheduler::stopped::waiting;
     }
-    ASSERT_TRUE(waits) << "the mover has nowhere had key " << key << " in hand";
+    ASSERT_TRUE(waits) << "the mover has moved key " << key << " nowhere";
     const auto reader = turns.start([&] {
       ASSERT_EQ(m.find(key), tuple_value::of(key));
       ASSERT_FALSE(m.insert(key, tuple_value::of(0)));
@@ -233,7 +233,7 @@ TEST(tuples, are_read_whole_at_every_pair_of_steps) {
   }
 }
 
-/// A thread stands before any of its steps, and others make the table grow and shrink, and change what it has in hand.
+/// A thread stands before any of its steps, and others make the table grow and shrink, and change the tuple that it is writing.
 TEST(tuples, in_a_standing_hand_stop_no_other_key_at_any_step) {
   using verb = std::function<void(map&)>;
   const verb verbs[] = {[](map& m) { (void)m.insert(9, tuple_value::of(1)); },

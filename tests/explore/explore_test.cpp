@@ -139,9 +139,9 @@ TEST(explore_control, values_that_are_read_while_they_are_written_are_explored_t
   explore_to_the_end(pairs_of_verbs(), "pair tl:", 1);
 }
 
-TEST(explore_control, tuples_in_hand_that_a_mover_meets_are_explored_to_the_end) {
+TEST(explore_control, tuples_being_written_that_a_mover_meets_are_explored_to_the_end) {
   explore_to_the_end(tuples_moves(), "array, grow tw:", 1);
-  explore_to_the_end(tuples_in_hand(), "tuple, long chain tl:", 0);
+  explore_to_the_end(tuples_being_written(), "tuple, long chain tl:", 0);
 }
 
 TEST(explore_control, writers_of_a_partition_are_explored_to_the_end) {
@@ -264,7 +264,7 @@ TEST(explore, dramhit_lookups) { explore_group("dramhit lookups", dramhit_lookup
 TEST(explore, dramhit_pipelines) { explore_group("dramhit pipelines", dramhit_pipelines(), 4); }
 TEST(explore, dramhit_background) { explore_group("dramhit background", dramhit_background(), 4); }
 TEST(explore, tuples_moves) { explore_group("tuples moves", tuples_moves(), 7); }
-TEST(explore, tuples_in_hand) { explore_group("tuples in hand", tuples_in_hand(), 4); }
+TEST(explore, tuples_being_written) { explore_group("tuples being written", tuples_being_written(), 4); }
 TEST(explore, tuples_lookups) { explore_group("tuples lookups", tuples_lookups_and_scans(), 3); }
 TEST(explore, tuples_pipelines) { explore_group("tuples pipelines", tuples_pipelines(), 4); }
 TEST(explore, tuples_background) { explore_group("tuples background", tuples_background(), 4); }

@@ -30,7 +30,7 @@ std::vector<scenario> dramhit_lookups_and_scans();
 std::vector<scenario> dramhit_pipelines();
 std::vector<scenario> dramhit_background();
 std::vector<scenario> tuples_moves();
-std::vector<scenario> tuples_in_hand();
+std::vector<scenario> tuples_being_written();
 std::vector<scenario> tuples_lookups_and_scans();
 std::vector<scenario> tuples_pipelines();
 std::vector<scenario> tuples_background();

@@ -121,28 +121,28 @@ call lookups(act how) {
   return c;
 }
 
-/// A writer or an insert has its tuple in hand while a mover and a third thread come by.
+/// A writer or an insert has begun to write its tuple, while a mover and a third thread come by.
 void add_hands(std::vector<scenario>& all, table_kind table) {
-  for (const auto& [in_hand, key] : {std::pair{act::assign, k1}, std::pair{act::insert, k3}}) {
+  for (const auto& [writes, key] : {std::pair{act::assign, k1}, std::pair{act::insert, k3}}) {
     scenario s = tiny(table, {{act::insert, k1, 5}});
     s.resizes = 1;
-    s.threads = {{{in_hand, key, 6}}, {{act::reserve, 0, for_80_slots}}, {}};
+    s.threads = {{{writes, key, 6}}, {{act::reserve, 0, for_80_slots}}, {}};
     for (std::size_t a = 0; a < verbs_of_one_key; ++a) {
       s.threads[2] = {verb_number(a, key, 7), {act::find, key}};
-      add(all, "tuple, in hand", s);
+      add(all, "tuple, being written", s);
     }
     for (const act how : {act::find_batch, act::visit_batch}) {
       s.threads[2] = {{how, 0, 0, {{act::find, k1}, {act::find, k3}}}};
-      add(all, "tuple, in hand", s);
+      add(all, "tuple, being written", s);
     }
     s.threads[2] = {{act::scan}};
-    add(all, "tuple, in hand", s);
-    s.threads[2] = {{act::reserve, 0, for_120_slots}, {act::shrink}}; // which wait for the tuple in hand
-    add(all, "tuple, in hand", std::move(s));
+    add(all, "tuple, being written", s);
+    s.threads[2] = {{act::reserve, 0, for_120_slots}, {act::shrink}}; // which wait for the tuple that is being written
+    add(all, "tuple, being written", std::move(s));
   }
 }
 
-/// An insert has a tuple in hand, before one of another key in their chain, when a mover comes: that one must be met whether
+/// An insert is filling a tuple, before one of another key in their chain, when a mover comes: that one must be met whether
 /// the first is given up or not.
 void add_given_up(std::vector<scenario>& all, table_kind table) {
   scenario s = tiny(table, {{act::insert, k1, 5}});
@@ -282,7 +282,7 @@ std::vector<scenario> dramhit_pipelines() { return pipelines_of(dramhit_tables);
 std::vector<scenario> dramhit_background() { return background_of(dramhit_tables); }
 
 std::vector<scenario> tuples_moves() { return moves_of(tuple_tables); }
-std::vector<scenario> tuples_in_hand() {
+std::vector<scenario> tuples_being_written() {
   std::vector<scenario> all;
   for (const table_kind table : tuple_tables) {
     add_hands(all, table);

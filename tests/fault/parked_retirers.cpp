@@ -35,7 +35,7 @@ protected:
   ~parked_retirers() override { cubby::detail::registry::release(&thread_record_); }
   /// Every thread has the same thread record: outside a pin it is a number and nothing else.
   void add(std::size_t i) { bag.add(thread_record_, reinterpret_cast<std::uint64_t>(&words[i])); }
-  /// Lets a thread go on until it has a lock in hand: before the step that gives it back.
+  /// Lets a thread go on until it holds a lock: before the step that gives it back.
   static bool stops_inside(fiber_scheduler& turns, std::size_t thread) {
     const auto gives_back = [](step kind, const void*) { return kind == step::store; };
     return turns.run_until(thread, gives_back) == fiber_scheduler::stopped::before_step;
@@ -54,12 +54,12 @@ private:
   cubby::detail::thread_record& thread_record_;
 };
 
-TEST_F(parked_retirers, hold_up_nobody_until_each_lock_is_in_hand) {
+TEST_F(parked_retirers, hold_up_no_thread_until_each_lock_is_held) {
   fiber_scheduler turns;
   std::array<std::size_t, locks> standing{};
   for (std::size_t i = 0; i < locks; ++i) {
     standing[i] = turns.start([this, i] { add(i); });
-    ASSERT_TRUE(stops_inside(turns, standing[i])) << "with " << i << " locks in hand";
+    ASSERT_TRUE(stops_inside(turns, standing[i])) << "with " << i << " locks held";
   }
   const auto late = turns.start([this] { add(locks); });
   EXPECT_FALSE(turns.ends_alone(late));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantee P of the DRAMHiT engine: a thread that stands still at any step while it moves entries holds up changes of the one
-// key that it has in hand. Lookups and inserts wait for no thread.
+// key that it is moving. Lookups and inserts wait for no thread.
 #include <memory>
 #include <vector>
 
@@ -55,7 +55,7 @@ TYPED_TEST(stalled_mover, holds_up_changes_of_the_one_key_that_it_carries) {
     }
     if (last || ::testing::Test::HasFailure()) break;
   }
-  EXPECT_EQ(most, 1u) << "the mover never stood with an entry in hand";
+  EXPECT_EQ(most, 1u) << "the mover never stood while it was moving an entry";
 }
 
 } // namespace

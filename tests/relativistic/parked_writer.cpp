@@ -32,7 +32,7 @@ std::vector<std::uint64_t> held_stripes(relativistic::table<Policy>& t) {
   return held;
 }
 template <class Policy>
-bool is_resize_in_hand(relativistic::table<Policy>& t) {
+bool is_resize_locked(relativistic::table<Policy>& t) {
   if (!t.resize_lock.try_lock()) return true;
   t.resize_lock.unlock();
   return false;
@@ -51,7 +51,7 @@ void expect_lookups_to_end(table_with_worker<Value>& m, fiber_scheduler& turns) 
       }
     }
     EXPECT_EQ(m.find_batch(readers_thread_record, keys), expected);
-    // what the writer has in hand may be there or not
+    // what the writer is inserting may be there or not
     for (const part which : {part::writers_old, part::writers_new}) {
       const std::uint64_t key = key_of(writers_stripe, which);
       const std::uint64_t got = m.find(readers_thread_record, key);
@@ -117,7 +117,7 @@ void look_round(table_with_worker<Value>& m, fiber_scheduler& turns, tally& seen
   const relativistic::resize_work& w = m.t.work;
   const bool stands = w.at != relativistic::stage::idle && !w.waiting && !held.empty() &&
                       w.cursor % relativistic::stripe_count == held[0];
-  seen.passed_by += stands && !is_resize_in_hand(m.t) ? 1 : 0;
+  seen.passed_by += stands && !is_resize_locked(m.t) ? 1 : 0;
 }
 
 /// What is in the table when every thread has gone on, and that every chain is sorted and has its own bucket's nodes alone.
@@ -216,7 +216,7 @@ TYPED_TEST(parked_writer, is_passed_by_while_a_table_shrinks) {
   expect_to_be_passed_by<TypeParam>({256, 64, each_a_share, all_families}, {change::insert, change::commit});
 }
 
-/// Who is to see a resize to its end has no lock in hand while it waits for the writer.
+/// Who is to see a resize to its end holds no lock while it waits for the writer.
 TYPED_TEST(parked_writer, holds_up_reserve_and_nobody_behind_it) {
   std::uint64_t in_its_stripe = 0;
   bool last = false;
@@ -227,13 +227,13 @@ TYPED_TEST(parked_writer, holds_up_reserve_and_nobody_behind_it) {
         turns.start([&] { m.act(writers_thread_record, change::insert, key_of(writers_stripe, part::writers_new)); });
     last = turns.run(writer, number) == fiber_scheduler::stopped::finished;
     const bool held = !held_stripes(m.t).empty();
-    const bool in_hand = is_resize_in_hand(m.t);
+    const bool locked = is_resize_locked(m.t);
     const auto resizer = turns.start([&] { EXPECT_TRUE(m.finish_resize(first_thread_record_of_updates)); });
     EXPECT_FALSE(turns.ends_alone(resizer) && held) << "before step " << number;
     const auto asker = turns.start([&] { (void)relativistic::stats(m.t); });
-    EXPECT_NE(turns.ends_alone(asker), in_hand) << "before step " << number;
+    EXPECT_NE(turns.ends_alone(asker), locked) << "before step " << number;
     EXPECT_TRUE(turns.finish_all());
-    in_its_stripe += held && !in_hand ? 1 : 0;
+    in_its_stripe += held && !locked ? 1 : 0;
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(in_its_stripe, 0u);
@@ -249,7 +249,7 @@ TYPED_TEST(parked_writer, holds_up_one_stripe_at_a_time_while_it_does_all_of_a_p
     const tally seen = stand_before_each_step<TypeParam>(p, change::insert, every);
     if (::testing::Test::HasFailure()) return;
     EXPECT_TRUE(seen.held.size() == relativistic::stripe_count || cubby::detail::cpu::thread_sanitizer)
-        << "not every family was in hand";
+        << "not every family was worked on";
   }
 }
 

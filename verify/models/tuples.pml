@@ -120,7 +120,7 @@ proctype mover() { byte a, i, b, j, v; bit k;
       if :: what[AT] == EMPTY -> what[AT] = SEALED; count(a); i++
       :: what[AT] >= MOVED -> count(a); i++
       :: what[AT] == FILLING || (what[AT] == LIVE && version[AT] % 2 == 1) ->
-#ifndef BREAK_DUE /* goes on and does not tell a thread that has the tuple in hand */
+#ifndef BREAK_DUE /* goes on and does not tell a thread that is writing the tuple */
            due[AT] = 1;
 #endif
 #ifdef BREAK_COUNT /* counts a tuple that is left to its writer */
