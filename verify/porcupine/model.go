@@ -20,7 +20,7 @@ type keyState struct {
 	value uint64
 }
 
-// state is what is judged at once, a key or a few, and how many requests of each thread have taken effect: Porcupine
+// state is what is judged at once, a key or a few, and how many requests of each thread have taken effect. Porcupine
 // orders operations by their intervals alone, and the requests of a batch share theirs.
 type state struct {
 	keys [keysTogether]keyState
