@@ -16,7 +16,7 @@ from verify import mutants  # noqa: E402
 from verify.mutants import Check, Ended, Mutant  # noqa: E402
 
 CHECK = Check("check_x", "x.*", "plain")
-PASSES = Ended(0, "[  PASSED  ] 3 tests.\n")
+PASSES = Ended(0, "[       OK ] x.of_something (3 ms)\n[  PASSED  ] 1 test.\n")
 FAILS = Ended(1, "[  FAILED  ] x.of_something (3 ms)\n")
 PATCH = """SPDX-License-Identifier: Apache-2.0
 check: check_x x.* plain
@@ -37,7 +37,7 @@ class FakeScratch:
     def __init__(self, applied=Ended(0, ""), built=Ended(0, ""), ran=PASSES):
         self.apply = lambda _: applied
         self.build = lambda _: built
-        self.run = lambda _: ran
+        self.run = lambda *_: ran
 
 
 def mutant(name="m", hangs=False):
@@ -74,9 +74,17 @@ class Judgement(unittest.TestCase):
         self.assertTrue(mutants.judge(FakeScratch(ran=Ended(None, "")), mutant(hangs=True))[0])
 
     def test_a_control_has_to_run_a_test_and_pass(self):
-        self.assertTrue(mutants.judge_control(FakeScratch(), CHECK)[0])
-        for ran in (FAILS, Ended(0, "[  PASSED  ] 0 tests.\n"), Ended(None, ""), Ended(-6, "[  PASSED  ] 1 test.\n")):
-            self.assertFalse(mutants.judge_control(FakeScratch(ran=ran), CHECK)[0])
+        self.assertTrue(mutants.judge_control(FakeScratch(), [CHECK])[0])
+        for ran in (FAILS, Ended(0, "[  PASSED  ] 0 tests.\n"), Ended(None, ""), Ended(-6, PASSES.output)):
+            self.assertFalse(mutants.judge_control(FakeScratch(ran=ran), [CHECK])[0])
+
+    def test_each_check_of_a_program_has_to_run_a_test(self):
+        other = CHECK._replace(tests="y.of_others:y.*/2.*")
+        good, how, _ = mutants.judge_control(FakeScratch(), [CHECK, other])
+        self.assertFalse(good)
+        self.assertIn("y.of_others:y.*/2.* runs no test", how)
+        both = Ended(0, PASSES.output + "[       OK ] y.a/2.of_others (1 ms)\n")
+        self.assertTrue(mutants.judge_control(FakeScratch(ran=both), [CHECK, other])[0])
 
 
 class Runner(unittest.TestCase):
@@ -98,7 +106,7 @@ class Runner(unittest.TestCase):
 
     def run_part(self, ran):
         """Runs the part with real patches and copies; `ran` says how the check ends over the text of the copy."""
-        def run_check(scratch, _):
+        def run_check(scratch, *_):
             return ran((scratch.folder / "include" / "one.txt").read_text())
 
         out = io.StringIO()
@@ -116,6 +124,16 @@ class Runner(unittest.TestCase):
         self.assertIn("3 of 3 caught by 1 checks", note)
         self.assertIn("check_x x.* (plain): x.of_something fails", output)
         self.assertEqual((self.root / "include" / "one.txt").read_text(), "first\nright\nlast\n")
+
+    def test_units_have_all_mutants_and_each_control_once(self):
+        names = [f"m{number}" for number in range(2 * mutants.MOST_IN_UNIT + 1)]
+        for name in names:
+            self.write(name)
+        self.write("z", PATCH.replace("check_x", "check_z"))
+        units = mutants.units_of(mutants.read_mutants(self.folder))
+        self.assertEqual([len(unit.mutants) for unit in units], [mutants.MOST_IN_UNIT] * 2 + [1, 1])
+        self.assertEqual(sorted(mutant.name for unit in units for mutant in unit.mutants), sorted([*names, "z"]))
+        self.assertEqual(sorted(check.target for unit in units for check in unit.checks), ["check_x", "check_z"])
 
     def test_one_that_lives_fails_the_part(self):
         self.write("a")
