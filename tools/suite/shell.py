@@ -32,8 +32,12 @@ class Skip(Exception):
     """A part cannot run here; the text says why."""
 
 
+def elapsed_seconds():
+    return time.monotonic() - STARTED
+
+
 def elapsed():
-    return f"[{time.monotonic() - STARTED:5.0f} s]"
+    return f"[{elapsed_seconds():5.0f} s]"
 
 
 def say(text):

@@ -107,12 +107,15 @@ def execute(command, folder, limit, environment=None):
     merged = {**os.environ, **(environment or {})}
     process = subprocess.Popen([str(word) for word in command], cwd=folder, env=merged, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
+    suite_shell.RUNNING.add(process)  # an interrupt ends it
     try:
         output = process.communicate(timeout=limit)[0]
         return Ended(process.returncode, output.decode(errors="replace"))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return Ended(None, process.communicate()[0].decode(errors="replace"))
+    finally:
+        suite_shell.RUNNING.discard(process)
 
 
 class Scratch:
@@ -254,6 +257,8 @@ class Campaign:
             if unit.checks:
                 self.take(f"control: {unit.checks[0].target} ({unit.checks[0].kind})", judge_control, scratch, unit.checks)
             for mutant in unit.mutants:
+                if suite_shell.STOPPED.is_set():
+                    raise Failure("interrupted")
                 self.take(mutant.name, judge, scratch, mutant)
                 scratch.undo(mutant.patch)
 
