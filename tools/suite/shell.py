@@ -16,6 +16,8 @@ BUILD = ROOT / "build"
 JOBS = str(os.cpu_count() or 2)
 STARTED = time.monotonic()
 LIMIT_SECONDS = 1500
+# A compiler cache then knows a file of another clone of the repository again.
+CACHE = {"CCACHE_BASEDIR": os.fspath(ROOT), "CCACHE_NOHASHDIR": "1"}
 RUNNING = set()  # processes of all parts
 STOPPED = threading.Event()  # set when the driver was interrupted: nothing more is started
 
@@ -76,7 +78,7 @@ class Shell:
     def _wait(self, command, cwd, env, log, show, limit):
         if STOPPED.is_set():
             raise Failure("interrupted")
-        merged = {**os.environ, **(env or {})}
+        merged = {**CACHE, **os.environ, **(env or {})}
         out = subprocess.PIPE if show else log
         process = subprocess.Popen(command, cwd=cwd, env=merged, stdout=out, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True)

@@ -159,7 +159,7 @@ class Scratch:
             if done.code != 0:
                 return done
         # A compiler cache then takes the files of all copies for the same.
-        shared = {"CCACHE_BASEDIR": os.fspath(self.folder.parent)}
+        shared = {**suite_shell.CACHE, "CCACHE_BASEDIR": os.fspath(self.folder)}
         return execute(["cmake", "--build", build, "-j", "1", "--target", check.target], self.folder, BUILD_SECONDS, shared)
 
     def run(self, check, limit):
