@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the builds of the test command leave out: the tests file by file (those builds join some of them into one unit, where a
 # missing #include or a shadowed name can hide), the programs with g++ and without precompiled headers, as users build them, and all
-# tests for AArch64. The last two are run. The tests optimised with clang are built and run in part `sanitizers`.
+# tests for AArch64. The last two are run.
 import json
 import shlex
 import subprocess

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# All tests under the sanitizers, optimised, in every mode: the check command leaves out modes, the tests with hooks, those of durable
-# tables and the explorer. Programs of one thread, as the explorer with its fibers is, have nothing to show to ThreadSanitizer.
-# With clang: g++ takes three times as long to compile for them.
+# All tests under the sanitizers, in every mode: the check command leaves out modes, the tests with hooks, those of durable tables
+# and the explorer. Programs of one thread, as the explorer with its fibers is, have nothing to show to ThreadSanitizer.
+# With clang and not optimised: g++ takes three times as long to compile for them, and clang does when it optimises.
 from suite import tests
 from suite.shell import need
 
