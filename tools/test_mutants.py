@@ -4,8 +4,10 @@
 # A mutant that survives, does not apply, does not build, hangs, or whose check has no test, is a failure.
 import contextlib
 import io
+import re
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -131,9 +133,44 @@ class Runner(unittest.TestCase):
             self.write(name)
         self.write("z", PATCH.replace("check_x", "check_z"))
         units = mutants.units_of(mutants.read_mutants(self.folder))
-        self.assertEqual([len(unit.mutants) for unit in units], [mutants.MOST_IN_UNIT] * 2 + [1, 1])
+        self.assertEqual(sorted(len(unit.mutants) for unit in units), [1, 1] + [mutants.MOST_IN_UNIT] * 2)
         self.assertEqual(sorted(mutant.name for unit in units for mutant in unit.mutants), sorted([*names, "z"]))
         self.assertEqual(sorted(check.target for unit in units for check in unit.checks), ["check_x", "check_z"])
+
+    def test_mutants_of_files_that_changed_lately_come_first(self):
+        for name in ("a", "b", "c"):
+            self.write(name, PATCH.replace("one.txt", "two.txt"))
+        self.write("d")
+        for seed in range(8):
+            units = mutants.units_of(mutants.read_mutants(self.folder), {"include/one.txt"}, seed)
+            self.assertEqual([mutant.name for mutant in units[0].mutants], ["d"])
+            self.assertEqual([len(unit.checks) for unit in units], [1, 0])
+
+    def test_another_day_draws_another_order(self):
+        for number in range(12):
+            self.write(f"m{number}", PATCH.replace("check_x", f"check_{number}"))
+        read = mutants.read_mutants(self.folder)
+        orders = {tuple(unit.mutants[0].name for unit in mutants.units_of(read, seed=day)) for day in range(5)}
+        self.assertGreater(len(orders), 1)
+        self.assertEqual({tuple(sorted(order)) for order in orders}, {tuple(sorted(mutant.name for mutant in read))})
+
+    def test_what_time_did_not_allow_is_counted_and_full_runs_it(self):
+        for name in ("a", "b", "c", "d"):
+            self.write(name)
+
+        def slow(text):
+            time.sleep(0.4 if "wrong" in text else 0.3)
+            return FAILS if "wrong" in text else PASSES
+
+        with mock.patch.dict("os.environ", {"CUBBY_VERIFY_SECONDS": "1"}):
+            note, _ = self.run_part(slow)
+            left = int(re.search(r"; (\d+) NOT RUN", note).group(1))
+            self.assertIn(f"{4 - left} of 4 caught", note)
+            self.assertTrue(0 < left < 4, note)
+            with mock.patch.dict("os.environ", {"CUBBY_VERIFY_FULL": "1"}):
+                self.assertIn("4 of 4 caught", self.run_part(slow)[0])
+            with mock.patch.dict("os.environ", {"CUBBY_VERIFY_FULL": "yes"}), self.assertRaisesRegex(shell.Failure, "FULL"):
+                self.run_part(slow)
 
     def test_one_that_lives_fails_the_part(self):
         self.write("a")

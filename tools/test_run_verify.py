@@ -209,6 +209,24 @@ class Verify(unittest.TestCase):
 
 
 class BuildsPart(unittest.TestCase):
+    def note(self, full):
+        """What the part says when its steps are others."""
+        steps = {"file_by_file": lambda _: "2 passed", "need": lambda *_: None}
+        with contextlib.ExitStack() as stack:
+            for name, step in steps.items():
+                stack.enter_context(mock.patch.object(builds_part, name, step))
+            for name in ("ctest", "cross"):
+                stack.enter_context(mock.patch.object(builds_part.tests, name, lambda _, what, *__, name=name: f"{name} {what}"))
+            stack.enter_context(mock.patch.object(builds_part.source, "tidy", lambda *_: "3 passed"))
+            stack.enter_context(mock.patch.dict(os.environ, {"CUBBY_VERIFY_FULL": full}))
+            return builds_part.run(mock.Mock())
+
+    def test_full_runs_all_tests_for_aarch64(self):
+        self.assertNotIn("AArch64", self.note("0"))
+        self.assertIn("AArch64: cross cubby_tests", self.note("1"))
+        with self.assertRaisesRegex(shell.Failure, "FULL"):
+            self.note("2")
+
     def row(self, program, name, extra=""):
         output = f"tests/CMakeFiles/{program}.dir/{name}.o"
         return {"file": f"/t/{name}", "command": f"clang++ -DCUBBY_TEST_FEW_MODES=0 {extra} -Wall -o {output} -c /t/{name}"}

@@ -91,7 +91,8 @@ def programs(shell):
 
 
 def aarch64(shell):
-    """Tests for which the processor matters: the 16-byte swap, the order of loads, the layout. The rest in `make verify`."""
+    """Tests for which the processor matters: the 16-byte swap, the order of loads, the layout. The rest in
+    `make verify FULL=1`."""
     return cross(shell, "cubby_tests_core")
 
 

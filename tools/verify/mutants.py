@@ -2,10 +2,13 @@
 # Small planted errors: each verify/mutants/*.patch is applied to a scratch copy of the tree, the small program that its
 # head names is built and run there, and has to fail. One that passes, does not apply or does not build is a failure of
 # this part. So is a check that fails on the unchanged tree, or runs no test: it would prove nothing.
-# CUBBY_VERIFY_MUTANTS=name,... runs only these.
+# CUBBY_VERIFY_MUTANTS=name,... runs only these. When CUBBY_VERIFY_SECONDS have passed (1500 by default), no further mutant begins,
+# and the note says how many were not run; CUBBY_VERIFY_FULL=1 runs all. Those of files that have changed lately come first, then the
+# others in an order that the day draws, so that each has its turn.
 import fnmatch
 import os
 import queue
+import random
 import re
 import shutil
 import signal
@@ -18,12 +21,14 @@ from typing import NamedTuple
 
 from house.tree import list_files
 from suite import shell as suite_shell
-from suite.shell import Failure, need, say
+from suite.shell import Failure, is_full, need, say, seconds_of_part
 from suite.tests import without_address_randomisation
 
 TITLE = "planted errors, each caught by a named check"
 AT_ONCE = 2
 MOST_IN_UNIT = 12  # mutants that one worker takes at a time: their program is built once, and no worker is alone at the end
+SECONDS = 1500
+RECENT_COMMITS = 30
 BUILD_SECONDS = 600
 RUN_SECONDS = 90
 HANG_SECONDS = 20  # where a hang is how the mutant shows; the check alone ends within a few seconds
@@ -222,23 +227,41 @@ def judge_control(scratch, checks):
     return True, f"{len(passed)} tests of {len(checks)} checks pass", ran.output
 
 
-def units_of(mutants):
-    """The work, largest units first, so that the workers end at about the same time. Mutants of one file follow each other."""
+def recent_files(root):
+    """What the last commits and the work that is not committed have changed; nothing where git is of no help."""
+    listed = execute(["git", "log", f"-{RECENT_COMMITS}", "--name-only", "--format="], root, 60)
+    changed = execute(["git", "diff", "--name-only", "HEAD"], root, 60)
+    return {name for done in (listed, changed) if done.code == 0 for name in done.output.split("\n") if name}
+
+
+def units_of(mutants, recent=frozenset(), seed=0):
+    """The work: first the mutants of files that have changed lately, then the others in an order that the seed draws. The first unit of a
+    program has its checks. Mutants of one file follow each other."""
+    programs = {}
+    for mutant in mutants:
+        is_old = recent.isdisjoint(changed_files(mutant.patch))
+        programs.setdefault((is_old, mutant.check.kind, mutant.check.target), []).append(mutant)
     units = []
-    for program in sorted({(mutant.check.kind, mutant.check.target) for mutant in mutants}):
-        own = [mutant for mutant in mutants if (mutant.check.kind, mutant.check.target) == program]
+    for own in programs.values():
         own.sort(key=lambda mutant: (changed_files(mutant.patch), mutant.name))
-        checks = sorted({mutant.check for mutant in own})
-        for first in range(0, len(own), MOST_IN_UNIT):
-            units.append(Unit(checks if first == 0 else [], own[first:first + MOST_IN_UNIT]))
-    return sorted(units, key=lambda unit: -len(unit.mutants))
+        units += [own[first:first + MOST_IN_UNIT] for first in range(0, len(own), MOST_IN_UNIT)]
+    random.Random(seed).shuffle(units)
+    units.sort(key=lambda own: recent.isdisjoint(changed_files(own[0].patch)))
+    seen, out = set(), []
+    for own in units:
+        program = own[0].check.kind, own[0].check.target
+        checks = {mutant.check for mutant in mutants if (mutant.check.kind, mutant.check.target) == program}
+        out.append(Unit([] if program in seen else sorted(checks), own))
+        seen.add(program)
+    return out
 
 
 class Campaign:
     """Units of work in a queue, and a few workers with a scratch copy each."""
 
-    def __init__(self, shell, units):
+    def __init__(self, shell, units, end):
         self.shell = shell
+        self.end = end  # of time.monotonic(); None: all are run
         self.total = sum(len(unit.mutants) + (1 if unit.checks else 0) for unit in units)
         self.units = queue.SimpleQueue()
         for unit in units:
@@ -253,14 +276,21 @@ class Campaign:
                 unit = self.units.get_nowait()
             except queue.Empty:
                 return
+            if self.is_over():
+                return
             scratch.restore()
             if unit.checks:
                 self.take(f"control: {unit.checks[0].target} ({unit.checks[0].kind})", judge_control, scratch, unit.checks)
             for mutant in unit.mutants:
                 if suite_shell.STOPPED.is_set():
                     raise Failure("interrupted")
+                if self.is_over():
+                    return
                 self.take(mutant.name, judge, scratch, mutant)
                 scratch.undo(mutant.patch)
+
+    def is_over(self):
+        return self.end is not None and time.monotonic() >= self.end
 
     def take(self, name, judging, scratch, what):
         begin = time.monotonic()
@@ -294,15 +324,27 @@ def print_mutants(mutants, outcomes):
     print(flush=True)
 
 
+def end_of_part(begin):
+    """When no further mutant begins. None: never, as when all or some are asked for by name."""
+    return None if is_full() or os.environ.get("CUBBY_VERIFY_MUTANTS") else begin + seconds_of_part(SECONDS)
+
+
 def run(shell):
     need("git", "cmake", "ninja", "clang++-19")
     begin = time.monotonic()
     mutants = read_mutants(suite_shell.ROOT / "verify" / "mutants")
-    checks = sorted({mutant.check for mutant in mutants})
-    outcomes = Campaign(shell, units_of(mutants)).run()
-    print_mutants(mutants, outcomes)
+    day = int(time.time()) // 86400
+    units = units_of(mutants, recent_files(suite_shell.ROOT), day)
+    outcomes = Campaign(shell, units, end_of_part(begin)).run()
+    ran = [mutant for mutant in mutants if mutant.name in outcomes]
+    print_mutants(ran, outcomes)
     bad = [outcome for outcome in outcomes.values() if not outcome.good]
     if bad:
         raise Failure(f"{len(bad)} of {len(outcomes)}: " + "; ".join(f"{v.name}: {v.how}" for v in bad[:6]))
+    if not ran:
+        raise Failure("no mutant was run in the time that was given")
     minutes = (time.monotonic() - begin) / 60
-    return f"{len(mutants)} of {len(mutants)} caught by {len(checks)} checks, which pass without them; {minutes:.0f} minutes"
+    left = len(mutants) - len(ran)
+    tail = f"; {left} NOT RUN, for lack of time (order of day {day}); CUBBY_VERIFY_FULL=1 runs all" if left else ""
+    checks = {mutant.check for mutant in ran}
+    return f"{len(ran)} of {len(mutants)} caught by {len(checks)} checks, which pass without them; {minutes:.0f} minutes{tail}"

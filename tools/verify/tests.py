@@ -8,9 +8,9 @@ import run_tests
 from suite.shell import ROOT, Failure, Skip
 
 TITLE = "what `make check` runs, without the parts that others here repeat over more"
-# Part of the check command: part of this one that runs at least the same. `sanitizers` runs the same tests in more modes, optimised.
-# `fuzz` runs the same fuzzers for longer. `builds` runs the same files for AArch64 and others.
-REPEATED = {"asan": "sanitizers", "tsan": "sanitizers", "fuzz": "fuzz", "aarch64": "builds"}
+# Part of the check command: part of this one that runs at least the same. `sanitizers` runs the same tests in more modes.
+# `fuzz` runs the same fuzzers for longer.
+REPEATED = {"asan": "sanitizers", "tsan": "sanitizers", "fuzz": "fuzz"}
 
 
 def run(shell):
