@@ -12,7 +12,7 @@ help:
 	@echo "make test    install what is missing, build, run the tests of the public API under AddressSanitizer"
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
 	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (about an hour)"
-	@echo "             FULL=1: also each mutant, however long that takes, and all tests for AArch64"
+	@echo "             FULL=1: each mutant, however long that takes, and what docs/testing.md names"
 	@echo "make clean   remove build/"
 	@echo
 	@echo "One part alone: tools/run_tests.py --only PART or tools/run_verify.py --only PART (--list names them)"

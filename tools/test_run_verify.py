@@ -21,6 +21,7 @@ import run_verify  # noqa: E402
 import verify  # noqa: E402
 from suite import driver, shell  # noqa: E402
 from verify import builds as builds_part  # noqa: E402
+from verify import sanitizers as sanitizers_part  # noqa: E402
 from verify import tests as tests_part  # noqa: E402
 
 
@@ -242,6 +243,22 @@ class BuildsPart(unittest.TestCase):
         # Their files are files of cubby_tests.
         joined -= {"cubby_tests_of_the_lesson", "cubby_tests_core"}
         self.assertEqual({f"tests/CMakeFiles/{name}.dir/" for name in joined}, set(builds_part.JOINED))
+
+
+class SanitizersPart(unittest.TestCase):
+    def built(self, full):
+        made = {}
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.object(sanitizers_part, "need", lambda *_: None))
+            stack.enter_context(mock.patch.object(sanitizers_part.tests, "build_and_run",
+                                                  lambda _, preset, *targets, **__: made.update({preset: targets}) or "fine"))
+            stack.enter_context(mock.patch.dict(os.environ, {"CUBBY_VERIFY_FULL": full}))
+            sanitizers_part.run(None)
+        return made
+
+    def test_full_adds_what_shows_a_sanitizer_little(self):
+        self.assertEqual(self.built("0"), {"asan": ("cubby_tests_of_tables",), "tsan": ("cubby_tests",)})
+        self.assertEqual(self.built("1"), {"asan": (), "tsan": ("cubby_tests", "cubby_tests_hooked")})
 
 
 class TestsPart(unittest.TestCase):
