@@ -257,7 +257,7 @@ class SanitizersPart(unittest.TestCase):
         return made
 
     def test_full_adds_what_shows_a_sanitizer_little(self):
-        self.assertEqual(self.built("0"), {"asan": ("cubby_tests_of_tables",), "tsan": ("cubby_tests",)})
+        self.assertEqual(self.built("0"), {"asan": ("cubby_tests_of_tables",), "tsan": ("cubby_tests", "cubby_tests_hooked")})
         self.assertEqual(self.built("1"), {"asan": (), "tsan": ("cubby_tests", "cubby_tests_hooked")})
 
 
