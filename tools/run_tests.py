@@ -35,7 +35,8 @@ PARTS = {
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
 # The parts that take long run side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]
+CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
+          ["consumers"]]
 
 
 def main():
