@@ -11,7 +11,8 @@ help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
 	@echo "make test    install what is missing, build, run the tests of the public API under AddressSanitizer"
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
-	@echo "make verify  make check, and what takes longer: sanitizers of g++, models, mutants, histories, ... (one to two hours)"
+	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (about an hour)"
+	@echo "             FULL=1: each mutant, however long that takes, and what docs/testing.md names"
 	@echo "make clean   remove build/"
 	@echo
 	@echo "One part alone: tools/run_tests.py --only PART or tools/run_verify.py --only PART (--list names them)"
@@ -36,7 +37,7 @@ check:
 verify:
 	@tools/install_packages.sh verify
 	@tools/unpack_rivals.sh
-	@python3 tools/run_verify.py
+	@$(if $(FULL),CUBBY_VERIFY_FULL=$(FULL) )python3 tools/run_verify.py
 
 clean:
 	rm -rf build

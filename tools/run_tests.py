@@ -35,29 +35,8 @@ PARTS = {
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
 # The parts that take long run side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"]]
-
-
-def run(names):
-    """Each part alone if few are wanted; else the quick parts first, then the chains."""
-    parts = {name: PARTS[name][0] for name in names}
-    chains = [[name for name in chain if name in parts] for chain in CHAINS]
-    chains = [chain for chain in chains if chain]
-    if len(chains) < 2:
-        chains = []
-    chained = {name for chain in chains for name in chain}
-    results = {name: driver.run_part(name, function) for name, function in parts.items() if name not in chained}
-    results |= driver.run_lanes({name: parts[name] for name in parts if name in chained}, chains)
-    return {name: results[name] for name in names}
-
-
-def run_over(names, memory):
-    """Runs the parts that have not passed over this tree, and remembers those that pass."""
-    known = {name: memory.recall(name) for name in names}
-    fresh = run([name for name in names if known[name] is None])
-    for name, result in fresh.items():
-        memory.keep(name, result)
-    return {name: known[name] or fresh[name] for name in names}
+CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
+          ["consumers"]]
 
 
 def main():
@@ -71,7 +50,8 @@ def main():
     names = arguments.only or (list(PARTS) if arguments.check else SHORT)
     # The test command runs every part that it is given; --check uses its results.
     memory = Memory("tests", tree_state(), forget=() if arguments.check else names)
-    return 1 if driver.print_table(run_over(names, memory)) else 0
+    results = driver.run_over({name: PARTS[name][0] for name in names}, CHAINS, memory)
+    return 1 if driver.print_table(results) else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The long command: runs the parts in tools/verify one after another and ends with a table and the counts. A part that
-# has passed over the same tree with the same settings is not run again, so an interrupted run goes on where it
-# stopped. Exit status 0 only when no part failed. Each part can be run alone: tools/run_verify.py --only mutants
+# The long command: runs the parts in tools/verify, as many side by side as there are cores, and ends with a table and the
+# counts. A part that has passed over the same tree with the same settings is not run again, so an interrupted run goes on
+# where it stopped. Exit status 0 only when no part failed. Each part can be run alone: tools/run_verify.py --only mutants
 import sys
 from pathlib import Path
 
@@ -10,29 +10,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import verify  # noqa: E402
 from suite import driver  # noqa: E402
 from suite.memory import Memory, tree_state  # noqa: E402
-from suite.shell import Failure, say  # noqa: E402
+from suite.shell import Failure  # noqa: E402
 
 
-def run_part(name):
+def run_of(name):
+    """What runs a part."""
     module = verify.load(name)
 
     def lost(_):
         raise Failure(f"there is no tools/verify/{name}.py")
 
-    return driver.run_part(name, module.run if module else lost)
-
-
-def run_all(names, memory):
-    results = {}
-    for number, name in enumerate(names, 1):
-        say(f"verify: part {number} of {len(names)}: {name}")
-        known = memory.recall(name)
-        if known:
-            say(f"{name}: passed earlier over the same tree; --fresh runs it again")
-        results[name] = known or run_part(name)
-        if not known:
-            memory.keep(name, results[name])
-    return results
+    return module.run if module else lost
 
 
 def main():
@@ -44,8 +32,8 @@ def main():
         driver.print_list({name: module.TITLE if module else "missing" for name, module in modules.items()})
         return 0
     memory = Memory("verify", tree_state(), forget=arguments.only if arguments.fresh else ())
-    failed = driver.print_table(run_all(arguments.only, memory))
-    return 1 if failed else 0
+    results = driver.run_over({name: run_of(name) for name in arguments.only}, verify.CHAINS, memory)
+    return 1 if driver.print_table(results) else 0
 
 
 if __name__ == "__main__":

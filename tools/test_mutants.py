@@ -4,8 +4,10 @@
 # A mutant that survives, does not apply, does not build, hangs, or whose check has no test, is a failure.
 import contextlib
 import io
+import re
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -16,7 +18,7 @@ from verify import mutants  # noqa: E402
 from verify.mutants import Check, Ended, Mutant  # noqa: E402
 
 CHECK = Check("check_x", "x.*", "plain")
-PASSES = Ended(0, "[  PASSED  ] 3 tests.\n")
+PASSES = Ended(0, "[       OK ] x.of_something (3 ms)\n[  PASSED  ] 1 test.\n")
 FAILS = Ended(1, "[  FAILED  ] x.of_something (3 ms)\n")
 PATCH = """SPDX-License-Identifier: Apache-2.0
 check: check_x x.* plain
@@ -37,7 +39,7 @@ class FakeScratch:
     def __init__(self, applied=Ended(0, ""), built=Ended(0, ""), ran=PASSES):
         self.apply = lambda _: applied
         self.build = lambda _: built
-        self.run = lambda _: ran
+        self.run = lambda *_: ran
 
 
 def mutant(name="m", hangs=False):
@@ -74,9 +76,17 @@ class Judgement(unittest.TestCase):
         self.assertTrue(mutants.judge(FakeScratch(ran=Ended(None, "")), mutant(hangs=True))[0])
 
     def test_a_control_has_to_run_a_test_and_pass(self):
-        self.assertTrue(mutants.judge_control(FakeScratch(), CHECK)[0])
-        for ran in (FAILS, Ended(0, "[  PASSED  ] 0 tests.\n"), Ended(None, ""), Ended(-6, "[  PASSED  ] 1 test.\n")):
-            self.assertFalse(mutants.judge_control(FakeScratch(ran=ran), CHECK)[0])
+        self.assertTrue(mutants.judge_control(FakeScratch(), [CHECK])[0])
+        for ran in (FAILS, Ended(0, "[  PASSED  ] 0 tests.\n"), Ended(None, ""), Ended(-6, PASSES.output)):
+            self.assertFalse(mutants.judge_control(FakeScratch(ran=ran), [CHECK])[0])
+
+    def test_each_check_of_a_program_has_to_run_a_test(self):
+        other = CHECK._replace(tests="y.of_others:y.*/2.*")
+        good, how, _ = mutants.judge_control(FakeScratch(), [CHECK, other])
+        self.assertFalse(good)
+        self.assertIn("y.of_others:y.*/2.* runs no test", how)
+        both = Ended(0, PASSES.output + "[       OK ] y.a/2.of_others (1 ms)\n")
+        self.assertTrue(mutants.judge_control(FakeScratch(ran=both), [CHECK, other])[0])
 
 
 class Runner(unittest.TestCase):
@@ -98,7 +108,7 @@ class Runner(unittest.TestCase):
 
     def run_part(self, ran):
         """Runs the part with real patches and copies; `ran` says how the check ends over the text of the copy."""
-        def run_check(scratch, _):
+        def run_check(scratch, *_):
             return ran((scratch.folder / "include" / "one.txt").read_text())
 
         out = io.StringIO()
@@ -116,6 +126,51 @@ class Runner(unittest.TestCase):
         self.assertIn("3 of 3 caught by 1 checks", note)
         self.assertIn("check_x x.* (plain): x.of_something fails", output)
         self.assertEqual((self.root / "include" / "one.txt").read_text(), "first\nright\nlast\n")
+
+    def test_units_have_all_mutants_and_each_control_once(self):
+        names = [f"m{number}" for number in range(2 * mutants.MOST_IN_UNIT + 1)]
+        for name in names:
+            self.write(name)
+        self.write("z", PATCH.replace("check_x", "check_z"))
+        units = mutants.units_of(mutants.read_mutants(self.folder))
+        self.assertEqual(sorted(len(unit.mutants) for unit in units), [1, 1] + [mutants.MOST_IN_UNIT] * 2)
+        self.assertEqual(sorted(mutant.name for unit in units for mutant in unit.mutants), sorted([*names, "z"]))
+        self.assertEqual(sorted(check.target for unit in units for check in unit.checks), ["check_x", "check_z"])
+
+    def test_mutants_of_files_that_changed_lately_come_first(self):
+        for name in ("a", "b", "c"):
+            self.write(name, PATCH.replace("one.txt", "two.txt"))
+        self.write("d")
+        for seed in range(8):
+            units = mutants.units_of(mutants.read_mutants(self.folder), {"include/one.txt"}, seed)
+            self.assertEqual([mutant.name for mutant in units[0].mutants], ["d"])
+            self.assertEqual([len(unit.checks) for unit in units], [1, 0])
+
+    def test_another_day_draws_another_order(self):
+        for number in range(12):
+            self.write(f"m{number}", PATCH.replace("check_x", f"check_{number}"))
+        read = mutants.read_mutants(self.folder)
+        orders = {tuple(unit.mutants[0].name for unit in mutants.units_of(read, seed=day)) for day in range(5)}
+        self.assertGreater(len(orders), 1)
+        self.assertEqual({tuple(sorted(order)) for order in orders}, {tuple(sorted(mutant.name for mutant in read))})
+
+    def test_what_time_did_not_allow_is_counted_and_full_runs_it(self):
+        for name in ("a", "b", "c", "d"):
+            self.write(name)
+
+        def slow(text):
+            time.sleep(0.4 if "wrong" in text else 0.3)
+            return FAILS if "wrong" in text else PASSES
+
+        with mock.patch.dict("os.environ", {"CUBBY_VERIFY_SECONDS": "1"}):
+            note, _ = self.run_part(slow)
+            left = int(re.search(r"; (\d+) NOT RUN", note).group(1))
+            self.assertIn(f"{4 - left} of 4 caught", note)
+            self.assertTrue(0 < left < 4, note)
+            with mock.patch.dict("os.environ", {"CUBBY_VERIFY_FULL": "1"}):
+                self.assertIn("4 of 4 caught", self.run_part(slow)[0])
+            with mock.patch.dict("os.environ", {"CUBBY_VERIFY_FULL": "yes"}), self.assertRaisesRegex(shell.Failure, "FULL"):
+                self.run_part(slow)
 
     def test_one_that_lives_fails_the_part(self):
         self.write("a")

@@ -6,17 +6,22 @@ import ast
 import contextlib
 import io
 import os
+import re
 import sys
 import tempfile
+import threading
 import types
 import unittest
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import run_tests  # noqa: E402
 import run_verify  # noqa: E402
 import verify  # noqa: E402
-from suite import shell  # noqa: E402
+from suite import driver, shell  # noqa: E402
+from verify import builds as builds_part  # noqa: E402
+from verify import sanitizers as sanitizers_part  # noqa: E402
 from verify import tests as tests_part  # noqa: E402
 
 
@@ -169,6 +174,91 @@ class Verify(unittest.TestCase):
             module = verify.load(name)
             if module is not None:
                 self.assertTrue(isinstance(module.TITLE, str) and callable(module.run), name)
+
+
+    def test_chains_run_side_by_side_and_each_part_is_remembered_when_it_ends(self):
+        begun = threading.Event()
+        kept = []
+
+        def wait():  # for ever, if the other chain waited for this one
+            begun.wait()
+            kept.append((self.root / "build" / "passed" / "verify.json").read_text())
+
+        def begin():
+            begun.set()
+            return stay_away()
+
+        parts = {"a": Counted(wait), "b": Counted(), "c": Counted(begin), "d": Counted(refuse)}
+        chains = [["b", "a"], ["c", "d"]]
+        with mock.patch.object(verify, "CHAINS", chains), mock.patch.object(driver, "JOBS", "2"):
+            code, last, output = self.run_parts(parts)
+        self.assertEqual((code, last), (1, "2 passed, 1 failed, 1 skipped"))
+        self.assertIn('"b"', kept[0])
+        self.assertEqual([line[0] for line in output.split("\n") if line[1:3] == "  " and line[0] != "["], ["a", "b", "c", "d"])
+        self.assertEqual([part.runs for part in parts.values()], [1, 1, 1, 1])
+
+    def test_chains_name_parts_of_the_tree_and_no_part_twice(self):
+        chained = [name for chain in verify.CHAINS for name in chain]
+        self.assertEqual(sorted(chained), sorted(set(chained)))
+        self.assertEqual(set(verify.names()) - set(chained), {"tests"})
+        self.assertLessEqual(set(chained), set(verify.names()))
+
+    def test_what_part_tests_leaves_out_is_in_another_part(self):
+        for name, other in tests_part.REPEATED.items():
+            self.assertIn(name, run_tests.PARTS)
+            self.assertIn(other, verify.names())
+
+
+class BuildsPart(unittest.TestCase):
+    def note(self, full):
+        """What the part says when its steps are others."""
+        steps = {"file_by_file": lambda _: "2 passed", "need": lambda *_: None}
+        with contextlib.ExitStack() as stack:
+            for name, step in steps.items():
+                stack.enter_context(mock.patch.object(builds_part, name, step))
+            for name in ("ctest", "cross"):
+                stack.enter_context(mock.patch.object(builds_part.tests, name, lambda _, what, *__, name=name: f"{name} {what}"))
+            stack.enter_context(mock.patch.object(builds_part.source, "tidy", lambda *_: "3 passed"))
+            stack.enter_context(mock.patch.dict(os.environ, {"CUBBY_VERIFY_FULL": full}))
+            return builds_part.run(mock.Mock())
+
+    def test_full_runs_all_tests_for_aarch64(self):
+        self.assertNotIn("AArch64", self.note("0"))
+        self.assertIn("AArch64: cross cubby_tests", self.note("1"))
+        with self.assertRaisesRegex(shell.Failure, "FULL"):
+            self.note("2")
+
+    def row(self, program, name, extra=""):
+        output = f"tests/CMakeFiles/{program}.dir/{name}.o"
+        return {"file": f"/t/{name}", "command": f"clang++ -DCUBBY_TEST_FEW_MODES=0 {extra} -Wall -o {output} -c /t/{name}"}
+
+    def test_only_what_is_joined_is_compiled_alone_and_makes_no_code(self):
+        rows = [self.row("cubby_tests", "a.cpp", "-DX=1"), self.row("cubby_tests_crash", "b.cpp"), self.row("mutation", "a.cpp")]
+        wanted = ["clang++", "-DCUBBY_TEST_FEW_MODES=1", "-DX=1", "-Wall", "/t/a.cpp", "-fsyntax-only"]
+        self.assertEqual(builds_part.compilations(rows), [("/t/a.cpp", wanted)])
+
+    def test_each_program_whose_files_are_joined_is_known(self):
+        text = (Path(__file__).resolve().parent.parent / "cmake" / "own_targets.cmake").read_text()
+        joined = {name for names in re.findall(r"set_target_properties\((.+) PROPERTIES UNITY_BUILD ON", text) for name in names.split()}
+        # Their files are files of cubby_tests.
+        joined -= {"cubby_tests_of_the_lesson", "cubby_tests_core"}
+        self.assertEqual({f"tests/CMakeFiles/{name}.dir/" for name in joined}, set(builds_part.JOINED))
+
+
+class SanitizersPart(unittest.TestCase):
+    def built(self, full):
+        made = {}
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.object(sanitizers_part, "need", lambda *_: None))
+            stack.enter_context(mock.patch.object(sanitizers_part.tests, "build_and_run",
+                                                  lambda _, preset, *targets, **__: made.update({preset: targets}) or "fine"))
+            stack.enter_context(mock.patch.dict(os.environ, {"CUBBY_VERIFY_FULL": full}))
+            sanitizers_part.run(None)
+        return made
+
+    def test_full_adds_what_shows_a_sanitizer_little(self):
+        self.assertEqual(self.built("0"), {"asan": ("cubby_tests_of_tables",), "tsan": ("cubby_tests", "cubby_tests_hooked")})
+        self.assertEqual(self.built("1"), {"asan": (), "tsan": ("cubby_tests", "cubby_tests_hooked")})
 
 
 class TestsPart(unittest.TestCase):

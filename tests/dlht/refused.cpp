@@ -23,7 +23,8 @@ std::atomic<bool> was_gone{false};
 
 bool slow_key::operator==(const slow_key& asked) const noexcept {
   if (parking* const spot = std::exchange(stands_here, nullptr)) spot->park();
-  if (twin != ~number) was_gone.store(true);
+  // Either may be the stored one.
+  if (twin != ~number || asked.twin != ~asked.number) was_gone.store(true);
   return number == asked.number;
 }
 

@@ -116,6 +116,11 @@ TEST(explore_control, lookups_of_reused_slots_are_explored_to_the_end) {
   explore_to_the_end(batch_lookups(), "lookups, reuse", 1);
 }
 
+TEST(explore_control, records_that_are_found_in_slots_are_explored_to_the_end) {
+  explore_to_the_end(pairs_of_verbs(), "pair r:", 1);
+  explore_to_the_end(erase_and_reuse(), "reuse r:", 1);
+}
+
 TEST(explore_control, a_mover_whose_index_is_freed_is_explored_to_the_end) {
   explore_to_the_end(background_moves(), "mover, free by units", 1);
 }

@@ -2,12 +2,13 @@
 # What the two commands share. A part is run; its failure does not stop the others. One table at the end has the outcome of
 # each part, what was skipped and why. The last line has the counts. A part that could not run is never counted as passed.
 import argparse
+import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from .shell import JOBS, Failure, Shell, Skip, say, stop_all
+from .shell import JOBS, Failure, Shell, Skip, elapsed_seconds, say, stop_all
 
 
 class Result(NamedTuple):
@@ -35,22 +36,55 @@ def run_part(name, function):
     return result
 
 
-def run_lanes(parts, chains):
+def run_lanes(parts, chains, note):
     """Runs chains of parts side by side, as many as there are cores: one builds while another's tests wait for each other. Each may
     use every core, so that none is idle behind the last chain's end. The parts of a chain share a build folder, so they follow each
-    other. Results in the order of `parts`."""
+    other. `note` is told of each result."""
 
     def run_chain(chain):
-        return [(name, run_part(name, parts[name])) for name in chain]
+        for name in chain:
+            note(name, run_part(name, parts[name]))
 
     with ThreadPoolExecutor(int(JOBS)) as pool:
         running = [pool.submit(run_chain, chain) for chain in chains]
         try:
-            found = dict(pair for one in running for pair in one.result())
+            for one in running:
+                one.result()
         except KeyboardInterrupt:
             stop_all()  # they run in their own sessions and did not get the signal
             raise
-    return {name: found[name] for name in parts}
+
+
+def run_parts(parts, chains, keep):
+    """Runs parts and tells `keep` of each result: one after another if few are wanted; else first those that are in no chain, then the
+    chains side by side. Results in the order of `parts`."""
+    wanted = [[name for name in chain if name in parts] for chain in chains]
+    wanted = [chain for chain in wanted if chain]
+    if len(wanted) < 2:
+        wanted = []
+    results, lock = {}, threading.Lock()
+
+    def note(name, result):
+        with lock:
+            results[name] = result
+            keep(name, result)
+
+    chained = {name for chain in wanted for name in chain}
+    for name, function in parts.items():
+        if name not in chained:
+            note(name, run_part(name, function))
+    run_lanes(parts, wanted, note)
+    return {name: results[name] for name in parts}
+
+
+def run_over(parts, chains, memory):
+    """Runs the parts that have not passed over this tree, and remembers each that passes as soon as it does."""
+    known = {name: memory.recall(name) for name in parts}
+    for name, result in known.items():
+        if result:
+            say(f"{name}: passed earlier over the same tree")
+    fresh = run_parts({name: function for name, function in parts.items() if not known[name]}, chains, memory.keep)
+    return {name: known[name] or fresh[name] for name in parts}
 
 
 def print_table(results):
@@ -59,6 +93,7 @@ def print_table(results):
     for name, result in results.items():
         outcome = result.outcome + (" (earlier)" if result.earlier else "")
         print(f"{name:<13} {outcome:<16} {result.seconds:7.0f}  {result.note}")
+    print(f"{'all':<13} {'':<16} {elapsed_seconds():7.0f}  by the clock, without the installs; parts run side by side")
     for name, result in results.items():
         if result.signs:  # repeated here: a record that keeps the end of the output alone has them, too
             print(f"\n{name} failed with:\n" + "\n".join("  " + line[:300] for line in result.signs))

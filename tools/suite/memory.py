@@ -52,4 +52,6 @@ class Memory:
         else:
             self.parts[name] = {"note": result.note, "seconds": result.seconds}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps({"state": self.state, "parts": self.parts}, indent=1) + "\n")
+        whole = self.path.with_suffix(".new")  # a run that ends while it writes leaves the older file
+        whole.write_text(json.dumps({"state": self.state, "parts": self.parts}, indent=1) + "\n")
+        whole.replace(self.path)

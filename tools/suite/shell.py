@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
 JOBS = str(os.cpu_count() or 2)
 STARTED = time.monotonic()
-LIMIT_SECONDS = 1500
+LIMIT_SECONDS = 2400
+# A compiler cache then knows a file of another clone of the repository again.
+CACHE = {"CCACHE_BASEDIR": os.fspath(ROOT), "CCACHE_NOHASHDIR": "1"}
 RUNNING = set()  # processes of all parts
 STOPPED = threading.Event()  # set when the driver was interrupted: nothing more is started
 
@@ -32,8 +34,12 @@ class Skip(Exception):
     """A part cannot run here; the text says why."""
 
 
+def elapsed_seconds():
+    return time.monotonic() - STARTED
+
+
 def elapsed():
-    return f"[{time.monotonic() - STARTED:5.0f} s]"
+    return f"[{elapsed_seconds():5.0f} s]"
 
 
 def say(text):
@@ -72,7 +78,7 @@ class Shell:
     def _wait(self, command, cwd, env, log, show, limit):
         if STOPPED.is_set():
             raise Failure("interrupted")
-        merged = {**os.environ, **(env or {})}
+        merged = {**CACHE, **os.environ, **(env or {})}
         out = subprocess.PIPE if show else log
         process = subprocess.Popen(command, cwd=cwd, env=merged, stdout=out, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True)
@@ -142,6 +148,14 @@ def seconds_of_part(default):
     if not given.isdecimal() or int(given) == 0:
         raise Failure(f"CUBBY_VERIFY_SECONDS is {given!r}; give a whole number of seconds, at least 1")
     return int(given)
+
+
+def is_full():
+    """Whether the long command also does what takes more than an hour: CUBBY_VERIFY_FULL=1."""
+    full = os.environ.get("CUBBY_VERIFY_FULL", "0")
+    if full not in ("0", "1"):
+        raise Failure(f"CUBBY_VERIFY_FULL is {full!r}; give 0 or 1")
+    return full == "1"
 
 
 def copy_lines(source, log):

@@ -31,7 +31,7 @@ def count(programs, log):
 
 
 def release(shell):
-    """The tests alone, with -Og, which g++ compiles in half the time of -O1; with -O1, clang and sanitizers in `make verify`. The programs, which
+    """The tests alone, with -Og, which g++ compiles in half the time of -O1; with clang and sanitizers in `make verify`. The programs, which
     are most of what there is to build, come with clang in part `programs`."""
     shell.configure("release")
     shell.build("release", "cubby_tests_of_tables")
@@ -91,7 +91,8 @@ def programs(shell):
 
 
 def aarch64(shell):
-    """Tests for which the processor matters: the 16-byte swap, the order of loads, the layout. The rest in `make verify`."""
+    """Tests for which the processor matters: the 16-byte swap, the order of loads, the layout. The rest in
+    `make verify FULL=1`."""
     return cross(shell, "cubby_tests_core")
 
 

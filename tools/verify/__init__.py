@@ -9,6 +9,10 @@ import pkgutil
 # which is a failure.
 ORDER = ["tests", "sanitizers", "builds", "models", "mutants", "interleavings", "histories", "durable", "fuzz", "kmers"]
 
+# Part `tests` comes first, alone: it runs parts side by side itself. Then these chains run side by side, the longest first. The parts
+# of a chain share a build folder.
+CHAINS = [["builds", "kmers", "interleavings", "durable", "histories"], ["mutants"], ["sanitizers"], ["models"], ["fuzz"]]
+
 
 def names():
     found = sorted(module.name for module in pkgutil.iter_modules(__path__))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Histories of every engine, recorded by a program of ours and judged by two checkers that share no code: ours, and
 # Porcupine. Both have to accept each file, and both have to refuse each file into which an error was planted.
-# It repeats with new seeds for CUBBY_VERIFY_SECONDS (120 by default), at least once.
+# It repeats with new seeds for CUBBY_VERIFY_SECONDS (60 by default), at least once.
 import os
 import secrets
 import shutil
@@ -11,7 +11,7 @@ import time
 from suite.shell import BUILD, ROOT, Failure, Skip, need, say, seconds_of_part
 
 TITLE = "recorded histories, judged by our checker and by Porcupine"
-SECONDS = 120
+SECONDS = 60
 FOLDER = BUILD / "verify" / "histories"
 PROGRAM = BUILD / "release" / "tests" / "cubby_histories"
 PORCUPINE = BUILD / "verify" / "porcupine"

@@ -2,32 +2,42 @@
 # Small planted errors: each verify/mutants/*.patch is applied to a scratch copy of the tree, the small program that its
 # head names is built and run there, and has to fail. One that passes, does not apply or does not build is a failure of
 # this part. So is a check that fails on the unchanged tree, or runs no test: it would prove nothing.
-# CUBBY_VERIFY_MUTANTS=name,... runs only these.
+# CUBBY_VERIFY_MUTANTS=name,... runs only these. When CUBBY_VERIFY_SECONDS have passed (1500 by default), no further mutant begins,
+# and the note says how many were not run; CUBBY_VERIFY_FULL=1 runs all. Those of files that have changed lately come first, then the
+# others in an order that the day draws, so that each has its turn.
+import fnmatch
 import os
 import queue
+import random
 import re
 import shutil
 import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 from house.tree import list_files
 from suite import shell as suite_shell
-from suite.shell import Failure, need, say
+from suite.shell import Failure, is_full, need, say, seconds_of_part
 from suite.tests import without_address_randomisation
 
 TITLE = "planted errors, each caught by a named check"
 AT_ONCE = 2
+MOST_IN_UNIT = 12  # mutants that one worker takes at a time: their program is built once, and no worker is alone at the end
+SECONDS = 1500
+RECENT_COMMITS = 30
 BUILD_SECONDS = 600
 RUN_SECONDS = 90
+HANG_SECONDS = 20  # where a hang is how the mutant shows; the check alone ends within a few seconds
 LEAST = 308  # mutants; fewer means that some were lost
 SWITCHES = {
     "plain": ["--preset", "clang-debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"],  # compiles in a third of the time of g++ -O1
     "optimised": ["--preset", "clang-debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"],  # for checks that run for longer than they compile
-    "asan": ["--preset", "asan"],
-    "tsan": ["--preset", "tsan"],
+    "asan": ["--preset", "asan", "-DCMAKE_CXX_FLAGS=-O0 -fsanitize=address,undefined -fno-sanitize-recover=all"],
+    "tsan": ["--preset", "tsan", "-DCMAKE_CXX_FLAGS=-O0 -fsanitize=thread"],
 }
 ALONE = ["-DCUBBY_BUILD_PROGRAMS=OFF", "-DCUBBY_BUILD_EXAMPLES=OFF", "-DCUBBY_INSTALL=OFF"]
 # A fixed seed: a mutant that is caught once is caught again.
@@ -49,6 +59,13 @@ class Mutant(NamedTuple):
     check: Check
     why: str
     hangs: bool  # the check may catch it by running into the time limit
+
+
+class Unit(NamedTuple):
+    """What one worker does without a break: the checks of one program, and mutants that they have to catch."""
+
+    checks: list
+    mutants: list
 
 
 class Outcome(NamedTuple):
@@ -81,6 +98,10 @@ def read_mutants(folder):
     return [mutant for mutant in found if mutant.name in names]
 
 
+def changed_files(patch):
+    return sorted(set(re.findall(r"^(?:---|\+\+\+) [ab]/(.+)$", Path(patch).read_text(), re.MULTILINE)))
+
+
 class Ended(NamedTuple):
     code: int  # negative: ended by that signal; None: ran into its limit
     output: str
@@ -91,12 +112,15 @@ def execute(command, folder, limit, environment=None):
     merged = {**os.environ, **(environment or {})}
     process = subprocess.Popen([str(word) for word in command], cwd=folder, env=merged, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
+    suite_shell.RUNNING.add(process)  # an interrupt ends it
     try:
         output = process.communicate(timeout=limit)[0]
         return Ended(process.returncode, output.decode(errors="replace"))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return Ended(None, process.communicate()[0].decode(errors="replace"))
+    finally:
+        suite_shell.RUNNING.discard(process)
 
 
 class Scratch:
@@ -121,6 +145,13 @@ class Scratch:
             if path.is_file() and name.parts[0] != "build" and name.as_posix() not in wanted:
                 path.unlink()
 
+    def undo(self, patch):
+        """Takes back what `apply` has changed: the files that the patch names."""
+        for name in changed_files(patch):
+            (self.folder / name).unlink(missing_ok=True)
+            if (self.root / name).is_file():
+                shutil.copyfile(self.root / name, self.folder / name)
+
     def apply(self, patch):
         # The copy lies in an ignored folder of the repository; git must take it for a folder of its own.
         outside = {"GIT_CEILING_DIRECTORIES": os.fspath(self.folder.parent)}
@@ -132,13 +163,14 @@ class Scratch:
             done = execute(["cmake", *SWITCHES[check.kind], "-B", build, *ALONE], self.folder, BUILD_SECONDS)
             if done.code != 0:
                 return done
-        return execute(["cmake", "--build", build, "-j", "1", "--target", check.target], self.folder, BUILD_SECONDS)
+        # A compiler cache then takes the files of all copies for the same.
+        shared = {**suite_shell.CACHE, "CCACHE_BASEDIR": os.fspath(self.folder)}
+        return execute(["cmake", "--build", build, "-j", "1", "--target", check.target], self.folder, BUILD_SECONDS, shared)
 
-    def run(self, check):
+    def run(self, check, limit):
         program = next((self.folder / "build" / check.kind).rglob(check.target))
         prefix = without_address_randomisation() if check.kind == "tsan" else []
-        command = [*prefix, program, f"--gtest_filter={check.tests}", "--gtest_brief=1"]
-        return execute(command, self.folder, RUN_SECONDS, ENVIRONMENT)
+        return execute([*prefix, program, f"--gtest_filter={check.tests}"], self.folder, limit, ENVIRONMENT)
 
 
 def what_failed(done):
@@ -166,7 +198,7 @@ def judge(scratch, mutant):
     built = scratch.build(mutant.check)
     if built.code != 0:
         return False, "does not build", built.output
-    ran = scratch.run(mutant.check)
+    ran = scratch.run(mutant.check, HANG_SECONDS if mutant.hangs else RUN_SECONDS)
     how = what_failed(ran)
     if not how:
         return False, "ALIVE", ran.output
@@ -175,27 +207,65 @@ def judge(scratch, mutant):
     return True, how, ran.output
 
 
-def judge_control(scratch, check):
-    """(good, how, output) for a check on the unchanged tree."""
-    built = scratch.build(check)
+def matches(name, tests):
+    """Whether a filter of GoogleTest without exceptions takes a test."""
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in tests.split(":"))
+
+
+def judge_control(scratch, checks):
+    """(good, how, output) for the checks of one program on the unchanged tree: all tests pass, and each check has one."""
+    together = checks[0]._replace(tests=":".join(sorted({check.tests for check in checks})))
+    built = scratch.build(together)
     if built.code != 0:
         return False, "the check does not build", built.output
-    ran = scratch.run(check)
-    passed = re.search(r"\[  PASSED  \] ([1-9]\d*) test", ran.output)
-    if ran.code != 0 or not passed:
-        return False, f"the check does not pass without a mutant ({what_failed(ran) or 'it runs no test'})", ran.output
-    return True, f"{passed.group(1)} tests pass", ran.output
+    ran = scratch.run(together, RUN_SECONDS * len(checks))
+    passed = re.findall(r"^\[       OK \] (\S+)", ran.output, re.MULTILINE)
+    idle = [check for check in checks if not any(matches(name, check.tests) for name in passed)]
+    if ran.code != 0 or idle:
+        why = what_failed(ran) or f"{idle[0].tests} runs no test"
+        return False, f"the check does not pass without a mutant ({why})", ran.output
+    return True, f"{len(passed)} tests of {len(checks)} checks pass", ran.output
+
+
+def recent_files(root):
+    """What the last commits and the work that is not committed have changed; nothing where git is of no help."""
+    listed = execute(["git", "log", f"-{RECENT_COMMITS}", "--name-only", "--format="], root, 60)
+    changed = execute(["git", "diff", "--name-only", "HEAD"], root, 60)
+    return {name for done in (listed, changed) if done.code == 0 for name in done.output.split("\n") if name}
+
+
+def units_of(mutants, recent=frozenset(), seed=0):
+    """The work: first the mutants of files that have changed lately, then the others in an order that the seed draws. The first unit of a
+    program has its checks. Mutants of one file follow each other."""
+    programs = {}
+    for mutant in mutants:
+        is_old = recent.isdisjoint(changed_files(mutant.patch))
+        programs.setdefault((is_old, mutant.check.kind, mutant.check.target), []).append(mutant)
+    units = []
+    for own in programs.values():
+        own.sort(key=lambda mutant: (changed_files(mutant.patch), mutant.name))
+        units += [own[first:first + MOST_IN_UNIT] for first in range(0, len(own), MOST_IN_UNIT)]
+    random.Random(seed).shuffle(units)
+    units.sort(key=lambda own: recent.isdisjoint(changed_files(own[0].patch)))
+    seen, out = set(), []
+    for own in units:
+        program = own[0].check.kind, own[0].check.target
+        checks = {mutant.check for mutant in mutants if (mutant.check.kind, mutant.check.target) == program}
+        out.append(Unit([] if program in seen else sorted(checks), own))
+        seen.add(program)
+    return out
 
 
 class Campaign:
-    """Jobs in a queue, and a few workers with a scratch copy each."""
+    """Units of work in a queue, and a few workers with a scratch copy each."""
 
-    def __init__(self, shell, jobs):
+    def __init__(self, shell, units, end):
         self.shell = shell
-        self.total = len(jobs)
-        self.jobs = queue.SimpleQueue()
-        for job in jobs:
-            self.jobs.put(job)
+        self.end = end  # of time.monotonic(); None: all are run
+        self.total = sum(len(unit.mutants) + (1 if unit.checks else 0) for unit in units)
+        self.units = queue.SimpleQueue()
+        for unit in units:
+            self.units.put(unit)
         self.outcomes = []
         self.lock = threading.Lock()
 
@@ -203,17 +273,32 @@ class Campaign:
         scratch = Scratch(suite_shell.BUILD / "verify" / "mutants" / f"tree-{number}", suite_shell.ROOT)
         while True:
             try:
-                job = self.jobs.get_nowait()
+                unit = self.units.get_nowait()
             except queue.Empty:
                 return
-            begin = time.monotonic()
-            try:
-                scratch.restore()
-                good, how, output = judge(scratch, job) if isinstance(job, Mutant) else judge_control(scratch, job)
-            except Exception as fault:  # a fault of this file must not look like a caught mutant
-                good, how, output = False, f"{type(fault).__name__}: {fault}", ""
-            name = job.name if isinstance(job, Mutant) else f"control: {job}"
-            self.note(Outcome(name, good, how, time.monotonic() - begin), output)
+            if self.is_over():
+                return
+            scratch.restore()
+            if unit.checks:
+                self.take(f"control: {unit.checks[0].target} ({unit.checks[0].kind})", judge_control, scratch, unit.checks)
+            for mutant in unit.mutants:
+                if suite_shell.STOPPED.is_set():
+                    raise Failure("interrupted")
+                if self.is_over():
+                    return
+                self.take(mutant.name, judge, scratch, mutant)
+                scratch.undo(mutant.patch)
+
+    def is_over(self):
+        return self.end is not None and time.monotonic() >= self.end
+
+    def take(self, name, judging, scratch, what):
+        begin = time.monotonic()
+        try:
+            good, how, output = judging(scratch, what)
+        except Exception as fault:  # a fault of this file must not look like a caught mutant
+            good, how, output = False, f"{type(fault).__name__}: {fault}", ""
+        self.note(Outcome(name, good, how, time.monotonic() - begin), output)
 
     def note(self, outcome, output):
         with self.lock:
@@ -223,11 +308,9 @@ class Campaign:
                 log.write(f"== {outcome.name}: {outcome.how}\n" + output[-20000:] + "\n")
 
     def run(self):
-        workers = [threading.Thread(target=self.work, args=(number,)) for number in range(AT_ONCE)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for worker in [pool.submit(self.work, number) for number in range(AT_ONCE)]:
+                worker.result()
         return {outcome.name: outcome for outcome in self.outcomes}
 
 
@@ -241,16 +324,27 @@ def print_mutants(mutants, outcomes):
     print(flush=True)
 
 
+def end_of_part(begin):
+    """When no further mutant begins. None: never, as when all or some are asked for by name."""
+    return None if is_full() or os.environ.get("CUBBY_VERIFY_MUTANTS") else begin + seconds_of_part(SECONDS)
+
+
 def run(shell):
     need("git", "cmake", "ninja", "clang++-19")
     begin = time.monotonic()
     mutants = read_mutants(suite_shell.ROOT / "verify" / "mutants")
-    checks = sorted({mutant.check for mutant in mutants})
-    # By kind and target, so that a worker finds most of what it needs built.
-    outcomes = Campaign(shell, [*checks, *sorted(mutants, key=lambda m: (m.check.kind, m.check.target))]).run()
-    print_mutants(mutants, outcomes)
+    day = int(time.time()) // 86400
+    units = units_of(mutants, recent_files(suite_shell.ROOT), day)
+    outcomes = Campaign(shell, units, end_of_part(begin)).run()
+    ran = [mutant for mutant in mutants if mutant.name in outcomes]
+    print_mutants(ran, outcomes)
     bad = [outcome for outcome in outcomes.values() if not outcome.good]
     if bad:
         raise Failure(f"{len(bad)} of {len(outcomes)}: " + "; ".join(f"{v.name}: {v.how}" for v in bad[:6]))
+    if not ran:
+        raise Failure("no mutant was run in the time that was given")
     minutes = (time.monotonic() - begin) / 60
-    return f"{len(mutants)} of {len(mutants)} caught by {len(checks)} checks, which pass without them; {minutes:.0f} minutes"
+    left = len(mutants) - len(ran)
+    tail = f"; {left} NOT RUN, for lack of time (order of day {day}); CUBBY_VERIFY_FULL=1 runs all" if left else ""
+    checks = {mutant.check for mutant in ran}
+    return f"{len(ran)} of {len(mutants)} caught by {len(checks)} checks, which pass without them; {minutes:.0f} minutes{tail}"
