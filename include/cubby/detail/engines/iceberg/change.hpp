@@ -253,7 +253,7 @@ CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const ty
   const std::uint64_t empty = usable(t, at.at.slots, tags::match(at.at.line->tag_words, 0, t.unit));
   if (empty == 0 || is_zero_key<Policy>(key)) [[unlikely]]
     return put_behind(t, at, key, value);
-  const unsigned slot = cpu::lowest_bit(empty);
+  const unsigned slot = slot_for(t, at.at.slots, at.h, empty);
   put_entry<Policy>(at.at.slots[slot], key, value);
   keep_slot(t, at.at.slots[slot]);
   show_tag(*at.at.line, slot, at.h.tag);
