@@ -245,7 +245,7 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
   return changed::again;
 }
 
-/// Puts a new entry into the first free slot. Linearization point of an insert: the tag, or for an entry behind the front bucket the
+/// Puts a new entry into a free slot. Linearization point of an insert: the tag, or for an entry behind the front bucket the
 /// unlock, which shows the bit of the filter.
 template <class Policy>
 CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
