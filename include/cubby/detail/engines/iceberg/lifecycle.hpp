@@ -20,8 +20,8 @@ inline std::uint64_t fronts_for(const options& o) noexcept {
   return slots <= front_slots + back_slots ? 1 : (slots + slots_a_front - 1) / slots_a_front;
 }
 
-/// The usual mark. Slots of texts are wide and their keys few, so they may have space: above 75 % inserts and misses of texts are slower
-/// by a third (docs/performance/iceberg.md, "The mark of texts").
+/// The usual mark. Slots of texts are wide and their keys few, so they may have space: at 91 % inserts and misses of texts are slower
+/// by 14 to 27 % (docs/performance/iceberg.md, "The mark of texts").
 template <class Policy> inline constexpr std::uint32_t usual_mark = owns_keys<Policy> ? 75 : 91;
 
 /// Puts the options within their limits. False: the capacity is too large.
