@@ -12,14 +12,11 @@
 
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
-#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <cubby/reference.hpp>
-#include <cubby/relativistic.hpp>
-#include <cubby/set.hpp>
 
-#include "modes.hpp"
+#include "counting/kinds.hpp"
 
 namespace cubby_counting {
 namespace {
@@ -28,70 +25,6 @@ range clock_of_image() {
   const auto& clock = cubby::detail::registry::own_domain()->clock;
   return {reinterpret_cast<const std::byte*>(&clock), sizeof clock};
 }
-
-constexpr std::uint64_t keys_a_bin = 100;
-
-/// Keys 100 g to 100 g + 99 share the bin of group g; other groups have other bins. `Shift`: from where in the hash an
-/// engine takes the bin. `Tags`: where the keys of a bin differ, if the engine takes tags from there.
-template <unsigned Shift, unsigned Tags = 64> struct hash_of_groups {
-  using is_avalanching = void;
-  using is_transparent = void;
-  std::uint64_t operator()(std::uint64_t key) const noexcept {
-    const std::uint64_t bin = (key / keys_a_bin) << Shift;
-    if constexpr (Tags < 64) return bin + ((key % keys_a_bin + 1) << Tags);
-    else return bin;
-  }
-  std::uint64_t operator()(std::string_view key) const noexcept {
-    return (*this)(std::strtoull(key.data() + 4, nullptr, 10));
-  }
-  std::uint64_t operator()(const cubby_test::tuple_key& key) const noexcept { return (*this)(key.number); }
-};
-constexpr std::uint64_t groups = 1 << 10;
-template <class Engine> struct hash_for {
-  using type = hash_of_groups<54>;
-};
-template <> struct hash_for<cubby::relativistic> {
-  using type = hash_of_groups<0>;
-};
-template <> struct hash_for<cubby::iceberg> {
-  using type = hash_of_groups<54, 46>; // the tags of a bin are 1 to 100
-};
-template <class Engine> using grouping_hash = typename hash_for<Engine>::type;
-
-/// Does not fit in a slot, so that its table is in record mode.
-struct wide {
-  std::uint64_t number = 0;
-  std::uint64_t more[2] = {};
-  friend wide operator+(wide a, wide b) { return {a.number + b.number, {}}; }
-};
-
-template <class Engine> struct words {
-  using map = cubby::map<std::uint64_t, std::uint64_t, Engine, grouping_hash<Engine>>;
-  static std::uint64_t key(std::uint64_t n) { return n; }
-  static std::uint64_t value(std::uint64_t n) { return n; }
-};
-template <class Engine> struct records {
-  using map = cubby::map<std::string, wide, Engine, grouping_hash<Engine>>;
-  // longer than a slot's word, so that the record's key is compared, too
-  static std::string key(std::uint64_t n) { return "key-" + std::to_string(1000000 + n); }
-  static wide value(std::uint64_t n) { return {n, {}}; }
-};
-/// Texts that iceberg keeps in slots of 32 bytes.
-template <class Engine> struct texts {
-  using map = cubby::map<std::string, std::uint64_t, Engine, grouping_hash<Engine>>;
-  static std::string key(std::uint64_t n) { return records<Engine>::key(n); }
-  static std::uint64_t value(std::uint64_t n) { return n; }
-};
-/// A tuple of 64 bytes: one a line. Those of words have 32, so two of them share a line.
-template <class Engine> struct lines {
-  using map = cubby::map<cubby_test::tuple_key, cubby_test::tuple_value, Engine, grouping_hash<Engine>>;
-  static cubby_test::tuple_key key(std::uint64_t n) { return {7, n}; }
-  static cubby_test::tuple_value value(std::uint64_t n) { return cubby_test::tuple_value::of(n); }
-};
-template <class Engine> struct keys_alone {
-  using map = cubby::set<std::uint64_t, Engine, grouping_hash<Engine>>;
-  static std::uint64_t key(std::uint64_t n) { return n; }
-};
 
 /// Tables lie in memory of `operator new`, never on the stack, which is not counted.
 template <class Kind> class desk {
@@ -216,9 +149,13 @@ template <class Kind> void count_overflow(desk<Kind>& d, unsigned in_line) {
 
 /// Of iceberg: what lies behind a front bucket of 56 entries, in the back yard.
 template <class Kind> void count_behind(desk<Kind>& d) {
-  constexpr unsigned front = cubby::detail::engines::iceberg::front_slots;
-  const std::uint64_t found = d.bin(front + 1), full = d.bin(front), left = d.bin(front + 1);
-  const auto there = Kind::key(found + front), same_filter = Kind::key(found + front + 1), other = Kind::key(full + 90);
+  namespace yards = cubby::detail::engines::iceberg;
+  constexpr unsigned front = yards::front_slots, behind = 61,
+                     asked = 65; // the tags of these numbers have the same filter
+  static_assert(yards::state::filter_of(behind + 1) == yards::state::filter_of(asked + 1));
+  const std::uint64_t found = d.bin(front), full = d.bin(front), left = d.bin(front + 1);
+  d.put(found + behind);
+  const auto there = Kind::key(found + behind), same_filter = Kind::key(found + asked), other = Kind::key(full + 90);
   const auto fresh = Kind::key(full + front), leaves = Kind::key(left + front);
   d.count("find, in the back yard", [&](auto& t) { return t.find(there).has_value(); });
   d.count("find, absent, filter in doubt", [&](auto& t) { return !t.find(same_filter).has_value(); });
@@ -326,7 +263,8 @@ template <class Kind> void count_whole(std::string name, std::vector<row>& out) 
 
 /// Tuples get the space in which the lines of a group reach no other group's, and iceberg a bucket for each group.
 std::size_t capacity_of(const std::string& name) {
-  if (name.starts_with("iceberg")) return groups * 63 * 91 / 100; // 63 slots for each bucket, up to 91 %
+  // 63 slots for each bucket, up to 91 %, or of texts up to 75 %
+  if (name.starts_with("iceberg")) return groups * 63 * (name.ends_with("texts") ? 75 : 91) / 100;
   return (name.starts_with("tuple") ? 16 : 4) * groups;
 }
 
@@ -392,6 +330,10 @@ std::vector<row> count_all() {
   count_kind<words<cubby::reference>>("reference words", out);
   count_kind<words<cubby::iceberg>>("iceberg words", out);
   count_kind<texts<cubby::iceberg>>("iceberg texts", out);
+  count_kind<records<cubby::iceberg>>("iceberg wide texts", out);
+  count_kind<lines<cubby::iceberg>>("iceberg tuples", out);
+  count_kind<text_values<cubby::iceberg>>("iceberg records", out);
+  count_kind<keys_alone<cubby::iceberg>>("iceberg set", out);
   return out;
 }
 

@@ -32,15 +32,28 @@ trio of_one_pair() {
 }
 constexpr std::uint64_t for_two = 100, for_four = 200; // buckets
 
+/// Keys that make lookups of `tag` search the back yard when they are behind the same front bucket: the filter has the bits of their tags.
+template <class Suits, class Tag>
+std::vector<std::uint64_t> marks_for(std::uint8_t tag, std::uint64_t first, Suits suits, Tag tag_of) {
+  std::vector<std::uint64_t> marks;
+  std::uint64_t left = yards::state::filter_of(tag);
+  for (std::uint64_t key = first; left != 0; ++key) {
+    if (!suits(key) || (yards::state::filter_of(tag_of(key)) & left) == 0) continue;
+    left &= ~yards::state::filter_of(tag_of(key));
+    marks.push_back(key);
+  }
+  return marks;
+}
+
 /// A pair x leaves a slot of the back yard, and y fills it. The words of both make up q, which is not there: it has the first word of x
-/// and its tag, and the second word of y. A third entry, of the front bucket of q, makes lookups of q search the back yard.
+/// and its tag, and the second word of y. Other entries, of the front bucket of q, make lookups of q search the back yard.
 scenario torn_pair() {
   const auto suits = [](std::uint64_t key, std::uint64_t residue) {
     const key_facts f = facts_of(key, 2);
     return f.residue == residue && f.back[0] + f.back[1] == 0;
   };
   const auto tag = [](std::uint64_t key) { return facts_of(key, 2).tag; };
-  std::uint64_t q = 1, x = 0, y = 0, mark = 0;
+  std::uint64_t q = 1, x = 0, y = 0;
   for (; x == 0 || y == 0; ++q) {
     x = y = 0;
     for (std::uint64_t other = 1; suits(q, 0) && other < 256; ++other) {
@@ -51,9 +64,9 @@ scenario torn_pair() {
     }
     if (x != 0 && y != 0) break;
   }
-  for (mark = 30000;
-       !suits(mark, 0) || tag(mark) == tag(q) || yards::state::filter_of(tag(mark)) != yards::state::filter_of(tag(q));)
-    ++mark;
+  std::vector<std::uint64_t> before =
+      marks_for(tag(q), 30000, [&](std::uint64_t key) { return suits(key, 0) && tag(key) != tag(q); }, tag);
+  before.push_back(x);
   scenario s = yard(table_kind::iceberg_pairs, 2);
   for (std::uint64_t key = 40000, left[2] = {yards::front_slots, yards::front_slots}; left[0] + left[1] != 0; ++key) {
     const key_facts f = facts_of(key, 2);
@@ -61,7 +74,7 @@ scenario torn_pair() {
     s.still.emplace_back(key, 50);
     --left[f.residue];
   }
-  s.before = put({mark, x});
+  s.before = put(before);
   s.threads = {{{act::erase, x}, {act::insert, y, 6}}, {{act::find, q}}};
   return s;
 }
@@ -86,20 +99,22 @@ void add_front_slots(std::vector<scenario>& all, table_kind table) {
   }
 }
 
-/// An entry x leaves a slot of the back yard, and y, which has the same tag there, fills it. A third entry, of the front bucket of y, makes
-/// lookups of y search the back yard.
+/// An entry x leaves a slot of the back yard, and y, which has the same tag there, fills it. Other entries, of the front bucket of y,
+/// make lookups of y search the back yard.
 scenario same_back_tag(table_kind table) {
   const auto facts = [](std::uint64_t key) { return facts_of(key, 2); };
   const auto suits = [&](std::uint64_t key, std::uint64_t residue) {
     return facts(key).residue == residue && facts(key).back[0] + facts(key).back[1] == 0;
   };
-  std::uint64_t y = 2, x = 2, mark = 2;
+  std::uint64_t y = 2, x = 2;
   while (!suits(y, 0)) ++y;
   const std::uint8_t tag = facts(y).tag;
   while (!suits(x, 1) || yards::back_tag(facts(x).tag) != yards::back_tag(tag)) ++x;
-  while (!suits(mark, 0) || yards::back_tag(facts(mark).tag) == yards::back_tag(tag) ||
-         yards::state::filter_of(facts(mark).tag) != yards::state::filter_of(tag))
-    ++mark;
+  const auto may_mark = [&](std::uint64_t key) {
+    return suits(key, 0) && yards::back_tag(facts(key).tag) != yards::back_tag(tag);
+  };
+  std::vector<std::uint64_t> before = marks_for(tag, 2, may_mark, [&](std::uint64_t key) { return facts(key).tag; });
+  before.push_back(x);
   scenario s = yard(table, 2);
   for (std::uint64_t key = 40000, left[2] = {yards::front_slots, yards::front_slots}; left[0] + left[1] != 0; ++key) {
     const key_facts f = facts(key);
@@ -107,7 +122,7 @@ scenario same_back_tag(table_kind table) {
     s.still.emplace_back(key, 50);
     --left[f.residue];
   }
-  s.before = put({mark, x});
+  s.before = put(before);
   s.threads = {{{act::erase, x}, {act::insert, y, 6}}, {{act::find, y}}};
   return s;
 }

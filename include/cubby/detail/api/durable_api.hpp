@@ -239,7 +239,7 @@ private:
     out.value_words = static_cast<std::uint16_t>(
         no_values && !codec::in_records ? 0 : engines::iceberg::word_count<typename codec::stored_value>);
     iceberg::options limited = options_of_engine(wanted);
-    (void)engines::iceberg::limit(limited);
+    (void)engines::iceberg::limit<codec>(limited);
     out.fronts = engines::iceberg::fronts_for(limited);
     out.backs = engines::iceberg::backs_for(out.fronts);
     out.capacity = wanted.growth == growth_policy::fixed ? wanted.capacity : 0;

@@ -245,7 +245,7 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
   return changed::again;
 }
 
-/// Puts a new entry into the first free slot. Linearization point of an insert: the tag, or for an entry behind the front bucket the
+/// Puts a new entry into a free slot. Linearization point of an insert: the tag, or for an entry behind the front bucket the
 /// unlock, which shows the bit of the filter.
 template <class Policy>
 CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
@@ -253,7 +253,7 @@ CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const ty
   const std::uint64_t empty = usable(t, at.at.slots, tags::match(at.at.line->tag_words, 0, t.unit));
   if (empty == 0 || is_zero_key<Policy>(key)) [[unlikely]]
     return put_behind(t, at, key, value);
-  const unsigned slot = cpu::lowest_bit(empty);
+  const unsigned slot = slot_for(t, at.at.slots, at.h, empty);
   put_entry<Policy>(at.at.slots[slot], key, value);
   keep_slot(t, at.at.slots[slot]);
   show_tag(*at.at.line, slot, at.h.tag);

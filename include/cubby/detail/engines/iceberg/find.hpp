@@ -142,7 +142,7 @@ CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const ha
   return l;
 }
 CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t tag) noexcept {
-  return (state_word >> state::filter_bit(tag) & 1) != 0;
+  return (~state_word & state::filter_of(tag)) == 0;
 }
 
 /// Whether what the lookup has met was the entry at one moment: no slot of its keys was emptied since.
@@ -237,6 +237,7 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
   if (root.moving()) [[unlikely]]
     return glimpse::unsure;
   out.at = front_of(t, h, root.level());
+  prefetch_preferred<Policy>(out.at, h);
   // [state] acquire: pairs with [unlock-front], and with [version]
   out.state = out.at.line->state.load(sync::acquire);
   out.mask = tags::match(out.at.line->tag_words, h.tag, t.unit);

@@ -76,6 +76,7 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   if (root.moving()) [[unlikely]]
     return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, key, value);
   auto at = front_of(t, h, root.level());
+  prefetch_preferred<Policy>(at, h);
   std::uint64_t word = lock_line(*at.line);
   if (!is_same_root(t, root)) [[unlikely]] {
     unlock_unchanged(*at.line, word);
@@ -92,11 +93,11 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   }
   if (empty == 0 || may_be_behind(word, h.tag) || t.places.is_bounded() || is_zero_key<Policy>(key))
     return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, key, value);
-  const unsigned slot = cpu::lowest_bit(empty);
+  const unsigned slot = slot_for(t, at.slots, h, empty);
   put_entry<Policy>(at.slots[slot], key, value);
   keep_slot(t, at.slots[slot]);
   show_tag(*at.line, slot, h.tag);
-  end_insert(t, who, h, *at.line, word, empty & (empty - 1));
+  end_insert(t, who, h, *at.line, word, empty & ~(std::uint64_t{1} << slot));
   return {};
 }
 

@@ -54,8 +54,11 @@ inline constexpr std::uint64_t version_step = std::uint64_t{1} << 38;
 inline constexpr std::uint64_t behind_words = behind_mask | filter_mask | chained | inherited;
 /// What a lookup compares when it looks again.
 inline constexpr std::uint64_t place_mask = ~(version_step - 1) | ready;
-constexpr unsigned filter_bit(std::uint8_t tag) noexcept { return filter_shift + tag * 3U / 32; } // 0 to 23
-constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept { return std::uint64_t{1} << filter_bit(tag); }
+/// The two bits of a tag, of which each is one of 24: a Bloom filter.
+constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept {
+  const unsigned other = tag * 187U % 256;
+  return (std::uint64_t{1} << tag * 3U / 32 | std::uint64_t{1} << other * 3 / 32) << filter_shift;
+}
 /// An entry with this tag is put behind the bucket.
 constexpr std::uint64_t with_behind(std::uint64_t word, std::uint8_t tag) noexcept {
   const std::uint64_t count = (word & inherited) != 0 ? unknown : (word & behind_mask) == unknown ? 0 : behind_one;
@@ -220,12 +223,23 @@ struct hashed {
   std::uint64_t hash = 0;
   std::uint64_t copies = 0;  // the low bits choose among the doublings
   std::uint64_t residue = 0; // of the front bucket
+  std::uint32_t choice = 0;  // of a line of slots in the front bucket
   std::uint8_t tag = 0;
 };
 CUBBY_ALWAYS_INLINE hashed hashed_for(std::uint64_t hash, std::uint64_t fronts) noexcept {
   cpu::product p = cpu::multiply(hash, fronts);
   const auto tag = static_cast<std::uint8_t>(p.low >> 56);
-  return {hash, hash * mix_a >> 20, p.high, static_cast<std::uint8_t>(tag + (tag == 0 ? 1 : 0))};
+  const auto choice = static_cast<std::uint32_t>(p.low >> 24);
+  return {hash, hash * mix_a >> 20, p.high, choice, static_cast<std::uint8_t>(tag + (tag == 0 ? 1 : 0))};
+}
+/// The first slot of the line that a hash prefers, and the slots of that line.
+template <class Slot> CUBBY_ALWAYS_INLINE unsigned preferred_slot(const hashed& h) noexcept {
+  constexpr unsigned of_line = cpu::cache_line / sizeof(Slot);
+  constexpr std::uint64_t lines = front_slots / of_line;
+  return static_cast<unsigned>(h.choice * lines >> 32) * of_line;
+}
+template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t preferred_slots(const hashed& h) noexcept {
+  return ((std::uint64_t{1} << (cpu::cache_line / sizeof(Slot))) - 1) << preferred_slot<Slot>(h);
 }
 /// The hash that chooses the first or the second back bucket.
 CUBBY_ALWAYS_INLINE std::uint64_t back_hash(std::uint64_t hash, unsigned which) noexcept {

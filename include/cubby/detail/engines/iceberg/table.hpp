@@ -186,6 +186,13 @@ CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_of(const table<Policy>& t, cons
   return front_at(t, h.residue, level == 0 ? 0 : copy_of(h.copies, level));
 }
 
+/// Prefetches the line where an insert of the hash prefers to put its entry, together with the line of tags. Without it a find waits for
+/// the one and then for the other, and an insert waits at its end: docs/performance/iceberg.md, "One slot line ahead".
+template <class Policy>
+CUBBY_ALWAYS_INLINE void prefetch_preferred(const front<slot_of<Policy>>& at, const hashed& h) noexcept {
+  prefetch_line(&at.slots[preferred_slot<slot_of<Policy>>(h)]);
+}
+
 template <class Slot> struct back_bucket {
   back_line* line = nullptr;
   Slot* slots = nullptr;
