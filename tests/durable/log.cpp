@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee H where a sync writes a log. The disk of these tests has what syncs have covered and nothing else, which is the hardest power cut
-// for a log: no page has a change that only the log has. Threads stop at each step of a change.
+// Guarantee H where a sync writes a log: what a power cut leaves when no page has a change that only the log has, groups that are torn, a log
+// that is full, and what fails.
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <functional>
+#include <chrono>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,76 +13,11 @@
 #include <gtest/gtest.h>
 
 #include "durable/faults.hpp"
-#include "durable/files.hpp"
 #include "durable/kinds.hpp"
-
-#include <sys/stat.h>
+#include "durable/synced_disk.hpp"
 
 namespace cubby_test {
 namespace {
-
-/// What syncs have made durable of one file.
-struct disk {
-  std::string path;
-  bytes durable;
-  std::atomic<int> syncs{0};
-  std::atomic<int> log_syncs{0};
-  std::function<void()> in_sync; // called before a sync of the whole file
-  [[nodiscard]] bool is_here(int file) const {
-    struct stat synced = {};
-    struct stat watched = {};
-    return fstat(file, &synced) == 0 && stat(path.c_str(), &watched) == 0 && synced.st_ino == watched.st_ino;
-  }
-};
-disk*& watched_disk() {
-  static disk* one = nullptr;
-  return one;
-}
-int sync_whole(int file) {
-  disk& d = *watched_disk();
-  if (!d.is_here(file)) return 0;
-  ++d.syncs;
-  if (d.in_sync) d.in_sync();
-  d.durable = bytes_in(d.path);
-  return 0;
-}
-int sync_part(int file, std::uint64_t from, std::uint64_t count) {
-  disk& d = *watched_disk();
-  if (!d.is_here(file)) return 0;
-  d.log_syncs += from >= pool_layout::first_extent ? 1 : 0;
-  const bytes now = bytes_in(d.path);
-  EXPECT_LE(from + count, d.durable.size()) << "no sync has covered the size of the file";
-  const auto begin = static_cast<std::ptrdiff_t>(from);
-  std::copy_n(now.begin() + begin, static_cast<std::ptrdiff_t>(count), d.durable.begin() + begin);
-  return 0;
-}
-
-class watched_files : public testing::Test {
-protected:
-  void SetUp() override {
-    disk_.path = folder_.file("table");
-    watched_disk() = &disk_;
-    cubby::detail::file::installed_sync() = sync_whole;
-    cubby::detail::file::installed_sync_range() = sync_part;
-  }
-  void TearDown() override {
-    cubby::detail::file::installed_sync() = nullptr;
-    cubby::detail::file::installed_sync_range() = nullptr;
-  }
-  /// Without growths, so that no checkpoint begins by itself.
-  static cubby::durable_options with_log(std::size_t bytes = std::size_t{1} << 20) {
-    return {.capacity = 1000, .log_bytes = bytes};
-  }
-  /// A file with what the power cut has left.
-  std::string cut(const char* name = "cut") {
-    bytes left = disk_.durable;
-    forge_power_cut(left);
-    write_file(folder_.file(name), left);
-    return folder_.file(name);
-  }
-  own_folder folder_;
-  disk disk_;
-};
 
 template <class Kind> class durable_log : public watched_files {
 public:
@@ -198,15 +131,8 @@ TYPED_TEST(durable_log, that_is_full_leaves_it_to_the_pages) {
   EXPECT_GT(t->stats().checkpoints, 3U);
 }
 
-using table = cubby::durable_map<std::uint64_t, std::uint64_t>;
-class durable_words_log : public watched_files {
-protected:
-  static bool checkpoint(table& t) {
-    auto& engine = cubby::detail::engine_access::of(t);
-    return engine.checkpoint(*engine.local_thread_record());
-  }
-  std::optional<std::uint64_t> left_of(std::uint64_t key) { return must_open<table>(cut())->find(key); }
-};
+using table = word_table;
+class durable_words_log : public watched_words {};
 
 TEST_F(durable_words_log, ends_at_the_first_torn_group) {
   auto t = must_open<table>(disk_.path, with_log());
@@ -303,122 +229,13 @@ TEST_F(durable_words_log, is_not_there_on_a_full_disk) {
 }
 
 TEST_F(durable_words_log, comes_with_group_commits) {
+  TearDown(); // no copies of so long a file
   auto t = must_open<table>(disk_.path, {.sync_every = std::chrono::milliseconds(1)});
   EXPECT_EQ(t->stats().log_bytes, std::size_t{256} << 20);
   t->insert(1, 1);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (t->stats().log_syncs == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_GT(t->stats().log_syncs, 0U);
-}
-
-// A thread that changes an entry stops before one of its steps, while others look and sync.
-
-struct stop {
-  std::thread::id who;
-  int before = 0; // steps until it stops
-  std::atomic<bool> stopped{false};
-  std::atomic<bool> go{false};
-};
-stop*& the_stop() {
-  static stop* one = nullptr;
-  return one;
-}
-void stop_here(cubby::detail::sync::step, const void*) {
-  stop* const s = the_stop();
-  if (s == nullptr || std::this_thread::get_id() != s->who || s->before-- != 0) return;
-  s->stopped = true;
-  while (!s->go) std::this_thread::yield();
-}
-
-class stopped_change : public durable_words_log {
-protected:
-  static constexpr std::uint64_t key = 42;
-  static constexpr auto briefly = std::chrono::milliseconds(20);
-
-  /// Runs `change` once for each of its steps: it stops there, `beside` runs in a thread of its own, and then it goes on.
-  template <class Before, class Change, class Beside>
-  void at_each_step(Before before, Change change, Beside beside) {
-    bool more = true;
-    for (int step = 0; more && !HasFailure(); ++step) {
-      before();
-      stop s;
-      s.before = step;
-      std::thread writer([&] {
-        change(); // the thread has its record before the steps count
-        s.who = std::this_thread::get_id();
-        the_stop() = &s;
-        cubby::detail::sync::install_hook(stop_here);
-        changed_ = false;
-        change();
-        changed_ = true;
-        s.stopped = true;
-      });
-      while (!s.stopped) std::this_thread::yield();
-      more = !changed_;
-      std::thread other([&] { beside(); });
-      std::this_thread::sleep_for(briefly); // it may wait for the writer
-      s.go = true;
-      writer.join();
-      other.join();
-      cubby::detail::sync::install_hook(nullptr);
-      the_stop() = nullptr;
-    }
-  }
-  std::atomic<bool> changed_{false};
-};
-
-TEST_F(stopped_change, is_covered_by_a_sync_after_it) {
-  auto t = must_open<table>(disk_.path, with_log());
-  std::uint64_t value = 0;
-  for (const bool pages : {false, true}) {
-    at_each_step([] {}, [&] { t->insert_or_assign(key, ++value); },
-                 [&] { EXPECT_TRUE(pages ? checkpoint(*t) : t->sync()); });
-    EXPECT_TRUE(t->sync());
-  }
-}
-TEST_F(stopped_change, is_in_the_log_or_in_the_pages) {
-  auto t = must_open<table>(disk_.path, with_log());
-  std::uint64_t value = 0;
-  for (const bool pages : {false, true}) {
-    at_each_step(
-        [&] {
-          if (value == 0) return;
-          EXPECT_TRUE(t->sync());
-          EXPECT_EQ(left_of(key), value);
-        },
-        [&] { t->insert_or_assign(key, ++value); }, [&] { EXPECT_TRUE(pages ? checkpoint(*t) : t->sync()); });
-  }
-}
-TEST_F(stopped_change, that_is_seen_is_covered) {
-  auto t = must_open<table>(disk_.path, with_log());
-  std::uint64_t value = 0;
-  bool erases = false;
-  const auto look = [&] {
-    const auto seen = t->find(key);
-    EXPECT_TRUE(t->sync());
-    if (changed_) return;
-    const auto left = left_of(key);
-    if (seen && !erases) EXPECT_GE(left.value_or(0), *seen);
-    if (!seen && erases) EXPECT_FALSE(left.has_value());
-  };
-  at_each_step([] {}, [&] { t->insert_or_assign(key, ++value); }, look);
-  erases = true;
-  at_each_step(
-      [&] {
-        t->insert_or_assign(key, 1);
-        EXPECT_TRUE(t->sync());
-      },
-      [&] { t->erase(key); }, look);
-}
-TEST_F(stopped_change, stands_in_the_log_in_its_order) {
-  auto t = must_open<table>(disk_.path, with_log());
-  std::uint64_t n = 0;
-  at_each_step(
-      [&] {
-        EXPECT_TRUE(t->sync());
-        if (n != 0) EXPECT_EQ(left_of(key), t->find(key));
-      },
-      [&] { t->insert_or_assign(key, ++n); }, [&] { t->insert_or_assign(key, 1000); });
 }
 
 } // namespace
