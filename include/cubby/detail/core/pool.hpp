@@ -234,7 +234,9 @@ private:
       const std::uint64_t from = mapped_;
       if (!map_to(to)) return false;
       if (file::is_in_memory(file_.number())) file::ask_for_huge_pages(base_, from, to, true);
-      return medium_.domain() < persistence::line || file::sync(file_.number()) == 0; // the size of the file
+      if (medium_.domain() < persistence::line) return true;
+      note_failure(file::sync(file_.number())); // the size of the file
+      return failure() == 0;
     }
     return false;
   }
