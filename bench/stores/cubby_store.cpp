@@ -9,7 +9,7 @@
 namespace bench::stores {
 namespace {
 
-constexpr std::size_t log_bytes = std::size_t{256} << 20; // what `sync_every` gives a table
+constexpr std::size_t log_bytes = std::size_t{256} << 20; // two halves, each for some seconds of changes
 
 cubby::durable_options options_for(const settings& s) {
   cubby::durable_options o;

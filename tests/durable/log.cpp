@@ -231,7 +231,7 @@ TEST_F(durable_words_log, is_not_there_on_a_full_disk) {
 TEST_F(durable_words_log, comes_with_group_commits) {
   TearDown(); // no copies of so long a file
   auto t = must_open<table>(disk_.path, {.sync_every = std::chrono::milliseconds(1)});
-  EXPECT_EQ(t->stats().log_bytes, std::size_t{256} << 20);
+  EXPECT_EQ(t->stats().log_bytes, std::size_t{64} << 20);
   t->insert(1, 1);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (t->stats().log_syncs == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();

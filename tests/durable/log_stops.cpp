@@ -70,7 +70,7 @@ protected:
 };
 
 TEST_F(stopped_change, is_covered_by_a_sync_after_it) {
-  auto t = must_open<table>(disk_.path, with_log());
+  auto t = must_open<table>(disk_.path, with_log(std::size_t{256} << 10));
   std::uint64_t value = 0;
   for (const bool pages : {false, true}) {
     at_each_step([] {}, [&] { t->insert_or_assign(key, ++value); },
@@ -79,7 +79,7 @@ TEST_F(stopped_change, is_covered_by_a_sync_after_it) {
   }
 }
 TEST_F(stopped_change, is_in_the_log_or_in_the_pages) {
-  auto t = must_open<table>(disk_.path, with_log());
+  auto t = must_open<table>(disk_.path, with_log(std::size_t{256} << 10));
   std::uint64_t value = 0;
   for (const bool pages : {false, true}) {
     at_each_step(
@@ -92,7 +92,7 @@ TEST_F(stopped_change, is_in_the_log_or_in_the_pages) {
   }
 }
 TEST_F(stopped_change, that_is_seen_is_covered) {
-  auto t = must_open<table>(disk_.path, with_log());
+  auto t = must_open<table>(disk_.path, with_log(std::size_t{256} << 10));
   std::uint64_t value = 0;
   bool erases = false;
   const auto look = [&] {
@@ -113,7 +113,7 @@ TEST_F(stopped_change, that_is_seen_is_covered) {
       [&] { t->erase(key); }, look);
 }
 TEST_F(stopped_change, stands_in_the_log_in_its_order) {
-  auto t = must_open<table>(disk_.path, with_log());
+  auto t = must_open<table>(disk_.path, with_log(std::size_t{256} << 10));
   std::uint64_t n = 0;
   at_each_step(
       [&] {

@@ -40,7 +40,7 @@ struct durable_options {
   /// Group commit: a thread of the table syncs this long after its last sync. 0: you call `sync`.
   std::chrono::milliseconds sync_every{0};
   /// Of a log of changes in the file, where only a sync makes them durable (`persistence::page`). A sync then writes the log and not all changed
-  /// pages. 0: 256 MiB if `sync_every` is set, else no log. At most 2 GiB. A file keeps the log that it has.
+  /// pages. 0: 64 MiB if `sync_every` is set, else no log. At most 2 GiB. A file keeps the log that it has.
   std::size_t log_bytes = 0;
   bool accept_power_cut = false; ///< also open a `survive::process` file after a power cut; check its contents then
   bool write_lines_back = false; ///< work as on directly mapped memory, on any file: for tests and benches
@@ -306,7 +306,7 @@ private:
     home->epoch.store(home->file.opening_number(), sync::relaxed); // relaxed: the table is not shared yet
     if (wanted.sync_every.count() > 0)
       home->sync_every = static_cast<std::uint64_t>(wanted.sync_every.count()) * 1000000;
-    home->log_bytes = wanted.log_bytes != 0 || home->sync_every == 0 ? wanted.log_bytes : std::uint64_t{256} << 20;
+    home->log_bytes = wanted.log_bytes != 0 || home->sync_every == 0 ? wanted.log_bytes : std::uint64_t{64} << 20;
     std::unique_ptr<Derived> made;
     const bool done = fail::attempt([&] { made.reset(new (std::nothrow) Derived(opener(), *home, settings, seed)); });
     if (!done || made == nullptr || !made->engine_.ok()) {

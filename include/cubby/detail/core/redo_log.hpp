@@ -45,8 +45,8 @@ public:
     const bool use = wanted != 0 && home_.medium().is_synced_later() && home_.is_boot_known();
     const extent* area = home_.log();
     if (area == nullptr && use) {
-      const std::uint64_t bytes = wanted < least_bytes ? least_bytes : wanted;
-      area = home_.take_extent(pool_layout::extent_kind::log, 0, bytes, 0);
+      area =
+          home_.take_extent(pool_layout::extent_kind::log, 0, std::clamp(wanted, least_bytes, 2 * log_halves::most), 0);
     }
     if (area == nullptr) return true;
     // what the older groups say is in the pages, and they are durable before that counts no more

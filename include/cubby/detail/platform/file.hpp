@@ -128,12 +128,13 @@ inline int sync(int file) noexcept {
   return error;
 }
 
-/// Makes [from, from + bytes) of a mapping from `at` durable, and with it no other changed page. `from`: a multiple of the page size.
+/// Makes [from, from + bytes) of a mapping from `at`, which begins with a page, durable, and with it no other changed page.
 inline int sync_range([[maybe_unused]] int file, std::byte* at, std::uint64_t from, std::uint64_t bytes) noexcept {
 #if CUBBY_SYNC_HOOKS
   if (installed_sync_range() != nullptr) return installed_sync_range()(file, from, bytes);
 #endif
-  return msync(at + from, bytes, MS_SYNC) == 0 ? 0 : errno;
+  const auto before = from % static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return msync(at + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
 }
 
 /// Makes the name of a new file durable. Not all file systems can do that, and not in a folder that may not be read: then it is durable
