@@ -8,6 +8,7 @@
 
 #include <cubby/detail/engines/iceberg/mutate.hpp>
 #include <cubby/detail/engines/iceberg/settle.hpp>
+#include <cubby/detail/platform/fail.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
