@@ -69,15 +69,6 @@ protected:
   std::atomic<bool> changed_{false};
 };
 
-TEST_F(stopped_change, is_covered_by_a_sync_after_it) {
-  auto t = must_open<table>(disk_.path, with_log(std::size_t{256} << 10));
-  std::uint64_t value = 0;
-  for (const bool pages : {false, true}) {
-    at_each_step([] {}, [&] { t->insert_or_assign(key, ++value); },
-                 [&] { EXPECT_TRUE(pages ? checkpoint(*t) : t->sync()); });
-    EXPECT_TRUE(t->sync());
-  }
-}
 TEST_F(stopped_change, is_in_the_log_or_in_the_pages) {
   auto t = must_open<table>(disk_.path, with_log(std::size_t{256} << 10));
   std::uint64_t value = 0;

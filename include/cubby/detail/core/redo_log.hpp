@@ -195,6 +195,7 @@ private:
     const std::uint64_t at = tail_.fetch_add(whole <= each_ ? whole : each_ + 8, sync::seq_cst);
     if (offset_in(at) + whole <= each_) {
       std::byte* to = home_.base() + first_ + (at >> offset_bits) % 2 * each_ + offset_in(at);
+      sync::hook(sync::step::store, to); // so that tests stop between the place and its entry
       const pool_layout::log_entry entry{kind, static_cast<std::uint32_t>(key.size()), value.size()};
       std::memcpy(to, &entry, sizeof entry);
       to += sizeof entry;
@@ -269,6 +270,7 @@ template <class F> bool for_each_entry(const pool_layout::group_header& group, F
     pool_layout::log_entry entry;
     std::memcpy(static_cast<void*>(&entry), at, sizeof entry);
     const std::uint64_t data = left - sizeof entry;
+    if (entry.kind != pool_layout::log_kind::put && entry.kind != pool_layout::log_kind::erase) return true; // as below
     if (entry.key_bytes > data || entry.value_bytes > data - entry.key_bytes)
       return true; // a group of no version of ours
     const char* const key = at + sizeof entry;
