@@ -16,24 +16,31 @@ namespace {
 using table = word_table;
 
 struct stop {
-  std::thread::id who;
   int before = 0; // steps until it stops
   std::atomic<bool> stopped{false};
   std::atomic<bool> go{false};
 };
-stop*& the_stop() {
-  static stop* one = nullptr;
+stop*& stop_of_thread() {
+  static thread_local stop* one = nullptr;
   return one;
 }
 void stop_here(cubby::detail::sync::step, const void*) {
-  stop* const s = the_stop();
-  if (s == nullptr || std::this_thread::get_id() != s->who || s->before-- != 0) return;
+  stop* const s = stop_of_thread();
+  if (s == nullptr || s->before-- != 0) return;
   s->stopped = true;
   while (!s->go) std::this_thread::yield();
 }
 
 class stopped_change : public watched_words {
 protected:
+  void SetUp() override {
+    watched_words::SetUp();
+    cubby::detail::sync::install_hook(stop_here);
+  }
+  void TearDown() override {
+    cubby::detail::sync::install_hook(nullptr);
+    watched_words::TearDown();
+  }
   static constexpr std::uint64_t key = 42;
   static constexpr auto briefly = std::chrono::milliseconds(20);
 
@@ -47,11 +54,10 @@ protected:
       s.before = step;
       std::thread writer([&] {
         change(); // the thread has its record before the steps count
-        s.who = std::this_thread::get_id();
-        the_stop() = &s;
-        cubby::detail::sync::install_hook(stop_here);
         changed_ = false;
+        stop_of_thread() = &s;
         change();
+        stop_of_thread() = nullptr;
         changed_ = true;
         s.stopped = true;
       });
@@ -62,8 +68,6 @@ protected:
       s.go = true;
       writer.join();
       other.join();
-      cubby::detail::sync::install_hook(nullptr);
-      the_stop() = nullptr;
     }
   }
   std::atomic<bool> changed_{false};

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,7 @@ namespace cubby_test {
 /// What syncs have made durable of one file.
 struct disk {
   std::string path;
+  std::mutex lock; // of `durable`: the table's own threads sync as well
   bytes durable;
   std::atomic<int> syncs{0};
   std::atomic<int> log_syncs{0};
@@ -39,6 +41,7 @@ inline int sync_whole(int file) {
   if (!d.is_here(file)) return 0;
   ++d.syncs;
   if (d.in_sync) d.in_sync();
+  const std::lock_guard alone(d.lock);
   d.durable = bytes_in(d.path);
   return 0;
 }
@@ -46,6 +49,7 @@ inline int sync_part(int file, std::uint64_t from, std::uint64_t count) {
   disk& d = *watched_disk();
   if (!d.is_here(file)) return 0;
   d.log_syncs += from >= pool_layout::first_extent ? 1 : 0;
+  const std::lock_guard alone(d.lock);
   const bytes now = bytes_in(d.path);
   EXPECT_LE(from + count, d.durable.size()) << "no sync has covered the size of the file";
   const auto begin = static_cast<std::ptrdiff_t>(from);
@@ -71,7 +75,10 @@ protected:
   }
   /// A file with what the power cut has left.
   std::string cut(const char* name = "cut") {
-    bytes left = disk_.durable;
+    bytes left = [&] {
+      const std::lock_guard alone(disk_.lock);
+      return disk_.durable;
+    }();
     forge_power_cut(left);
     write_file(folder_.file(name), left);
     return folder_.file(name);
