@@ -9,9 +9,12 @@
 namespace bench::stores {
 namespace {
 
+constexpr std::size_t log_bytes = std::size_t{256} << 20; // two halves, each for some seconds of changes
+
 cubby::durable_options options_for(const settings& s) {
   cubby::durable_options o;
   o.capacity = s.space ? s.entries : 0;
+  o.log_bytes = s.log ? log_bytes : 0;
   o.how = cubby::opening::only_new;
   return o;
 }
@@ -64,14 +67,12 @@ public:
   }
 };
 
-std::unique_ptr<store> open_growing(const settings& s) {
-  if (s.words) return std::make_unique<word_store>(s);
-  return std::make_unique<text_store>(s);
-}
-std::unique_ptr<store> open_with_space(const settings& s) {
+template <bool Log, bool Space> std::unique_ptr<store> open_as(const settings& s) {
   settings wanted = s;
-  wanted.space = true;
-  return open_growing(wanted);
+  wanted.log = Log;
+  wanted.space = Space;
+  if (s.words) return std::make_unique<word_store>(wanted);
+  return std::make_unique<text_store>(wanted);
 }
 
 constexpr const char* promise = "a killed process loses nothing; each unsynced change is there whole or not at all";
@@ -79,7 +80,9 @@ constexpr const char* promise = "a killed process loses nothing; each unsynced c
 } // namespace
 
 std::vector<kind> cubby_kinds() {
-  return {{"cubby", promise, open_growing}, {"cubby-space", promise, open_with_space}};
+  return {{"cubby", promise, open_as<true, false>},
+          {"cubby-space", promise, open_as<true, true>},
+          {"cubby-pages", promise, open_as<false, false>}};
 }
 
 } // namespace bench::stores

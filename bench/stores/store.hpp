@@ -15,6 +15,7 @@ struct settings {
   std::uint64_t entries = 0; // at most
   bool words = false;        // keys and values of 8 bytes each
   bool space = false;        // for all entries, from the beginning
+  bool log = false;          // a log, so that a sync does not write all changed pages
 };
 
 class store {

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +52,13 @@ private:
 using bytes = std::vector<char>;
 
 inline bytes bytes_in(const std::string& path) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(path, none);
+  bytes out(none ? 0 : static_cast<std::size_t>(size));
   std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  in.read(out.data(), static_cast<std::streamsize>(out.size()));
+  out.resize(static_cast<std::size_t>(in.gcount()));
+  return out;
 }
 inline void write_file(const std::string& path, const bytes& all) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);

@@ -189,7 +189,9 @@ TYPED_TEST_SUITE(durable_kills, kinds);
 
 TYPED_TEST(durable_kills, keep_what_was_acknowledged) { this->play({.survives = cubby::survive::process}); }
 TYPED_TEST(durable_kills, keep_what_was_acknowledged_in_tables_that_sync) {
-  this->play({.survives = cubby::survive::power_cut, .sync_every = std::chrono::milliseconds(2)});
+  this->play({.survives = cubby::survive::power_cut,
+              .sync_every = std::chrono::milliseconds(2),
+              .log_bytes = std::size_t{1} << 20});
 }
 TYPED_TEST(durable_kills, keep_what_was_acknowledged_in_tables_that_write_lines_back) {
   this->play({.write_lines_back = true});

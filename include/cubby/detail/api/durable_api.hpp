@@ -39,6 +39,9 @@ struct durable_options {
   opening how = opening::any;
   /// Group commit: a thread of the table syncs this long after its last sync. 0: you call `sync`.
   std::chrono::milliseconds sync_every{0};
+  /// Of a log of changes in the file, where only a sync makes them durable (`persistence::page`). A sync then writes the log and not all changed
+  /// pages. 0: 64 MiB if `sync_every` is set, else no log. At most 2 GiB. A file keeps the log that it has.
+  std::size_t log_bytes = 0;
   bool accept_power_cut = false; ///< also open a `survive::process` file after a power cut; check its contents then
   bool write_lines_back = false; ///< work as on directly mapped memory, on any file: for tests and benches
   /// Addresses to reserve: the file cannot become larger while it is open.
@@ -58,6 +61,7 @@ struct recovered {
   std::size_t finished = 0;   ///< entries that a growth or a shrink still had to move
   std::size_t duplicates = 0; ///< second copies of such entries, dropped
   std::size_t torn = 0;       ///< entries that no sync had covered, dropped
+  std::size_t logged = 0;     ///< changes that were carried out again, because a sync had covered them in the log alone
   std::size_t restored = 0;   ///< entries with the value before the one that no sync had covered
   std::size_t damaged = 0;    ///< entries that contradict each other, dropped: the medium has lost something
   std::chrono::nanoseconds time{};
@@ -76,6 +80,9 @@ struct durable_stats : detail::engines::iceberg::table_stats {
   persistence domain = persistence::process;
   std::size_t file_bytes = 0;  ///< in use
   std::size_t block_bytes = 0; ///< blocks of records in use
+  std::size_t log_bytes = 0;   ///< of the log; 0: changes have no log, and a sync writes all changed pages
+  std::size_t log_syncs = 0;   ///< groups of changes that were written to it
+  std::size_t checkpoints = 0; ///< syncs of the pages since, after which the log is used again
 };
 
 namespace detail {
@@ -182,7 +189,7 @@ public:
     thread_record* const mine = engine_.local_thread_record();
     if (mine == nullptr) return false;
     (void)engine_.end_move(*mine); // if there is no space, the next opening ends it
-    return engine_.sync(*mine) && home_->file.close(engine_.size());
+    return engine_.checkpoint(*mine) && home_->file.close(engine_.size());
   }
   /// Looks each entry up that a scan meets, and recomputes its checksum. O(capacity). Exact while no thread writes.
   [[nodiscard]] checked check() const {
@@ -203,6 +210,9 @@ public:
     out.domain = domain();
     out.file_bytes = static_cast<std::size_t>(home_->file.bytes());
     out.block_bytes = static_cast<std::size_t>(home_->heap.bytes_in_use());
+    out.log_bytes = static_cast<std::size_t>(home_->log.bytes());
+    out.log_syncs = static_cast<std::size_t>(home_->log.groups());
+    out.checkpoints = static_cast<std::size_t>(home_->log.checkpoints());
     return out;
   }
 
@@ -296,6 +306,7 @@ private:
     home->epoch.store(home->file.opening_number(), sync::relaxed); // relaxed: the table is not shared yet
     if (wanted.sync_every.count() > 0)
       home->sync_every = static_cast<std::uint64_t>(wanted.sync_every.count()) * 1000000;
+    home->log_bytes = wanted.log_bytes != 0 || home->sync_every == 0 ? wanted.log_bytes : std::uint64_t{64} << 20;
     std::unique_ptr<Derived> made;
     const bool done = fail::attempt([&] { made.reset(new (std::nothrow) Derived(opener(), *home, settings, seed)); });
     if (!done || made == nullptr || !made->engine_.ok()) {
@@ -326,6 +337,7 @@ private:
     out.duplicates = static_cast<std::size_t>(home.report.dropped);
     // without a power cut nothing is torn: what does not agree is damaged
     out.torn = out.power_cut ? static_cast<std::size_t>(home.report.torn) : 0;
+    out.logged = static_cast<std::size_t>(home.report.logged);
     out.restored = static_cast<std::size_t>(home.report.restored);
     out.damaged = static_cast<std::size_t>(home.report.damaged + home.report.torn) - out.torn;
     out.time = std::chrono::steady_clock::now() - begin;

@@ -10,6 +10,7 @@
 #include <cubby/detail/core/codec.hpp>
 #include <cubby/detail/core/pool_heap.hpp>
 #include <cubby/detail/core/recovery_report.hpp>
+#include <cubby/detail/core/redo_log.hpp>
 
 namespace cubby::inline v0 {
 
@@ -30,10 +31,12 @@ namespace detail {
 struct durable_home {
   pool file;
   pool_heap heap{file};
+  redo_log log{file};
   small_lock<> sync_lock; // one sync of the table at a time
   std::uint64_t sync_every =
-      0;              // nanoseconds between the syncs of the table's own thread; 0: only where a move needs one
-  small_lock<> marks; // the two below, and marks of records
+      0; // nanoseconds between the syncs of the table's own thread; 0: only where a move needs one
+  std::uint64_t log_bytes = 0;        // that the log is to have; 0: none
+  small_lock<> marks;                 // the two below, and marks of records
   sync::word<std::uint64_t> epoch;    // grows when a sync begins; no two openings of a file share one
   std::uint64_t blank = 0;            // a list of blocks, by their links: without a record since the last sync began
   std::uint64_t replaced = 0;         // a list of records, by their epochs: replaced since the last sync began

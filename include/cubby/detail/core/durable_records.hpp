@@ -92,6 +92,26 @@ public:
   }
   static constexpr bool is_legal(const probe&) noexcept { return true; }
 
+  // The log has keys and values as bytes.
+  [[nodiscard]] std::string_view key_bytes(std::uint64_t word) const noexcept {
+    return {bytes_in(at(word)), at(word).key_bytes};
+  }
+  [[nodiscard]] std::string_view value_bytes(std::uint64_t word) const noexcept {
+    return {bytes_in(at(word)) + at(word).key_bytes, value_bytes(at(word))};
+  }
+  /// Whether a change in a log can be one of this table, by its sizes.
+  [[nodiscard]] static bool can_be(std::string_view key, std::string_view value) noexcept {
+    if (!text_keys && key.size() != sizeof(K)) return false;
+    return durable_text<V> || value.size() == (has_values ? sizeof(V) : 0);
+  }
+  [[nodiscard]] probe probe_of_bytes(std::string_view key) const {
+    if constexpr (text_keys) return probe_of(key);
+    else return probe_for(hash_(made_of_bytes<K>(key.data(), key.size())), key);
+  }
+  [[nodiscard]] made_word make_of_bytes(const probe& p, std::string_view value) const noexcept {
+    return make_of(p, value);
+  }
+
   /// A new record, durable, that no slot leads to. Not `ok`: no disk space, no memory, or too long.
   template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, const Q&, A&&... args) const {
     if constexpr (sizeof...(A) == 1 && (std::convertible_to<const A&, std::string_view> && ...) && durable_text<V>) {

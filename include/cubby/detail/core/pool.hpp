@@ -153,11 +153,40 @@ public:
   /// Makes everything durable that was done before. A failure is final: the system may have dropped what it could not write.
   bool sync_file() noexcept {
     const lock_scope alone(sync_lock_);
-    if (failed_ != 0 || read_only_) return false;
+    if (failure() != 0 || read_only_) return false;
     const std::uint64_t end = end_of_extents();
-    failed_ = file::sync(file_.number());
-    if (failed_ == 0) cover(end);
-    return failed_ == 0;
+    note_failure(file::sync(file_.number()));
+    if (failure() != 0) return false;
+    cover(end);
+    return true;
+  }
+  /// The superblock alone, after a change of it.
+  bool sync_superblock() noexcept {
+    const lock_scope alone(sync_lock_);
+    if (failure() == 0) note_failure(file::sync_range(file_.number(), base_, 0, 2 * pool_layout::page));
+    return failure() == 0;
+  }
+  /// Whether the system says which start of the machine this is. Else each crash is taken for a power cut.
+  [[nodiscard]] static bool is_boot_known() noexcept {
+    std::uint64_t boot[2];
+    file::boot_id(boot);
+    return boot[0] != 0 || boot[1] != 0;
+  }
+  /// The extent of the log, or null.
+  [[nodiscard]] extent* log() const noexcept {
+    for (std::size_t i = 0; i < extents_.size(); ++i)
+      if (extents_[i].kind == pool_layout::extent_kind::log) return &extents_[i];
+    return nullptr;
+  }
+  /// Before `sync_log`: maps the log through a descriptor of its own, whose errors no other sync is told of. False: the system cannot.
+  bool map_log(const extent& one) noexcept {
+    if (log_file_.open_again(file_.number()) != 0) return false;
+    return file::map(log_file_.number(), base_ + one.at, one.at, one.bytes, false, false) == 0;
+  }
+  /// Makes a part of the log durable, beside a sync of the file that may take long. Final as `sync_file`.
+  bool sync_log(std::uint64_t from, std::uint64_t bytes) noexcept {
+    if (failure() == 0) note_failure(file::sync_range(log_file_.number(), base_, from, bytes));
+    return failure() == 0;
   }
   /// Recovery after a power cut has ended. Until then the file says that it must be recovered in that way, whatever ends this process.
   void note_recovered() noexcept {
@@ -166,9 +195,15 @@ public:
   }
   /// Not in the child of a fork: the file and its mapping belong to the parent.
   [[nodiscard]] bool is_owner() const noexcept { return owner_ == file::process(); }
-  [[nodiscard]] int failure() const noexcept { return failed_; }
+  /// The errno of the sync that failed, or 0.
+  [[nodiscard]] int failure() const noexcept {
+    return failed_.load(sync::relaxed);
+  } // relaxed: it says nothing of other words
 
 private:
+  void note_failure(int error) noexcept {
+    if (error != 0) failed_.store(error, sync::relaxed); // relaxed: as in failure
+  }
   std::uint64_t end_of_extents() noexcept {
     const lock_scope alone(lock_);
     return now_.end;
@@ -199,7 +234,9 @@ private:
       const std::uint64_t from = mapped_;
       if (!map_to(to)) return false;
       if (file::is_in_memory(file_.number())) file::ask_for_huge_pages(base_, from, to, true);
-      return medium_.domain() < persistence::line || file::sync(file_.number()) == 0; // the size of the file
+      if (medium_.domain() < persistence::line) return true;
+      note_failure(file::sync(file_.number())); // the size of the file
+      return failure() == 0;
     }
     return false;
   }
@@ -246,8 +283,9 @@ private:
   stable_list<extent> extents_; // in the order of the file
   small_lock<> lock_;           // superblock and extents
   small_lock<> sync_lock_;      // one sync at a time
-  int failed_ = 0;              // the errno of the sync that failed
-  std::int64_t owner_ = 0;      // the process that has opened it
+  file::descriptor log_file_;
+  sync::word<int> failed_; // the errno of the sync that failed
+  std::int64_t owner_ = 0; // the process that has opened it
   bool new_ = false;
   bool was_clean_ = false;
   bool power_cut_ = false;

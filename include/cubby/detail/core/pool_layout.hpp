@@ -13,16 +13,18 @@ namespace cubby::inline v0::detail::pool_layout {
 
 inline constexpr std::uint64_t file_magic = 0x7275647962627563ULL;   // "cubbydur"
 inline constexpr std::uint64_t extent_magic = 0x7478657962627563ULL; // "cubbyext"
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t first_version = 1;
+inline constexpr std::uint32_t version = 2; // of files with a log
 inline constexpr std::uint64_t page = 4096;
 inline constexpr std::uint64_t second_copy = page;
 inline constexpr std::uint64_t zero_entry_at = 2 * page;
 inline constexpr std::uint64_t first_extent = 4 * page;
-inline constexpr std::uint64_t checksum_seed = 1; // of the format, version 1
+inline constexpr std::uint64_t log_magic = 0x676f6c7962627563ULL; // "cubbylog"
+inline constexpr std::uint64_t checksum_seed = 1;                 // of the format, versions 1 and 2
 
 enum class engine_code : std::uint32_t { iceberg = 1 };
 enum class move_state : std::uint32_t { none = 0, grows = 1, shrinks = 2 };
-enum class extent_kind : std::uint32_t { segment = 1, overflow = 2, records = 3 };
+enum class extent_kind : std::uint32_t { segment = 1, overflow = 2, records = 3, log = 4 };
 
 /// What must agree between a file and the table that opens it, and what the file alone knows (geometry and seed).
 struct identity {
@@ -46,7 +48,7 @@ struct identity {
 
 struct superblock {
   std::uint64_t magic = file_magic;
-  std::uint32_t format = version;
+  std::uint32_t format = first_version;
   std::uint32_t size = 512;
   std::uint64_t file = 0; // random
   identity what;
@@ -59,7 +61,8 @@ struct superblock {
   std::uint64_t entries = 0;
   std::uint64_t covered = first_extent; // up to here the file was durable when this was written
   std::uint64_t top = 0;                // the data of the segment of `level`
-  std::uint64_t unused[41] = {};
+  std::uint64_t log = 0;                // the generation from which on the log counts; 0: there is no log
+  std::uint64_t unused[40] = {};
   std::uint64_t checksum = 0;
 };
 static_assert(sizeof(superblock) == 512 && offsetof(superblock, what) == 24 && offsetof(superblock, sequence) == 104 &&
@@ -99,8 +102,33 @@ inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << mark_shift) - 1;
 inline std::uint64_t checksum_of(const superblock& s) noexcept {
   return hash_bytes(&s, offsetof(superblock, checksum), checksum_seed);
 }
+/// In front of the changes that one sync has covered (docs/format.md, The log). The first group of a half begins with it.
+struct group_header {
+  std::uint64_t magic = log_magic;
+  std::uint64_t file = 0; // of the superblock
+  std::uint64_t generation = 0;
+  std::uint64_t number = 0; // in its generation
+  std::uint64_t bytes = 0;  // of the entries behind it
+  std::uint64_t checksum = 0;
+  std::uint64_t unused[2] = {};
+};
+static_assert(sizeof(group_header) == 64 && offsetof(group_header, checksum) == 40);
+
+enum class log_kind : std::uint32_t { put = 1, erase = 2 };
+/// In front of the key and the value of a change.
+struct log_entry {
+  log_kind kind = log_kind::put;
+  std::uint32_t key_bytes = 0;
+  std::uint64_t value_bytes = 0;
+};
+static_assert(sizeof(log_entry) == 16);
+
 inline std::uint64_t checksum_of(const extent_header& h) noexcept {
   return hash_bytes(&h, offsetof(extent_header, checksum), checksum_seed);
+}
+/// Of a group with its entries.
+inline std::uint64_t checksum_of(const group_header& h, const void* entries) noexcept {
+  return hash_bytes(entries, h.bytes, hash_bytes(&h, offsetof(group_header, checksum), checksum_seed));
 }
 /// The checksum of a record apart from its sequence number, which is added when the record takes the place of another one.
 inline std::uint64_t contents_checksum(const void* bytes, std::uint64_t key_bytes, std::uint64_t value_bytes) noexcept {

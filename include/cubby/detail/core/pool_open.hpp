@@ -251,7 +251,7 @@ inline pool_error pool::open(const pool_request& asked) noexcept {
     if (!power_cut_) file::boot_id(s.boot); // else `note_recovered` does
   });
   if (!sync_file()) // no change may reach the disk before the mark does
-    return pool_texts::system(asked.path, "sync it", failed_);
+    return pool_texts::system(asked.path, "sync it", failure());
   // What a crash has left behind the end is no zeros, and no part of an extent that is made there.
   if (was_clean_ || size == now_.end) return {};
   const int error = file::cut(file_.number(), now_.end);
@@ -261,7 +261,8 @@ inline pool_error pool::open(const pool_request& asked) noexcept {
 /// Whether the second copy of the superblock, which `create` writes, is one that a crash has cut short.
 inline bool pool::is_cut_short(const pool_layout::superblock& read) noexcept {
   const bool magic = read.magic == 0 || read.magic == pool_layout::file_magic;
-  const bool format = (read.format == 0 && read.size == 0) || (read.format == pool_layout::version && read.size == 512);
+  const bool format =
+      (read.format == 0 && read.size == 0) || (read.format == pool_layout::first_version && read.size == 512);
   if (!magic || !format || read.checksum == pool_layout::checksum_of(read)) return false;
   for (const std::uint64_t word : read.unused)
     if (word != 0) return false;

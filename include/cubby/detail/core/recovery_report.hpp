@@ -13,6 +13,7 @@ struct recovery_report {
   std::uint64_t dropped = 0;  ///< second copies of such entries
   std::uint64_t torn = 0;     ///< entries that no sync had covered
   std::uint64_t restored = 0; ///< entries with the value before one that no sync had covered
+  std::uint64_t logged = 0;   ///< changes that the log had
   std::uint64_t damaged = 0;  ///< entries that contradict each other, or what is written beside them
 };
 

@@ -34,6 +34,12 @@ public:
     number_ = ::open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
     return number_ < 0 ? errno : 0;
   }
+  /// Another one for the same file, with errors of its own: each descriptor is told once that a page could not be written.
+  int open_again(int file) noexcept {
+    char path[40];
+    std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    return open(path, O_RDWR);
+  }
   void close() noexcept {
     if (number_ >= 0) ::close(number_);
     number_ = -1;
@@ -77,6 +83,12 @@ inline refuse_function& installed_refusal() noexcept {
   return one;
 }
 inline int refused() noexcept { return installed_refusal() == nullptr ? 0 : installed_refusal()(); }
+using sync_range_function = int (*)(int file, std::uint64_t from, std::uint64_t bytes);
+/// Called instead of a sync of a part of a file; an errno fails it.
+inline sync_range_function& installed_sync_range() noexcept {
+  static sync_range_function one = nullptr;
+  return one;
+}
 using sync_function = int (*)(int file);
 /// Called instead of a sync; an errno fails it.
 inline sync_function& installed_sync() noexcept {
@@ -114,6 +126,15 @@ inline int sync(int file) noexcept {
   do error = fdatasync(file) == 0 ? 0 : errno;
   while (error == EINTR);
   return error;
+}
+
+/// Makes [from, from + bytes) of a mapping from `at`, which begins with a page, durable, and with it no other changed page.
+inline int sync_range([[maybe_unused]] int file, std::byte* at, std::uint64_t from, std::uint64_t bytes) noexcept {
+#if CUBBY_SYNC_HOOKS
+  if (installed_sync_range() != nullptr) return installed_sync_range()(file, from, bytes);
+#endif
+  const auto before = from % static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return msync(at + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
 }
 
 /// Makes the name of a new file durable. Not all file systems can do that, and not in a folder that may not be read: then it is durable

@@ -364,6 +364,7 @@ void write_value([[maybe_unused]] table<Policy>& t, home<Policy>& at, slot_of<Po
                  const typename Policy::stored_value& value) noexcept {
   if constexpr (durable<Policy>) {
     static_assert(!wide_value<Policy>, "a durable value is one word, so that it is there whole or not at all");
+    const logged_change<Policy> entry(t, *at.at.line, pool_layout::log_kind::put, key_in<Policy>(s), value);
     hold_lookups(t, *at.at.line, at.state);
     if constexpr (Policy::in_records) t.policy.note_replaced(value_in<Policy>(s), value);
     put_value<Policy>(s, value); // Linearization point of an assign; with a drain, the unlock.

@@ -3,7 +3,7 @@
 // compiles to nothing. The last key word of a slot is its commit word: 0 says that the slot is empty.
 #pragma once
 
-#include <cubby/detail/engines/iceberg/words.hpp>
+#include <cubby/detail/engines/iceberg/logged.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
@@ -97,6 +97,7 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE void erase_slot(table<Policy>& t, front_line& line, std::uint64_t word,
                                     slot_of<Policy>& s) noexcept {
   if constexpr (durable<Policy>) {
+    const logged_change<Policy> entry(t, line, pool_layout::log_kind::erase, key_in<Policy>(s), value_in<Policy>(s));
     hold_lookups(t, line, word);
     // relaxed: written before the bucket of the entry was locked, in which it was copied
     if (t.unsettled.since.load(sync::relaxed) != 0) [[unlikely]]

@@ -97,7 +97,7 @@ public:
   /// Ends the worker, at the table's end. From then on callers do all work.
   void stop_worker() noexcept {
     table_.worker.stop();
-    if constexpr (engines::iceberg::durable<Codec>) table_.unsettled.worker.stop();
+    if constexpr (engines::iceberg::durable<Codec>) engines::iceberg::stop_syncs(table_);
   }
   /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
@@ -138,6 +138,12 @@ public:
     requires engines::iceberg::durable<Codec>
   {
     return engines::iceberg::sync_table(table_, s);
+  }
+  /// The same, in the places of the file that lookups read: no log is needed for it any more.
+  bool checkpoint(thread_record& s) noexcept
+    requires engines::iceberg::durable<Codec>
+  {
+    return engines::iceberg::checkpoint(table_, s);
   }
   bool shrink_to_fit(thread_record& s) {
     const bool done = table_.settings.shrink == shrink_policy::never || [&] {

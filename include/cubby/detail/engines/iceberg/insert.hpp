@@ -30,8 +30,12 @@ CUBBY_ALWAYS_INLINE changed insert_locked(table<Policy>& t, const thread_record&
     out.outcome = insert_outcome::full;
     return changed::full;
   }
-  const changed how = put_new(t, at, key, value);
+  const changed how = [&] {
+    const logged_change<Policy> entry(t, *at.at.line, pool_layout::log_kind::put, key, value);
+    return put_new(t, at, key, value);
+  }();
   if (how == changed::done) return how;
+  const logged_change<Policy> undone(t, *at.at.line, pool_layout::log_kind::erase, key, value);
   if (t.places.is_bounded()) t.places.give(who.id());
   out.outcome = insert_outcome::no_memory;
   return how;
@@ -94,8 +98,11 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   if (empty == 0 || may_be_behind(word, h.tag) || t.places.is_bounded() || is_zero_key<Policy>(key))
     return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, key, value);
   const unsigned slot = slot_for(t, at.slots, h, empty);
-  put_entry<Policy>(at.slots[slot], key, value);
-  keep_slot(t, at.slots[slot]);
+  {
+    const logged_change<Policy> entry(t, *at.line, pool_layout::log_kind::put, key, value);
+    put_entry<Policy>(at.slots[slot], key, value);
+    keep_slot(t, at.slots[slot]);
+  }
   show_tag(*at.line, slot, h.tag);
   end_insert(t, who, h, *at.line, word, empty & ~(std::uint64_t{1} << slot));
   return {};

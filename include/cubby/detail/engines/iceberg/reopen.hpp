@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cubby/detail/engines/iceberg/recover.hpp>
+#include <cubby/detail/engines/iceberg/replay.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
@@ -105,10 +106,13 @@ template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
   if (!done) return false;
   if (state.moving != pool_layout::move_state::none) keep_level(t, level, pool_layout::move_state::none);
   if (!empty_left_extents(t)) return false;
-  home.note_recovered();
   thread_record* const mine = registry::local(*t.home);
   if (mine == nullptr) return false;
   t.entries.add(mine->id(), static_cast<std::int64_t>(all.entries));
+  // before there are places: the pages may have an entry that an erase of the log takes away later
+  if (!replay_log(t, *mine) || !t.policy.shared().log.start(t.policy.shared().log_bytes)) return false;
+  home.note_recovered();
+  all.entries = live_entries(t);
   return open_places(t, all.entries);
 }
 

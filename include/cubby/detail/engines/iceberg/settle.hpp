@@ -141,16 +141,20 @@ template <durable Policy> bool has_ended_move(table<Policy>& t) noexcept {
   const lock_scope alone(t.resize_lock);
   return t.unsettled.since.load(sync::relaxed) != 0 && !first_root(t).moving(); // relaxed: under the lock
 }
-/// Makes everything durable that was done before, and settles a move that has ended. False: the system could not write.
-template <durable Policy> bool sync_table(table<Policy>& t, const thread_record& who) noexcept {
+/// A sync of the pages. With a log it is a checkpoint: the sync is said to have covered the log only when the file says so, too.
+template <durable Policy> bool sync_pages(table<Policy>& t) noexcept {
   auto& shared = t.policy.shared();
-  if (!waits_for_sync(t)) return shared.file.sync_file();
-  const lock_scope one_at_a_time(shared.sync_lock);
+  if (!shared.log.is_on()) return shared.file.sync_file();
+  return shared.log.begin_checkpoint() && shared.file.sync_file() && shared.log.end_checkpoint();
+}
+/// Makes the pages durable, and settles a move that has ended. False: the system could not write. Under `sync_lock`.
+template <durable Policy> bool sync_locked(table<Policy>& t, const thread_record& who) noexcept {
+  auto& shared = t.policy.shared();
   // Before the first sync: the copies of a move that has ended by now are covered by it.
   const bool settle = has_ended_move(t);
   const auto freed = t.policy.begin_sync();
   empty_left_segments(t);
-  const bool done = shared.file.sync_file();
+  const bool done = sync_pages(t);
   t.policy.end_sync(freed, done);
   if (done) free_emptied_segments(t);
   if (!done || !settle) return done;
@@ -163,17 +167,49 @@ template <durable Policy> bool sync_table(table<Policy>& t, const thread_record&
   return shared.file.sync_file();
 }
 
-/// The work of the thread that syncs.
+/// The same for callers that need the pages themselves to be durable.
+template <durable Policy> bool checkpoint(table<Policy>& t, const thread_record& who) noexcept {
+  if (!waits_for_sync(t)) return t.policy.home().sync_file();
+  const lock_scope one_at_a_time(t.policy.shared().sync_lock);
+  return sync_locked(t, who);
+}
+/// Makes everything durable that was done before: by the log where that has all of it, else by the pages. False: the system could not write.
+template <durable Policy> bool sync_table(table<Policy>& t, const thread_record& who) noexcept {
+  auto& log = t.policy.shared().log;
+  if (!log.is_on()) return checkpoint(t, who);
+  committed how = log.commit();
+  if (how != committed::full) {
+    if (log.wants_checkpoint()) (void)t.unsettled.worker.notify();
+    return how == committed::durable;
+  }
+  const lock_scope one_at_a_time(t.policy.shared().sync_lock);
+  how = log.commit(); // a checkpoint has ended meanwhile, and the log has everything that it has not covered
+  return how == committed::full ? sync_locked(t, who) : how == committed::durable;
+}
+
+/// The work of the threads that sync: the pages, and the log alone. A failure is final, and `sync` reports it.
 template <durable Policy> void background_sync(void* of) {
   auto& t = *static_cast<table<Policy>*>(of);
-  if (thread_record* const mine = registry::local(*t.home))
-    (void)sync_table(t, *mine); // a failure is final, and `sync` reports it
+  if (thread_record* const mine = registry::local(*t.home)) (void)checkpoint(t, *mine);
 }
-/// Starts it where moves need it, or an interval is wanted. False: the system gives no thread.
+template <durable Policy> void background_commit(void* of) {
+  auto& t = *static_cast<table<Policy>*>(of);
+  if (thread_record* const mine = registry::local(*t.home)) (void)sync_table(t, *mine);
+}
+/// Starts them where moves need it, or an interval is wanted. False: the system gives no thread.
 template <durable Policy> bool start_syncs(table<Policy>& t) noexcept {
   if (!waits_for_sync(t) || t.policy.home().is_read_only()) return true;
-  t.unsettled.worker.repeat_after(t.policy.shared().sync_every);
-  return t.unsettled.worker.start(background_sync<Policy>, &t, t.home->forks);
+  const std::uint64_t every = t.policy.shared().sync_every;
+  const bool by_log = t.policy.shared().log.is_on() && every != 0;
+  if (by_log) t.unsettled.committer.repeat_after(every);
+  else t.unsettled.worker.repeat_after(every);
+  if (!t.unsettled.worker.start(background_sync<Policy>, &t, t.home->forks)) return false;
+  return !by_log || t.unsettled.committer.start(background_commit<Policy>, &t, t.home->forks);
+}
+/// Ends them. No other thread may use the table any more.
+template <durable Policy> void stop_syncs(table<Policy>& t) noexcept {
+  t.unsettled.committer.stop(); // before the other one, which it wakes
+  t.unsettled.worker.stop();
 }
 
 /// After a record was retired: blocks that wait for a sync must not become too many.
@@ -189,13 +225,13 @@ template <class Policy> bool settle([[maybe_unused]] table<Policy>& t,
   if constexpr (durable<Policy>) {
     if (first_root(t).moving()) return true;
     // relaxed: begin_move looks again
-    if (t.unsettled.since.load(sync::relaxed) != 0 && !sync_table(t, who)) return false;
+    if (t.unsettled.since.load(sync::relaxed) != 0 && !checkpoint(t, who)) return false;
     {
       const lock_scope keep(t.retired.lock); // the segment of a shrink may wait for a late lookup
       t.retired.release(~std::size_t{0});
     }
     const bool any = for_each_segment_in(t, extent_state::left, [](extent&) {});
-    return !any || sync_table(t, who);
+    return !any || checkpoint(t, who);
   } else {
     return true;
   }

@@ -108,6 +108,7 @@ template <> struct unsettled_move<true> {
   small_lock<> lock;
   sync::word<std::uint64_t> since; // 0: there is none; else one more than the level from which the entries came
   background_worker worker;        // syncs, where only a sync settles a move
+  background_worker committer;     // syncs the log alone, where there is one
 };
 
 template <class Policy> struct table {

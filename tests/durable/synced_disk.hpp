@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A disk that has what syncs have covered and nothing else. That is the hardest power cut for a log: no page has a change that only the log
+// has. Only in tests with hooks.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "durable/files.hpp"
+
+#include <sys/stat.h>
+
+namespace cubby_test {
+
+/// What syncs have made durable of one file.
+struct disk {
+  std::string path;
+  std::mutex lock; // of `durable`: the table's own threads sync as well
+  bytes durable;
+  std::atomic<int> syncs{0};
+  std::atomic<int> log_syncs{0};
+  std::function<void()> in_sync; // called before a sync of the whole file
+  [[nodiscard]] bool is_here(int file) const {
+    struct stat synced = {};
+    struct stat watched = {};
+    return fstat(file, &synced) == 0 && stat(path.c_str(), &watched) == 0 && synced.st_ino == watched.st_ino;
+  }
+};
+inline disk*& watched_disk() {
+  static disk* one = nullptr;
+  return one;
+}
+inline int sync_whole(int file) {
+  disk& d = *watched_disk();
+  if (!d.is_here(file)) return 0;
+  ++d.syncs;
+  if (d.in_sync) d.in_sync();
+  const std::lock_guard alone(d.lock);
+  d.durable = bytes_in(d.path);
+  return 0;
+}
+inline int sync_part(int file, std::uint64_t from, std::uint64_t count) {
+  disk& d = *watched_disk();
+  if (!d.is_here(file)) return 0;
+  d.log_syncs += from >= pool_layout::first_extent ? 1 : 0;
+  const std::lock_guard alone(d.lock);
+  const bytes now = bytes_in(d.path);
+  EXPECT_LE(from + count, d.durable.size()) << "no sync has covered the size of the file";
+  const auto begin = static_cast<std::ptrdiff_t>(from);
+  std::copy_n(now.begin() + begin, static_cast<std::ptrdiff_t>(count), d.durable.begin() + begin);
+  return 0;
+}
+
+class watched_files : public testing::Test {
+protected:
+  void SetUp() override {
+    disk_.path = folder_.file("table");
+    watched_disk() = &disk_;
+    cubby::detail::file::installed_sync() = sync_whole;
+    cubby::detail::file::installed_sync_range() = sync_part;
+  }
+  void TearDown() override {
+    cubby::detail::file::installed_sync() = nullptr;
+    cubby::detail::file::installed_sync_range() = nullptr;
+  }
+  /// Without growths, so that no checkpoint begins by itself.
+  static cubby::durable_options with_log(std::size_t bytes = std::size_t{1} << 20) {
+    return {.capacity = 1000, .log_bytes = bytes};
+  }
+  /// A file with what the power cut has left.
+  std::string cut(const char* name = "cut") {
+    bytes left = [&] {
+      const std::lock_guard alone(disk_.lock);
+      return disk_.durable;
+    }();
+    forge_power_cut(left);
+    write_file(folder_.file(name), left);
+    return folder_.file(name);
+  }
+  own_folder folder_;
+  disk disk_;
+};
+
+using word_table = cubby::durable_map<std::uint64_t, std::uint64_t>;
+class watched_words : public watched_files {
+protected:
+  static bool checkpoint(word_table& t) {
+    auto& engine = cubby::detail::engine_access::of(t);
+    return engine.checkpoint(*engine.local_thread_record());
+  }
+  std::optional<std::uint64_t> left_of(std::uint64_t key) { return must_open<word_table>(cut())->find(key); }
+};
+
+} // namespace cubby_test
