@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Space for halves of segments, in memory. Halves are cut from regions of pages. A half that is given back is zeroed and used again; a region
-// that has no half in use can be given back to the kernel.
+// Space for halves of segments, in memory. Halves are cut from regions of pages, the oldest that has space first, so that after a shrink the
+// large regions have none in use and go back to the kernel. A half that comes back is zeroed.
 #pragma once
 
 #include <cstddef>
@@ -108,17 +108,11 @@ private:
     if (wanted < 4 * half_bytes_) wanted = 4 * half_bytes_;
     return wanted < memory::huge_page ? wanted : memory::huge_page;
   }
-  /// Regions are in the order of their addresses.
   [[nodiscard]] std::size_t region_of(const slot* half) const noexcept {
-    const auto* const at = reinterpret_cast<const std::byte*>(half);
-    std::size_t low = 0;
-    std::size_t high = count_;
-    while (high - low > 1) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (regions_[middle].pages.address <= at) low = middle;
-      else high = middle;
-    }
-    return low;
+    const auto at = reinterpret_cast<std::uintptr_t>(half);
+    std::size_t i = 0;
+    while (at - reinterpret_cast<std::uintptr_t>(regions_[i].pages.address) >= regions_[i].pages.bytes) ++i;
+    return i;
   }
   bool make_space_for_region() noexcept {
     if (count_ < space_) return true;
@@ -136,18 +130,14 @@ private:
     region made;
     made.pages = memory::allocate(bytes);
     if (made.pages.address == nullptr) return false;
-    std::size_t at = count_;
-    for (; at != 0 && regions_[at - 1].pages.address > made.pages.address; --at) regions_[at] = regions_[at - 1];
-    regions_[at] = made;
-    ++count_;
+    regions_[count_++] = made;
     bytes_ += made.pages.bytes;
-    with_space_ = at < with_space_ ? at : with_space_;
     return true;
   }
 
   const std::size_t half_bytes_;
   mutable small_lock<> lock_;
-  region* regions_ = nullptr;
+  region* regions_ = nullptr; // in the order of their age
   std::size_t count_ = 0;
   std::size_t space_ = 0;
   std::size_t with_space_ = 0; // no region before it has space

@@ -94,8 +94,6 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE inserted_word insert(table<Policy>& t, const thread_record& who, const typename Policy::probe& p,
                                          std::uint64_t value) noexcept {
   const std::uint64_t place = place_of(t.policy, p.word, value);
-  if (place == 0) [[unlikely]]
-    return {.outcome = insert_outcome::no_memory};
   if (t.places.is_bounded() && !t.places.take(who.id())) [[unlikely]] {
     const found_word present = find(t, p);
     if (!present.found) return {.outcome = insert_outcome::full};

@@ -23,12 +23,10 @@ template <class Policy> concept durable = requires { requires Policy::durable; }
 
 CUBBY_ALWAYS_INLINE const item& item_at(std::uint64_t place) noexcept { return *std::bit_cast<const item*>(place); }
 
-/// The place of a record that no slot leads to yet. 0: a slot cannot hold it.
+/// The place of a record that no slot leads to yet. The codec makes no record that a slot cannot hold.
 template <class Policy>
 CUBBY_ALWAYS_INLINE std::uint64_t place_of(const Policy&, std::uint64_t key, std::uint64_t value) noexcept {
-  const auto* const made = ::new (Policy::front_of(value)) item{key, value};
-  const auto place = std::bit_cast<std::uint64_t>(made);
-  return slot_word::can_hold(place) ? place : 0;
+  return std::bit_cast<std::uint64_t>(::new (Policy::front_of(value)) item{key, value});
 }
 template <class Policy> CUBBY_ALWAYS_INLINE std::uint64_t value_at(const Policy&, std::uint64_t place) noexcept {
   return item_at(place).value;
@@ -48,7 +46,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE const void* address_of(const Policy&
 // Durable: the value word is the offset.
 template <durable Policy>
 CUBBY_ALWAYS_INLINE std::uint64_t place_of(const Policy&, std::uint64_t, std::uint64_t value) noexcept {
-  return slot_word::can_hold(value) ? value : 0;
+  return value;
 }
 template <durable Policy> CUBBY_ALWAYS_INLINE std::uint64_t value_at(const Policy&, std::uint64_t place) noexcept {
   return place;

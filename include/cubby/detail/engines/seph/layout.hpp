@@ -13,7 +13,7 @@
 //   S1  In a bucket no empty slot is before a used one. A used slot is never empty again while its half is in use.
 //   S2  An insert takes the first empty slot of the lower bucket, or if there is none of the higher bucket, and has compared all used
 //       slots of both. So two inserts of one key compete for one slot.
-//   S3  A marked slot does not change before its level segment is `done`. What it shows is the entry as it is.
+//   S3  A marked slot does not change before its level segment is `done`, but for the flag `dirty`. It shows the entry as it is.
 //   S4  The slots that a reorganisation writes depend on marked slots alone. So any thread may write them again, by a
 //       compare-and-swap from empty.
 //   S5  A level segment is `done` only when all slots of what it gives up are marked and copied. Its children have them from then on.

@@ -29,7 +29,7 @@ template <class Policy> level_segment* make_base_leaf(table<Policy>& t, std::uin
   return made;
 }
 template <class Policy> bool make_base(table<Policy>& t) noexcept {
-  t.base_level = level_for(t.settings.capacity, slots_of_segment(t));
+  t.base_level = level_for(t, t.settings.capacity);
   if (t.base_level > most_base_level) return false;
   const std::uint64_t count = std::uint64_t{1} << t.base_level;
   if (!memory::can_hold(count * (3 * t.halves.half_bytes() + sizeof(level_segment)))) return false;
@@ -94,10 +94,11 @@ template <class Policy> void close(table<Policy>& t) {
   directory* const d = t.root.load(sync::relaxed); // relaxed, all: no other thread is here
   if (t.base != nullptr && d != nullptr) {
     if (!t.structure_lock.try_lock()) return;
-    settle_ended(t);
+    t.structure_lock.unlock(); // destructors of entries may call the table
     const std::uint64_t count = std::uint64_t{1} << t.base_level;
     for (std::uint64_t i = 0; !durable<Policy> && i < count; ++i)
       if (auto* const x = t.base[i].load(sync::relaxed)) dispose_below(t, x); // relaxed: as above
+    settle_ended(t);
     for (std::uint64_t i = 0; i < count; ++i) free_below(t.base[i].load(sync::relaxed)); // relaxed: as above
     while (reorganisation* const one = t.retired) {
       t.retired = one->next;

@@ -8,7 +8,7 @@
 
 namespace cubby::inline v0::detail::engines::seph {
 
-/// The slot with another item of the same key, or without one. 0: a slot cannot hold that item.
+/// The slot with another item of the same key, or without one.
 template <class Policy>
 std::uint64_t changed_word(const table<Policy>& t, const seen_slot& seen, const typename Policy::probe& p,
                            const decision& wanted) noexcept {
@@ -16,7 +16,7 @@ std::uint64_t changed_word(const table<Policy>& t, const seen_slot& seen, const 
   const std::uint64_t place = place_of(t.policy, p.word, wanted.word);
   // the foreseer is that of the key, and so stays
   constexpr std::uint64_t kept = ~(slot_word::place_mask | slot_word::dirty);
-  return place == 0 ? 0 : (seen.word & kept) | place | dirty_flag(t);
+  return (seen.word & kept) | place | dirty_flag(t);
 }
 
 template <class Policy> void after_erase(table<Policy>& t, const thread_record& who) noexcept {

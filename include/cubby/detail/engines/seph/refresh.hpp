@@ -37,12 +37,11 @@ template <class Policy> void refresh(table<Policy>& t) noexcept {
 template <class Policy> void background_work(void* of) noexcept {
   auto& t = *static_cast<table<Policy>*>(of);
   thread_record* const mine = registry::local(*t.home);
-  tidy(t, true);
+  tidy(t);
   for (bool more = true; more && t.closing.load(sync::relaxed) == 0;) { // relaxed: only a request to stop early
     if (!t.structure_lock.try_lock()) break;
-    settle_ended(t);
     more = grow_directory(t);
-    t.structure_lock.unlock();
+    unlock_structure(t);
   }
   // relaxed: a hint
   if (mine == nullptr || t.stale.load(sync::relaxed) == 0) return;

@@ -69,8 +69,8 @@ void split_slot(table<Policy>& t, reorganisation& r, std::uint64_t word, split_t
   put_copy(to.at[which][to.used[which]++], slot_word::make(place, foreseer) | (stale ? slot_word::stale : 0));
 }
 
-/// Marks all slots of a bucket, and copies its items.
-template <class Policy> void move_bucket(table<Policy>& t, reorganisation& r, std::uint64_t number) noexcept {
+/// Marks all slots of a bucket, and copies its items. Returns their number.
+template <class Policy> std::uint64_t move_bucket(table<Policy>& t, reorganisation& r, std::uint64_t number) noexcept {
   constexpr unsigned slots = table<Policy>::slots_a_bucket;
   const std::uint64_t half = number >> t.bits;
   const std::uint64_t bucket = number & (buckets_of_half(t) - 1);
@@ -81,12 +81,13 @@ template <class Policy> void move_bucket(table<Policy>& t, reorganisation& r, st
     split_targets<Policy> to(t, r, bucket);
     for (const std::uint64_t word : words)
       if (slot_word::is_item(word)) split_slot(t, r, word, to);
-    return;
+    return std::uint64_t{to.used[0]} + to.used[1] + to.used[2] + to.used[3];
   }
   slot* const to = r.target[half] + bucket * slots;
   unsigned used = 0;
   for (const std::uint64_t word : words)
     if (slot_word::is_item(word)) put_copy(to[used++], word & ~(slot_word::mark | slot_word::dirty));
+  return used;
 }
 
 /// Makes the children visible. Any thread, when all buckets are moved. True for the one that has done it.
@@ -108,9 +109,10 @@ inline bool publish(reorganisation& r, std::uint64_t installed) noexcept {
 template <class Policy> void help(table<Policy>& t, reorganisation& r) noexcept {
   const std::uint64_t installed = std::bit_cast<std::uint64_t>(&r);
   const auto move = [&](std::uint64_t number) {
-    move_bucket(t, r, number);
+    const std::uint64_t count = move_bucket(t, r, number);
     // [bucket-moved] release: pairs with [read-moved]
-    r.moved[number].store(1, sync::release);
+    if (r.moved[number].exchange(1, sync::release) == 0 && r.kind == kind_of_work::split)
+      t.moved.fetch_add(count, sync::relaxed); // relaxed: statistics
   };
   // relaxed: shares out numbers
   for (std::uint64_t n = 0; (n = r.cursor.fetch_add(1, sync::relaxed)) < r.buckets;) move(n);
@@ -122,29 +124,30 @@ template <class Policy> void help(table<Policy>& t, reorganisation& r) noexcept 
   if (publish(r, installed)) after_reorganisation(t, r);
 }
 
-/// Whether so much of a level segment is dead that writing it anew makes more space than a split would need. It reads all of its slots.
-template <class Policy>
-bool is_mostly_dead(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
+/// How many used slots of a level segment are dead.
+struct dead_slots {
   std::uint64_t used = 0;
   std::uint64_t dead = 0;
-  const auto count = [&](const slot* from, std::uint64_t slots, std::uint64_t& of_these) {
-    std::uint64_t gone = 0;
+  std::uint64_t here = 0; ///< dead ones of the two candidate buckets: without them writing it anew would make no space
+};
+template <class Policy>
+dead_slots count_dead(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
+  dead_slots out;
+  const auto count = [&](const slot* from, std::uint64_t slots) {
     for (std::uint64_t i = 0; i < slots; ++i) {
       const std::uint64_t word = from[i].load(sync::relaxed); // relaxed: an estimate
       if (slot_word::is_empty(word)) continue;
-      ++used;
-      if (!slot_word::is_item(word)) ++gone;
+      ++out.used;
+      if (!slot_word::is_item(word)) ++out.dead;
     }
-    of_these += gone;
   };
   constexpr std::uint64_t slots = table<Policy>::slots_a_bucket;
-  std::uint64_t here = 0; // in the two full buckets: without some dead slots there it would make no space
-  count(lower_bucket(t, x, hash), slots, here);
-  count(higher_bucket(t, x, hash), slots, here);
-  if (here < slots / 4 + 1) return false;
-  used = 0;
-  for (const slot* const half : {x.lower, x.higher[0], x.higher[1]}) count(half, slots << t.bits, dead);
-  return dead * 2 >= used;
+  count(lower_bucket(t, x, hash), slots);
+  count(higher_bucket(t, x, hash), slots);
+  out.here = out.dead;
+  out.used = out.dead = 0;
+  for (const slot* const half : {x.lower, x.higher[0], x.higher[1]}) count(half, slots << t.bits);
+  return out;
 }
 
 inline void take_over_level(level_segment& out, const level_segment& x, unsigned more, std::uint64_t bit) noexcept {
@@ -208,10 +211,19 @@ template <class Policy> void resolve(table<Policy>& t, level_segment& x, sync::b
   else if (next != next_word::leaf) help(t, *work_of(next));
 }
 
+/// A leaf may be so many levels deeper than if all leaves had one level. With a hash that spreads keys it never is; keys that agree in their
+/// first bits are refused there (SECURITY.md), because each level costs three halves.
+inline constexpr unsigned most_levels_deeper = 5;
+template <class Policy> bool is_too_deep(const table<Policy>& t, const level_segment& x) noexcept {
+  // relaxed: a recent number
+  const auto usual = static_cast<unsigned>(std::bit_width(t.leaves.load(sync::relaxed)));
+  return x.level >= usual + most_levels_deeper || known_bits(t, x.level + 2) > most_known;
+}
+
 /// Reorganises a leaf, together with others that do the same. `crowded`: a split would not tell its entries apart.
 template <class Policy>
 progress reorganise(table<Policy>& t, level_segment& x, kind_of_work kind) noexcept {
-  if (kind == kind_of_work::split && known_bits(t, x.level + 2) > most_known) return progress::crowded;
+  if (kind == kind_of_work::split && is_too_deep(t, x)) return progress::crowded;
   // [next] acquire: pairs with [install], with [publish-children], and with [end-hold]
   std::uint64_t next = x.next.load(sync::acquire);
   if (next == next_word::leaf) {
@@ -233,9 +245,16 @@ progress reorganise(table<Policy>& t, level_segment& x, kind_of_work kind) noexc
   return progress::done;
 }
 
-/// Makes space for an insert that found both candidate buckets full.
+/// Makes space for an insert that found both candidate buckets full. It writes the segment anew where that makes more space than a split
+/// needs: at least half of it is dead, and a quarter of a bucket here. A `fixed` table keeps its size while there is a dead slot.
 template <class Policy> progress make_space(table<Policy>& t, level_segment& x, std::uint64_t hash) noexcept {
-  return reorganise(t, x, is_mostly_dead(t, x, hash) ? kind_of_work::rewrite : kind_of_work::split);
+  const dead_slots d = count_dead(t, x, hash);
+  const bool much = d.here > table<Policy>::slots_a_bucket / 4 && d.dead * 2 >= d.used;
+  if (much || (d.here != 0 && t.settings.growth == growth_policy::fixed))
+    return reorganise(t, x, kind_of_work::rewrite);
+  const progress made = reorganise(t, x, kind_of_work::split);
+  if (made != progress::crowded || d.here == 0) return made;
+  return reorganise(t, x, kind_of_work::rewrite);
 }
 
 } // namespace cubby::inline v0::detail::engines::seph

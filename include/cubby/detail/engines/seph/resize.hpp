@@ -7,12 +7,15 @@
 
 namespace cubby::inline v0::detail::engines::seph {
 
-/// Entries for each 100 slots, up to which a table made for them does not split (README.md, Load).
+/// Entries for each 100 slots, up to which a table made for them does not split (README.md, Load). In a `fixed` table entries come and go
+/// for ever, so that crowded buckets come sooner or later.
 inline constexpr std::uint64_t planned_load = 55;
+inline constexpr std::uint64_t planned_load_fixed = 45;
 inline constexpr unsigned most_base_level = 40;
 /// The level at which so many entries fit without a split. Above `most_base_level`: no memory.
-constexpr unsigned level_for(std::uint64_t entries, std::uint64_t slots_of_segment) noexcept {
-  const std::uint64_t each = slots_of_segment * planned_load / 100;
+template <class Policy> unsigned level_for(const table<Policy>& t, std::uint64_t entries) noexcept {
+  const std::uint64_t load = t.settings.growth == growth_policy::fixed ? planned_load_fixed : planned_load;
+  const std::uint64_t each = slots_of_segment(t) * load / 100;
   unsigned level = 0;
   while (level <= most_base_level && entries > each << level) ++level;
   return level;
@@ -21,7 +24,7 @@ constexpr unsigned level_for(std::uint64_t entries, std::uint64_t slots_of_segme
 /// Splits level segments until so many entries fit. False: no memory. Inside a guard.
 template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) noexcept {
   if (t.settings.growth == growth_policy::fixed && entries > t.settings.capacity) return false;
-  const unsigned level = level_for(entries, slots_of_segment(t));
+  const unsigned level = level_for(t, entries);
   if (level > most_base_level || !memory::can_hold((t.halves.half_bytes() * 3) << level)) return false;
   for (std::uint64_t hash = 0;;) {
     level_segment& x = *leaf_of(t, hash);
@@ -179,7 +182,7 @@ template <class Policy> level_segment* node_above_leaf(const table<Policy>& t, s
   return above;
 }
 
-/// Looks at the pair of leaves of a hash, and merges them if they fit. Returns the first hash behind them. Under the lock.
+/// Looks at the pair of leaves of a hash, and merges them if they fit. Returns the first hash behind what is there then. Under the lock.
 template <class Policy>
 std::uint64_t merge_at(table<Policy>& t, std::uint64_t hash, unsigned spare, bool& merged) noexcept {
   level_segment* const leaf = leaf_of(t, hash);
@@ -187,25 +190,23 @@ std::uint64_t merge_at(table<Policy>& t, std::uint64_t hash, unsigned spare, boo
   shorten_path(t, hash, leaf->level);
   level_segment* const above = node_above_leaf(t, hash);
   merged = above != nullptr && above->level >= t.base_level && merge(t, *above, spare);
-  if (merged) return above->prefix; // what it has become may merge with its own sibling
   const level_segment& x = *leaf_of(t, hash);
   return x.prefix + (x.level == 0 ? 0 : std::uint64_t{1} << (hash_bits - x.level));
 }
 
-/// Merges what fits with as many free slots as used ones. Inside a guard. False: never, because without memory it merges less.
-template <class Policy> bool shrink_to_fit(table<Policy>& t) noexcept {
-  const lock_scope alone(t.structure_lock);
-  for (bool any = true; any;) {
-    any = false;
-    for (std::uint64_t hash = 0;;) {
-      bool merged = false;
-      const std::uint64_t next = merge_at(t, hash, 2, merged);
-      any = any || merged;
-      if (next == 0 && !merged) break;
-      hash = next;
-    }
-  }
-  return true;
+/// Merges each pair that fits with as many free slots as used ones. Inside a guard. True: it has merged one, so what has become of it may
+/// merge again. What was given up can be used again when the guard has ended.
+template <class Policy> bool shrink_once(table<Policy>& t) noexcept {
+  t.structure_lock.lock();
+  bool any = false;
+  std::uint64_t hash = 0;
+  do {
+    bool merged = false;
+    hash = merge_at(t, hash, 2, merged);
+    any = any || merged;
+  } while (hash != 0);
+  unlock_structure(t);
+  return any;
 }
 
 /// Automatic shrinking: every so many erases, one pair of a nearly empty table.
@@ -217,7 +218,7 @@ template <class Policy> CUBBY_OUTLINED void shrink_a_little(table<Policy>& t) no
   if (live_entries(t) * 8 > t.leaves.load(sync::relaxed) * slots_of_segment(t) || !t.structure_lock.try_lock()) return;
   bool merged = false;
   t.merge_cursor = merge_at(t, t.merge_cursor, 4, merged);
-  t.structure_lock.unlock();
+  unlock_structure(t);
 }
 
 } // namespace cubby::inline v0::detail::engines::seph

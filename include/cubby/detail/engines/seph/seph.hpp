@@ -16,9 +16,23 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// A codec whose records have space for an item in front of them; a durable one has its own items.
+/// A codec whose records have space for an item in front of them. A record at an address that a slot cannot hold is no record: its
+/// caller gets the answer `no_memory`.
+template <class Base> class seph_codec : public Base {
+public:
+  using Base::Base;
+  template <class Q, class... A>
+  [[nodiscard]] made_word make(const typename Base::probe& p, const Q& key, A&&... args) const {
+    const made_word made = Base::make(p, key, std::forward<A>(args)...);
+    if (!made.ok || engines::seph::slot_word::can_hold(std::bit_cast<std::uint64_t>(Base::front_of(made.word)))) [[likely]]
+      return made;
+    Base::dispose(made.word);
+    return {false, 0};
+  }
+};
+/// A durable codec has items of its own.
 template <class Codec> struct seph_policy {
-  using type = typename Codec::template with_front<sizeof(engines::seph::item)>;
+  using type = seph_codec<typename Codec::template with_front<sizeof(engines::seph::item)>>;
 };
 template <engines::seph::durable Codec> struct seph_policy<Codec> {
   using type = Codec;
@@ -87,12 +101,15 @@ public:
   bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(thread_record&) {
     table_.bag.collect();
-    const lock_scope alone(table_.structure_lock);
+    table_.structure_lock.lock();
     engines::seph::settle_ended(table_);
     engines::seph::reclaim(table_);
     table_.halves.release_free();
-    const lock_scope keep(table_.old_directories.lock);
-    table_.old_directories.release(~std::size_t{0});
+    {
+      const lock_scope keep(table_.old_directories.lock);
+      table_.old_directories.release(~std::size_t{0});
+    }
+    engines::seph::unlock_structure(table_);
   }
 
   template <class F> void for_each(thread_record&, F f) { engines::seph::for_each(table_, f); }
@@ -115,11 +132,14 @@ public:
     return engines::seph::reserve(table_, entries);
   }
   bool shrink_to_fit(thread_record& s) {
-    if (table_.settings.shrink != shrink_policy::never) {
-      const thread_pin stay(s);
-      (void)engines::seph::shrink_to_fit(table_);
+    if (table_.settings.shrink == shrink_policy::never) {
+      collect(s);
+      return true;
     }
-    collect(s);
+    for (bool more = true; more; collect(s)) {
+      const thread_pin stay(s);
+      more = engines::seph::shrink_once(table_);
+    }
     return true;
   }
 

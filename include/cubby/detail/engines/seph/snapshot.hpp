@@ -29,7 +29,7 @@ template <class Policy> void hold_all(table<Policy>& t) noexcept {
 /// Inside a guard: `begin(count)` may refuse it; then `sink(key word, value word)` gets each entry. Changes wait while both run, so these
 /// must not call the table.
 template <class Policy, class Begin, class Sink> bool snapshot(table<Policy>& t, Begin& begin, Sink& sink) {
-  const lock_scope alone(t.structure_lock);
+  t.structure_lock.lock();
   hold_all(t);
   std::size_t count = 0;
   for_each_leaf(t, [&](level_segment& x, std::uint64_t) {
@@ -38,7 +38,7 @@ template <class Policy, class Begin, class Sink> bool snapshot(table<Policy>& t,
   const bool wanted = begin(count);
   if (wanted) for_each(t, sink);
   for_each_leaf(t, [&](level_segment& x, std::uint64_t) { end_hold(t, x); });
-  settle_ended(t);
+  unlock_structure(t);
   return wanted;
 }
 

@@ -8,7 +8,8 @@ namespace cubby::inline v0::detail::engines::seph {
 
 /// `cubby::table_stats`, and what splits have done.
 struct table_stats : cubby::table_stats {
-  std::uint64_t dereferenced = 0; ///< entries for which a split had to read the item, because their foreseers had no bits left
+  std::uint64_t moved = 0;        ///< entries that splits have copied
+  std::uint64_t dereferenced = 0; ///< of these, entries for which a split had to read the item, because their foreseers had no bits left
 };
 
 template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
@@ -21,6 +22,7 @@ template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
   out.growths = t.growths.load(sync::relaxed);           // relaxed: as above
   out.shrinks = t.shrinks.load(sync::relaxed);           // relaxed: as above
   out.rebuilds = t.rebuilds.load(sync::relaxed);         // relaxed: as above
+  out.moved = t.moved.load(sync::relaxed);               // relaxed: as above
   out.dereferenced = t.dereferenced.load(sync::relaxed); // relaxed: as above
   out.migrating = t.under_way.load(sync::relaxed) != 0;  // relaxed: as above
   {

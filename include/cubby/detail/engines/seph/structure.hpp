@@ -136,16 +136,20 @@ template <class Policy> void settle_ended(table<Policy>& t) noexcept {
     one = next;
   }
 }
-/// Does so unless another thread has the lock, which then does it.
-template <class Policy> void tidy(table<Policy>& t, bool grow) noexcept {
-  // relaxed: a thread that adds one looks itself
-  while (t.ended.load(sync::relaxed) != nullptr || grow) {
+/// Does so unless another thread has the lock. That one looks once more after its unlock.
+template <class Policy> void tidy(table<Policy>& t) noexcept {
+  // [see-ended] seq_cst: pairs with [add-ended]; behind the unlock, or behind what this thread has added
+  while (t.ended.load(sync::seq_cst) != nullptr) {
     if (!t.structure_lock.try_lock()) return;
     settle_ended(t);
     (void)grow_directory(t);
     t.structure_lock.unlock();
-    grow = false;
   }
+}
+template <class Policy> void unlock_structure(table<Policy>& t) noexcept {
+  settle_ended(t);
+  t.structure_lock.unlock();
+  tidy(t);
 }
 
 /// By the thread that has made the children visible.
@@ -163,11 +167,11 @@ template <class Policy> void after_reorganisation(table<Policy>& t, reorganisati
   reorganisation* first = t.ended.load(sync::relaxed); // relaxed: the exchange checks it
   do {
     r.next = first;
-    // [add-ended] release: pairs with [take-ended]
+    // [add-ended] seq_cst: pairs with [take-ended], and with [see-ended]; before this thread looks at the lock
     // relaxed: a failed attempt reads only the pointer
-  } while (!t.ended.compare_exchange(first, &r, sync::release, sync::relaxed));
+  } while (!t.ended.compare_exchange(first, &r, sync::seq_cst, sync::relaxed));
   if (t.settings.growth == growth_policy::background && t.worker.notify()) return;
-  tidy(t, false);
+  tidy(t);
 }
 
 } // namespace cubby::inline v0::detail::engines::seph

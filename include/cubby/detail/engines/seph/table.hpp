@@ -85,7 +85,7 @@ template <class Policy> struct table {
   directory::entry* base = nullptr; // 2^base_level nodes
 
   halves_type halves;
-  alignas(cpu::cache_line) mutable small_lock<> structure_lock; // the members behind it, directories, and links to nodes
+  alignas(cpu::cache_line) mutable small_lock<sync::shared, unlocking::seen> structure_lock; // the members behind it, directories, and links to nodes
   directory* growing = nullptr;                         // the next directory, filled up to `copied`
   std::uint64_t copied = 0;
   reorganisation* retired = nullptr;
