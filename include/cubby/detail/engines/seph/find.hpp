@@ -30,29 +30,36 @@ struct seen_slot {
   bool marked = false; // a slot that was read has a mark
 };
 
-/// Searches a bucket from slot `from` on. `end`: the first empty slot, or one behind the last slot.
+/// Searches the slots of a bucket whose foreseers may agree, from slot `from` on.
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, slot* bucket, const tags_of_key& tags,
+                                         const typename Policy::probe& p, std::uint32_t agree, seen_slot& out) noexcept {
+  for (; agree != 0; agree &= agree - 1) {
+    slot& at = bucket[cpu::lowest_bit(agree)];
+    // [slot] acquire: pairs with [put-slot], and with [put-mark]
+    const std::uint64_t word = at.load(sync::acquire);
+    // a tombstone may agree, but it is no item
+    if (!agrees(word, tags) || !slot_word::is_item(word)) continue;
+    if (!has_key(t.policy, slot_word::place(word), p)) continue;
+    out.where = &at;
+    out.word = word;
+    out.marked |= slot_word::is_marked(word);
+    return true;
+  }
+  return false;
+}
+/// Searches a bucket from slot `from` on. `end`: the first empty slot, or one behind the last slot. A slot that is compared is read twice, and
+/// its second word counts: a slot whose first word did not agree has another key, or none, for ever.
 template <class Policy>
 CUBBY_ALWAYS_INLINE bool search_bucket(const table<Policy>& t, slot* bucket, const tags_of_key& tags,
                                        const typename Policy::probe& p, seen_slot& out, unsigned from,
                                        unsigned& end) noexcept {
-  constexpr unsigned slots = table<Policy>::slots_a_bucket;
-  for (unsigned i = from; i < slots; ++i) {
-    // [slot] acquire: pairs with [put-slot], and with [put-mark]
-    const std::uint64_t word = bucket[i].load(sync::acquire);
-    out.marked |= slot_word::is_marked(word);
-    if (slot_word::is_empty(word)) {
-      end = i;
-      return false;
-    }
-    // a tombstone may agree, but it is no item
-    if (!agrees(word, tags) || !slot_word::is_item(word)) continue;
-    if (!has_key(t.policy, slot_word::place(word), p)) continue;
-    out.where = &bucket[i];
-    out.word = word;
-    return true;
-  }
-  end = slots;
-  return false;
+  constexpr unsigned count = table<Policy>::slots_a_bucket;
+  const auto seen = slots::read<count>(bucket, {tags.fresh, tags.stale}, t.unit);
+  out.marked |= seen.marked;
+  end = seen.empty == 0 ? count : cpu::lowest_bit(seen.empty);
+  const std::uint32_t before = (std::uint32_t{1} << from) - 1;
+  return search_agreeing(t, bucket, tags, p, seen.agree & ~before, out);
 }
 template <class Policy>
 CUBBY_ALWAYS_INLINE bool search_segment(const table<Policy>& t, const level_segment& x, std::uint64_t hash,
@@ -63,14 +70,14 @@ CUBBY_ALWAYS_INLINE bool search_segment(const table<Policy>& t, const level_segm
          search_bucket(t, higher_bucket(t, x, hash), tags_for(hash, known + 1), p, out, 0, end);
 }
 
-/// Prefetches all lines of the two candidate buckets.
+/// Prefetches the lower bucket, which is full more often than not, and half of the higher one.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_buckets(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
   constexpr std::size_t slots_a_line = cpu::cache_line / sizeof(slot);
   const slot* const lower = lower_bucket(t, x, hash);
   const slot* const higher = higher_bucket(t, x, hash);
   for (std::size_t i = 0; i < table<Policy>::slots_a_bucket; i += slots_a_line) prefetch_line(lower + i);
-  for (std::size_t i = 0; i < table<Policy>::slots_a_bucket; i += slots_a_line) prefetch_line(higher + i);
+  for (std::size_t i = 0; i < table<Policy>::slots_a_bucket / 2; i += slots_a_line) prefetch_line(higher + i);
 }
 
 /// The slot of a key, inside a guard. What it answers is so at one moment of the call.

@@ -85,8 +85,7 @@ public:
     engines::seph::prefetch_buckets(table_, *engines::seph::leaf_of(table_, hash), hash);
   }
   CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept {
-    const std::uint64_t hash = engines::seph::spread<policy>(p.hash);
-    engines::seph::prefetch_item(table_, *engines::seph::leaf_of(table_, hash), hash);
+    engines::seph::prefetch_item(table_, p);
   }
   CUBBY_ALWAYS_INLINE inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) noexcept {
     return engines::seph::insert(table_, s, p, word);

@@ -19,6 +19,7 @@
 #include <cubby/detail/engines/seph/layout.hpp>
 #include <cubby/detail/engines/seph/options.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
+#include <cubby/detail/platform/slots.hpp>
 #include <cubby/detail/platform/thread.hpp>
 
 namespace cubby::inline v0::detail::engines::seph {
@@ -80,6 +81,7 @@ template <class Policy> struct table {
   Policy policy;
   options settings;
   const unsigned bits; // a half has 2^bits buckets
+  const slots::unit unit = slots::widest(); // reads buckets
   place_stock<sync::shared> places; // `settings.capacity` places, of a `fixed` table
   unsigned base_level = 0;
   directory::entry* base = nullptr; // 2^base_level nodes
