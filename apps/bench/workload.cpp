@@ -13,10 +13,10 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht",        "dramhit",  "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
-    "cuckoo",      "lfht",     "std",          "limit",          "relativistic", "ddds",      "rwlock",
-    "limit-swap",  "rcu",      "rcu-record",   "urcu-memb",      "urcu-bp",      "urcu-qsbr", "boost",
-    "phmap",       "folklore", "line-locks",   "iceberg",        "iceberg-full", "durable",   "durable-line",
+    "dlht",         "dramhit",  "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
+    "cuckoo",       "lfht",     "std",          "limit",          "relativistic", "ddds",      "rwlock",
+    "limit-swap",   "rcu",      "rcu-record",   "urcu-memb",      "urcu-bp",      "urcu-qsbr", "boost",
+    "phmap",        "folklore", "line-locks",   "iceberg",        "iceberg-full", "durable",   "durable-line",
     "durable-page", "seph"};
 
 /// Whether an engine of the list, whose words are joined by `_`, has an adapter here.

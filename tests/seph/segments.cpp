@@ -60,7 +60,8 @@ TEST(seph_segments, take_64_keys_of_one_hash_and_refuse_one_more) {
 TEST(seph_segments, tombstones_of_a_crowded_bucket_are_reclaimed) {
   crowded_map m(small_segments());
   for (std::uint64_t round = 0; round < 50; ++round) {
-    for (std::uint64_t k = 0; k < 40; ++k) ASSERT_EQ(m.try_insert(round * 40 + k, round), cubby::outcome::inserted) << round;
+    for (std::uint64_t k = 0; k < 40; ++k)
+      ASSERT_EQ(m.try_insert(round * 40 + k, round), cubby::outcome::inserted) << round;
     for (std::uint64_t k = 0; k < 40; ++k) ASSERT_TRUE(m.erase(round * 40 + k));
   }
   EXPECT_EQ(m.size(), 0u);

@@ -46,7 +46,8 @@ CUBBY_ALWAYS_INLINE found_word answer_one(const table<Policy>& t, const pending<
   const unsigned known = known_bits(t, x.level);
   seen_slot seen;
   if (!search_agreeing(t, lower_bucket(t, x, one.hash), tags_for(one.hash, known), one.probe, one.agree[0], seen) &&
-      !search_agreeing(t, higher_bucket(t, x, one.hash), tags_for(one.hash, known + 1), one.probe, one.agree[1], seen)) {
+      !search_agreeing(t, higher_bucket(t, x, one.hash), tags_for(one.hash, known + 1), one.probe, one.agree[1],
+                       seen)) {
     return {};
   }
   if (seen.marked) [[unlikely]]

@@ -33,7 +33,8 @@ struct seen_slot {
 /// Searches the slots of a bucket whose foreseers may agree, from slot `from` on.
 template <class Policy>
 CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, slot* bucket, const tags_of_key& tags,
-                                         const typename Policy::probe& p, std::uint32_t agree, seen_slot& out) noexcept {
+                                         const typename Policy::probe& p, std::uint32_t agree,
+                                         seen_slot& out) noexcept {
   for (; agree != 0; agree &= agree - 1) {
     slot& at = bucket[cpu::lowest_bit(agree)];
     // [slot] acquire: pairs with [put-slot], and with [put-mark]

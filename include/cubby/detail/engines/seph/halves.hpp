@@ -71,9 +71,9 @@ public:
 private:
   struct region {
     memory::region pages;
-    std::size_t fresh = 0;   // bytes at its beginning that were in use at some time
-    std::size_t used = 0;    // halves in use
-    slot* given = nullptr;   // halves that came back, by their first words
+    std::size_t fresh = 0; // bytes at its beginning that were in use at some time
+    std::size_t used = 0;  // halves in use
+    slot* given = nullptr; // halves that came back, by their first words
   };
 
   [[nodiscard]] bool has_space(const region& r) const noexcept {

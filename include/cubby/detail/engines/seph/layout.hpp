@@ -98,9 +98,9 @@ struct reorganisation;
 
 /// A level segment, or a node above two of them. One line.
 struct alignas(64) level_segment {
-  slot* lower = nullptr;     // the half at depth `level`
-  slot* higher[2] = {};      // those at depth `level + 1`, by the next bit of the hash
-  std::uint64_t prefix = 0;  // the first `level` bits of its hashes, at the top
+  slot* lower = nullptr;    // the half at depth `level`
+  slot* higher[2] = {};     // those at depth `level + 1`, by the next bit of the hash
+  std::uint64_t prefix = 0; // the first `level` bits of its hashes, at the top
   sync::word<std::uint64_t> next;
   sync::word<level_segment*> child[2]; // set before `done`; both the same if it was not split
   std::uint32_t level = 0;

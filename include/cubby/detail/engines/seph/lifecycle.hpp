@@ -41,8 +41,9 @@ template <class Policy> bool make_base(table<Policy>& t) noexcept {
   for (std::uint64_t i = 0; i < count; ++i) {
     level_segment* const leaf = make_base_leaf(t, i);
     if (leaf == nullptr) return false;
-    t.base[i].store(leaf, sync::relaxed);                                                 // relaxed: as above
-    for (std::uint64_t k = i * (std::uint64_t{1} << d->bits) / count; k < (i + 1) * (std::uint64_t{1} << d->bits) / count; ++k)
+    t.base[i].store(leaf, sync::relaxed); // relaxed: as above
+    for (std::uint64_t k = i * (std::uint64_t{1} << d->bits) / count;
+         k < (i + 1) * (std::uint64_t{1} << d->bits) / count; ++k)
       d->entries[k].store(leaf, sync::relaxed); // relaxed: as above
   }
   t.leaves.store(count, sync::relaxed); // relaxed: as above
@@ -76,8 +77,8 @@ template <class Policy> void dispose_below(table<Policy>& t, level_segment* x) {
 /// Frees the nodes from one down. Halves go with the table.
 inline void free_below(level_segment* x) noexcept {
   while (x != nullptr) {
-    level_segment* const low = x->child[0].load(sync::relaxed);  // relaxed, both: no other thread is here
-    level_segment* const high = x->child[1].load(sync::relaxed); // relaxed: as above
+    level_segment* const low = x->child[0].load(sync::relaxed);        // relaxed, both: no other thread is here
+    level_segment* const high = x->child[1].load(sync::relaxed);       // relaxed: as above
     const bool done = next_word::is_done(x->next.load(sync::relaxed)); // relaxed: as above
     delete x;
     if (!done) return;

@@ -16,8 +16,8 @@ template <class Policy> void refresh_half(table<Policy>& t, slot* half, unsigned
     std::uint64_t word = half[i].load(sync::acquire);
     if (!slot_word::is_item(word) || (word & slot_word::stale) == 0 || slot_word::is_marked(word)) continue;
     const std::uint64_t place = slot_word::place(word);
-    const std::uint64_t fresh = slot_word::make(place, foreseer_of(hash_at(t.policy, place), at)) |
-                                (word & slot_word::dirty);
+    const std::uint64_t fresh =
+        slot_word::make(place, foreseer_of(hash_at(t.policy, place), at)) | (word & slot_word::dirty);
     // relaxed: the item is one that was published before; a slot that has changed has a foreseer of its own
     (void)half[i].compare_exchange(word, fresh, sync::relaxed, sync::relaxed);
   }

@@ -47,7 +47,8 @@ template <class Policy> std::uint64_t count_items(const slot* bucket) noexcept {
 /// Whether the entries of two siblings fit in one level segment with as many slots left. A lower bucket of that takes the entries of four
 /// higher buckets of one sibling; a higher one those of a lower one.
 template <class Policy>
-bool fit_in_one(const table<Policy>& t, const level_segment& left, const level_segment& right, unsigned spare) noexcept {
+bool fit_in_one(const table<Policy>& t, const level_segment& left, const level_segment& right,
+                unsigned spare) noexcept {
   constexpr std::uint64_t slots = table<Policy>::slots_a_bucket;
   const std::uint64_t most = slots / spare;
   const std::uint64_t buckets = buckets_of_half(t);

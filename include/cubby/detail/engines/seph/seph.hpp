@@ -24,7 +24,8 @@ public:
   template <class Q, class... A>
   [[nodiscard]] made_word make(const typename Base::probe& p, const Q& key, A&&... args) const {
     const made_word made = Base::make(p, key, std::forward<A>(args)...);
-    if (!made.ok || engines::seph::slot_word::can_hold(std::bit_cast<std::uint64_t>(Base::front_of(made.word)))) [[likely]]
+    if (!made.ok || engines::seph::slot_word::can_hold(std::bit_cast<std::uint64_t>(Base::front_of(made.word))))
+        [[likely]]
       return made;
     Base::dispose(made.word);
     return {false, 0};
@@ -84,9 +85,7 @@ public:
     const std::uint64_t hash = engines::seph::spread<policy>(p.hash);
     engines::seph::prefetch_buckets(table_, *engines::seph::leaf_of(table_, hash), hash);
   }
-  CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept {
-    engines::seph::prefetch_item(table_, p);
-  }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept { engines::seph::prefetch_item(table_, p); }
   CUBBY_ALWAYS_INLINE inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) noexcept {
     return engines::seph::insert(table_, s, p, word);
   }
@@ -120,7 +119,9 @@ public:
     engines::seph::find_many(table_, count, make, take);
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(engines::seph::live_entries(table_)); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(engines::seph::live_entries(table_));
+  }
   [[nodiscard]] std::size_t capacity() const noexcept {
     // relaxed: a recent figure
     return static_cast<std::size_t>(table_.leaves.load(sync::relaxed) * engines::seph::slots_of_segment(table_));

@@ -11,7 +11,8 @@ namespace cubby::inline v0::detail::engines::seph {
 template <class Policy> void hold_all(table<Policy>& t) noexcept {
   for_each_leaf(t, [&](level_segment& first, std::uint64_t) {
     // it may split before it can be held: then its parts are held
-    const std::uint64_t last = first.prefix + (first.level == 0 ? 0 : std::uint64_t{1} << (hash_bits - first.level)) - 1;
+    const std::uint64_t last =
+        first.prefix + (first.level == 0 ? 0 : std::uint64_t{1} << (hash_bits - first.level)) - 1;
     for (std::uint64_t hash = first.prefix;;) {
       level_segment& x = *leaf_of(t, hash);
       if (!hold(t, x)) {
@@ -33,7 +34,8 @@ template <class Policy, class Begin, class Sink> bool snapshot(table<Policy>& t,
   hold_all(t);
   std::size_t count = 0;
   for_each_leaf(t, [&](level_segment& x, std::uint64_t) {
-    for_each_slot(t, x, [&](slot& at) { count += slot_word::is_item(at.load(sync::relaxed)) ? 1 : 0; }); // relaxed: held
+    for_each_slot(t, x,
+                  [&](slot& at) { count += slot_word::is_item(at.load(sync::relaxed)) ? 1 : 0; }); // relaxed: held
   });
   const bool wanted = begin(count);
   if (wanted) for_each(t, sink);

@@ -8,8 +8,9 @@ namespace cubby::inline v0::detail::engines::seph {
 
 /// `cubby::table_stats`, and what splits have done.
 struct table_stats : cubby::table_stats {
-  std::uint64_t moved = 0;        ///< entries that splits have copied
-  std::uint64_t dereferenced = 0; ///< of these, entries for which a split had to read the item, because their foreseers had no bits left
+  std::uint64_t moved = 0; ///< entries that splits have copied
+  std::uint64_t dereferenced =
+      0; ///< of these, entries for which a split had to read the item, because their foreseers had no bits left
 };
 
 template <class Policy> table_stats stats(const table<Policy>& t) noexcept {

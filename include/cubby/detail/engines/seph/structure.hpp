@@ -155,10 +155,10 @@ template <class Policy> void unlock_structure(table<Policy>& t) noexcept {
 /// By the thread that has made the children visible.
 template <class Policy> void after_reorganisation(table<Policy>& t, reorganisation& r) noexcept {
   const bool splits = r.kind == kind_of_work::split;
-  if (splits) t.leaves.fetch_add(1, sync::relaxed);                // relaxed, these: statistics
-  (splits ? t.growths : t.rebuilds).fetch_add(1, sync::relaxed);   // relaxed: as above
-  t.under_way.fetch_add(~std::uint64_t{0}, sync::relaxed);         // relaxed: as above
-  const bool stale = r.stale.load(sync::relaxed) != 0;             // relaxed: a hint
+  if (splits) t.leaves.fetch_add(1, sync::relaxed);              // relaxed, these: statistics
+  (splits ? t.growths : t.rebuilds).fetch_add(1, sync::relaxed); // relaxed: as above
+  t.under_way.fetch_add(~std::uint64_t{0}, sync::relaxed);       // relaxed: as above
+  const bool stale = r.stale.load(sync::relaxed) != 0;           // relaxed: a hint
   if (stale) {
     for (level_segment* const to : r.to)
       if (to != nullptr) to->stale.store(1, sync::relaxed); // relaxed: as above

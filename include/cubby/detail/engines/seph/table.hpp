@@ -51,21 +51,21 @@ enum class kind_of_work : std::uint8_t { split, rewrite, merge };
 /// What happens to a level segment: it splits, it is rewritten without tombstones, or it merges with its sibling.
 struct reorganisation {
   kind_of_work kind = kind_of_work::split;
-  std::uint64_t prefix = 0;       // of the hashes that it concerns, and how many bits that has: its nodes may be gone when
-  unsigned level = 0;             // directories follow it
-  level_segment* from[2] = {};    // a merge has two
+  std::uint64_t prefix = 0;    // of the hashes that it concerns, and how many bits that has: its nodes may be gone when
+  unsigned level = 0;          // directories follow it
+  level_segment* from[2] = {}; // a merge has two
   level_segment* above = nullptr; // of a merge: the node above the two
-  level_segment* to[2] = {};   // a split has two
-  slot* source[6] = {};        // the halves that are given up
-  slot* target[4] = {};        // those that take their entries
+  level_segment* to[2] = {};      // a split has two
+  slot* source[6] = {};           // the halves that are given up
+  slot* target[4] = {};           // those that take their entries
   unsigned sources = 0;
   unsigned targets = 0;
-  std::uint64_t buckets = 0;          // of all sources
-  sync::word<std::uint64_t> cursor;   // the next bucket that nobody has taken
-  sync::word<std::uint32_t> stale;    // 1: a slot was copied whose foreseer is stale now
+  std::uint64_t buckets = 0;                          // of all sources
+  sync::word<std::uint64_t> cursor;                   // the next bucket that nobody has taken
+  sync::word<std::uint32_t> stale;                    // 1: a slot was copied whose foreseer is stale now
   sync::word<std::uint8_t> moved[most_buckets_moved]; // 1: all slots of the bucket are marked and copied
-  reorganisation* next = nullptr;     // in a list: of ended ones, then of retired ones
-  std::uint64_t tag = 0;              // of the epoch in which it was retired
+  reorganisation* next = nullptr;                     // in a list: of ended ones, then of retired ones
+  std::uint64_t tag = 0;                              // of the epoch in which it was retired
 };
 
 template <class Policy> struct table {
@@ -80,30 +80,31 @@ template <class Policy> struct table {
   const domain_ref home = domain_of_table<sync::shared>(); // its thread records keep alive what the table shows
   Policy policy;
   options settings;
-  const unsigned bits; // a half has 2^bits buckets
+  const unsigned bits;                      // a half has 2^bits buckets
   const slots::unit unit = slots::widest(); // reads buckets
-  place_stock<sync::shared> places; // `settings.capacity` places, of a `fixed` table
+  place_stock<sync::shared> places;         // `settings.capacity` places, of a `fixed` table
   unsigned base_level = 0;
   directory::entry* base = nullptr; // 2^base_level nodes
 
   halves_type halves;
-  alignas(cpu::cache_line) mutable small_lock<sync::shared, unlocking::seen> structure_lock; // the members behind it, directories, and links to nodes
-  directory* growing = nullptr;                         // the next directory, filled up to `copied`
+  alignas(cpu::cache_line) mutable small_lock<
+      sync::shared, unlocking::seen> structure_lock; // the members behind it, directories, and links to nodes
+  directory* growing = nullptr;                      // the next directory, filled up to `copied`
   std::uint64_t copied = 0;
   reorganisation* retired = nullptr;
   std::uint64_t retired_count = 0;
-  std::uint64_t merge_cursor = 0; // the hash at which the search for what can merge goes on
+  std::uint64_t merge_cursor = 0;    // the hash at which the search for what can merge goes on
   sync::word<reorganisation*> ended; // a list of those that the structure does not follow yet; any thread adds to it
   alignas(cpu::cache_line) sync::word<std::uint64_t> leaves;
   sync::word<std::uint64_t> growths;
   sync::word<std::uint64_t> shrinks;
   sync::word<std::uint64_t> rebuilds;
-  sync::word<std::uint64_t> moved;  // entries that splits have copied
+  sync::word<std::uint64_t> moved;        // entries that splits have copied
   sync::word<std::uint64_t> dereferenced; // of these, by reading the item
-  sync::word<std::uint64_t> under_way; // reorganisations
-  sync::word<std::uint32_t> stale;     // 1: some level segment has stale foreseers
+  sync::word<std::uint64_t> under_way;    // reorganisations
+  sync::word<std::uint32_t> stale;        // 1: some level segment has stale foreseers
   sync::word<std::uint32_t> closing;
-  sync::word<std::uint64_t> erases;    // limits how often erases look whether the table may shrink
+  sync::word<std::uint64_t> erases; // limits how often erases look whether the table may shrink
   retired_arrays<directory, sync::shared> old_directories{home};
   striped_counter<sync::shared> entries;
   retire_bag<Policy, sync::shared> bag{policy, home};
@@ -144,7 +145,8 @@ CUBBY_ALWAYS_INLINE level_segment* leaf_below(level_segment* x, std::uint64_t ha
   return x;
 }
 /// The level segment of a hash.
-template <class Policy> CUBBY_ALWAYS_INLINE level_segment* leaf_of(const table<Policy>& t, std::uint64_t hash) noexcept {
+template <class Policy> CUBBY_ALWAYS_INLINE level_segment* leaf_of(const table<Policy>& t,
+                                                                   std::uint64_t hash) noexcept {
   // [directory] seq_cst: pairs with [show-directory]; the first load of an operation stays behind what its thread did before (A.1)
   const directory* const d = t.root.load(sync::seq_cst);
   // [entry] acquire: pairs with [put-entry]
