@@ -27,6 +27,7 @@ inline bool says(int count, char** words, std::string_view word) {
 class rounds {
 public:
   void add(double figure) { all_.push_back(figure); }
+  [[nodiscard]] std::size_t count() const { return all_.size(); }
   [[nodiscard]] double median() const {
     std::vector<double> sorted = all_;
     std::sort(sorted.begin(), sorted.end());

@@ -9,4 +9,5 @@
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 #include <cubby/relativistic.hpp>
+#include <cubby/seph.hpp>
 #include <cubby/set.hpp>

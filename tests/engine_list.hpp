@@ -19,4 +19,5 @@
   X(dramhit_tuples, tuples, shared, word_mode, tuple_mode)                                                             \
   X(relativistic, records, shared, word_mode, text_mode)                                                               \
   X(iceberg, records, shared, word_mode, text_mode, slot_text_mode, tuple_mode)                                        \
+  X(seph, records, shared, word_mode, text_mode)                                                                       \
   X(partitioned, delegated, shared, word_mode)

@@ -151,6 +151,7 @@ inline table_options tiny_options(cubby::growth_policy growth = cubby::growth_po
   o.chunk_bins = 1;
   o.move_bins = 1;
   o.growth_factor = 2;
+  o.segment_bits = 1;
   return o;
 }
 

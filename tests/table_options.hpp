@@ -23,6 +23,7 @@ struct table_options {
   std::optional<std::size_t> move_bins{};
   std::optional<std::uint32_t> growth_factor{};
   std::optional<std::uint32_t> grow_at{};
+  std::optional<std::uint32_t> segment_bits{};
   std::optional<std::size_t> partitions{};
   std::optional<std::size_t> owners{};
 
@@ -37,6 +38,7 @@ struct table_options {
     if constexpr (requires { o.move_bins; }) o.move_bins = move_bins.value_or(o.move_bins);
     if constexpr (requires { o.growth_factor; }) o.growth_factor = growth_factor.value_or(o.growth_factor);
     if constexpr (requires { o.grow_at; }) o.grow_at = grow_at.value_or(o.grow_at);
+    if constexpr (requires { o.segment_bits; }) o.segment_bits = segment_bits.value_or(o.segment_bits);
     if constexpr (requires { o.partitions; }) o.partitions = partitions.value_or(o.partitions);
     if constexpr (requires { o.owners; }) o.owners = owners.value_or(o.owners);
     return o;

@@ -17,6 +17,7 @@
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 #include <cubby/relativistic.hpp>
+#include <cubby/seph.hpp>
 
 #include "arena.hpp"
 #include "table_of.hpp"
@@ -175,6 +176,8 @@ using relativistic_adapter = map_adapter<cubby_map<K, V, cubby::relativistic, en
 template <class K, class V>
 using iceberg_adapter = map_adapter<cubby_map<K, V, cubby::iceberg, engine_id::iceberg>>;
 
+template <class K, class V> using seph_adapter = map_adapter<cubby_map<K, V, cubby::seph, engine_id::seph>>;
+
 std::unique_ptr<table> make_dlht_keys(const table_spec& spec);
 std::unique_ptr<table> make_dlht_values(const table_spec& spec);
 std::unique_ptr<table> make_dramhit_keys(const table_spec& spec);
@@ -185,5 +188,7 @@ std::unique_ptr<table> make_reference_keys(const table_spec& spec);
 std::unique_ptr<table> make_reference_values(const table_spec& spec);
 std::unique_ptr<table> make_relativistic_keys(const table_spec& spec);
 std::unique_ptr<table> make_relativistic_values(const table_spec& spec);
+std::unique_ptr<table> make_seph_keys(const table_spec& spec);
+std::unique_ptr<table> make_seph_values(const table_spec& spec);
 
 } // namespace bench

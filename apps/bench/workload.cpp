@@ -13,11 +13,11 @@ namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht",        "dramhit",  "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
-    "cuckoo",      "lfht",     "std",          "limit",          "relativistic", "ddds",      "rwlock",
-    "limit-swap",  "rcu",      "rcu-record",   "urcu-memb",      "urcu-bp",      "urcu-qsbr", "boost",
-    "phmap",       "folklore", "line-locks",   "iceberg",        "iceberg-full", "durable",   "durable-line",
-    "durable-page"};
+    "dlht",         "dramhit",  "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
+    "cuckoo",       "lfht",     "std",          "limit",          "relativistic", "ddds",      "rwlock",
+    "limit-swap",   "rcu",      "rcu-record",   "urcu-memb",      "urcu-bp",      "urcu-qsbr", "boost",
+    "phmap",        "folklore", "line-locks",   "iceberg",        "iceberg-full", "durable",   "durable-line",
+    "durable-page", "seph"};
 
 /// Whether an engine of the list, whose words are joined by `_`, has an adapter here.
 constexpr bool is_measured(std::string_view engine) {
@@ -85,6 +85,7 @@ bool shrinks(engine_id e) {
   case engine_id::dramhit_tuples:
   case engine_id::relativistic:
   case engine_id::iceberg:
+  case engine_id::seph:
   case engine_id::durable:
   case engine_id::durable_line:
   case engine_id::durable_page:

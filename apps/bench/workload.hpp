@@ -41,9 +41,10 @@ enum class engine_id : std::uint8_t {
   iceberg_full,
   durable,
   durable_line,
-  durable_page
+  durable_page,
+  seph
 };
-inline constexpr std::size_t named_engine_count = 29;
+inline constexpr std::size_t named_engine_count = 30;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 

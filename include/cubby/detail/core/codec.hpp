@@ -71,6 +71,8 @@ using codec = typename detail::codec_for<mode_of<K, V>, K, V, Hash, Allocator>::
 
 /// Whether an engine tag says that its tables keep tuples only.
 template <class Engine> concept keeps_tuples = requires { requires Engine::keeps_tuples; };
+/// Whether its tables keep all entries in records, also those of words.
+template <class Engine> concept keeps_records = requires { requires Engine::keeps_records; };
 /// Whether its tables have slots of several widths: words, tuples and texts lie in the table, all else in records.
 template <class Engine> concept keeps_wide_slots = requires { requires Engine::keeps_wide_slots; };
 
@@ -81,6 +83,7 @@ concept fits_in_wide_slot =
 
 template <class Engine, class K, class V, class Hash> constexpr storage_mode choose_mode_in() noexcept {
   if constexpr (keeps_tuples<Engine>) return storage_mode::tuples;
+  if constexpr (keeps_records<Engine>) return storage_mode::records;
   if constexpr (keeps_wide_slots<Engine> && mode_of<K, V> == storage_mode::records) {
     if constexpr (texts_in_slots<K, V, Hash>) return storage_mode::texts;
     if constexpr (fits_in_wide_slot<K, V>) return storage_mode::tuples;
@@ -93,6 +96,10 @@ inline constexpr storage_mode mode_in = choose_mode_in<Engine, K, V, Hash>();
 
 template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_in_mode {
   using type = codec<K, V, Hash, Allocator>;
+};
+template <class K, class V, class Hash, class Allocator>
+struct codec_in_mode<storage_mode::records, K, V, Hash, Allocator> {
+  using type = typename codec_for<storage_mode::records, K, V, Hash, Allocator>::type;
 };
 template <class K, class V, class Hash, class Allocator>
 struct codec_in_mode<storage_mode::tuples, K, V, Hash, Allocator> {

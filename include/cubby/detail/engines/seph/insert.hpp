@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inserts (algorithm 1 of the paper, lock-free): an insert compares all used slots of the two candidate buckets, and takes the first
+// empty slot, of the lower bucket before the higher one (S2).
+#pragma once
+
+#include <cubby/detail/engines/seph/find.hpp>
+#include <cubby/detail/engines/seph/reorganise.hpp>
+
+namespace cubby::inline v0::detail::engines::seph {
+
+/// One attempt to insert into a level segment.
+enum class attempt : std::uint8_t {
+  inserted,
+  exists,
+  again, ///< a slot has a mark
+  full   ///< both candidate buckets are
+};
+
+/// A candidate bucket, and the first slot of it that was empty when the insert looked.
+struct candidate {
+  slot* bucket = nullptr;
+  tags_of_key tags{};
+  unsigned end = 0;
+};
+
+/// Takes the first empty slot of a bucket. Slots that others fill meanwhile are compared. `full`: there is none.
+template <class Policy>
+CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate& in, const typename Policy::probe& p,
+                                      std::uint64_t word, seen_slot& seen) noexcept {
+  while (in.end < table<Policy>::slots_a_bucket) {
+    slot& at = in.bucket[in.end];
+    std::uint64_t empty = 0;
+    // Linearization point of an insert.
+    // [put-slot] seq_cst: pairs with [slot]; the next operation of this thread stays behind it (A.1)
+    // relaxed: a failed attempt reads the slots anew
+    if (at.compare_exchange(empty, word, sync::seq_cst, sync::relaxed)) {
+      make_durable(t, at, word);
+      return attempt::inserted;
+    }
+    if (slot_word::is_empty(empty)) return attempt::again; // it has a mark
+    if (search_bucket(t, in.bucket, in.tags, p, seen, in.end, in.end)) return attempt::exists;
+    if (seen.marked) return attempt::again;
+  }
+  return attempt::full;
+}
+
+/// `place`: of the item to insert.
+template <class Policy>
+CUBBY_ALWAYS_INLINE attempt try_insert(table<Policy>& t, level_segment& x, const typename Policy::probe& p,
+                                       std::uint64_t hash, std::uint64_t place, seen_slot& seen) noexcept {
+  const unsigned known = known_bits(t, x.level);
+  candidate lower{lower_bucket(t, x, hash), tags_for(hash, known)};
+  candidate higher{higher_bucket(t, x, hash), tags_for(hash, known + 1)};
+  seen = {};
+  if (search_bucket(t, lower.bucket, lower.tags, p, seen, 0, lower.end)) return attempt::exists;
+  if (search_bucket(t, higher.bucket, higher.tags, p, seen, 0, higher.end)) return attempt::exists;
+  if (seen.marked) return attempt::again;
+  const std::uint64_t dirty = dirty_flag(t);
+  const attempt first = take_slot(t, lower, p, slot_word::make(place, lower.tags.fresh) | dirty, seen);
+  if (first != attempt::full) return first;
+  return take_slot(t, higher, p, slot_word::make(place, higher.tags.fresh) | dirty, seen);
+}
+
+/// Whether a key that was met in a marked slot is still there: its segment is not done.
+inline bool is_current(const level_segment& x, const seen_slot& seen) noexcept {
+  // [next] acquire: pairs with [publish-children]; behind the loads of the slots
+  return !slot_word::is_marked(seen.word) || !next_word::is_done(x.next.load(sync::acquire));
+}
+
+template <class Policy>
+inserted_word insert_at(table<Policy>& t, const typename Policy::probe& p, std::uint64_t place) noexcept {
+  const std::uint64_t hash = spread<Policy>(p.hash);
+  sync::backoff wait;
+  for (;;) {
+    level_segment& x = *leaf_of(t, hash);
+    seen_slot seen;
+    switch (try_insert(t, x, p, hash, place, seen)) {
+    case attempt::inserted: return {};
+    case attempt::exists:
+      if (!is_current(x, seen)) continue;
+      make_durable(t, *seen.where, seen.word);
+      return {.outcome = insert_outcome::exists, .word = value_at(t.policy, slot_word::place(seen.word))};
+    case attempt::again: resolve(t, x, wait); continue;
+    case attempt::full: break;
+    }
+    const progress made = make_space(t, x, hash);
+    if (made == progress::no_memory) return {.outcome = insert_outcome::no_memory};
+    if (made == progress::crowded) return {.outcome = insert_outcome::crowded};
+  }
+}
+
+/// Inserts an entry, or answers why not. The record stays the caller's unless the answer is `inserted`.
+template <class Policy>
+CUBBY_ALWAYS_INLINE inserted_word insert(table<Policy>& t, const thread_record& who, const typename Policy::probe& p,
+                                         std::uint64_t value) noexcept {
+  const std::uint64_t place = place_of(t.policy, p.word, value);
+  if (t.places.is_bounded() && !t.places.take(who.id())) [[unlikely]] {
+    const found_word present = find(t, p);
+    if (!present.found) return {.outcome = insert_outcome::full};
+    return {.outcome = insert_outcome::exists, .word = present.word};
+  }
+  const inserted_word out = insert_at(t, p, place);
+  if (out.outcome == insert_outcome::inserted) [[likely]]
+    t.entries.add(who.id(), 1);
+  else if (t.places.is_bounded()) t.places.give(who.id());
+  return out;
+}
+
+} // namespace cubby::inline v0::detail::engines::seph

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the seph engine stores (sections 3.1 and 3.2): slots in buckets, buckets in halves of physical segments, level segments.
+//   slot   [63 foreseer 48 | 47 place of the item 3 | dirty 2 | stale 1 | mark 0]    all zero: empty
+//   next   [63 address of a reorganisation 3 | held 1 | done 0]                      all zero: a leaf that nobody reorganises
+// A half at depth L serves the hashes that begin with its prefix of L bits. The next bits choose its bucket. A level segment at
+// level r has a lower half at depth r, and the two halves of a higher segment at depth r + 1.
+// Transitions of a slot, each by one compare-and-swap:
+//   empty -> item            insert               item -> item            assign; the key stays the same
+//   item  -> tombstone       erase                any  -> any with mark   a reorganisation, or a hold
+//   dirty -> not dirty       when it is durable   stale -> not stale      a new foreseer
+//   any with mark -> without the end of a hold; only its owner does it
+// Invariants:
+//   S1  In a bucket no empty slot is before a used one. A used slot is never empty again while its half is in use.
+//   S2  An insert takes the first empty slot of the lower bucket, or if there is none of the higher bucket, and has compared all used
+//       slots of both. So two inserts of one key compete for one slot.
+//   S3  A marked slot does not change before its level segment is `done`, but for the flag `dirty`. It shows the entry as it is.
+//   S4  The slots that a reorganisation writes depend on marked slots alone. So any thread may write them again, by a
+//       compare-and-swap from empty.
+//   S5  A level segment is `done` only when all slots of what it gives up are marked and copied. Its children have them from then on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cubby/detail/platform/sync.hpp>
+
+namespace cubby::inline v0::detail::engines::seph {
+
+/// Slots of a bucket: 256 bytes, as in the paper. Specialize it for the hash of a table to have fewer: a test that wants full buckets
+/// after a few inserts does.
+template <class Hash> inline constexpr unsigned bucket_slots = 32;
+
+namespace slot_word {
+inline constexpr std::uint64_t mark = 1;
+inline constexpr std::uint64_t stale = 2; // the foreseer is that of the window before
+inline constexpr std::uint64_t dirty = 4; // perhaps not durable yet
+inline constexpr std::uint64_t flags = 7;
+inline constexpr unsigned foreseer_shift = 48;
+inline constexpr std::uint64_t place_mask = (std::uint64_t{1} << foreseer_shift) - 1 - flags;
+inline constexpr std::uint64_t tombstone = place_mask; // its foreseer is 0
+
+constexpr bool is_marked(std::uint64_t word) noexcept { return (word & mark) != 0; }
+constexpr std::uint64_t place(std::uint64_t word) noexcept { return word & place_mask; }
+constexpr bool is_empty(std::uint64_t word) noexcept { return place(word) == 0; }
+constexpr bool is_item(std::uint64_t word) noexcept { return place(word) != 0 && place(word) != tombstone; }
+/// Whether an address or offset can stand in a slot, and be told from a tombstone.
+constexpr bool can_hold(std::uint64_t place) noexcept { return (place & ~place_mask) == 0 && place != tombstone; }
+constexpr std::uint64_t make(std::uint64_t place, std::uint64_t foreseer) noexcept {
+  return foreseer << foreseer_shift | place;
+}
+} // namespace slot_word
+
+namespace next_word {
+inline constexpr std::uint64_t leaf = 0;
+inline constexpr std::uint64_t done = 1; // the children have the entries
+inline constexpr std::uint64_t held = 2; // a snapshot or a merge: writers wait
+constexpr bool is_done(std::uint64_t word) noexcept { return (word & done) != 0; }
+} // namespace next_word
+
+// The foreseer (section 3.2.2): 16 bits of the hash, from a multiple of 8 on. A half knows the first `known` bits of the hashes in a
+// bucket. The window of a slot begins at `window(known)`, or 8 bits before that if the slot is stale.
+inline constexpr unsigned hash_bits = 64;
+inline constexpr unsigned foreseer_bits = 16;
+inline constexpr unsigned window_step = 8; // the paper's: at least half of the bits lie ahead
+inline constexpr unsigned last_window = hash_bits - foreseer_bits;
+
+constexpr unsigned window(unsigned known) noexcept {
+  const unsigned at = known / window_step * window_step;
+  return at < last_window ? at : last_window;
+}
+constexpr std::uint64_t foreseer_of(std::uint64_t hash, unsigned window) noexcept {
+  return hash << window >> (hash_bits - foreseer_bits);
+}
+/// Whether a foreseer that begins at `window` has the two bits behind the first `known` ones.
+constexpr bool foresees(unsigned window, unsigned known) noexcept { return known + 2 <= window + foreseer_bits; }
+constexpr unsigned next_two_bits(std::uint64_t foreseer, unsigned window, unsigned known) noexcept {
+  return static_cast<unsigned>(foreseer >> (window + foreseer_bits - known - 2) & 3);
+}
+static_assert(next_two_bits(foreseer_of(std::uint64_t{0b10} << 56, 0), 0, 6) == 0b10);
+static_assert(next_two_bits(foreseer_of(std::uint64_t{0b11} << 46, 8), 8, 16) == 0b11);
+
+/// The bucket of a hash in a half at `depth` with 2^bits buckets.
+constexpr std::uint64_t bucket_in(std::uint64_t hash, unsigned depth, unsigned bits) noexcept {
+  return hash << depth >> 1 >> (hash_bits - 1 - bits);
+}
+constexpr unsigned bit_at(std::uint64_t hash, unsigned level) noexcept {
+  return static_cast<unsigned>(hash >> (hash_bits - 1 - level) & 1);
+}
+/// The first `bits` bits of a hash, as a number.
+constexpr std::uint64_t first_bits(std::uint64_t hash, unsigned bits) noexcept {
+  return bits == 0 ? 0 : hash >> (hash_bits - bits);
+}
+
+using slot = sync::word<std::uint64_t>;
+static_assert(sizeof(slot) == 8);
+
+struct reorganisation;
+
+/// A level segment, or a node above two of them. One line.
+struct alignas(64) level_segment {
+  slot* lower = nullptr;    // the half at depth `level`
+  slot* higher[2] = {};     // those at depth `level + 1`, by the next bit of the hash
+  std::uint64_t prefix = 0; // the first `level` bits of its hashes, at the top
+  sync::word<std::uint64_t> next;
+  sync::word<level_segment*> child[2]; // set before `done`; both the same if it was not split
+  std::uint32_t level = 0;
+  sync::word<std::uint32_t> stale; // 1: it may have stale slots
+};
+static_assert(sizeof(level_segment) == 64);
+
+inline constexpr unsigned most_segment_bits = 9;
+inline constexpr unsigned most_buckets_moved = 3U << (most_segment_bits - 1);
+/// A level segment whose halves know more bits of the hash than this has no use of another split.
+inline constexpr unsigned most_known = hash_bits - 2;
+
+} // namespace cubby::inline v0::detail::engines::seph
