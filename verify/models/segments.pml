@@ -54,6 +54,16 @@ inline help() {
 visible: atomic { next[s] = DONE; i = 0; u = 0; w = 0; x = 0 } }
 
 #define AT (s + side) * 2 + i
+#ifdef BREAK_MARKED
+#define MAY_CHANGE true
+#else
+#define MAY_CHANGE !mark[AT]
+#endif
+#ifdef BREAK_ERASE /* an erase leaves an empty slot before used ones */
+#define GONE EMPTY
+#else
+#define GONE DEAD
+#endif
 #define START i = 0; side = 0; seen = 0; end[0] = 0; end[1] = 0; met = 0; at_mark = 0; taking = 0
 proctype thread(byte me, verb) {
   byte s, i, w, x, u, side, seen, end[2]; bit met, at_mark, taking;
@@ -81,11 +91,20 @@ looked: atomic { skip;
             i = end[side]; goto take
        :: verb == INSERT && seen != 0 -> assert(may[me] & 62); goto ended
        :: verb == FIND || (verb != INSERT && seen == 0) -> assert(may[me] & (1 << seen)); goto ended
+#ifdef BREAK_MARKED /* a change goes on in spite of a mark */
+       :: else -> goto change fi };
+#else
        :: else -> if :: at_mark -> goto again :: else -> goto change fi fi };
+#endif
 take: atomic {
     if :: i < 2 && word[AT] == EMPTY && !mark[AT] -> assert(state == 0); word[AT] = me + 1; becomes(me + 1); goto ended
        :: i < 2 && word[AT] == EMPTY && mark[AT] -> goto again
-       :: i < 2 && word[AT] != EMPTY -> goto look /* what others have put there meanwhile */
+       :: i < 2 && word[AT] != EMPTY ->
+#ifdef BREAK_FILLED /* what others have put there meanwhile is not compared */
+            i++; goto take
+#else
+            goto look
+#endif
        :: i == 2 -> skip fi;
 #ifdef BREAK_HIGHER
     if :: side == 1 -> side = 0; i = end[0]; goto take :: else fi;
@@ -95,7 +114,7 @@ take: atomic {
     if :: s == 2 -> goto ended /* here another split would come */
        :: s < 2 -> if :: next[s] == LEAF -> next[s] = SPLITS :: else fi; goto again fi };
 change: atomic {
-    if :: word[AT] == seen && !mark[AT] -> assert(state == seen); word[AT] = (verb == ERASE -> DEAD : me + 4);
+    if :: word[AT] == seen && MAY_CHANGE -> assert(state == seen); word[AT] = (verb == ERASE -> GONE : me + 4);
          becomes((verb == ERASE -> 0 : me + 4)); goto ended
        :: else -> goto leaf fi };
 again: if :: atomic { next[s] != SPLITS -> goto leaf } :: atomic { next[s] == SPLITS -> START }; help(); goto leaf fi;
