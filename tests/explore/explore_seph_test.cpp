@@ -13,6 +13,13 @@ TEST(explore_seph, inserts_that_race_for_the_last_slots) {
   for (const char* const kind : {"last lower slot sw:", "last higher slot sw:", "last slot of a child sw:", "full sw:"})
     explore_to_the_end(seph_inserts(), kind, 1);
 }
+TEST(explore_seph, one_key_in_two_inserts_with_two_stops) {
+  std::vector<scenario> all = seph_inserts();
+  std::erase_if(all, [](const scenario& s) {
+    return s.table != table_kind::seph_words || !s.name.ends_with("; insert k91=6 | insert k91=7");
+  });
+  explore_to_the_end(all, "last", 2);
+}
 TEST(explore_seph, inserts_beside_a_split_that_stands_still) {
   explore_to_the_end(seph_inserts(), "last lower slot, split under way sw:", 1);
   explore_to_the_end(seph_inserts(), "last higher slot, split under way sw:", 1);
