@@ -134,6 +134,12 @@ std::vector<std::vector<script>> three(const stage& on, const script& change) {
       {{{act::erase, m}, {act::collect}}, {{act::find, m}, {act::find, h}}, change},
   };
 }
+/// The casts of two threads, and a third thread.
+std::vector<std::vector<script>> beside(std::vector<std::vector<script>> casts, const script& third) {
+  std::erase_if(casts, [](const std::vector<script>& cast) { return cast.size() != 2; });
+  for (auto& cast : casts) cast.push_back(third);
+  return casts;
+}
 call lookups(const stage& on) {
   return {act::find_batch, 0, 0, {{act::find, on.moved}, {act::find, on.shared}, {act::find, on.absent}}};
 }
@@ -148,7 +154,7 @@ std::vector<scenario> seph_inserts() {
     for (const stage& on : {full(table), two_in_a_row(table), half_dead(table)}) add_casts(all, on, inserts(on), 1);
     for (const stage& on : {lower_has_one(table), higher_has_one(table), child_has_one(table), full(table)}) {
       const stage late = installed(on, split_it);
-      add_casts(all, late, inserts(late), 1);
+      add_casts(all, late, beside(inserts(late), {{act::pass, 0, 1}}), 1);
     }
   }
   return all;
@@ -179,7 +185,7 @@ std::vector<scenario> seph_rewrites() {
     const stage late = installed(higher_has_one(table), rewrite_it);
     add_verbs(all, late, {{act::pass, 0, 1}}, 1);
     add_casts(all, late, three(late, {{act::pass, 0, 1}}), 1);
-    add_casts(all, late, inserts(late), 1);
+    add_casts(all, late, beside(inserts(late), {{act::pass, 0, 1}}), 1);
   }
   return all;
 }
