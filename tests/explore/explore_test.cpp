@@ -98,20 +98,6 @@ TEST(explore_control, what_is_pruned_shows_no_history_of_its_own) {
   EXPECT_GT(fewer, 0u);
 }
 
-/// All schedules up to a bound of the scenarios of a kind, however long that takes.
-void explore_to_the_end(const std::vector<scenario>& all, const std::string& kind, unsigned most) {
-  std::size_t explored = 0;
-  for (const scenario& s : all) {
-    if (!s.name.starts_with(kind)) continue;
-    explorer e(s);
-    for (unsigned bound = 0; bound <= most; ++bound) {
-      ASSERT_TRUE(e.search(bound, no_end)) << (e.failed() ? e.failed()->text : std::string());
-    }
-    ++explored;
-  }
-  EXPECT_NE(explored, 0u) << "no scenario of this kind: " << kind;
-}
-
 TEST(explore_control, lookups_of_reused_slots_are_explored_to_the_end) {
   explore_to_the_end(batch_lookups(), "lookups, reuse", 1);
 }
@@ -154,17 +140,6 @@ TEST(explore_control, writers_of_a_partition_are_explored_to_the_end) {
   explore_to_the_end(partitioned_writes(), "writes dp: 2 still; insert_or_assign k1=6", 2);
   explore_to_the_end(partitioned_rebuilds(), "grow dp:", 1);
   explore_to_the_end(partitioned_newcomers(), "newcomers dp:", 1);
-}
-
-/// The same, and then so many schedules drawn at random from a seed that does not change.
-void explore_and_draw(const std::vector<scenario>& all, const std::string& kind, unsigned most, std::uint64_t draws) {
-  explore_to_the_end(all, kind, most);
-  for (const scenario& s : all) {
-    if (!s.name.starts_with(kind)) continue;
-    explorer e(s);
-    ASSERT_TRUE(e.search(0, no_end)); // learns how long schedules are
-    ASSERT_TRUE(e.search_at_random(1, draws, no_end)) << (e.failed() ? e.failed()->text : std::string());
-  }
 }
 
 TEST(explore_control, slots_of_a_back_yard_that_are_filled_again_are_explored_to_the_end) {
@@ -285,6 +260,11 @@ TEST(explore, iceberg_fronts) { explore_group("iceberg fronts", iceberg_fronts()
 TEST(explore, iceberg_modifies) { explore_group("iceberg modifies", iceberg_modifies(), 3); }
 TEST(explore, iceberg_growth_under_way) { explore_group("iceberg growing", iceberg_growth_under_way(), 6); }
 TEST(explore, iceberg_shrink_under_way) { explore_group("iceberg shrinking", iceberg_shrink_under_way(), 4); }
+TEST(explore, seph_inserts) { explore_group("seph inserts", seph_inserts(), 6); }
+TEST(explore, seph_splits) { explore_group("seph splits", seph_splits(), 7); }
+TEST(explore, seph_rewrites) { explore_group("seph rewrites", seph_rewrites(), 4); }
+TEST(explore, seph_merges) { explore_group("seph merges", seph_merges(), 5); }
+TEST(explore, seph_looks) { explore_group("seph looks", seph_looks(), 4); }
 TEST(explore, partitioned_writes) { explore_group("partitioned writes", partitioned_writes(), 4); }
 TEST(explore, partitioned_rebuilds) { explore_group("partitioned rebuilds", partitioned_rebuilds(), 3); }
 TEST(explore, partitioned_newcomers) { explore_group("partitioned newcomers", partitioned_newcomers(), 2); }

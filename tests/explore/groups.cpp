@@ -17,6 +17,7 @@ namespace cubby_test {
 namespace {
 
 using clock = explorer::clock;
+const auto no_end = clock::time_point::max();
 using explorers = std::vector<std::unique_ptr<explorer>>;
 
 double budget_seconds() {
@@ -188,6 +189,29 @@ void explore_group(const std::string& name, std::vector<scenario> scenarios, uns
   }
   the_table().rows.push_back(r);
   write_rows(name, all);
+}
+
+void explore_to_the_end(const std::vector<scenario>& all, const std::string& kind, unsigned most) {
+  std::size_t explored = 0;
+  for (const scenario& s : all) {
+    if (!s.name.starts_with(kind)) continue;
+    explorer e(s);
+    for (unsigned bound = 0; bound <= most; ++bound) {
+      ASSERT_TRUE(e.search(bound, no_end)) << (e.failed() ? e.failed()->text : std::string());
+    }
+    ++explored;
+  }
+  EXPECT_NE(explored, 0u) << "no scenario of this kind: " << kind;
+}
+
+void explore_and_draw(const std::vector<scenario>& all, const std::string& kind, unsigned most, std::uint64_t draws) {
+  explore_to_the_end(all, kind, most);
+  for (const scenario& s : all) {
+    if (!s.name.starts_with(kind)) continue;
+    explorer e(s);
+    ASSERT_TRUE(e.search(0, no_end)); // learns how long schedules are
+    ASSERT_TRUE(e.search_at_random(1, draws, no_end)) << (e.failed() ? e.failed()->text : std::string());
+  }
 }
 
 } // namespace cubby_test

@@ -12,7 +12,7 @@ namespace cubby_test {
 namespace {
 
 constexpr std::size_t most_lanes = 12; // threads, and lookups of batches
-constexpr std::size_t most_keys = 8;
+constexpr std::size_t most_keys = 16;
 
 /// A key is absent, reserved, or has a value.
 struct key_state {

@@ -29,6 +29,8 @@ cubby::capability_set capabilities_of(table_kind kind) {
   case table_kind::iceberg_words:
   case table_kind::iceberg_pairs:
   case table_kind::iceberg_texts: return capabilities_in<cubby::iceberg>;
+  case table_kind::seph_words:
+  case table_kind::seph_records: return capabilities_in<cubby::seph>;
   case table_kind::relativistic_words:
   case table_kind::relativistic_records: return capabilities_in<cubby::relativistic>;
   default: return {};
@@ -48,6 +50,8 @@ constexpr const char* table_names[table_kinds] = {"dlht words",
                                                   "iceberg words",
                                                   "iceberg pairs",
                                                   "iceberg texts",
+                                                  "seph words",
+                                                  "seph records",
                                                   "partitioned",
                                                   "published bin",
                                                   "published bin, late assign",

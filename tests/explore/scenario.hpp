@@ -42,12 +42,14 @@ enum class table_kind : std::uint8_t {
   iceberg_words,
   iceberg_pairs,
   iceberg_texts,
+  seph_words,
+  seph_records,
   partitioned,
   paper,
   paper_late,
   paper_hasty
 };
-inline constexpr std::size_t table_kinds = 17;
+inline constexpr std::size_t table_kinds = 19;
 
 /// A key that lives at `place`, which is the high bits of its hash. So an index of 8 bins puts it into bin place / 0x2000,
 /// one of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
@@ -133,40 +135,8 @@ struct run_state {
   std::shared_ptr<void> arena; ///< outlives the table
   afterwards (*leave)(void* arena) = nullptr;
 };
-run_state make_words(const scenario& s);
-run_state make_records(const scenario& s);
-run_state make_reference_words(const scenario& s);
-run_state make_reference_records(const scenario& s);
-run_state make_paper(const scenario& s);
-run_state make_dramhit_words(const scenario& s);
-run_state make_dramhit_records(const scenario& s);
-run_state make_tuple_words(const scenario& s);
-run_state make_tuple_lines(const scenario& s);
-run_state make_relativistic_words(const scenario& s);
-run_state make_relativistic_records(const scenario& s);
-run_state make_iceberg_words(const scenario& s);
-run_state make_iceberg_pairs(const scenario& s);
-run_state make_iceberg_texts(const scenario& s);
-run_state make_partitioned(const scenario& s);
-inline run_state make_adapter(const scenario& s) {
-  switch (s.table) {
-  case table_kind::words: return make_words(s);
-  case table_kind::records: return make_records(s);
-  case table_kind::reference_words: return make_reference_words(s);
-  case table_kind::reference_records: return make_reference_records(s);
-  case table_kind::dramhit_words: return make_dramhit_words(s);
-  case table_kind::dramhit_records: return make_dramhit_records(s);
-  case table_kind::tuple_words: return make_tuple_words(s);
-  case table_kind::tuple_lines: return make_tuple_lines(s);
-  case table_kind::relativistic_words: return make_relativistic_words(s);
-  case table_kind::relativistic_records: return make_relativistic_records(s);
-  case table_kind::iceberg_words: return make_iceberg_words(s);
-  case table_kind::iceberg_pairs: return make_iceberg_pairs(s);
-  case table_kind::iceberg_texts: return make_iceberg_texts(s);
-  case table_kind::partitioned: return make_partitioned(s);
-  default: return make_paper(s);
-  }
-}
+/// The table of a scenario. Each program has it for the tables that it links.
+run_state make_adapter(const scenario& s);
 
 /// What the table's engine can do.
 cubby::capability_set capabilities_of(table_kind kind);
