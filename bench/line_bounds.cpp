@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table with a line of tags and a slot elsewhere cannot do without, for text keys of the bench: the loads and the locked
-// instructions alone, without a comparison, a wrong tag, a record, a guard or a counter. No such table is faster.
+// instructions alone. There is no comparison, no wrong tag, no record, no guard and no counter. No such table is faster.
 //   bench_line_bounds [keys [words|12-40 [slot bytes [threads [rounds]]]]]
 #include <cubby/iceberg.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee H where a sync writes a log: what a power cut leaves when no page has a change that only the log has, groups that are torn, a log
-// that is full, and what fails.
+// Guarantee H where a sync writes a log. What a power cut leaves when no page has a change that only the log has; groups that are torn; a log
+// that is full; and what fails.
 #include <array>
 #include <atomic>
 #include <cerrno>

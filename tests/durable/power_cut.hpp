@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee H on an ordinary file: after a power cut everything is there that a sync has covered, and what none has covered is there whole or
+// Guarantee H on an ordinary file. After a power cut everything is there that a sync has covered. What none has covered is there whole or
 // not at all (docs/format.md, Assumptions about the medium, 4). A power cut leaves each sector of 512 bytes as it was at the last sync or at
 // some moment since. The test keeps the contents of the file at all of these moments, and draws the moment of each sector. It does so between
 // calls, and before each sync: those of the test, of the table's own threads, and of an open that recovers. And after the end of the process,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the seph engine as adapters, and names for their words: `segment 0:2.next` is of the level segment of all hashes that begin
-// with 0, in a tree in which the second digit is its level; `half 01.slot[1]` is of the half of the hashes that begin with 01. A half has one bucket, of two slots for words and
-// of four for records.
+// Tables of the seph engine as adapters, and names for their words. `segment 0:2.next` is of the level segment of all hashes that begin
+// with 0; the second digit is its level in the tree. `half 01.slot[1]` is of the half of the hashes that begin with 01. A half has one
+// bucket, of two slots for words and of four for records.
 #include <string>
 
 #include <cubby/seph.hpp>

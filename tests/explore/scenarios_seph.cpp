@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios over seph tables whose halves have one bucket, of two slots for words and of four for records: inserts of one key that race for the
-// last slots, splits, two in a row, rewrites and merges, against each verb, scans and snapshots.
+// Scenarios over seph tables whose halves have one bucket, of two slots for words and of four for records. Inserts of one key race for the
+// last slots. Splits, two in a row, rewrites and merges run against each verb, scans and snapshots.
 #include "explore/parts.hpp"
 #include "explore/scenarios.hpp"
 
@@ -48,7 +48,7 @@ stage lower_has_one(table_kind t) { return one_leaf(t, "last lower slot", slots_
 stage higher_has_one(table_kind t) { return one_leaf(t, "last higher slot", slots_of(t), slots_of(t) - 1); }
 stage full(table_kind t) { return one_leaf(t, "full", slots_of(t), slots_of(t)); }
 
-/// Two leaves. That of the hashes that begin with 0 has so many lower slots in use, and its higher half of 00 is full of the entries that
+/// Two leaves. That of the hashes that begin with 0 has so many lower slots in use. Its higher half of 00 is full of the entries that
 /// came from the lower half of the leaf before.
 stage two_leaves(table_kind table, const std::string& name, std::uint64_t lower) {
   const std::uint64_t n = slots_of(table);

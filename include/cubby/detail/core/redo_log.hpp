@@ -286,7 +286,7 @@ template <class F> bool for_each_entry(const pool_layout::group_header& group, F
 } // namespace log_reading
 
 /// After a power cut: calls `f(kind, key, value)` for each change that a sync of the log has covered and that may not be in the pages, in
-/// their order, until it returns false, which is then the result.
+/// their order. It ends when `f` returns false, and then returns false.
 template <class F> bool for_each_logged(const pool& home, F f) {
   const extent* const area = home.log();
   if (area == nullptr || home.state().log == 0) return true;

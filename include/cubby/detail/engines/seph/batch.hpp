@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many finds with overlapping memory latencies: the directory entries and level segments of a group are read, both candidate buckets are
-// prefetched one group ahead; then the slots are read, and the item whose foreseer agrees is prefetched; then each request is answered. The
-// paper has no batches.
+// Many finds with overlapping memory latencies. The level segments of a group are looked up, and both candidate buckets are prefetched one group
+// ahead. Then the slots are read, and the item whose foreseer agrees is prefetched. Then each request is answered. The paper has no batches.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>

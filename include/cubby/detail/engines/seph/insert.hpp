@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts (algorithm 1 of the paper, lock-free): an insert compares all used slots of the two candidate buckets, and takes the first
+// Inserts (algorithm 1 of the paper, lock-free). An insert compares all used slots of the two candidate buckets, and takes the first
 // empty slot, of the lower bucket before the higher one (S2).
 #pragma once
 

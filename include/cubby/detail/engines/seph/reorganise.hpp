@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a level segment splits (sections 3.2 and 3.3.3), or is rewritten without tombstones. The paper locks a level segment for a
-// split, and others wait. Here a split is installed in the segment, and each thread that meets it helps: slots are marked and copied by
+// split, and others wait. Here a split is installed in the segment, and each thread that meets it helps. Slots are marked and copied by
 // compare-and-swaps that any thread may repeat (S4), and one store makes the children visible. So no thread waits for another one.
 #pragma once
 
