@@ -3,6 +3,7 @@
 // large regions have none in use and go back to the kernel. A half that comes back is zeroed.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
