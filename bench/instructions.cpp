@@ -7,6 +7,7 @@
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <cubby/relativistic.hpp>
+#include <cubby/seph.hpp>
 
 #include <array>
 #include <concepts>
@@ -229,7 +230,7 @@ template <class Engine, class Value = std::uint64_t> int run(std::string_view ve
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fputs("usage: bench_instructions dlht|dlht_single|dlht_text|dramhit|dramhit_tuples|relativistic|iceberg|"
-               "iceberg_text VERB COUNT\n",
+               "iceberg_text|seph VERB COUNT\n",
                stderr);
     return 2;
   }
@@ -241,6 +242,7 @@ int main(int argc, char** argv) {
   if (engine == "dramhit") return run<cubby::dramhit>(argv[2], count);
   if (engine == "dramhit_tuples") return run<cubby::dramhit_tuples, two_words>(argv[2], count);
   if (engine == "relativistic") return run<cubby::relativistic>(argv[2], count);
+  if (engine == "seph") return run<cubby::seph>(argv[2], count);
   if (engine == "iceberg") return run<cubby::iceberg>(argv[2], count);
   if (engine == "iceberg_text") return run_on<text_bench<cubby::iceberg, 5>>(argv[2], count);
   return 2;

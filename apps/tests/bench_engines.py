@@ -2,7 +2,7 @@
 # Tests of `cubby bench` about its engines: which workloads a full table has, and whether each engine can be drawn.
 from bench_support import Folder, cubby
 
-ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic,iceberg"
+ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic,iceberg,seph"
 DURABLE = "durable,durable-line,durable-page"
 DESIGNS = "folklore,line-locks"  # for 8-byte keys and values alone
 

@@ -64,7 +64,7 @@ class Folder(unittest.TestCase):
 
     def legend(self, svg):
         texts = self.texts(svg)
-        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|relativistic|iceberg[a-z-]*|durable[a-z-]*|ddds|rwlock|u?rcu[a-z-]*|alone|with those before it)(?: \w+=\w+)*")
+        engines = re.compile(r"(?:dlht[a-z-]*|dramhit|limit|std|relativistic|seph|iceberg[a-z-]*|durable[a-z-]*|ddds|rwlock|u?rcu[a-z-]*|alone|with those before it)(?: \w+=\w+)*")
         names = [text for text in texts if engines.fullmatch(text)]
         self.assertEqual(len(re.findall(r'<g id="gnuplot_plot_\d+', svg)), len(names), "each line is named")
         return sorted(names)

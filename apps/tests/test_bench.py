@@ -48,7 +48,7 @@ class Results(Folder):
         data, _ = self.run_json("--engine", others, "--workload", "populate,resize", "--keys", "50000", "--threads", "2")
         self.check_schema(data)
         grown = [r for r in data["results"] if r["workload"] == "resize"]
-        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "lfht", "relativistic", "iceberg", "folklore", "line-locks", "ddds",
+        self.assertEqual({r["engine"] for r in grown}, {"dlht", "reference", "tbb", "lfht", "relativistic", "iceberg", "seph", "folklore", "line-locks", "ddds",
                                                    "rwlock"})
         for r in grown:
             self.assertTrue(r["timeline"])
@@ -89,11 +89,11 @@ class Results(Folder):
 
     def test_tables_that_grow_and_shrink(self):
         page, out = self.folder / "page", self.folder / "out.json"
-        done = cubby("bench", "--engine", "relativistic,iceberg,dlht,dramhit,ddds,rwlock,tbb", "--workload", "grow-shrink", "--keys", "6400",
+        done = cubby("bench", "--engine", "relativistic,iceberg,seph,dlht,dramhit,ddds,rwlock,tbb", "--workload", "grow-shrink", "--keys", "6400",
                      "--threads", "2,4", "--batch", "1", "--seconds", "0.1", "--rounds", "1", "--json", str(out), "--report", str(page))
         self.assertEqual(done.returncode, 0, done.stderr)
         data = json.loads(out.read_text())
-        grown = {"relativistic", "iceberg", "dlht", "dramhit", "ddds", "rwlock"}
+        grown = {"relativistic", "iceberg", "seph", "dlht", "dramhit", "ddds", "rwlock"}
         self.assertEqual({(r["engine"], r["threads"]) for r in data["results"]}, {(e, n) for e in grown for n in (2, 4)})
         for r in data["results"]:
             keys = [t["keys"] for t in r["timeline"]]

@@ -19,6 +19,7 @@ VERBS = {
     "iceberg": ["find", "miss", "insert", "assign", "erase", "find_batch"],
     "iceberg_text": ["find", "miss", "insert", "upsert", "erase", "find_batch", "miss_batch"],
     "relativistic": ["find", "insert", "assign", "erase"],
+    "seph": ["find", "miss", "insert", "assign", "erase", "find_batch"],
 }
 COUNT = 32 * 1024
 COUNTS = {way + "erase": 16 * 1024 for way in ("", "handle_", "guarded_")}  # as many as the driver fills in: none misses
