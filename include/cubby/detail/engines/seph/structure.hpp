@@ -32,13 +32,16 @@ template <class Policy> void reclaim(table<Policy>& t) noexcept {
     free_reorganisation(t, one);
   }
 }
-/// How many wait before all thread records are read: that costs up to 16 us, and each half waits with its memory.
+/// How many wait at least before all thread records are read: that costs up to 16 us, and each half waits with its memory. While a guard keeps
+/// many of them, as many again must come first, so that they are not gone through for each few.
 inline constexpr std::uint64_t retired_at_once = 16;
 template <class Policy> void retire_reorganisation(table<Policy>& t, reorganisation& r) noexcept {
   r.tag = t.home->advance();
   r.next = t.retired;
   t.retired = &r;
-  if (++t.retired_count % retired_at_once == 0) reclaim(t);
+  if (++t.retired_count < t.reclaim_at) return;
+  reclaim(t);
+  t.reclaim_at = 2 * t.retired_count + retired_at_once;
 }
 
 /// The node below `x` to which an entry of `bits` bits should lead.
