@@ -11,7 +11,7 @@ help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
 	@echo "make test    install what is missing, build, run the tests of the public API under AddressSanitizer"
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
-	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (about an hour)"
+	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (an hour or more)"
 	@echo "             FULL=1: each mutant, however long that takes, and what docs/testing.md names"
 	@echo "make clean   remove build/"
 	@echo
