@@ -93,7 +93,7 @@ template <class Policy> struct table {
   std::uint64_t copied = 0;
   reorganisation* retired = nullptr;
   std::uint64_t retired_count = 0;
-  std::uint64_t reclaim_at = 0; // when so many are retired, those without readers are freed
+  std::uint64_t reclaim_at = 0;      // when so many are retired, those without readers are freed
   std::uint64_t merge_cursor = 0;    // the hash at which the search for what can merge goes on
   sync::word<reorganisation*> ended; // a list of those that the structure does not follow yet; any thread adds to it
   alignas(cpu::cache_line) sync::word<std::uint64_t> leaves;
