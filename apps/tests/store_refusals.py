@@ -61,7 +61,7 @@ class Files(Folder):
     def test_newer_files(self):
         whole = bytearray(self.make(numbered(100)).read_bytes())
         for copy in (0, 4096):
-            whole[copy + 8] += 1
+            whole[copy + 8] += 100
         self.table.write_bytes(whole)
         self.refuse_all("newer version")
 

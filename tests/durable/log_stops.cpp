@@ -95,8 +95,12 @@ TEST_F(stopped_change, that_is_seen_is_covered) {
     EXPECT_TRUE(t->sync());
     if (changed_) return;
     const auto left = left_of(key);
-    if (seen && !erases) EXPECT_GE(left.value_or(0), *seen);
-    if (!seen && erases) EXPECT_FALSE(left.has_value());
+    if (seen && !erases) {
+      EXPECT_GE(left.value_or(0), *seen);
+    }
+    if (!seen && erases) {
+      EXPECT_FALSE(left.has_value());
+    }
   };
   at_each_step([] {}, [&] { t->insert_or_assign(key, ++value); }, look);
   erases = true;
@@ -113,7 +117,9 @@ TEST_F(stopped_change, stands_in_the_log_in_its_order) {
   at_each_step(
       [&] {
         EXPECT_TRUE(t->sync());
-        if (n != 0) EXPECT_EQ(left_of(key), t->find(key));
+        if (n != 0) {
+          EXPECT_EQ(left_of(key), t->find(key));
+        }
       },
       [&] { t->insert_or_assign(key, ++n); }, [&] { t->insert_or_assign(key, 1000); });
 }

@@ -18,9 +18,13 @@ namespace cubby::inline v0::detail {
 template <class T>
 concept durable_text = stored_as_bytes<T> && !always_in_record<T> && std::convertible_to<const T&, std::string_view> &&
                        std::constructible_from<T, const char*, std::size_t>;
-template <class T> concept durable_bytes = std::is_trivially_copyable_v<T> && !always_in_record<T>;
+/// Whether a type only says where something is, in this process.
+template <class T>
+concept refers_elsewhere = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_same_v<T, std::string_view>;
+template <class T>
+concept durable_bytes = std::is_trivially_copyable_v<T> && !always_in_record<T> && !refers_elsewhere<T>;
 template <class K> concept durable_key =
-    durable_text<K> || (plain_key<K> && !always_in_record<K> && bits_are_equality<K>);
+    durable_text<K> || (plain_key<K> && !always_in_record<K> && bits_are_equality<K> && !refers_elsewhere<K>);
 template <class V> concept durable_value = std::is_same_v<V, no_value> || durable_text<V> || durable_bytes<V>;
 
 /// The bytes of a key or a value.
