@@ -101,7 +101,7 @@ template <class R> void insert_or_add(R& r) {
   const auto k = r.key();
   const auto v = r.value();
   if (r.hides(k)) return; // as above
-  if constexpr (R::in_records) {
+  if constexpr (requires { r.model[k].size(); }) { // sums of texts become long
     if (r.has(k) && r.model[k].size() > 400) return;
   }
   const auto how = outcome_of_throwing([&] { return r.api([&](auto& f) { return f.insert_or_add(k, v); }); });
