@@ -145,11 +145,12 @@ public:
 
 private:
   // A place: the low bits of the generation, and the offset in its half. Places only grow, until they begin anew behind the largest.
-  static constexpr unsigned offset_bits = 37; // most_writers may each go behind the half
+  static constexpr unsigned offset_bits = 41; // most_writers may each go behind the half
   static constexpr std::uint64_t header = sizeof(pool_layout::group_header);
   // A writer: 0; or the tail when it came, and whether its entry is copied.
   static constexpr std::uint64_t copied = 1;
-  static constexpr unsigned most_writers = 64;
+  // More threads than are in changes of one table at once: one that waits for another to leave may hold a lock that the other needs.
+  static constexpr unsigned most_writers = 1024;
   static_assert((most_writers + 1) * (log_halves::most + 8) < std::uint64_t{1} << offset_bits);
   static constexpr bool all_done = true;
   struct alignas(cpu::cache_line) writer {
@@ -228,13 +229,16 @@ private:
     ++groups_;
     return home_.sync_log(home_.offset_of(&group), header + group.bytes);
   }
-  /// Says in the file from which generation on the log counts.
+  /// Says in the file from which generation on the log counts: in both copies of the superblock, because a later change may tear one of them.
   bool count_from(std::uint64_t generation) noexcept {
-    home_.update([generation](pool_layout::superblock& s) {
-      s.format = pool_layout::version;
-      s.log = generation;
-    });
-    return home_.sync_superblock();
+    for (int copy = 0; copy < 2; ++copy) {
+      home_.update([generation](pool_layout::superblock& s) {
+        s.format = pool_layout::version;
+        s.log = generation;
+      });
+      if (!home_.sync_superblock()) return false;
+    }
+    return true;
   }
 
   pool& home_;
