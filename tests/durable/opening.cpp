@@ -207,5 +207,14 @@ TEST_F(durable_opening, makes_again_what_a_crash_has_left_in_the_first_superbloc
   }
 }
 
+/// A bound of 0 entries is a bound, also after the file was opened again with other options.
+TEST_F(durable_opening, keeps_a_bound_of_no_entries) {
+  for (const auto growth : {cubby::growth_policy::fixed, cubby::growth_policy::incremental}) {
+    auto got = words::open(path_.c_str(), {.growth = growth});
+    ASSERT_TRUE(got) << got.message();
+    EXPECT_EQ(got->try_insert(1, 1), cubby::outcome::full);
+  }
+}
+
 } // namespace
 } // namespace cubby_test

@@ -233,6 +233,8 @@ public:
 
 private:
   friend struct detail::engine_access;
+  static constexpr std::uint64_t fixed_at_0 =
+      ~std::uint64_t{0}; // in the file: a bound of 0 entries, where 0 says that there is none
 
   static pool_layout::identity identity_for(const durable_options& wanted) noexcept {
     using slot = engines::iceberg::slot_of<codec>;
@@ -253,7 +255,7 @@ private:
     (void)engines::iceberg::limit<codec>(limited);
     out.fronts = engines::iceberg::fronts_for(limited);
     out.backs = engines::iceberg::backs_for(out.fronts);
-    out.capacity = wanted.growth == growth_policy::fixed ? wanted.capacity : 0;
+    if (wanted.growth == growth_policy::fixed) out.capacity = wanted.capacity == 0 ? fixed_at_0 : wanted.capacity;
     out.promise = wanted.survives == survive::power_cut ? 1 : 0;
     return out;
   }
@@ -285,7 +287,7 @@ private:
     iceberg::options out = options_of_engine(wanted);
     if (is.capacity != 0) {
       out.growth = growth_policy::fixed;
-      out.capacity = static_cast<std::size_t>(is.capacity);
+      out.capacity = is.capacity == fixed_at_0 ? 0 : static_cast<std::size_t>(is.capacity);
     } else if (out.growth == growth_policy::fixed) {
       out.growth = growth_policy::incremental;
     }
