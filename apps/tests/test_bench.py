@@ -21,7 +21,7 @@ class Results(Folder):
                                     "ycsb-c,ycsb-d,ycsb-f,skew", "--keys", "5000", "--threads", "2", "--seed", "9")
         self.check_schema(data)
         self.assertEqual(data["seed"], 9)
-        self.assertEqual(len(data["results"]), 12 * (9 + 6))
+        self.assertEqual(len(data["results"]), 13 * (9 + 6))
         self.assertTrue(all(len(r["rounds_mops"]) == 2 for r in data["results"]))
         for r in data["results"]:
             if r["engine"] == "limit":
