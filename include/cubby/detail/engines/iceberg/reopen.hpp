@@ -109,8 +109,10 @@ template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
   thread_record* const mine = registry::local(*t.home);
   if (mine == nullptr) return false;
   t.entries.add(mine->id(), static_cast<std::int64_t>(all.entries));
-  // before there are places: the pages may have an entry that an erase of the log takes away later
-  if (!replay_log(t, *mine) || !t.policy.shared().log.start(t.policy.shared().log_bytes)) return false;
+  // Before there are places: the pages may have an entry that an erase of the log takes away later.
+  // No log of records: recovery restores the older record of a key where a newer one is torn, and cannot tell which of them the log has.
+  const std::uint64_t wanted = Policy::in_records ? 0 : t.policy.shared().log_bytes;
+  if (!replay_log(t, *mine) || !t.policy.shared().log.start(wanted)) return false;
   home.note_recovered();
   all.entries = live_entries(t);
   return open_places(t, all.entries);

@@ -179,10 +179,6 @@ template <durable Policy> bool sync_table(table<Policy>& t, const thread_record&
   if (!log.is_on()) return checkpoint(t, who);
   committed how = log.commit();
   if (how != committed::full) {
-    if constexpr (Policy::in_records) {
-      // only a checkpoint gives blocks back
-      if (how == committed::durable && t.policy.shared().heap.wants_sync()) return checkpoint(t, who);
-    }
     if (log.wants_checkpoint()) (void)t.unsettled.worker.notify();
     return how == committed::durable;
   }
