@@ -100,7 +100,7 @@ template <class R> void insert_or_update(R& r) {
 template <class R> void insert_or_add(R& r) {
   const auto k = r.key();
   const auto v = r.value();
-  if (r.hides(k)) return; // as above
+  if (r.hides(k)) return;                          // as above
   if constexpr (requires { r.model[k].size(); }) { // sums of texts become long
     if (r.has(k) && r.model[k].size() > 400) return;
   }
