@@ -3,44 +3,37 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "durable/synced_disk.hpp"
+#include "support/hooks.hpp"
 
 namespace cubby_test {
 namespace {
 
 using table = word_table;
 
-struct stop {
-  int before = 0; // steps until it stops
-  std::atomic<bool> stopped{false};
-  std::atomic<bool> go{false};
+/// Its thread stops before one of its steps.
+class stop final : public watcher {
+public:
+  stop(int before, std::atomic<bool>& stopped, const std::atomic<bool>& go)
+      : before_(before), stopped_(stopped), go_(go) {}
+  void before(step, const void*) override {
+    if (before_-- != 0) return;
+    stopped_ = true;
+    while (!go_) std::this_thread::yield();
+  }
+
+private:
+  int before_; // steps until it stops
+  std::atomic<bool>& stopped_;
+  const std::atomic<bool>& go_;
 };
-stop*& stop_of_thread() {
-  static thread_local stop* one = nullptr;
-  return one;
-}
-void stop_here(cubby::detail::sync::step, const void*) {
-  stop* const s = stop_of_thread();
-  if (s == nullptr || s->before-- != 0) return;
-  s->stopped = true;
-  while (!s->go) std::this_thread::yield();
-}
 
 class stopped_change : public watched_words {
 protected:
-  void SetUp() override {
-    watched_words::SetUp();
-    cubby::detail::sync::install_hook(stop_here);
-  }
-  void TearDown() override {
-    cubby::detail::sync::install_hook(nullptr);
-    watched_words::TearDown();
-  }
   static constexpr std::uint64_t key = 42;
   static constexpr auto briefly = std::chrono::milliseconds(20);
 
@@ -48,24 +41,25 @@ protected:
   template <class Before, class Change, class Beside>
   void at_each_step(Before before, Change change, Beside beside) {
     bool more = true;
-    for (int step = 0; more && !HasFailure(); ++step) {
+    for (int steps = 0; more && !HasFailure(); ++steps) {
       before();
-      stop s;
-      s.before = step;
+      std::atomic<bool> stopped{false};
+      std::atomic<bool> go{false};
       std::thread writer([&] {
         change(); // the thread has its record before the steps count
         changed_ = false;
-        stop_of_thread() = &s;
-        change();
-        stop_of_thread() = nullptr;
+        {
+          const stop s(steps, stopped, go);
+          change();
+        }
         changed_ = true;
-        s.stopped = true;
+        stopped = true;
       });
-      while (!s.stopped) std::this_thread::yield();
+      while (!stopped) std::this_thread::yield();
       more = !changed_;
       std::thread other([&] { beside(); });
       std::this_thread::sleep_for(briefly); // it may wait for the writer
-      s.go = true;
+      go = true;
       writer.join();
       other.join();
     }

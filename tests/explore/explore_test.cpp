@@ -22,8 +22,6 @@
 namespace cubby_test {
 namespace {
 
-const auto no_end = explorer::clock::time_point::max();
-
 TEST(explore_control, finds_each_hole_of_the_published_protocol) {
   const unsigned preemptions[] = {2, 1, 1, 2};
   const auto holes = published_holes();
@@ -31,7 +29,7 @@ TEST(explore_control, finds_each_hole_of_the_published_protocol) {
     explorer e(holes[i]);
     bool clean = true;
     for (unsigned bound = 0; bound <= preemptions[i] && clean; ++bound) {
-      clean = e.search(bound, no_end);
+      clean = e.search(bound, explorer::no_end);
       EXPECT_EQ(clean, bound < preemptions[i]) << "hole " << i + 1 << " with " << bound << " preemptions";
     }
     ASSERT_TRUE(e.failed()) << "hole " << i + 1;
@@ -45,8 +43,8 @@ TEST(explore_control, finds_each_hole_at_random_and_shortens_it) {
   const auto holes = published_holes();
   for (std::size_t i = 0; i < holes.size(); ++i) {
     explorer e(holes[i]);
-    (void)e.search(0, no_end); // learns how long schedules are
-    EXPECT_FALSE(e.search_at_random(1, 100000, no_end)) << "hole " << i + 1;
+    (void)e.search(0, explorer::no_end); // learns how long schedules are
+    EXPECT_FALSE(e.search_at_random(1, 100000, explorer::no_end)) << "hole " << i + 1;
     ASSERT_TRUE(e.failed());
     EXPECT_EQ(e.failed()->preemptions, preemptions[i]) << e.failed()->text;
   }
@@ -54,7 +52,7 @@ TEST(explore_control, finds_each_hole_at_random_and_shortens_it) {
 
 TEST(explore_control, a_failing_schedule_fails_again_with_the_same_steps) {
   explorer e(published_holes()[0]);
-  for (unsigned bound = 0; bound <= 2; ++bound) (void)e.search(bound, no_end);
+  for (unsigned bound = 0; bound <= 2; ++bound) (void)e.search(bound, explorer::no_end);
   ASSERT_TRUE(e.failed());
   schedule s;
   ASSERT_TRUE(read(e.failed()->where.substr(e.failed()->where.rfind('@') + 1), s));
@@ -68,7 +66,7 @@ TEST(explore_control, the_holes_are_closed) {
   for (const scenario& s : closed_holes()) {
     explorer e(s);
     for (unsigned bound = 0; bound <= 2; ++bound) {
-      ASSERT_TRUE(e.search(bound, no_end)) << (e.failed() ? e.failed()->text : std::string());
+      ASSERT_TRUE(e.search(bound, explorer::no_end)) << (e.failed() ? e.failed()->text : std::string());
     }
     EXPECT_EQ(e.covered().bound(), 2);
   }
@@ -89,7 +87,7 @@ TEST(explore_control, what_is_pruned_shows_no_history_of_its_own) {
   for (const scenario& s : some) {
     explorer all(s, false), pruned(s);
     for (unsigned bound = 0; bound <= 2; ++bound) {
-      ASSERT_TRUE(all.search(bound, no_end) && pruned.search(bound, no_end));
+      ASSERT_TRUE(all.search(bound, explorer::no_end) && pruned.search(bound, explorer::no_end));
     }
     EXPECT_TRUE(all.judged().saw_the_same(pruned.judged()))
         << s.name << ": " << all.judged().histories() << " and " << pruned.judged().histories() << " histories";
@@ -215,12 +213,12 @@ TEST(explore_control, a_thread_that_waits_for_good_is_reported_and_the_next_tabl
   scenario stuck = all.front();
   stuck.threads = {{{act::hold, stuck.before.front().key}}, {{act::find, stuck.before.front().key}}};
   explorer e(stuck);
-  EXPECT_FALSE(e.search(0, no_end));
+  EXPECT_FALSE(e.search(0, explorer::no_end));
   ASSERT_TRUE(e.failed());
   EXPECT_NE(e.failed()->text.find("endless"), std::string::npos) << e.failed()->text;
   EXPECT_TRUE(e.failed()->where.ends_with("@")) << "no departure is needed: " << e.failed()->where;
   explorer next(all.front());
-  EXPECT_TRUE(next.search(0, no_end)) << (next.failed() ? next.failed()->text : std::string());
+  EXPECT_TRUE(next.search(0, explorer::no_end)) << (next.failed() ? next.failed()->text : std::string());
 }
 
 TEST(explore, pairs_of_verbs) { explore_group("pairs of verbs", pairs_of_verbs(), 8); }

@@ -17,7 +17,6 @@ namespace cubby_test {
 namespace {
 
 using clock = explorer::clock;
-const auto no_end = clock::time_point::max();
 using explorers = std::vector<std::unique_ptr<explorer>>;
 
 double budget_seconds() {
@@ -197,7 +196,7 @@ void explore_to_the_end(const std::vector<scenario>& all, const std::string& kin
     if (!s.name.starts_with(kind)) continue;
     explorer e(s);
     for (unsigned bound = 0; bound <= most; ++bound) {
-      ASSERT_TRUE(e.search(bound, no_end)) << (e.failed() ? e.failed()->text : std::string());
+      ASSERT_TRUE(e.search(bound, explorer::no_end)) << (e.failed() ? e.failed()->text : std::string());
     }
     ++explored;
   }
@@ -209,8 +208,8 @@ void explore_and_draw(const std::vector<scenario>& all, const std::string& kind,
   for (const scenario& s : all) {
     if (!s.name.starts_with(kind)) continue;
     explorer e(s);
-    ASSERT_TRUE(e.search(0, no_end)); // learns how long schedules are
-    ASSERT_TRUE(e.search_at_random(1, draws, no_end)) << (e.failed() ? e.failed()->text : std::string());
+    ASSERT_TRUE(e.search(0, explorer::no_end)); // learns how long schedules are
+    ASSERT_TRUE(e.search_at_random(1, draws, explorer::no_end)) << (e.failed() ? e.failed()->text : std::string());
   }
 }
 

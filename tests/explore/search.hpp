@@ -41,6 +41,7 @@ struct coverage {
 class explorer {
 public:
   using clock = std::chrono::steady_clock;
+  static constexpr auto no_end = clock::time_point::max();
   /// `prune`: behind a departure that made no difference (driver.hpp) no further ones are tried, because they are
   /// tried behind the same departure one step later.
   explicit explorer(const scenario& s, bool prune = true) : scenario_(s), prune_(prune) {}

@@ -11,6 +11,7 @@
 
 #include <cubby/map.hpp>
 
+#include "support/hooks.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test {
@@ -18,14 +19,15 @@ namespace {
 
 namespace sync = cubby::detail::sync;
 
-std::size_t steps = 0;
-void count_step(sync::step, const void*) { ++steps; }
+class step_count final : public watcher {
+public:
+  void before(step, const void*) override { ++steps; }
+  std::size_t steps = 0;
+};
 template <class F> std::size_t steps_of(F f) {
-  steps = 0;
-  sync::install_hook(count_step);
+  step_count seen;
   f();
-  sync::install_hook(nullptr);
-  return steps;
+  return seen.steps;
 }
 
 /// Steps of a scan when so many thread records are taken: a few of the tree, and one for each thread record; where readers fence
