@@ -66,8 +66,8 @@ private:
   std::thread thread_;
 };
 
-/// A find stops before its `load`th load. Meanwhile its entry goes, and an insert that will be refused fills a slot: a free one if the
-/// bin has few other entries, else that of the erased entry, where the find may look. True if the find compared the key with one.
+/// A find stops before its `load`th load. Meanwhile its entry goes, and an insert that will be refused fills a slot. If the bin has few other
+/// entries this is a free one, else that of the erased entry, where the find may look. True if the find compared the key with one.
 bool find_meets_refused(unsigned load, std::uint64_t others) {
   allocation_account account;
   table m(tiny_options(), {}, counted(account));
