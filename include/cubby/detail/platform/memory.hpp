@@ -44,6 +44,14 @@ inline bool refused(std::size_t bytes) noexcept {
 inline bool refused(std::size_t) noexcept { return false; }
 #endif
 
+/// Maps all pages in one call: single page faults delay readers on other cores of a virtual machine
+/// (docs/performance/relativistic.md, `bench_tails`). Older kernels refuse; then each page is mapped at its first use.
+/// Does not change what the pages contain.
+inline void bring_in(void* address, std::size_t bytes) noexcept {
+  constexpr int populate_write = 23; // MADV_POPULATE_WRITE, younger than some systems' headers
+  (void)madvise(address, bytes, populate_write);
+}
+
 namespace detail {
 
 /// A bit for each NUMA node that this process may use (nodes 0 to 63).
@@ -60,13 +68,6 @@ inline void interleave(void* address, std::size_t bytes) noexcept {
   constexpr int policy_interleave = 3; // MPOL_INTERLEAVE
   unsigned long mask = nodes;
   (void)syscall(__NR_mbind, address, bytes, policy_interleave, &mask, 64UL, 0U);
-}
-
-/// Maps all pages in one call: single page faults delay readers on other cores of a virtual machine
-/// (docs/performance/relativistic.md, `bench_tails`). Older kernels refuse; then each page is mapped at its first use.
-inline void bring_in(void* address, std::size_t bytes) noexcept {
-  constexpr int populate_write = 23; // MADV_POPULATE_WRITE, younger than some systems' headers
-  (void)madvise(address, bytes, populate_write);
 }
 
 inline void* map_pages(std::size_t bytes) noexcept {
@@ -153,7 +154,7 @@ inline region allocate(std::size_t bytes) noexcept {
   if (address == nullptr) return {};
   if (large) (void)madvise(address, rounded, MADV_HUGEPAGE);
   detail::interleave(address, rounded);
-  if (!large) detail::bring_in(address, rounded);
+  if (!large) bring_in(address, rounded);
   return {address, rounded};
 }
 

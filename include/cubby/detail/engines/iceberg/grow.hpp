@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cubby/detail/engines/iceberg/move.hpp>
+#include <cubby/detail/engines/iceberg/prepare.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
@@ -132,8 +133,11 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
     if (waits_for_sync(t)) t.unsettled.since.store(r.level() + 1, sync::relaxed);
   }
   const unsigned level = r.level() + (shrink ? 0 : 1);
-  if (!shrink) {
-    auto* const made = new_segment(t, level, front_pairs(t, level), back_pairs(t, level));
+  if (shrink) {
+    retire_next(t);
+  } else {
+    auto* made = take_next(t);
+    if (made == nullptr) made = new_segment(t, level, front_pairs(t, level), back_pairs(t, level));
     if (made == nullptr) {
       if constexpr (durable<Policy>) t.unsettled.since.store(0, sync::relaxed); // relaxed: as above
       return false;
@@ -171,6 +175,23 @@ template <class Policy> std::uint64_t mark_of(const table<Policy>& t, unsigned l
   return slots_at(t, level) / 100 * t.settings.grow_at + slots_at(t, level) % 100 * t.settings.grow_at / 100;
 }
 
+/// Makes the segment of the next growth, if inserts shall touch its pages first. False: they need not, or there is no memory.
+template <class Policy> CUBBY_NEVER_INLINE bool prepare(table<Policy>& t, root_word r) noexcept {
+  if (!prepares(t)) return false;
+  lock_scope alone(t.resize_lock);
+  if (!is_same_root(t, r) || t.next.made.load(sync::relaxed) != nullptr) return true; // relaxed: under the lock
+  const unsigned level = r.level() + 1;
+  auto* const made = new_segment(t, level, front_pairs(t, level), back_pairs(t, level));
+  if (made == nullptr) return false;
+  t.next.cursor.store(0, sync::relaxed); // relaxed: the next store shows it
+  // [show-pages] release: pairs with [touch-page]
+  t.next.made.store(made, sync::release);
+  t.duty.store(1, sync::relaxed); // relaxed: a hint to writes
+  if (pages_of(*made) < least_pages) return false;
+  if (t.settings.growth == growth_policy::background) (void)t.worker.notify();
+  return true;
+}
+
 template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t, const thread_record& who) noexcept {
   const bool worker = t.settings.growth == growth_policy::background && t.worker.is_here();
   if (!worker) {
@@ -178,11 +199,14 @@ template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t,
     while (move_share(t, who, whole ? t.settings.chunk_bins : t.settings.move_bins) == share::more && whole) {
     }
   }
-  // Reading all thread records takes a system call, so only one call in 64 does it.
   // relaxed: it only limits how often this happens
-  if (t.looks.fetch_add(1, sync::relaxed) % 64 != 0 || !t.retired.lock.try_lock()) return;
+  const std::uint64_t look = t.looks.fetch_add(1, sync::relaxed);
+  if (look % writes_a_page<Policy> == 0 && !touch_next_page(t)) (void)start(t, who, first_root(t), false);
+  // Reading all thread records takes a system call, so only one call in 64 does it.
+  if (look % 64 != 0 || !t.retired.lock.try_lock()) return;
   t.retired.release(release_slice);
-  if (t.retired.empty() && !first_root(t).moving())
+  // relaxed: a hint
+  if (t.retired.empty() && !first_root(t).moving() && t.next.made.load(sync::relaxed) == nullptr)
     t.duty.store(0, sync::relaxed); // relaxed: a hint; begin_move sets it again
   t.retired.lock.unlock();
 }
@@ -220,8 +244,13 @@ template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, c
   const root_word r = first_root(t);
   const std::uint64_t slots = slots_at(t, r.level());
   if (slots > 4096 && (h.hash >> 20 & sample) != 0) return;
-  if (t.settings.growth == growth_policy::fixed || live_entries(t) < mark_of(t, r.level())) return;
-  if (!r.moving() && r.level() != most_levels) (void)start(t, who, r, false);
+  if (t.settings.growth == growth_policy::fixed) return;
+  const std::uint64_t live = live_entries(t);
+  const std::uint64_t mark = mark_of(t, r.level());
+  if (live < mark) return;
+  // Behind a later mark the growth begins at once: the threads that touch pages are late.
+  if (!r.moving() && r.level() != most_levels && (live > mark + slots / 32 || !prepare(t, r)))
+    (void)start(t, who, r, false);
   if (r.moving() && !r.shrinking()) catch_up(t, who);
 }
 /// After an insert into a bucket whose `free` slots are left.
@@ -270,6 +299,7 @@ template <class Policy> bool reserve(table<Policy>& t, const thread_record& who,
 
 /// Gives back the segments that the entries do not need, down to the first one. False: no memory.
 template <class Policy> bool shrink_to_fit(table<Policy>& t, const thread_record& who) noexcept {
+  drop_next(t);
   for (;;) {
     if (!finish_move(t, who)) return false;
     const root_word r = first_root(t);
@@ -287,6 +317,10 @@ template <class Policy> void background_work(void* of) {
   if (mine == nullptr) return;                                          // the next notice tries again
   for (bool more = true; more && t.closing.load(sync::relaxed) == 0;) { // relaxed: only a request to stop early
     const thread_pin stay(*mine);
+    if (t.next.made.load(sync::relaxed) != nullptr) { // relaxed: the next line reads it again
+      if (!touch_next_page(t)) (void)start(t, *mine, first_root(t), false);
+      continue;
+    }
     more = move_share(t, *mine, t.settings.chunk_bins) == share::more;
   }
   lock_scope keep(t.retired.lock);

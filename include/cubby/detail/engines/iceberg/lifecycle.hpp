@@ -121,6 +121,7 @@ template <class Policy> void close(table<Policy>& t) {
   free_chains(t);
   for (unsigned number = 0; number <= r.level(); ++number)
     if (auto* const s = t.segments[number].load(sync::relaxed)) free_array(s); // relaxed: as above
+  if (auto* const made = take_next(t)) free_array(made);
   t.retired.free_all();
 }
 

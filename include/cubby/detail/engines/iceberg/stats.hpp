@@ -22,6 +22,8 @@ template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
     out.bins = static_cast<std::size_t>(t.fronts << r.level());
     out.migrating = r.moving();
     for (unsigned number = 0; number <= r.level(); ++number) pages.add(segment_at(t, number).pages);
+    // [touch-page] acquire: pairs with [show-pages]
+    if (const auto* const made = t.next.made.load(sync::acquire)) pages.add(made->pages);
     out.retired = t.retired.count();
     out.bytes = t.retired.bytes();
   }

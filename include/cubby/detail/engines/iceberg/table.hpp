@@ -102,6 +102,12 @@ struct move_work {
   sync::word<std::uint64_t> missed;                          // 1: a pair was left for want of memory
 };
 
+/// The segment of the next growth while inserts touch its pages (prepare.hpp).
+template <class Segment> struct next_segment {
+  sync::word<Segment*> made;        // changes under `resize_lock`
+  sync::word<std::uint64_t> cursor; // the next page that no thread has taken
+};
+
 /// A move whose old slots are not emptied before a sync (sync.hpp): only in a durable table.
 template <bool Durable> struct unsettled_move {};
 template <> struct unsettled_move<true> {
@@ -130,6 +136,7 @@ template <class Policy> struct table {
 
   alignas(cpu::cache_line) small_lock<> resize_lock; // a move begins and ends under it
   move_work work;
+  next_segment<segment_type> next;
   sync::word<std::uint64_t> looks;  // limits how often all thread records are read
   sync::word<std::uint64_t> merges; // pairs that were merged so far
   sync::word<std::uint64_t> growths;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of a growth. Inserts touch them one by one before the growth begins, so that no insert touches many (prepare.hpp). The numbers
+// of pages are read from the kernel: nothing is timed.
+#include <sys/mman.h>
+
+#include "engines.hpp"
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+namespace memory = cubby::detail::memory;
+using prepared_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg>;
+using prepared_engine =
+    std::remove_cvref_t<decltype(cubby::detail::engine_access::of(std::declval<const prepared_map&>()))>;
+using prepared_table = cubby::detail::engines::iceberg::table<prepared_engine::policy>;
+struct prepared_key {
+  friend constexpr prepared_table prepared_engine::* table_member(prepared_key);
+};
+template <class Key, auto Member> struct prepared_member {
+  friend constexpr decltype(Member) table_member(Key) { return Member; }
+};
+template struct prepared_member<prepared_key, &prepared_engine::table_>;
+
+memory::region next_pages_of(const prepared_map& m) {
+  const auto& t = cubby::detail::engine_access::of(m).*table_member(prepared_key{});
+  const auto* const made = t.next.made.load(cubby::detail::sync::acquire);
+  return made != nullptr ? made->pages : memory::region{};
+}
+/// Of the huge pages of a region, how many have been touched.
+std::size_t touched_in(const memory::region& pages) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < pages.bytes; at += memory::huge_page) {
+    unsigned char state = 0;
+    if (mincore(pages.address + at, memory::small_page, &state) == 0) count += state & 1u;
+  }
+  return count;
+}
+bool kernel_can_touch() {
+  auto pages = memory::allocate(memory::huge_page);
+  memory::bring_in(pages.address, pages.bytes);
+  const bool can = touched_in(pages) == 1;
+  memory::release(pages);
+  return can;
+}
+
+class iceberg_next_pages : public ::testing::TestWithParam<cubby::growth_policy> {
+protected:
+  void SetUp() override {
+    if (!kernel_can_touch()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
+    while (pages_.address == nullptr) {
+      ASSERT_TRUE(m_.insert(splitmix(next_++), 1));
+      pages_ = next_pages_of(m_);
+    }
+  }
+  static cubby::iceberg::options options() {
+    cubby::iceberg::options o;
+    o.capacity = 300'000; // a growth takes some three huge pages
+    o.growth = GetParam();
+    return o;
+  }
+  prepared_map m_{options()};
+  std::uint64_t next_ = 0;
+  memory::region pages_;
+};
+
+TEST_P(iceberg_next_pages, are_touched_one_an_insert_before_the_growth) {
+  ASSERT_GT(pages_.bytes, memory::huge_page);
+  std::size_t before = touched_in(pages_);
+  while (next_pages_of(m_).address != nullptr) {
+    ASSERT_TRUE(m_.insert(splitmix(next_++), 1));
+    const std::size_t now = touched_in(pages_);
+    if (GetParam() == cubby::growth_policy::incremental && next_pages_of(m_).address != nullptr) {
+      ASSERT_LE(now, before + 1);
+    }
+    before = now;
+  }
+  EXPECT_EQ(touched_in(pages_), pages_.bytes / memory::huge_page);
+  EXPECT_LT(m_.size() * 100, m_.capacity() * 94 / 2) << "of the smaller table";
+  for (std::uint64_t k = 0; k < next_; k += 7) ASSERT_TRUE(m_.contains(splitmix(k)));
+}
+
+TEST_P(iceberg_next_pages, are_counted_and_given_back_by_a_shrink) {
+  if (GetParam() != cubby::growth_policy::incremental) GTEST_SKIP() << "the thread of the table is faster";
+  const auto with = m_.stats().bytes;
+  ASSERT_TRUE(m_.shrink_to_fit());
+  EXPECT_EQ(next_pages_of(m_).address, nullptr);
+  ASSERT_TRUE(m_.insert(splitmix(next_++), 1)); // frees what is retired
+  for (int i = 0; i < 1000 && m_.stats().retired != 0; ++i) ASSERT_TRUE(m_.assign(splitmix(1), 2));
+  EXPECT_LE(m_.stats().bytes + pages_.bytes, with);
+  while (m_.stats().growths == 0) ASSERT_TRUE(m_.insert(splitmix(next_++), 1)) << "the next mark prepares again";
+  for (std::uint64_t k = 0; k < next_; k += 7) ASSERT_TRUE(m_.contains(splitmix(k)));
+}
+
+INSTANTIATE_TEST_SUITE_P(growths, iceberg_next_pages,
+                         ::testing::Values(cubby::growth_policy::incremental, cubby::growth_policy::background));
+
+} // namespace
+} // namespace cubby_test
