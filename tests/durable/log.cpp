@@ -233,6 +233,25 @@ TEST_F(durable_words_log, counts_a_failed_sync_as_final) {
   EXPECT_FALSE(t->close());
 }
 
+TEST_F(durable_words_log, says_its_statistics_while_the_disk_writes) {
+  auto t = must_open<table>(disk_.path, with_log());
+  std::atomic<bool> said{false};
+  std::thread other;
+  disk_.in_log_sync = [&] {
+    other = std::thread([&] {
+      (void)t->stats();
+      said = true;
+    });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!said && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_TRUE(said);
+  };
+  t->insert(1, 1);
+  ASSERT_TRUE(t->sync());
+  other.join();
+  EXPECT_EQ(t->stats().log_syncs, 1U);
+}
+
 TEST_F(durable_words_log, is_not_there_on_a_full_disk) {
   auto t = must_open<table>(disk_.path);
   t.reset();

@@ -26,7 +26,8 @@ struct disk {
   bytes durable;
   std::atomic<int> syncs{0};
   std::atomic<int> log_syncs{0};
-  std::function<void()> in_sync; // called before a sync of the whole file
+  std::function<void()> in_sync;     // called before a sync of the whole file
+  std::function<void()> in_log_sync; // called before a sync of a part that is not the superblock
   [[nodiscard]] bool is_here(int file) const {
     struct stat synced = {};
     struct stat watched = {};
@@ -49,7 +50,9 @@ inline int sync_whole(int file) {
 inline int sync_part(int file, std::uint64_t from, std::uint64_t count) {
   disk& d = *watched_disk();
   if (!d.is_here(file)) return 0;
-  d.log_syncs += from >= pool_layout::first_extent ? 1 : 0;
+  const bool is_log = from >= pool_layout::first_extent;
+  d.log_syncs += is_log ? 1 : 0;
+  if (is_log && d.in_log_sync) d.in_log_sync();
   const std::lock_guard alone(d.lock);
   const bytes now = bytes_in(d.path);
   EXPECT_LE(from + count, d.durable.size()) << "no sync has covered the size of the file";
