@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A power cut left a slot without its new record. Recovery then took an old record of the key, although a sync had covered a newer one: that one
-// was erased, and its mark had reached the disk, while the mark of the old one had not.
+// A power cut left a slot without its new record. Recovery then took a record of the key that was too old: a sync had covered a newer one. That
+// one was erased, and its mark had reached the disk. The mark of the old one had not.
 #include <algorithm>
 #include <optional>
 #include <string>
