@@ -52,7 +52,7 @@ public:
     }
   }
 };
-using kinds = testing::Types<kind_of_words, kind_of_tuples>;
+using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_counted_texts, kind_of_structs>;
 TYPED_TEST_SUITE(durable_log, kinds);
 
 TYPED_TEST(durable_log, has_what_its_syncs_covered) {
@@ -204,6 +204,22 @@ TEST_F(durable_words_log, waits_for_the_checkpoint_of_a_full_log) {
   EXPECT_EQ(left_of(78), 1U);
 }
 
+class durable_texts_log : public watched_files {};
+
+/// A record that a replay has made is the older one of the next record.
+TEST_F(durable_texts_log, covers_what_it_has_replayed) {
+  const auto t = must_open<text_table>(disk_.path, with_log());
+  t->insert("key", long_value(1));
+  ASSERT_TRUE(checkpoint(*t));
+  t->assign("key", long_value(2));
+  ASSERT_TRUE(t->sync());
+  const std::string left = cut(); // the pages have 1, and the log has 2
+  const auto found = must_open<text_table>(left, with_log());
+  EXPECT_EQ(found->find("key"), long_value(2));
+  found->assign("key", long_value(3));
+  EXPECT_EQ(must_open<text_table>(torn(bytes_in(left), long_value(3)))->find("key"), long_value(2));
+}
+
 TEST_F(durable_words_log, counts_a_failed_sync_as_final) {
   auto t = must_open<table>(disk_.path, with_log());
   t->insert(1, 1);
@@ -215,6 +231,25 @@ TEST_F(durable_words_log, counts_a_failed_sync_as_final) {
   EXPECT_FALSE(t->sync());
   EXPECT_FALSE(checkpoint(*t));
   EXPECT_FALSE(t->close());
+}
+
+TEST_F(durable_words_log, says_its_statistics_while_the_disk_writes) {
+  auto t = must_open<table>(disk_.path, with_log());
+  std::atomic<bool> said{false};
+  std::thread other;
+  disk_.in_log_sync = [&] {
+    other = std::thread([&] {
+      (void)t->stats();
+      said = true;
+    });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!said && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_TRUE(said);
+  };
+  t->insert(1, 1);
+  ASSERT_TRUE(t->sync());
+  other.join();
+  EXPECT_EQ(t->stats().log_syncs, 1U);
 }
 
 TEST_F(durable_words_log, is_not_there_on_a_full_disk) {

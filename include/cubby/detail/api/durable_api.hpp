@@ -39,8 +39,7 @@ struct durable_options {
   opening how = opening::any;
   /// Group commit: a thread of the table syncs this long after its last sync. 0: you call `sync`.
   std::chrono::milliseconds sync_every{0};
-  /// Of a log of changes in the file, where only a sync makes them durable (`persistence::page`). Tables of records (texts, values of more than
-  /// 8 bytes) have none. A sync then writes the log and not all changed
+  /// Of a log of changes in the file, where only a sync makes them durable (`persistence::page`). A sync then writes the log and not all changed
   /// pages. 0: 64 MiB if `sync_every` is set, else this opening uses no log. From 64 KiB to 2 GiB: other sizes become the nearest of these.
   /// A file keeps the size of the log that it has.
   std::size_t log_bytes = 0;

@@ -60,7 +60,7 @@ public:
   [[nodiscard]] static bool claim(std::uint64_t, std::uint64_t) noexcept { return true; }
   /// A sync: what is given back before it can be used after it. Here nothing is.
   [[nodiscard]] static std::uint64_t begin_sync() noexcept { return 0; }
-  static void end_sync(std::uint64_t, bool) noexcept {}
+  [[nodiscard]] static bool end_sync(std::uint64_t, bool) noexcept { return false; }
 
 private:
   durable_home* home_;
@@ -102,7 +102,7 @@ public:
   [[nodiscard]] static bool claim(const stored_key&, const stored_value&) noexcept { return true; }
   /// A sync: what is given back before it can be used after it. Here nothing is.
   [[nodiscard]] static std::uint64_t begin_sync() noexcept { return 0; }
-  static void end_sync(std::uint64_t, bool) noexcept {}
+  [[nodiscard]] static bool end_sync(std::uint64_t, bool) noexcept { return false; }
 
 private:
   static stored_key marked(const typename base::stored_key& key) noexcept {

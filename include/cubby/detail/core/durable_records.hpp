@@ -214,9 +214,10 @@ public:
     home_->epoch.fetch_add(1, sync::relaxed); // relaxed: under the lock
     return {home_->heap.take_given(), std::exchange(home_->blank, 0), std::exchange(home_->replaced, 0)};
   }
-  /// After that sync. If it failed, all stays as it is.
-  void end_sync(const covered& all, bool done) const noexcept {
-    if (!done) return;
+  /// After that sync. If it failed, all stays as it is. True: only a second sync ends this one. A record that was replaced has no mark on the disk
+  /// yet. If the newer one is erased, its mark may get there first, and recovery would take the replaced one.
+  [[nodiscard]] bool end_sync(const covered& all, bool done) const noexcept {
+    if (!done) return false;
     for (std::uint64_t one = all.replaced; one != 0; one = at(one).epoch) set_mark(at(one), true);
     for (std::uint64_t one = all.blank; one != 0;) {
       const std::uint64_t next = at(one).link;
@@ -230,6 +231,7 @@ public:
       at(one).link = std::exchange(home_->blank, one);
       one = next;
     }
+    return all.replaced != 0;
   }
   /// Before a slot leads to a new record.
   void note_inserted(std::uint64_t word) const noexcept {

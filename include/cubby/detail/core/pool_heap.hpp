@@ -28,7 +28,10 @@ public:
     if (number == block_size::count) return 0;
     size_class& c = classes_[number];
     const lock_scope alone(c.lock);
-    if (c.with_space == nullptr && !add_chunk(c, block_size::of(number))) return 0;
+    if (c.with_space == nullptr && !add_chunk(c, block_size::of(number))) {
+      wanted_.store(syncs_of_a_block, sync::relaxed); // relaxed: a hint
+      return 0;
+    }
     chunk& from = *c.with_space;
     const std::uint64_t block = take_bit(from);
     if (--from.free == 0) c.with_space = from.next;
@@ -59,6 +62,12 @@ public:
     const bool much = waiting_ > (std::uint64_t{32} << 20) + home_.bytes() / 8;
     if (much) waiting_ = 0;
     return much;
+  }
+  /// Whether a block was refused, and syncs of the pages can give some back that were given. True for as many syncs as that takes.
+  bool wants_sync() noexcept {
+    const std::uint32_t left = wanted_.load(sync::relaxed); // relaxed: a hint
+    if (left != 0) wanted_.store(left - 1, sync::relaxed);  // relaxed: as above
+    return left != 0;
   }
   /// The list of these blocks, by their links; 0 ends it.
   std::uint64_t take_given() noexcept {
@@ -209,8 +218,10 @@ private:
   stable_list<chunk> chunks_;
   small_lock<> list_lock_;
   small_lock<> given_lock_;
-  std::uint64_t given_ = 0;   // the first block that waits for a sync
-  std::uint64_t waiting_ = 0; // bytes of such blocks since `should_sync` was true
+  std::uint64_t given_ = 0;                            // the first block that waits for a sync
+  static constexpr std::uint32_t syncs_of_a_block = 2; // durable_records.hpp says why
+  sync::word<std::uint32_t> wanted_;                   // syncs of the pages that are wanted since a block was refused
+  std::uint64_t waiting_ = 0;                          // bytes of such blocks since `should_sync` was true
 };
 
 } // namespace cubby::inline v0::detail

@@ -129,18 +129,15 @@ public:
     if (!count_from(generation_)) return false;
     const lock_scope alone(lock_);
     complete_ = true;
-    ++checkpoints_;
+    count(checkpoints_);
     return true;
   }
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return on_ ? 2 * each_ : 0; }
-  [[nodiscard]] std::uint64_t groups() noexcept {
-    const lock_scope alone(lock_);
-    return groups_;
-  }
-  [[nodiscard]] std::uint64_t checkpoints() noexcept {
-    const lock_scope alone(lock_);
-    return checkpoints_;
+  // Without the lock, which a sync holds while the disk writes.
+  [[nodiscard]] std::uint64_t groups() const noexcept { return groups_.load(sync::relaxed); } // relaxed: statistics
+  [[nodiscard]] std::uint64_t checkpoints() const noexcept {
+    return checkpoints_.load(sync::relaxed); // relaxed: statistics
   }
 
 private:
@@ -216,6 +213,9 @@ private:
       }
     }
   }
+  static void count(sync::word<std::uint64_t>& number) noexcept {
+    number.store(number.load(sync::relaxed) + 1, sync::relaxed); // relaxed, both: under the lock
+  }
   /// Makes the group durable that ends there. Under the lock.
   bool write_group(std::uint64_t end) noexcept {
     wait_for_writers(end, !all_done);
@@ -226,7 +226,7 @@ private:
     group.number = number_;
     group.bytes = offset_in(end) - begin_ - header;
     group.checksum = pool_layout::checksum_of(group, &group + 1);
-    ++groups_;
+    count(groups_);
     return home_.sync_log(home_.offset_of(&group), header + group.bytes);
   }
   /// Says in the file from which generation on the log counts: in both copies of the superblock, because a later change may tear one of them.
@@ -252,8 +252,8 @@ private:
   std::uint64_t begin_ = 0;      // of the group that takes entries
   std::uint64_t number_ = 0;     // of that group
   bool complete_ = true;         // no change that waits for a checkpoint is without an entry in the generation before
-  std::uint64_t groups_ = 0;
-  std::uint64_t checkpoints_ = 0;
+  sync::word<std::uint64_t> groups_; // these two are read without the lock
+  sync::word<std::uint64_t> checkpoints_;
 };
 
 namespace log_reading {

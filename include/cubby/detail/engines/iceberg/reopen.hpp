@@ -79,6 +79,18 @@ template <durable Policy> bool empty_left_extents(table<Policy>& t) noexcept {
   return !any || !waits_for_sync(t) || home.sync_file();
 }
 
+/// After a replay: its records count as covered, and the log begins anew. False: the system could not write.
+template <durable Policy> bool start_log(table<Policy>& t) noexcept {
+  auto& shared = t.policy.shared();
+  if (shared.report.logged != 0 && !shared.file.is_read_only()) {
+    const auto freed = t.policy.begin_sync();
+    const bool done = shared.file.sync_file();
+    (void)t.policy.end_sync(freed, done); // the start of the log syncs once more
+    if (!done) return false;
+  }
+  return shared.log.start(shared.log_bytes);
+}
+
 /// Opens the table of an open file. False: no memory, or no disk space.
 template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
   pool& home = t.policy.home();
@@ -109,10 +121,8 @@ template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
   thread_record* const mine = registry::local(*t.home);
   if (mine == nullptr) return false;
   t.entries.add(mine->id(), static_cast<std::int64_t>(all.entries));
-  // Before there are places: the pages may have an entry that an erase of the log takes away later.
-  // No log of records: recovery restores the older record of a key where a newer one is torn, and cannot tell which of them the log has.
-  const std::uint64_t wanted = Policy::in_records ? 0 : t.policy.shared().log_bytes;
-  if (!replay_log(t, *mine) || !t.policy.shared().log.start(wanted)) return false;
+  // before there are places: the pages may have an entry that an erase of the log takes away later
+  if (!replay_log(t, *mine) || !start_log(t)) return false;
   home.note_recovered();
   all.entries = live_entries(t);
   return open_places(t, all.entries);

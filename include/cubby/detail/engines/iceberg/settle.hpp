@@ -141,30 +141,28 @@ template <durable Policy> bool has_ended_move(table<Policy>& t) noexcept {
   const lock_scope alone(t.resize_lock);
   return t.unsettled.since.load(sync::relaxed) != 0 && !first_root(t).moving(); // relaxed: under the lock
 }
-/// A sync of the pages. With a log it is a checkpoint: the sync is said to have covered the log only when the file says so, too.
-template <durable Policy> bool sync_pages(table<Policy>& t) noexcept {
-  auto& shared = t.policy.shared();
-  if (!shared.log.is_on()) return shared.file.sync_file();
-  return shared.log.begin_checkpoint() && shared.file.sync_file() && shared.log.end_checkpoint();
-}
-/// Makes the pages durable, and settles a move that has ended. False: the system could not write. Under `sync_lock`.
+/// Makes the pages durable, and settles a move that has ended. With a log it is a checkpoint: the sync is said to have covered the log only when
+/// the file says so, too. False: the system could not write. Under `sync_lock`.
 template <durable Policy> bool sync_locked(table<Policy>& t, const thread_record& who) noexcept {
   auto& shared = t.policy.shared();
   // Before the first sync: the copies of a move that has ended by now are covered by it.
   const bool settle = has_ended_move(t);
+  // Before the next epoch: a record of that one counts as not covered, so its entry must not be in the part of the log that goes.
+  if (shared.log.is_on() && !shared.log.begin_checkpoint()) return false;
   const auto freed = t.policy.begin_sync();
   empty_left_segments(t);
-  const bool done = sync_pages(t);
-  t.policy.end_sync(freed, done);
-  if (done) free_emptied_segments(t);
-  if (!done || !settle) return done;
-  empty_old_slots(t, who);
-  keep_level(t, first_root(t).level(), pool_layout::move_state::none);
-  {
+  const bool done = shared.file.sync_file();
+  const bool marked = t.policy.end_sync(freed, done);
+  if (!done) return false;
+  free_emptied_segments(t);
+  if (settle) {
+    empty_old_slots(t, who);
+    keep_level(t, first_root(t).level(), pool_layout::move_state::none);
     const lock_scope alone(t.unsettled.lock);
     t.unsettled.since.store(0, sync::relaxed); // relaxed: as above; a move that begins now reads it under resize_lock
   }
-  return shared.file.sync_file();
+  if ((marked || settle) && !shared.file.sync_file()) return false;
+  return !shared.log.is_on() || shared.log.end_checkpoint();
 }
 
 /// The same for callers that need the pages themselves to be durable.
@@ -179,6 +177,10 @@ template <durable Policy> bool sync_table(table<Policy>& t, const thread_record&
   if (!log.is_on()) return checkpoint(t, who);
   committed how = log.commit();
   if (how != committed::full) {
+    if constexpr (Policy::in_records) {
+      // only a checkpoint gives blocks back
+      if (how == committed::durable && t.policy.shared().heap.wants_sync()) return checkpoint(t, who);
+    }
     if (log.wants_checkpoint()) (void)t.unsettled.worker.notify();
     return how == committed::durable;
   }
