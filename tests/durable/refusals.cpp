@@ -132,6 +132,20 @@ TEST_F(durable_refusals, refuses_extents_that_cannot_be) {
   refuse_forged(first, [](header& h) { h.number = 1; });
   for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{33}, std::uint64_t{1} << 33, ~std::uint64_t{0}})
     refuse_forged(second, [=](header& h) { h.argument = block; });
+  // an extent of records that is shorter or longer than one can be, and that ends the file
+  for (const std::uint64_t data :
+       {pool_layout::least_record_bytes - pool_layout::page, pool_layout::most_record_bytes + pool_layout::page}) {
+    bytes all = made;
+    auto records = read_at<header>(all, second);
+    records.bytes = pool_layout::page + data;
+    records.checksum = pool_layout::checksum_of(records);
+    write_at(all, second, records);
+    forge_superblock(all, [&](pool_layout::superblock& s) { s.end = second + records.bytes; });
+    write_file(path, all);
+    resize_file(path, second + records.bytes);
+    EXPECT_EQ(texts::open(path).error(), open_error::damaged); // not looked at byte by byte: the long one has 4 GiB
+    EXPECT_EQ(texts::open_read_only(path).error(), open_error::damaged);
+  }
 }
 
 TEST_F(durable_refusals, refuses_a_truncated_file) {

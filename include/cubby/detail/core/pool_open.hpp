@@ -201,7 +201,9 @@ inline bool pool::is_valid(const pool_layout::extent_header& h, std::uint64_t le
   if (h.magic != pool_layout::extent_magic || h.checksum != pool_layout::checksum_of(h)) return false;
   if (h.bytes < pool_layout::page || h.bytes % pool_layout::page != 0 || h.bytes > left) return false;
   const std::uint64_t data = h.bytes - pool_layout::page;
-  return h.kind != pool_layout::extent_kind::records || (block_size::is_one(h.argument) && h.argument <= data);
+  if (h.kind != pool_layout::extent_kind::records) return true;
+  return block_size::is_one(h.argument) && h.argument <= data && data >= pool_layout::least_record_bytes &&
+         data <= pool_layout::most_record_bytes;
 }
 /// After a power cut in a growth the extent of its segment may be missing. An earlier one of the same number, which a shrink has left, is not
 /// that segment: it may have entries that were erased since.
