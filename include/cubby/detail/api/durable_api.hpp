@@ -317,18 +317,22 @@ private:
       if (made != nullptr) made->closed_ = true; // nothing says that the file is complete
       made.reset();
       if (home->file.is_new()) home->file.undo_create(path, wanted.how == opening::only_new, 0);
-      if (const int error = home->file.failure(); error != 0)
-        out.error_ =
-            pool_error::of(open_error::io, "%s: cannot sync it: %s; check the disk", path, std::strerror(error));
-      else
-        out.error_ = pool_error::of(open_error::no_memory,
-                                    "%s: no memory or disk space to recover it; free some and open it again", path);
+      out.error_ = why_not_made(*home, path);
       return out;
     }
     out.report_ = report_of(*home, begin);
     made->home_ = std::move(home);
     out.table_ = std::move(made);
     return out;
+  }
+  static pool_error why_not_made(const durable_home& home, const char* path) noexcept {
+    if (const int error = home.file.failure(); error != 0)
+      return pool_error::of(open_error::io, "%s: cannot sync it: %s; check the disk", path, std::strerror(error));
+    return pool_error::of(open_error::no_memory,
+                          home.file.is_new()
+                              ? "%s: no memory or disk space for its capacity; free some, or ask for less"
+                              : "%s: no memory or disk space to recover it; free some and open it again",
+                          path);
   }
   static cubby::recovered report_of(const durable_home& home, std::chrono::steady_clock::time_point begin) noexcept {
     cubby::recovered out;

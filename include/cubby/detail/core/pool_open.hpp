@@ -18,7 +18,8 @@ inline pool_error system(const char* path, const char* doing, int error) noexcep
     advice = "check the path";
   } else if (error == EACCES || error == EPERM || error == EROFS) {
     code = open_error::no_permission;
-    advice = "ask for permission to the file and its folder";
+    advice = error == EROFS ? "open it for lookups, or copy it to a file system that can be written"
+                            : "ask for permission to the file and its folder";
   } else if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     code = open_error::no_space;
     advice = "free disk space";
