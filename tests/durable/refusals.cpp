@@ -132,7 +132,18 @@ TEST_F(durable_refusals, refuses_extents_that_cannot_be) {
   refuse_forged(first, [](header& h) { h.number = 1; });
   for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{33}, std::uint64_t{1} << 33, ~std::uint64_t{0}})
     refuse_forged(second, [=](header& h) { h.argument = block; });
-  // an extent of records that is shorter or longer than one can be, and that ends the file
+}
+
+/// They end the file.
+TEST_F(durable_refusals, refuses_extents_of_records_that_are_too_short_or_too_long) {
+  const auto path = path_;
+  {
+    must_open<texts>(path)->insert("key", "value");
+  }
+  const bytes made = bytes_in(path);
+  using header = pool_layout::extent_header;
+  const std::uint64_t second = pool_layout::first_extent + read_at<header>(made, pool_layout::first_extent).bytes;
+  ASSERT_EQ(read_at<header>(made, second).kind, pool_layout::extent_kind::records);
   for (const std::uint64_t data :
        {pool_layout::least_record_bytes - pool_layout::page, pool_layout::most_record_bytes + pool_layout::page}) {
     bytes all = made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an open makes of the slots of a file that was not closed: it finds the block of each record, whatever the sizes of blocks and extents
-// are, and it drops a second copy of an entry in the same bucket.
+// What an open makes of the slots of a file that was not closed. It finds the block of each record, whatever the sizes of blocks and extents
+// are. And it drops a second copy of an entry in the same bucket.
 #include <cstring>
 #include <map>
 #include <string>
@@ -52,6 +52,24 @@ TEST(durable_reopened, has_each_record_in_its_block) {
   EXPECT_EQ(must_open<table>(path)->stats().block_bytes, in_use);
 }
 
+/// Copies the first of these slots in each bucket that has one into a free slot of the bucket. Their number.
+std::uint64_t copy_one_in_each_bucket(bytes& all) {
+  const std::uint64_t slots = pool_layout::first_extent + pool_layout::page;
+  const std::uint64_t count = 56 * read_at<pool_layout::superblock>(all, place_of_superblock(all)).what.fronts;
+  const auto key_at = [&](std::uint64_t slot) { return read_at<std::uint64_t>(all, slots + 16 * slot); };
+  std::uint64_t copied = 0;
+  for (std::uint64_t bucket = 0; bucket < count; bucket += 56) {
+    std::uint64_t from = bucket;
+    while (from < bucket + 56 && key_at(from) == 0) ++from;
+    std::uint64_t to = bucket + 55;
+    while (to > from && key_at(to) != 0) --to;
+    if (to <= from) continue;
+    std::memcpy(&all[slots + 16 * to], &all[slots + 16 * from], 16);
+    ++copied;
+  }
+  return copied;
+}
+
 /// A slot that stands twice in a bucket, as a power cut can leave it.
 TEST(durable_reopened, has_an_entry_once_that_stands_twice_in_a_bucket) {
   using table = kind_of_words::table;
@@ -65,22 +83,7 @@ TEST(durable_reopened, has_an_entry_once_that_stands_twice_in_a_bucket) {
     for (std::uint64_t n = 1; n <= keys; ++n) ASSERT_TRUE(t->insert(n * 1000, n));
   }
   bytes all = bytes_in(path);
-  const std::uint64_t slots = pool_layout::first_extent + pool_layout::page;
-  const std::uint64_t count = 56 * read_at<pool_layout::superblock>(all, place_of_superblock(all)).what.fronts;
-  std::uint64_t copied = 0;
-  for (std::uint64_t slot = 0; slot < count; ++slot) {
-    const std::uint64_t at = slots + 16 * slot;
-    const std::uint64_t key = read_at<std::uint64_t>(all, at);
-    if (key == 0 || key % 1000 != 0) continue;
-    const std::uint64_t bucket = slot / 56 * 56;
-    std::uint64_t other = bucket + 55;
-    while (other > slot && read_at<std::uint64_t>(all, slots + 16 * other) != 0) --other;
-    if (other == slot) continue;
-    write_at(all, slots + 16 * other, key);
-    write_at(all, slots + 16 * other + 8, read_at<std::uint64_t>(all, at + 8));
-    ++copied;
-    slot = bucket + 55; // one in each bucket
-  }
+  const std::uint64_t copied = copy_one_in_each_bucket(all);
   ASSERT_GT(copied, 5U);
   forge_not_closed(all);
   write_file(path, all);
