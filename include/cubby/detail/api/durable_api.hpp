@@ -181,11 +181,13 @@ public:
   /// Makes everything that returned before this call survive a power cut. Blocks while the system writes. False: the system could not write. That is
   /// final, because it may have dropped what it could not write: later calls answer false as well; close the table and look at the disk.
   [[nodiscard]] bool sync() { return engine_.sync(caller_thread_record(engine_)); }
-  /// Syncs, and marks the file as closed, so that it opens without repairs. Only the destructor may be called after that. False as in
-  /// `sync`; the file is then recovered when it is opened. In the child of a fork it does nothing: the file is its parent's.
+  /// Syncs, and marks the file as closed, so that it opens without repairs. Only the destructor may be called after that, and the file is in use
+  /// until that has ended. False as in `sync`; the file is then recovered when it is opened. In the child of a fork it does nothing: the file is its
+  /// parent's.
   bool close() noexcept {
     if (closed_) return true;
     closed_ = true;
+    home_->file.note_closed();
     engine_.stop_worker();
     if (home_->file.is_read_only() || !home_->file.is_owner()) return true;
     thread_record* const mine = engine_.local_thread_record();

@@ -32,6 +32,16 @@ inline pool_error system(const char* path, const char* doing, int error) noexcep
   }
   return pool_error::of(code, "%s: cannot %s: %s; %s", path, doing, std::strerror(error), advice);
 }
+inline pool_error in_use(const char* path, file_holder who, bool read_only) noexcept {
+  const char* form = read_only ? "%s: in use: another process has it open for writing; close that one first"
+                               : "%s: in use: another process has it open; close that one first";
+  if (who == file_holder::this_process)
+    form = read_only ? "%s: in use: this process has it open for writing; end that table first"
+                     : "%s: in use: this process has it open already; end that table first";
+  if (who == file_holder::closed_here)
+    form = "%s: in use: a table of this process was closed, but still exists; end it first";
+  return pool_error::of(open_error::in_use, form, path);
+}
 } // namespace pool_texts
 
 inline pool_error pool::begin(const pool_request& asked) noexcept {
@@ -43,11 +53,9 @@ inline pool_error pool::begin(const pool_request& asked) noexcept {
     return pool_texts::system(asked.path, "open it", error);
   if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
     if (error != EWOULDBLOCK) return pool_texts::system(asked.path, "lock it", error);
-    return pool_error::of(open_error::in_use,
-                          asked.read_only ? "%s: in use: a process has it open for writing; close that one first"
-                                          : "%s: in use: another process has it open; close that one first",
-                          asked.path);
+    return pool_texts::in_use(asked.path, opened_file::holder_of(file_.number()), asked.read_only);
   }
+  opened_.begin(file_.number());
   return {};
 }
 
