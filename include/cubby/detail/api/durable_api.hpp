@@ -133,13 +133,18 @@ template <class K, class V, class Hash> constexpr auto choose_durable_codec() no
 
 /// The types that a durable table takes, each with a line of its own.
 template <class K, class V, class Hash> struct checked_durable {
-  static_assert(durable_key<K>,
+  using codec = typename decltype(choose_durable_codec<K, V, Hash>())::type;
+  static constexpr bool lacks_equality = plain_key<K> && !durable_text<K> && !bits_are_equality<K>;
+  static_assert(
+      !lacks_equality,
+      "a durable key is compared by its bits, and the class of this one has an operator==: specialize as true "
+      "cubby::bits_are_equality<K> if both mean the same");
+  static_assert(durable_key<K> || lacks_equality,
                 "a durable key is text (std::string), or trivially copyable without padding, and compared by its bits");
   static_assert(durable_value<V>, "a durable value is text (std::string), or trivially copyable: it has no pointers");
-  static_assert(hash_is_stable<Hash> != 0,
+  static_assert(hash_is_stable<Hash> != 0 || !durable_key<K>,
                 "a durable table needs a hash that stays the same for ever: specialize cubby::hash_is_stable<Hash> "
                 "with a number of yours");
-  using codec = typename decltype(choose_durable_codec<K, V, Hash>())::type;
 };
 
 template <template <class, class> class Api, class Derived, class K, class V, class Hash>
@@ -161,6 +166,10 @@ public:
   [[nodiscard]] static opened<Derived> open(const Path& path, const durable_options& wanted = {}) noexcept {
     return open_as<Derived>(path.c_str(), wanted, false);
   }
+  /// Options of tables in memory do not compile, with one line that says so.
+  template <class Path, std::derived_from<options> O> static opened<Derived> open(const Path&, const O&) {
+    return refuse_options<Derived, O>();
+  }
   /// Opens an existing file for lookups, beside other readers. `in_use` while a process has it open for writing. Repairs are made in
   /// memory alone.
   [[nodiscard]] static opened<const Derived> open_read_only(const char* path,
@@ -171,6 +180,11 @@ public:
   [[nodiscard]] static opened<const Derived> open_read_only(const Path& path,
                                                             const durable_options& wanted = {}) noexcept {
     return open_as<const Derived>(path.c_str(), wanted, true);
+  }
+
+  template <class Path, std::derived_from<options> O>
+  static opened<const Derived> open_read_only(const Path&, const O&) {
+    return refuse_options<const Derived, O>();
   }
 
   /// `close`, if that was not called; its failure is lost. No other thread may use the table any more.
@@ -236,6 +250,11 @@ public:
 
 private:
   friend struct detail::engine_access;
+  template <class Table, class O> static opened<Table> refuse_options() {
+    static_assert(!std::derived_from<O, options>,
+                  "these are the options of a table in memory: a table in a file takes cubby::durable_options");
+    return {};
+  }
   static constexpr std::uint64_t fixed_at_0 =
       ~std::uint64_t{0}; // in the file: a bound of 0 entries, where 0 says that there is none
 
