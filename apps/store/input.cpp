@@ -35,7 +35,6 @@ public:
     fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat about{};
     if (fd_ < 0 || ::fstat(fd_, &about) != 0) refuse();
-    if (S_ISDIR(about.st_mode)) throw refused(fmt::format("{}: is a folder; give a file of records", name_));
     if (S_ISREG(about.st_mode)) {
       size_ = static_cast<std::uint64_t>(about.st_size);
       if (fd_ != STDIN_FILENO) identity_ = identity_in(about); // standard input may begin in the middle of one
@@ -107,6 +106,13 @@ input::input(const std::string& path) : name_(kmer::shown_name(path)), buffer_(b
 input::~input() = default;
 
 std::uint64_t input::bytes_read() const { return file_->bytes_read(); }
+
+void input::look_at(const std::string& path) {
+  struct stat about{};
+  if (::access(path.c_str(), R_OK) != 0 || ::stat(path.c_str(), &about) != 0)
+    throw refused(fmt::format("{}: cannot be read: {}; check the path", path, std::strerror(errno)));
+  if (S_ISDIR(about.st_mode)) throw refused(fmt::format("{}: is a folder; give a file of records", path));
+}
 
 std::string input::identity_of(const std::string& path) {
   struct stat about{};

@@ -48,6 +48,8 @@ public:
   std::uint64_t bytes_read() const;
   std::uint64_t bytes() const { return size_; }
 
+  // Throws refused if the file cannot be read, or is a folder.
+  static void look_at(const std::string& path);
   // What the system says of a regular file; empty for anything else, and for what is not there.
   static std::string identity_of(const std::string& path);
 

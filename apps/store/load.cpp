@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "../console.hpp"
+#include "counted.hpp"
 #include "error.hpp"
 #include "input.hpp"
 #include "load_mark.hpp"
@@ -70,8 +71,8 @@ private:
     }
     mark_.records = found.records;
     unsure_ = request_.on_duplicate == duplicate_policy::fail ? most_unmarked : 0;
-    console::say("cubby store load: {}: resumes a load that was cut short, behind its first {} records\n", to_.path(),
-                 found.records);
+    console::say("cubby store load: {}: resumes a load that was cut short, behind its first {}\n", to_.path(),
+                 counted(found.records, "record", "records"));
     return found;
   }
 
@@ -172,19 +173,31 @@ private:
     }
   }
 
+  // There is nothing to go on with.
+  void forget() const {
+    try {
+      marks_.remove();
+    } catch (const refused&) { // the failure before it is the one to tell
+    }
+  }
+
   // What was loaded stays, and a later run can go on with the line that was refused.
   [[noreturn]] void stop(const std::exception& why) {
     shown_.finish();
     const bool is_memory = dynamic_cast<const std::bad_alloc*>(&why) != nullptr;
     std::string text = is_memory ? "memory ran out, perhaps for a line that is too long" : why.what();
     if (resuming_) throw refused(text); // the older mark says more
-    if (is_saved()) text += fmt::format("; the {} records before it are in the table", mark_.records);
+    if (mark_.records == 0) forget();
+    else if (is_saved())
+      text += fmt::format("; the {} before it {} in the table", counted(mark_.records, "record", "records"),
+                          mark_.records == 1 ? "is" : "are");
     throw refused(text);
   }
 
   void tell() const {
-    console::say("{}: {} records: {} new, {} {}, in {:.1f} s\n", to_.path(), mark_.records, new_, old_,
-                 request_.on_duplicate == duplicate_policy::replace ? "replaced" : "there before", shown_.seconds());
+    console::say("{}: {}: {} new, {} {}, in {:.1f} s\n", to_.path(), counted(mark_.records, "record", "records"), new_,
+                 old_, request_.on_duplicate == duplicate_policy::replace ? "replaced" : "there before",
+                 shown_.seconds());
   }
 
   const load_request& request_;
@@ -208,8 +221,7 @@ void load(const load_request& request) {
   if (std::count(request.inputs.begin(), request.inputs.end(), "-") > 1)
     throw refused("- is given twice; standard input can be read once");
   for (const std::string& path : request.inputs) // before the first is loaded
-    if (path != "-" && ::access(path.c_str(), R_OK) != 0)
-      throw refused(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+    if (path != "-") input::look_at(path);
   loader(request).run();
 }
 

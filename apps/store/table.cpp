@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "../console.hpp"
+#include "counted.hpp"
 #include "error.hpp"
 
 namespace store {
@@ -20,12 +21,17 @@ namespace {
 
 using map = cubby::durable_map<std::string, std::string>;
 
-// The message, with the command that helps, where there is one.
+// The message, with what helps, where that is known.
 template <class Opened> [[noreturn]] void refuse(const Opened& tried) {
   std::string text = tried.message();
   const cubby::open_error why = tried.error();
   if (why == cubby::open_error::truncated || why == cubby::open_error::damaged) throw broken_file(text);
   if (why == cubby::open_error::not_found) text += ", or make the table with `cubby store create`";
+  throw refused(text);
+}
+template <class Opened> [[noreturn]] void refuse_new(const Opened& tried) {
+  std::string text = tried.message();
+  if (tried.error() == cubby::open_error::not_found) text += ", or make its folder";
   throw refused(text);
 }
 
@@ -65,7 +71,7 @@ table table::create(const std::string& path, const table_shape& shape) {
   if (shape.fixed) options.growth = cubby::growth_policy::fixed;
   options.survives = shape.survives_power_cut ? cubby::survive::power_cut : cubby::survive::process;
   auto tried = map::open(path.c_str(), options);
-  if (!tried) refuse(tried);
+  if (!tried) refuse_new(tried);
   table out(path);
   out.is_->found = tried.recovered();
   out.is_->writer = tried.take();
@@ -77,11 +83,11 @@ table::table(table&&) noexcept = default;
 
 void table::warn_of_losses() const {
   if (is_->found.damaged != 0)
-    console::say("cubby store: warning: {}: {} entries are damaged and left out; restore a copy of the file\n", path_,
-                 is_->found.damaged);
+    console::say("cubby store: warning: {}: {} damaged and left out; restore a copy of the file\n", path_,
+                 counted(is_->found.damaged, "entry is", "entries are"));
   if (is_->found.torn != 0)
-    console::say("cubby store: warning: {}: a power cut took {} entries of the time since the last sync\n", path_,
-                 is_->found.torn);
+    console::say("cubby store: warning: {}: a power cut took {} of the time since the last sync\n", path_,
+                 counted(is_->found.torn, "entry", "entries"));
 }
 
 // Both copies of the superblock have the identity; the higher sequence number is the newer one.
@@ -115,9 +121,9 @@ bool table::get(std::string_view key, const std::function<void(std::string_view)
 
 void table::refuse_entry(bool is_full) const {
   if (is_full)
-    throw refused(fmt::format("{}: full: it was made with --fixed for {} entries; make a larger one and load it from a "
+    throw refused(fmt::format("{}: full: it was made with --fixed for {}; make a larger one and load it from a "
                               "dump of this one",
-                              path_, identity().fixed_capacity));
+                              path_, counted(identity().fixed_capacity, "entry", "entries")));
   throw refused(fmt::format("{}: no space for the entry: the disk is full, the file may not grow, or memory ran out; "
                             "free disk space and try again",
                             path_));

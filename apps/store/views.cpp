@@ -8,6 +8,7 @@
 #include "../console.hpp"
 #include "../kmer/ends.hpp"
 #include "../kmer/output_file.hpp"
+#include "counted.hpp"
 #include "error.hpp"
 #include "table.hpp"
 
@@ -35,12 +36,12 @@ int check(const std::string& path) {
     const check_result found = of.check();
     if (!found.sound()) {
       console::say(
-          "cubby store check: {}: not sound: of {} entries {} are damaged, {} are not found by their keys; restore "
-          "a copy of the file\n",
-          path, found.entries, found.damaged, found.lost);
+          "cubby store check: {}: not sound: of {} {} damaged, {} not found by key; restore a copy of the file\n", path,
+          counted(found.entries, "entry", "entries"), counted(found.damaged, "is", "are"),
+          counted(found.lost, "is", "are"));
       return 1;
     }
-    console::print("{}: sound: {} entries\n", path, found.entries);
+    console::print("{}: sound: {}\n", path, counted(found.entries, "entry", "entries"));
     console::flush();
     return 0;
   } catch (const broken_file& e) {

@@ -61,7 +61,7 @@ class Entries(Folder):
             self.run_well("put", self.table, key, key)
         self.run_well("put", self.table, "a", "again")  # which needs no place
         self.refused("put", self.table, "d", "d", says=(str(self.table), "full", "3 entries"))
-        self.refused("load", self.table, stdin=b"b\tnew\ne\te\n", says=("full", "3 entries", "the 1 records"))
+        self.refused("load", self.table, stdin=b"b\tnew\ne\te\n", says=("full", "3 entries", "the 1 record before"))
         os.unlink(f"{self.table}.load")
         self.holds({b"a": b"again", b"b": b"new", b"c": b"c"})
 
@@ -140,7 +140,7 @@ class Formats(Folder):
                                  ("jsonl", b'{"key":"a","value":"b"} {"key":"a","value":"b"}', "no JSON")):
             with self.subTest(line=line):
                 bad = self.write("bad", good[form] + line + b"\n" + good[form].replace(b"before", b"behind"))
-                self.refused("load", "--format", form, self.table, bad, says=(f"{bad}: line 3: ", says, "the 1 records before it"))
+                self.refused("load", "--format", form, self.table, bad, says=(f"{bad}: line 3: ", says, "the 1 record before it is in the table"))
                 os.unlink(f"{self.table}.load")
                 self.holds({b"before": b"1"})
 

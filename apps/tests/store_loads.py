@@ -220,10 +220,22 @@ class Policies(Folder):
     def test_inputs_are_looked_at_before(self):
         self.make()
         good = self.write("good.tsv", "a\t1\n")
-        self.refused("load", self.table, good, self.folder / "none", says=("none", "No such file"))
-        self.refused("load", self.table, self.folder, says="is a folder")
-        os.unlink(f"{self.table}.load")
+        self.refused("load", self.table, good, self.folder / "none", says=("none", "No such file", "check the path"))
+        self.refused("load", self.table, good, self.folder, says=(str(self.folder), "is a folder"))
         self.holds({})
+
+    def test_nothing_to_go_on_with(self):
+        """A load that has added no record leaves no mark, and so the next one does not resume it."""
+        self.make()
+        bad = self.write("bad.tsv", "no tab\n")
+        for _ in range(2):
+            done = store_support.cubby("load", self.table, bad)
+            self.assertEqual((done.returncode, done.stderr.decode()), (2, f"cubby store load: {bad}: line 1: no tab between key and value\n"))
+            self.holds({})
+        bad.write_text("k\tv\nno tab\n")
+        self.refused("load", self.table, bad, says=(f"{bad}: line 2: no tab", "the 1 record before it is in the table"))
+        done = store_support.cubby("load", self.table, bad)
+        self.assertIn(b"behind its first 1 record\n", done.stderr)
 
     def test_progress(self):
         """On a terminal, and only there."""

@@ -35,7 +35,9 @@ class Files(Folder):
     def test_no_file(self):
         self.refuse_all("No such file", "cubby store create")
         self.refuse_all("No such file", table=self.folder / "none" / "t")
-        self.refused("create", self.folder / "none" / "t", says="No such file")
+        for command in ("create", "bench"):
+            self.refused(command, self.folder / "none" / "t", says=("No such file", "or make its folder"))
+        self.refused("create", "--capacity", "900G", self.folder / "vast", says=("vast", "for its capacity", "ask for less"))
         self.assertEqual(self.left(), [])
 
     def test_foreign_files(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says: this engine has no hidden entries; insert the key when it is ready to be found
+// says alone: this engine has no hidden entries; insert the key when it is ready to be found
 #include <cubby/dramhit_tuples.hpp>
 #include <cubby/set.hpp>
 

@@ -101,6 +101,39 @@ TEST_F(durable_opening, gives_the_file_to_one_writer) {
   EXPECT_EQ(mine->size(), 10U);
 }
 
+/// Each time the line says where to look for the one that has the file.
+TEST_F(durable_opening, says_who_has_the_file) {
+  make();
+  const auto says = [&](const char* what) {
+    EXPECT_EQ(words::open(path_).message(), path_ + ": in use: " + what);
+    EXPECT_EQ(words::open(path_).error(), open_error::in_use);
+  };
+  {
+    const auto mine = must_open<words>(path_);
+    says("this process has it open already; end that table first");
+    EXPECT_EQ(words::open_read_only(path_).message(),
+              path_ + ": in use: this process has it open for writing; end that table first");
+    const int status = status_of_child([&](result_of_child& told) {
+      told.expect(words::open(path_).message() == path_ + ": in use: another process has it open; close that one first",
+                  "the parent is another process");
+      told.expect(words::open_read_only(path_).message() ==
+                      path_ + ": in use: another process has it open for writing; close that one first",
+                  "to read, too");
+    });
+    EXPECT_EQ(status, 0);
+    ASSERT_TRUE(mine->close());
+    says("a table of this process was closed, but still exists; end it first");
+  }
+  expect_entries();
+  {
+    const auto one = words::open_read_only(path_);
+    const auto other = words::open_read_only(path_);
+    ASSERT_TRUE(one && other);
+    says("this process has it open already; end that table first");
+  }
+  expect_entries();
+}
+
 TEST_F(durable_opening, lets_readers_meet) {
   make();
   const bytes before = bytes_in(path_);

@@ -134,6 +134,31 @@ TEST_F(durable_refusals, refuses_extents_that_cannot_be) {
     refuse_forged(second, [=](header& h) { h.argument = block; });
 }
 
+/// They end the file.
+TEST_F(durable_refusals, refuses_extents_of_records_that_are_too_short_or_too_long) {
+  const auto path = path_;
+  {
+    must_open<texts>(path)->insert("key", "value");
+  }
+  const bytes made = bytes_in(path);
+  using header = pool_layout::extent_header;
+  const std::uint64_t second = pool_layout::first_extent + read_at<header>(made, pool_layout::first_extent).bytes;
+  ASSERT_EQ(read_at<header>(made, second).kind, pool_layout::extent_kind::records);
+  for (const std::uint64_t data :
+       {pool_layout::least_record_bytes - pool_layout::page, pool_layout::most_record_bytes + pool_layout::page}) {
+    bytes all = made;
+    auto records = read_at<header>(all, second);
+    records.bytes = pool_layout::page + data;
+    records.checksum = pool_layout::checksum_of(records);
+    write_at(all, second, records);
+    forge_superblock(all, [&](pool_layout::superblock& s) { s.end = second + records.bytes; });
+    write_file(path, all);
+    resize_file(path, second + records.bytes);
+    EXPECT_EQ(texts::open(path).error(), open_error::damaged); // not looked at byte by byte: the long one has 4 GiB
+    EXPECT_EQ(texts::open_read_only(path).error(), open_error::damaged);
+  }
+}
+
 TEST_F(durable_refusals, refuses_a_truncated_file) {
   make(1000);
   const bytes made = bytes_in(path_);

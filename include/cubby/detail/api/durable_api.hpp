@@ -132,13 +132,18 @@ template <class K, class V, class Hash> constexpr auto choose_durable_codec() no
 
 /// The types that a durable table takes, each with a line of its own.
 template <class K, class V, class Hash> struct checked_durable {
-  static_assert(durable_key<K>,
+  using codec = typename decltype(choose_durable_codec<K, V, Hash>())::type;
+  static constexpr bool lacks_equality = plain_key<K> && !durable_text<K> && !bits_are_equality<K>;
+  static_assert(
+      !lacks_equality,
+      "a durable key is compared by its bits, and the class of this one has an operator==: specialize as true "
+      "cubby::bits_are_equality<K> if both mean the same");
+  static_assert(durable_key<K> || lacks_equality,
                 "a durable key is text (std::string), or trivially copyable without padding, and compared by its bits");
   static_assert(durable_value<V>, "a durable value is text (std::string), or trivially copyable: it has no pointers");
-  static_assert(hash_is_stable<Hash> != 0,
+  static_assert(hash_is_stable<Hash> != 0 || !durable_key<K>,
                 "a durable table needs a hash that stays the same for ever: specialize cubby::hash_is_stable<Hash> "
                 "with a number of yours");
-  using codec = typename decltype(choose_durable_codec<K, V, Hash>())::type;
 };
 
 template <template <class, class> class Api, class Derived, class K, class V, class Hash>
@@ -160,6 +165,10 @@ public:
   [[nodiscard]] static opened<Derived> open(const Path& path, const durable_options& wanted = {}) noexcept {
     return open_as<Derived>(path.c_str(), wanted, false);
   }
+  /// Options of tables in memory do not compile, with one line that says so.
+  template <class Path, std::derived_from<options> O> static opened<Derived> open(const Path&, const O&) {
+    return refuse_options<Derived, O>();
+  }
   /// Opens an existing file for lookups, beside other readers. `in_use` while a process has it open for writing. Repairs are made in
   /// memory alone.
   [[nodiscard]] static opened<const Derived> open_read_only(const char* path,
@@ -172,6 +181,11 @@ public:
     return open_as<const Derived>(path.c_str(), wanted, true);
   }
 
+  template <class Path, std::derived_from<options> O>
+  static opened<const Derived> open_read_only(const Path&, const O&) {
+    return refuse_options<const Derived, O>();
+  }
+
   /// `close`, if that was not called; its failure is lost. No other thread may use the table any more.
   ~durable_table() { (void)close(); }
   durable_table(const durable_table&) = delete;
@@ -180,11 +194,13 @@ public:
   /// Makes everything that returned before this call survive a power cut. Blocks while the system writes. False: the system could not write. That is
   /// final, because it may have dropped what it could not write: later calls answer false as well; close the table and look at the disk.
   [[nodiscard]] bool sync() { return engine_.sync(caller_thread_record(engine_)); }
-  /// Syncs, and marks the file as closed, so that it opens without repairs. Only the destructor may be called after that. False as in
-  /// `sync`; the file is then recovered when it is opened. In the child of a fork it does nothing: the file is its parent's.
+  /// Syncs, and marks the file as closed, so that it opens without repairs. Only the destructor may be called after that, and the file is in use
+  /// until that has ended. False as in `sync`; the file is then recovered when it is opened. In the child of a fork it does nothing: the file is its
+  /// parent's.
   bool close() noexcept {
     if (closed_) return true;
     closed_ = true;
+    home_->file.note_closed();
     engine_.stop_worker();
     if (home_->file.is_read_only() || !home_->file.is_owner()) return true;
     thread_record* const mine = engine_.local_thread_record();
@@ -233,6 +249,11 @@ public:
 
 private:
   friend struct detail::engine_access;
+  template <class Table, class O> static opened<Table> refuse_options() {
+    static_assert(!std::derived_from<O, options>,
+                  "these are the options of a table in memory: a table in a file takes cubby::durable_options");
+    return {};
+  }
   static constexpr std::uint64_t fixed_at_0 =
       ~std::uint64_t{0}; // in the file: a bound of 0 entries, where 0 says that there is none
 
@@ -316,18 +337,22 @@ private:
       if (made != nullptr) made->closed_ = true; // nothing says that the file is complete
       made.reset();
       if (home->file.is_new()) home->file.undo_create(path, wanted.how == opening::only_new, 0);
-      if (const int error = home->file.failure(); error != 0)
-        out.error_ =
-            pool_error::of(open_error::io, "%s: cannot sync it: %s; check the disk", path, std::strerror(error));
-      else
-        out.error_ = pool_error::of(open_error::no_memory,
-                                    "%s: no memory or disk space to recover it; free some and open it again", path);
+      out.error_ = why_not_made(*home, path);
       return out;
     }
     out.report_ = report_of(*home, begin);
     made->home_ = std::move(home);
     out.table_ = std::move(made);
     return out;
+  }
+  static pool_error why_not_made(const durable_home& home, const char* path) noexcept {
+    if (const int error = home.file.failure(); error != 0)
+      return pool_error::of(open_error::io, "%s: cannot sync it: %s; check the disk", path, std::strerror(error));
+    return pool_error::of(open_error::no_memory,
+                          home.file.is_new()
+                              ? "%s: no memory or disk space for its capacity; free some, or ask for less"
+                              : "%s: no memory or disk space to recover it; free some and open it again",
+                          path);
   }
   static cubby::recovered report_of(const durable_home& home, std::chrono::steady_clock::time_point begin) noexcept {
     cubby::recovered out;

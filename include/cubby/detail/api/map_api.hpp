@@ -219,14 +219,14 @@ public:
   }
 
   /// Inserts the key hidden (DLHT section 3.2.2): no lookup finds it until `commit`, and no other thread can insert it.
-  template <class... A>
+  template <class... A, class E = Engine>
     requires std::constructible_from<V, A...>
-  [[nodiscard]] reservation<Engine> shadow_insert(const K& k, A&&... args) {
+  [[nodiscard]] reservation_of<E> shadow_insert(const K& k, A&&... args) {
     return this->add_hidden(k, std::forward<A>(args)...);
   }
-  template <lookup_key<codec_type> Q, class... A>
+  template <lookup_key<codec_type> Q, class... A, class E = Engine>
     requires std::constructible_from<V, A...>
-  [[nodiscard]] reservation<Engine> shadow_insert(const Q& k, A&&... args) {
+  [[nodiscard]] reservation_of<E> shadow_insert(const Q& k, A&&... args) {
     return this->add_hidden(k, std::forward<A>(args)...);
   }
 

@@ -89,4 +89,23 @@ private:
   outcome how_ = outcome::exists;
 };
 
+namespace detail {
+
+/// What `shadow_insert` would give where the engine has no hidden entries. That call does not compile, and this keeps its error to one line.
+struct no_reservation {
+  explicit operator bool() const noexcept { return false; }
+  [[nodiscard]] outcome how() const noexcept { return outcome::no_memory; }
+  void commit() noexcept {}
+  void abort() noexcept {}
+};
+template <class Engine> struct reservation_from {
+  using type = no_reservation;
+};
+template <contract::reserving Engine> struct reservation_from<Engine> {
+  using type = reservation<Engine>;
+};
+template <class Engine> using reservation_of = typename reservation_from<Engine>::type;
+
+} // namespace detail
+
 } // namespace cubby::inline v0

@@ -70,8 +70,8 @@ public:
   }
 
   /// Inserts the key hidden (DLHT section 3.2.2): no lookup finds it until `commit`, and no other thread can insert it.
-  template <class E = Engine> [[nodiscard]] reservation<E> shadow_insert(const K& k) { return this->add_hidden(k); }
-  template <lookup_key<codec_type> Q> [[nodiscard]] reservation<Engine> shadow_insert(const Q& k) {
+  template <class E = Engine> [[nodiscard]] reservation_of<E> shadow_insert(const K& k) { return this->add_hidden(k); }
+  template <lookup_key<codec_type> Q, class E = Engine> [[nodiscard]] reservation_of<E> shadow_insert(const Q& k) {
     return this->add_hidden(k);
   }
 

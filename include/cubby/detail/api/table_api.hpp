@@ -272,13 +272,17 @@ protected:
       return detail::insert_entry(s, p, k, std::forward<A>(args)...);
     });
   }
-  template <class Q, class... A> reservation<Engine> add_hidden(const Q& k, A&&... args) {
+  template <class Q, class... A> reservation_of<Engine> add_hidden(const Q& k, A&&... args) {
     static_assert(contract::reserving<Engine>,
                   "this engine has no hidden entries; insert the key when it is ready to be found");
-    return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
-      return reservation<Engine>(s, static_cast<const Derived&>(*this).own_thread_record(), p, k,
-                                 std::forward<A>(args)...);
-    });
+    if constexpr (contract::reserving<Engine>) {
+      return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
+        return reservation<Engine>(s, static_cast<const Derived&>(*this).own_thread_record(), p, k,
+                                   std::forward<A>(args)...);
+      });
+    } else {
+      return {};
+    }
   }
 
 private:

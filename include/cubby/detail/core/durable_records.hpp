@@ -154,13 +154,15 @@ public:
     const char* const record = home_->file.template at<char>(word);
     prefetch_line(record);
     prefetch_line(record + cpu::cache_line);
+    home_->heap.prefetch_mark(word);
   }
   /// Recovery: whether a slot leads to a record of its key.
   [[nodiscard]] bool is_whole(std::uint64_t key_word, std::uint64_t word) const noexcept {
-    if (!home_->heap.has_block(word, sizeof(header))) return false;
+    const std::uint64_t block = home_->heap.block_at(word);
+    if (block < sizeof(header)) return false;
     const header& r = at(word);
     if (has_values && !durable_text<V> && value_bytes(r) != sizeof(V)) return false;
-    return home_->heap.has_block(word, bytes_of_record(r)) && is_sound(r) && probe_hash(r) == key_word;
+    return bytes_of_record(r) <= block && is_sound(r) && probe_hash(r) == key_word;
   }
   /// Its block is in use. False: another slot leads to it. A mark may have reached the disk without the change of the slot that it belongs to:
   /// it goes, so that the record can be the older one of its key again.

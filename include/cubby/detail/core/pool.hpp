@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <cubby/detail/core/lock.hpp>
+#include <cubby/detail/core/opened_file.hpp>
 #include <cubby/detail/core/pool_error.hpp>
 #include <cubby/detail/core/pool_layout.hpp>
 #include <cubby/detail/core/stable_list.hpp>
@@ -86,6 +87,8 @@ public:
   [[nodiscard]] bool was_clean() const noexcept { return was_clean_; }
   /// The machine has stopped since a writer had the file open: sectors may be older than others.
   [[nodiscard]] bool was_power_cut() const noexcept { return power_cut_; }
+  /// The table was closed. The file has its lock until the end of this object.
+  void note_closed() noexcept { opened_.note_closed(); }
   [[nodiscard]] bool is_read_only() const noexcept { return read_only_; }
   [[nodiscard]] const stable_list<extent>& extents() const noexcept { return extents_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return now_.end; }
@@ -274,6 +277,7 @@ private:
   static constexpr std::uint64_t most_fronts = std::uint64_t{1} << 46;
 
   file::descriptor file_;
+  opened_file opened_;
   persist::medium medium_;
   std::byte* base_ = nullptr;
   std::uint64_t reserved_ = 0;

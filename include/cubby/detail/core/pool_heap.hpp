@@ -10,6 +10,7 @@
 
 #include <cubby/detail/core/block_size.hpp>
 #include <cubby/detail/core/pool.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -18,6 +19,7 @@ public:
   explicit pool_heap(pool& home) noexcept : home_(home) {}
   ~pool_heap() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) delete[] chunks_[i].used;
+    delete[] adopted_;
   }
   pool_heap(const pool_heap&) = delete;
   pool_heap& operator=(const pool_heap&) = delete;
@@ -41,7 +43,7 @@ public:
   void give(std::uint64_t offset) noexcept {
     chunk& to = *chunk_of(offset);
     size_class& c = classes_[block_size::number_for(to.block)];
-    const std::uint64_t block = (offset - to.at) / to.block;
+    const std::uint64_t block = number_of(to, offset);
     const lock_scope alone(c.lock);
     flip(to, block); // of a block in use
     if (to.free++ == 0) {
@@ -85,13 +87,14 @@ public:
       if (one.kind != pool_layout::extent_kind::records) continue;
       if (make_chunk(one) == nullptr) return false;
     }
-    return true;
+    return note_adopted();
   }
   /// Marks a block as in use. False: there is no such block, it is too short, or it is in use. Any thread.
   bool mark(std::uint64_t offset, std::uint64_t bytes) noexcept {
     chunk* const in = chunk_of(offset);
-    if (in == nullptr || (offset - in->at) % in->block != 0 || bytes > in->block) return false;
-    const std::uint64_t block = (offset - in->at) / in->block;
+    if (in == nullptr || bytes > in->block) return false;
+    const std::uint64_t block = number_of(*in, offset);
+    if (block * in->block != offset - in->at) return false;
     const std::uint64_t bit = std::uint64_t{1} << block % 64;
     sync::word<std::uint64_t>& word = in->used[block / 64];
     std::uint64_t seen = word.load(sync::relaxed); // relaxed, all: the threads that recover end before the heap is used
@@ -100,10 +103,16 @@ public:
     }
     return false;
   }
-  /// Whether so many bytes at this offset lie in a block.
-  [[nodiscard]] bool has_block(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  /// Before `mark`: fetches what it changes.
+  void prefetch_mark(std::uint64_t offset) const noexcept {
     const chunk* const in = chunk_of(offset);
-    return in != nullptr && (offset - in->at) % in->block == 0 && bytes <= in->block;
+    if (in != nullptr) prefetch_line_to_write(&in->used[number_of(*in, offset) / 64]);
+  }
+  /// The bytes of the block that begins at this offset; 0: none does.
+  [[nodiscard]] std::uint64_t block_at(std::uint64_t offset) const noexcept {
+    const chunk* const in = chunk_of(offset);
+    if (in == nullptr || number_of(*in, offset) * in->block != offset - in->at) return 0;
+    return in->block;
   }
   /// Calls `f(offset, block bytes)` for each block that is not marked.
   template <class F> void for_each_free(F f) const {
@@ -137,7 +146,8 @@ public:
 private:
   struct chunk {
     std::uint64_t at = 0;
-    std::uint64_t block = 0; // bytes of a block
+    std::uint64_t block = 0;   // bytes of a block
+    std::uint64_t inverse = 0; // 2^64 by that, rounded up
     std::uint64_t blocks = 0;
     std::uint64_t free = 0;
     std::uint64_t hint = 0;                    // the word of the bitmap where the next search begins
@@ -188,6 +198,7 @@ private:
     if (made == nullptr) return nullptr;
     made->at = from.at;
     made->block = from.argument;
+    made->inverse = ~std::uint64_t{0} / made->block + 1;
     made->blocks = from.bytes / from.argument;
     made->used = new (std::nothrow) sync::word<std::uint64_t>[(made->blocks + 63) / 64];
     if (made->used == nullptr) return nullptr;
@@ -197,8 +208,35 @@ private:
     chunks_.publish();
     return made;
   }
+  /// The number of the block that an offset of the chunk lies in. It is exact: a block and a chunk have at most 2^32 bytes (`is_valid`).
+  static std::uint64_t number_of(const chunk& c, std::uint64_t offset) noexcept {
+    return cpu::multiply(offset - c.at, c.inverse).high;
+  }
+  /// For `chunk_of`: of each window of the file the last chunk that begins in it or before it. False: no memory.
+  bool note_adopted() noexcept {
+    if (chunks_.size() == 0) return true;
+    const std::uint64_t count = chunks_[chunks_.size() - 1].at / least_chunk + 1;
+    adopted_ = new (std::nothrow) chunk*[count];
+    if (adopted_ == nullptr) return false;
+    std::size_t begun = 0;
+    for (std::uint64_t window = 0; window < count; ++window) {
+      while (begun < chunks_.size() && chunks_[begun].at / least_chunk <= window) ++begun;
+      adopted_[window] = begun == 0 ? nullptr : &chunks_[begun - 1];
+    }
+    adopted_windows_ = count;
+    return true;
+  }
   /// Null: the offset is in no chunk.
   [[nodiscard]] chunk* chunk_of(std::uint64_t offset) const noexcept {
+    const std::uint64_t window = offset / least_chunk;
+    if (window >= adopted_windows_) return later_chunk_of(offset);
+    chunk* in = adopted_[window];
+    // No two chunks begin in one window, because each has its size at least (`is_valid`).
+    if (in != nullptr && in->at > offset) in = window == 0 ? nullptr : adopted_[window - 1];
+    return in == nullptr || offset >= in->at + in->blocks * in->block ? nullptr : in;
+  }
+  /// Of chunks that were added since the file was opened, and of the last one of before.
+  [[nodiscard]] chunk* later_chunk_of(std::uint64_t offset) const noexcept {
     std::size_t low = 0;
     std::size_t high = chunks_.size();
     while (high - low > 1) {
@@ -211,11 +249,13 @@ private:
     return offset >= c.at && offset < c.at + c.blocks * c.block ? &c : nullptr;
   }
 
-  static constexpr std::uint64_t least_chunk = std::uint64_t{64} << 10;
+  static constexpr std::uint64_t least_chunk = pool_layout::least_record_bytes;
   static constexpr std::uint64_t most_chunk = std::uint64_t{16} << 20;
   pool& home_;
   size_class classes_[block_size::count];
   stable_list<chunk> chunks_;
+  chunk** adopted_ = nullptr; // of the chunks that were there when the file was opened
+  std::uint64_t adopted_windows_ = 0;
   small_lock<> list_lock_;
   small_lock<> given_lock_;
   std::uint64_t given_ = 0;                            // the first block that waits for a sync

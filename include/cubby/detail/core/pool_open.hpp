@@ -18,7 +18,8 @@ inline pool_error system(const char* path, const char* doing, int error) noexcep
     advice = "check the path";
   } else if (error == EACCES || error == EPERM || error == EROFS) {
     code = open_error::no_permission;
-    advice = "ask for permission to the file and its folder";
+    advice = error == EROFS ? "open it for lookups, or copy it to a file system that can be written"
+                            : "ask for permission to the file and its folder";
   } else if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     code = open_error::no_space;
     advice = "free disk space";
@@ -31,6 +32,16 @@ inline pool_error system(const char* path, const char* doing, int error) noexcep
   }
   return pool_error::of(code, "%s: cannot %s: %s; %s", path, doing, std::strerror(error), advice);
 }
+inline pool_error in_use(const char* path, file_holder who, bool read_only) noexcept {
+  const char* form = read_only ? "%s: in use: another process has it open for writing; close that one first"
+                               : "%s: in use: another process has it open; close that one first";
+  if (who == file_holder::this_process)
+    form = read_only ? "%s: in use: this process has it open for writing; end that table first"
+                     : "%s: in use: this process has it open already; end that table first";
+  if (who == file_holder::closed_here)
+    form = "%s: in use: a table of this process was closed, but still exists; end it first";
+  return pool_error::of(open_error::in_use, form, path);
+}
 } // namespace pool_texts
 
 inline pool_error pool::begin(const pool_request& asked) noexcept {
@@ -42,11 +53,9 @@ inline pool_error pool::begin(const pool_request& asked) noexcept {
     return pool_texts::system(asked.path, "open it", error);
   if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
     if (error != EWOULDBLOCK) return pool_texts::system(asked.path, "lock it", error);
-    return pool_error::of(open_error::in_use,
-                          asked.read_only ? "%s: in use: a process has it open for writing; close that one first"
-                                          : "%s: in use: another process has it open; close that one first",
-                          asked.path);
+    return pool_texts::in_use(asked.path, opened_file::holder_of(file_.number()), asked.read_only);
   }
+  opened_.begin(file_.number());
   return {};
 }
 
@@ -201,7 +210,9 @@ inline bool pool::is_valid(const pool_layout::extent_header& h, std::uint64_t le
   if (h.magic != pool_layout::extent_magic || h.checksum != pool_layout::checksum_of(h)) return false;
   if (h.bytes < pool_layout::page || h.bytes % pool_layout::page != 0 || h.bytes > left) return false;
   const std::uint64_t data = h.bytes - pool_layout::page;
-  return h.kind != pool_layout::extent_kind::records || (block_size::is_one(h.argument) && h.argument <= data);
+  if (h.kind != pool_layout::extent_kind::records) return true;
+  return block_size::is_one(h.argument) && h.argument <= data && data >= pool_layout::least_record_bytes &&
+         data <= pool_layout::most_record_bytes;
 }
 /// After a power cut in a growth the extent of its segment may be missing. An earlier one of the same number, which a shrink has left, is not
 /// that segment: it may have entries that were erased since.

@@ -61,6 +61,17 @@ inline int size_of(int file, std::uint64_t& bytes, bool& regular) noexcept {
   regular = S_ISREG(about.st_mode);
   return 0;
 }
+/// What is the same for all descriptors of a file, and for no other file that exists.
+struct identity {
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  bool operator==(const identity&) const = default;
+};
+inline identity identity_of(int file) noexcept {
+  struct stat about = {};
+  if (fstat(file, &about) != 0) return {};
+  return {static_cast<std::uint64_t>(about.st_dev), static_cast<std::uint64_t>(about.st_ino)};
+}
 /// Reads exactly so many bytes; EIO if the file is shorter.
 inline int read_at(int file, std::uint64_t from, void* to, std::size_t bytes) noexcept {
   auto* at = static_cast<char*>(to);

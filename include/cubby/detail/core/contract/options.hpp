@@ -36,15 +36,17 @@ struct options {
   std::uint64_t seed = 0; ///< of the hash mixer; `random_seed()` makes one that an attacker cannot guess
 };
 
+struct durable_options;
+
 namespace detail {
 
 namespace contract {
 
 /// The types from which a table can be made beside `options`: the options of its engine, and types that convert to them. The options
-/// of other engines match, too, so that `options_for` can give a readable error.
+/// of other engines and of durable tables match, too, so that `options_for` can give a readable error.
 template <class O, class E>
-concept options_of = !std::same_as<O, options> &&
-                     (std::derived_from<O, options> || std::convertible_to<const O&, typename E::options_type>);
+concept options_of = !std::same_as<O, options> && (std::same_as<O, durable_options> || std::derived_from<O, options> ||
+                                                   std::convertible_to<const O&, typename E::options_type>);
 
 /// The options of engine `E`: `wanted`, with the engine's defaults added if `wanted` has only the common options.
 template <class E, class O> [[nodiscard]] constexpr typename E::options_type options_for(const O& wanted) {
@@ -53,6 +55,11 @@ template <class E, class O> [[nodiscard]] constexpr typename E::options_type opt
     own all{};
     static_cast<options&>(all) = wanted;
     return all;
+  } else if constexpr (std::same_as<O, durable_options>) {
+    static_assert(!std::same_as<O, durable_options>,
+                  "these are the options of a table in a file, which cubby::durable_map::open makes: give "
+                  "cubby::options, or the options_type of this table");
+    return own{};
   } else {
     constexpr bool of_this_engine =
         std::same_as<O, own> || (!std::derived_from<O, options> && std::convertible_to<const O&, own>);

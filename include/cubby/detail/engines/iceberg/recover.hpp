@@ -84,6 +84,7 @@ void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint6
   prefetch_records(t, at.slots, front_slots);
   if (copy != 0)
     at.line->state.store(state::ready, sync::relaxed); // relaxed: the threads that recover end before the table is used
+  std::uint64_t met[4] = {};                           // a bit for each tag
   for (unsigned slot = 0; slot < front_slots; ++slot) {
     slot_of<Policy>& s = at.slots[slot];
     if (is_empty<Policy>(s)) continue;
@@ -93,7 +94,9 @@ void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint6
       continue;
     }
     if (!is_entry(r, mine, s)) continue;
-    if (!r.clean && is_in_front(t, at, h, s)) drop_copy(r, mine, s);
+    const std::uint64_t bit = std::uint64_t{1} << h.tag % 64;
+    const bool may_be_copy = !r.clean && (std::exchange(met[h.tag / 64], met[h.tag / 64] | bit) & bit) != 0;
+    if (may_be_copy && is_in_front(t, at, h, s)) drop_copy(r, mine, s);
     else if (stays(r, mine, s)) show_tag(*at.line, slot, h.tag);
   }
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an open makes of the slots of a file that was not closed. It finds the block of each record, whatever the sizes of blocks and extents
+// are. And it drops a second copy of an entry in the same bucket.
+#include <cstring>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "durable/files.hpp"
+#include "durable/kinds.hpp"
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+/// Values of up to 300 KB: extents of one block and of many, some of which are longer than a window of 64 KiB, and some that are not.
+std::string value_of_any_size(std::uint64_t number) {
+  const std::uint64_t dice = splitmix(number);
+  const std::uint64_t most = dice % 16 == 0 ? 300'000 : dice % 4 == 0 ? 9000 : 400;
+  return std::string(splitmix(dice) % most, static_cast<char>('a' + number % 26));
+}
+
+TEST(durable_reopened, has_each_record_in_its_block) {
+  using table = kind_of_texts::table;
+  constexpr std::uint64_t keys = 1500;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  cubby::durable_options wanted;
+  wanted.survives = cubby::survive::process; // blocks are given back without a sync
+  std::size_t in_use = 0;
+  {
+    const auto t = must_open<table>(path, wanted);
+    for (std::uint64_t n = 0; n < keys; ++n) ASSERT_TRUE(t->insert(std::to_string(n), value_of_any_size(n)));
+    in_use = t->stats().block_bytes;
+  }
+  bytes all = bytes_in(path);
+  forge_not_closed(all);
+  write_file(path, all);
+  auto got = table::open(path.c_str());
+  ASSERT_TRUE(got) << got.message();
+  EXPECT_EQ(got.recovered().entries, keys);
+  EXPECT_EQ(got.recovered().damaged + got.recovered().torn, 0U);
+  EXPECT_EQ(got->stats().block_bytes, in_use);
+  for (int round = 0; round < 3; ++round) { // blocks that were found are given back, and taken again
+    for (std::uint64_t n = 0; n < keys; ++n) ASSERT_EQ(got->find(std::to_string(n)), value_of_any_size(n)) << n;
+    for (std::uint64_t n = 0; n < keys; n += 2) ASSERT_TRUE(got->erase(std::to_string(n)));
+    for (std::uint64_t n = 0; n < keys; n += 2) ASSERT_TRUE(got->insert(std::to_string(n), value_of_any_size(n)));
+  }
+  for (std::uint64_t n = 0; n < keys; ++n) ASSERT_EQ(got->find(std::to_string(n)), value_of_any_size(n)) << n;
+  ASSERT_TRUE(got.take()->close()); // and it ends
+  EXPECT_EQ(must_open<table>(path)->stats().block_bytes, in_use);
+}
+
+/// Copies the first of these slots in each bucket that has one into a free slot of the bucket. Their number.
+std::uint64_t copy_one_in_each_bucket(bytes& all) {
+  const std::uint64_t slots = pool_layout::first_extent + pool_layout::page;
+  const std::uint64_t count = 56 * read_at<pool_layout::superblock>(all, place_of_superblock(all)).what.fronts;
+  const auto key_at = [&](std::uint64_t slot) { return read_at<std::uint64_t>(all, slots + 16 * slot); };
+  std::uint64_t copied = 0;
+  for (std::uint64_t bucket = 0; bucket < count; bucket += 56) {
+    std::uint64_t from = bucket;
+    while (from < bucket + 56 && key_at(from) == 0) ++from;
+    std::uint64_t to = bucket + 55;
+    while (to > from && key_at(to) != 0) --to;
+    if (to <= from) continue;
+    std::memcpy(&all[slots + 16 * to], &all[slots + 16 * from], 16);
+    ++copied;
+  }
+  return copied;
+}
+
+/// A slot that stands twice in a bucket, as a power cut can leave it.
+TEST(durable_reopened, has_an_entry_once_that_stands_twice_in_a_bucket) {
+  using table = kind_of_words::table;
+  constexpr std::uint64_t keys = 30;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  {
+    cubby::durable_options wanted;
+    wanted.capacity = 4000;
+    const auto t = must_open<table>(path, wanted);
+    for (std::uint64_t n = 1; n <= keys; ++n) ASSERT_TRUE(t->insert(n * 1000, n));
+  }
+  bytes all = bytes_in(path);
+  const std::uint64_t copied = copy_one_in_each_bucket(all);
+  ASSERT_GT(copied, 5U);
+  forge_not_closed(all);
+  write_file(path, all);
+  const auto got = table::open(path.c_str());
+  ASSERT_TRUE(got) << got.message();
+  EXPECT_EQ(got.recovered().duplicates, copied);
+  EXPECT_EQ(got->size(), keys);
+  for (std::uint64_t n = 1; n <= keys; ++n) {
+    EXPECT_EQ(got->find(n * 1000), n);
+    EXPECT_TRUE(got->erase(n * 1000));
+    EXPECT_FALSE(got->contains(n * 1000)) << "its copy is there";
+  }
+  EXPECT_EQ(got->size(), 0U);
+}
+
+} // namespace
+} // namespace cubby_test
