@@ -14,22 +14,19 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/api/get_or_create.hpp>
 #include <cubby/detail/api/insertion.hpp>
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
-
-/// What a value is made of or assigned from, as in std::map: text in a std::string_view for a std::string.
-template <class U, class V>
-concept value_source = std::convertible_to<U, V> || (std::constructible_from<V, U> && std::is_assignable_v<V&, U>);
 
 /// A range of pairs, of what becomes a key or what a lookup takes, and of what becomes a value.
 template <class R, class K, class V, class Codec>
 concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_of<R>>().first)), K, Codec> &&
                     value_source<decltype((std::declval<read_element_of<R>>().second)), V>;
 
-template <class Derived, class Engine> class map_api : public table_api<Derived, Engine> {
-  using base = table_api<Derived, Engine>;
+template <class Derived, class Engine> class map_api : public get_or_create_api<Derived, Engine> {
+  using base = get_or_create_api<Derived, Engine>;
   using K = typename base::key_type;
   using V = typename Engine::policy::mapped_type;
   using codec_type = typename base::codec_type;
