@@ -18,18 +18,22 @@ namespace cubby::inline v0 {
 /// K: any type with a hash and operator==. The map owns its keys. It compares them by their bits or bytes if their type says so,
 /// else by their operator== (docs/guarantees/keys.md; `bits_are_equality`, `stored_as_bytes`, `always_in_record`).
 /// V: any type whose destructor does not throw.
-/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it.
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it. KeyEqual: see
+/// `cubby::equal`; with one of yours each entry is in a record.
 /// A map cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
-template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class map : public detail::map_api<map<K, V, Engine, Hash, Allocator>,
-                                   typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>> {
+template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
+          class KeyEqual = equal<K>>
+class map : public detail::map_api<
+                map<K, V, Engine, Hash, Allocator, KeyEqual>,
+                typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator, KeyEqual>>> {
 public:
-  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>;
+  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator, KeyEqual>>;
+  using key_equal = KeyEqual;
   using handle_type = cubby::handle<detail::map_api, engine_type>;
   /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
   /// How entries are stored. It follows from the types.
-  static constexpr storage_mode mode = detail::mode_in<Engine, K, V, Hash>;
+  static constexpr storage_mode mode = detail::mode_in<Engine, K, V, Hash, KeyEqual>;
 
   /// An empty map. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())

@@ -14,19 +14,24 @@
 namespace cubby::inline v0 {
 
 /// K: any type with a hash and operator==. The set owns its keys (docs/guarantees/keys.md says which keys are equal).
-/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it.
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it. KeyEqual: see
+/// `cubby::equal`; with one of yours each entry is in a record.
 /// A set cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
-template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class set : public detail::set_api<
-                set<K, Engine, Hash, Allocator>,
-                typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator>>> {
+template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
+          class KeyEqual = equal<K>>
+class set
+    : public detail::set_api<
+          set<K, Engine, Hash, Allocator, KeyEqual>,
+          typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator, KeyEqual>>> {
 public:
-  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator>>;
+  using engine_type =
+      typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator, KeyEqual>>;
+  using key_equal = KeyEqual;
   using handle_type = cubby::handle<detail::set_api, engine_type>;
   /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
   /// How entries are stored. It follows from the type.
-  static constexpr storage_mode mode = detail::mode_in<Engine, K, detail::no_value, Hash>;
+  static constexpr storage_mode mode = detail::mode_in<Engine, K, detail::no_value, Hash, KeyEqual>;
 
   /// An empty set. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
   explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())

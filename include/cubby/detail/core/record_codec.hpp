@@ -39,13 +39,16 @@ template <class K, key_kind Kind>
 using record_probe = std::conditional_t<Kind == key_kind::word, word_key_probe,
                                         std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
 
-/// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`).
-template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0>
+/// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`). With an equality that is
+/// not the type's own, each key is an object.
+template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0,
+          class Equal = equal<K>>
 class record_codec {
   using split = name_split<K>;
   using inner = inner_key<K>;
   static constexpr bool spaced = is_spaced<K>;
-  static constexpr key_kind kind = kind_of_key<inner, Hash>();
+  static constexpr bool own_equality = has_own_equality<K, Equal>;
+  static constexpr key_kind kind = own_equality ? kind_of_key<inner, Hash>() : key_kind::object;
   using record_type = record<inner, V, kind, spaced>;
   using packed = record_word<AddressBits>;
   static constexpr std::size_t unit_size = alignof(record_type) > 8 ? alignof(record_type) : 8;
@@ -63,12 +66,17 @@ class record_codec {
   }
   template <class Q> static constexpr bool asks_for_object() {
     if constexpr (kind == key_kind::object && transparent_hash<Hash>) {
-      return requires(const inner& k, const inner_key<Q>& q, const Hash& h) {
+      return requires(const inner_key<Q>& q, const Hash& h) {
         { h(q) } -> std::convertible_to<std::uint64_t>;
-        { k == q } -> std::convertible_to<bool>;
+        requires compares_with<inner_key<Q>>();
       };
     }
     return false;
+  }
+  template <class Q> static constexpr bool compares_with() {
+    if constexpr (!own_equality)
+      return transparent_hash<Equal> && std::is_invocable_r_v<bool, Equal, const inner&, const Q&>;
+    else return comparable<const inner, const Q>;
   }
 
 public:
@@ -90,7 +98,7 @@ public:
       !std::is_same_v<Q, K> && is_spaced<Q> == spaced && (asks_for_bytes<Q>() || asks_for_object<Q>());
 
   /// The same codec with space in front of its records.
-  template <std::size_t Bytes> using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes>;
+  template <std::size_t Bytes> using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes, Equal>;
 
   record_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
 
@@ -334,7 +342,9 @@ private:
     } else {
       const std::uint64_t hashed = hash_(asked) ^ salt;
       const auto equal = [](const void* key, const inner& stored) noexcept -> bool {
-        return stored == *static_cast<const Q*>(key);
+        const Q& other = *static_cast<const Q*>(key);
+        if constexpr (own_equality) return stored == other;
+        else return Equal{}(stored, other);
       };
       return {{hashed, hashed}, known ? tag_of(space, key_elsewhere) : impossible_tag, std::addressof(asked), equal};
     }
