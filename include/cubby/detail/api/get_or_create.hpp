@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs of maps that insert a value or look at the one that is there, in one step: `insert_or_visit`, `try_emplace_or_visit`,
 // `find_or_emplace`, and `add_and_fetch`, which also answers with the value. No lock is held while the user's code runs.
-// Each takes effect at one moment: when it inserts, or when it reads the value that it shows.
+// Each takes effect at one moment: when it inserts, or when it reads the value that it shows. A key that is handed over (`K&&`) is
+// moved from only if the call builds a value.
 #pragma once
 
 #include <concepts>
@@ -11,13 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <cubby/detail/api/table_api.hpp>
+#include <cubby/detail/api/moved_keys.hpp>
 
 namespace cubby::inline v0::detail {
-
-/// What a value is made of or assigned from, as in std::map: text in a std::string_view for a std::string.
-template <class U, class V>
-concept value_source = std::convertible_to<U, V> || (std::constructible_from<V, U> && std::is_assignable_v<V&, U>);
 
 /// What makes a value: `factory() -> V`, or something that a V is constructed from.
 template <class F, class V>
@@ -26,7 +23,7 @@ concept factory_of = std::invocable<F&> && std::constructible_from<V, std::invok
 /// `f(const V&)` of the value that is there, else inserts one constructed from `args`. That value is built once, because its
 /// constructor may move from `args`, and another round is necessary if an entry appears and disappears meanwhile.
 template <class Engine, class Q, class F, class... A>
-upserted visit_or_insert(context<Engine> s, const typename Engine::probe& p, const Q& key, F& f, A&&... args) {
+upserted visit_or_insert(context<Engine> s, typename Engine::probe p, Q&& key, F& f, A&&... args) {
   std::optional<fresh_word<Engine>> built;
   const auto look = [&] {
     const auto seen = s.engine.find(s.at, p);
@@ -36,7 +33,10 @@ upserted visit_or_insert(context<Engine> s, const typename Engine::probe& p, con
     return changed::done;
   };
   return change_or_insert(s, p, look, [&] {
-    if (!built) built.emplace(s, p, key, std::forward<A>(args)...);
+    if (!built) {
+      built.emplace(s, p, std::forward<Q>(key), std::forward<A>(args)...);
+      p = probe_behind<Q>(s, p, *built);
+    }
     return built->ok() ? built->insert(p) : insert_outcome::no_memory;
   });
 }
@@ -44,7 +44,7 @@ upserted visit_or_insert(context<Engine> s, const typename Engine::probe& p, con
 /// Puts a copy of the value that is there into `out`; else inserts `factory()`, whose copy is in `out` before the entry can be seen. So
 /// a copy that throws leaves the table as it was.
 template <class Engine, class Q, class F>
-upserted find_or_build(context<Engine> s, const typename Engine::probe& p, const Q& key, F& factory,
+upserted find_or_build(context<Engine> s, typename Engine::probe p, Q&& key, F& factory,
                        std::optional<value_of<Engine>>& out) {
   std::optional<fresh_word<Engine>> built;
   const auto look = [&] {
@@ -56,16 +56,18 @@ upserted find_or_build(context<Engine> s, const typename Engine::probe& p, const
   return change_or_insert(s, p, look, [&] {
     if (!built) {
       out.emplace(factory());
-      built.emplace(s, p, key, std::as_const(*out));
+      built.emplace(s, p, std::forward<Q>(key), std::as_const(*out));
+      p = probe_behind<Q>(s, p, *built);
     }
     return built->ok() ? built->insert(p) : insert_outcome::no_memory;
   });
 }
 
-template <class Derived, class Engine> class get_or_create_api : public table_api<Derived, Engine> {
-  using base = table_api<Derived, Engine>;
+template <class Derived, class Engine> class get_or_create_api : public moved_key_api<Derived, Engine> {
+  using base = moved_key_api<Derived, Engine>;
   using K = typename base::key_type;
   using V = typename Engine::policy::mapped_type;
+  static constexpr bool moves = has_object_keys<typename Engine::policy>;
 
 public:
   using typename base::codec_type;
@@ -78,6 +80,11 @@ public:
   }
   template <lookup_key<codec_type> Q, class U = V, class F> bool insert_or_visit(const Q& k, U&& v, F&& f) {
     return add_or_look<value_source<U, V>>(k, f, std::forward<U>(v));
+  }
+  template <class U = V, class F>
+    requires moves
+  bool insert_or_visit(K&& k, U&& v, F&& f) {
+    return add_or_look<value_source<U, V>>(std::move(k), f, std::forward<U>(v));
   }
   /// The same, with a value constructed from the arguments between the key and `f`, as in Boost: `try_emplace_or_visit(k, args..., f)`.
   template <class... A>
@@ -93,6 +100,13 @@ public:
                         std::make_index_sequence<sizeof...(A) - 1>{});
   }
 
+  template <class... A>
+    requires(moves && sizeof...(A) != 0)
+  bool try_emplace_or_visit(K&& k, A&&... args_and_f) {
+    return visitor_last(std::move(k), std::forward_as_tuple(std::forward<A>(args_and_f)...),
+                        std::make_index_sequence<sizeof...(A) - 1>{});
+  }
+
   /// Get or create: a copy of the value that is there, or of `factory()`, which it inserts if the key is absent. `factory` runs at most
   /// once in a call, and only for an absent key. It runs without a lock. So two threads that ask for an absent key may both run theirs.
   /// One value then enters the table, and both calls answer with it; the other is destroyed. `factory` may call the table. An
@@ -104,6 +118,12 @@ public:
   template <lookup_key<codec_type> Q, factory_of<V> F>
   [[nodiscard]] std::optional<V> find_or_emplace(const Q& k, F&& factory) {
     return find_or_make(k, factory);
+  }
+
+  template <factory_of<V> F>
+    requires moves
+  [[nodiscard]] std::optional<V> find_or_emplace(K&& k, F&& factory) {
+    return find_or_make(std::move(k), factory);
   }
 
   /// `insert_or_add`, which also answers with the value that it leaves in the table: the sum, or `n` if the key was absent. No two
@@ -122,30 +142,32 @@ public:
 
 private:
   // An assertion, because the error of a constraint would list all overloads.
-  template <bool Builds, class Q, class F, class... A> bool add_or_look(const Q& k, F& f, A&&... args) {
+  template <bool Builds, class Q, class F, class... A> bool add_or_look(Q&& k, F& f, A&&... args) {
     constexpr bool fits = Builds && std::invocable<F&, const V&>;
     static_assert(fits, "this call takes a key, then what the value is made of, and last a function of a const V&");
     if constexpr (fits) {
       return this->about_new(k, false, [&](const auto& s, const auto& p) {
-        return detail::report_failure(detail::visit_or_insert(s, p, k, f, std::forward<A>(args)...).how);
+        return detail::report_failure(
+            detail::visit_or_insert(s, p, std::forward<Q>(k), f, std::forward<A>(args)...).how);
       });
     } else {
       return false;
     }
   }
   template <class Q, class Arguments, std::size_t... I>
-  bool visitor_last(const Q& k, Arguments all, std::index_sequence<I...>) {
+  bool visitor_last(Q&& k, Arguments all, std::index_sequence<I...>) {
     auto& f = std::get<sizeof...(I)>(all);
     constexpr bool builds = std::constructible_from<V, std::tuple_element_t<I, Arguments>...>;
-    return add_or_look<builds>(k, f, std::forward<std::tuple_element_t<I, Arguments>>(std::get<I>(all))...);
+    return add_or_look<builds>(std::forward<Q>(k), f,
+                               std::forward<std::tuple_element_t<I, Arguments>>(std::get<I>(all))...);
   }
-  template <class Q, class F> std::optional<V> find_or_make(const Q& k, F& factory) {
+  template <class Q, class F> std::optional<V> find_or_make(Q&& k, F& factory) {
     constexpr bool copied = std::copy_constructible<V>;
     static_assert(copied, "find_or_emplace copies the value, and this type cannot be copied: use try_emplace_or_visit");
     std::optional<V> out;
     if constexpr (copied) {
       const bool is_there = this->about_new(k, false, [&](const auto& s, const auto& p) {
-        const upserted how = detail::find_or_build(s, p, k, factory, out);
+        const upserted how = detail::find_or_build(s, p, std::forward<Q>(k), factory, out);
         return detail::report_failure(how.how) || how.how == outcome::exists;
       });
       if (!is_there) out.reset();

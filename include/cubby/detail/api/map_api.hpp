@@ -33,6 +33,11 @@ template <class Derived, class Engine> class map_api : public get_or_create_api<
 
 public:
   using mapped_type = V;
+  // those that take `K&&`
+  using base::insert;
+  using base::insert_or_assign;
+  using base::try_emplace;
+  using base::try_insert;
 
   /// A copy of the value, or nothing if the key is absent. The value's type must be copyable.
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const K& k) const { return copy_of(k); }

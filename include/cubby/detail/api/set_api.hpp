@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include <cubby/detail/api/insertion.hpp>
+#include <cubby/detail/api/moved_keys.hpp>
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
@@ -26,9 +28,20 @@ public:
   /// exceptions it then returns false.
   bool insert(const K& k) { return detail::report_failure(this->add(k)); }
   template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::report_failure(this->add(k)); }
+  /// The same, and moves the key into the table, as the verbs of maps do (moved_keys.hpp).
+  bool insert(K&& k)
+    requires has_object_keys<codec_type>
+  {
+    return detail::report_failure(add_moved(k));
+  }
   /// The same, but returns how it ended, and does not throw for want of space.
   outcome try_insert(const K& k) { return this->add(k); }
   template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }
+  outcome try_insert(K&& k)
+    requires has_object_keys<codec_type>
+  {
+    return add_moved(k);
+  }
 
   /// Inserts keys[i] for each i, in this order, as `try_insert` does, while memory is asked ahead (DLHT section 3.3). results[i] says
   /// how that ended; no lack of space throws. The number inserted. Takes as many as there are keys and results. Each insert takes
@@ -76,6 +89,10 @@ public:
   }
 
 private:
+  insert_outcome add_moved(K& k) {
+    return this->about_new(k, insert_outcome::full,
+                           [&](const auto& s, const auto& p) { return detail::insert_moved(s, p, std::move(k)); });
+  }
   template <class Q> std::size_t insert_each(std::span<const Q> keys, std::span<outcome> results) {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();

@@ -9,6 +9,7 @@
 #include <iosfwd> // declares std::basic_string at a small part of the price of <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <cubby/detail/core/hash.hpp>
 #include <cubby/detail/core/probe.hpp>
@@ -60,12 +61,14 @@ template <class K> struct name_split {
   using inner = K;
   static constexpr bool spaced = false;
   static constexpr const K& key(const K& k) noexcept { return k; }
+  static constexpr K&& key(K&& k) noexcept { return std::move(k); }
   static constexpr std::uint16_t space(const K&) noexcept { return 0; }
 };
 template <class K> struct name_split<in_namespace<K>> {
   using inner = K;
   static constexpr bool spaced = true;
   static constexpr const K& key(const in_namespace<K>& k) noexcept { return k.key; }
+  static constexpr K&& key(in_namespace<K>&& k) noexcept { return std::move(k.key); }
   static constexpr std::uint16_t space(const in_namespace<K>& k) noexcept { return k.id; }
 };
 

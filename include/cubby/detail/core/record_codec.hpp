@@ -123,8 +123,9 @@ public:
   }
   static constexpr bool is_legal(const probe& p) noexcept { return p.tag != impossible_tag; }
 
-  /// A new record, not yet visible to anyone. Not `ok` without memory; what K's or V's constructor throws passes.
-  template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, const Q& key, A&&... args) const {
+  /// A new record, not yet visible to anyone. Not `ok` without memory; what K's or V's constructor throws passes. It moves from a key
+  /// that is handed over (`K&&`); then the probe no longer serves, and `aimed_at` gives one that does.
+  template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, Q&& key, A&&... args) const {
     std::uint64_t size = p.tag & 15;
     std::size_t extra = 0;
     if constexpr (kind == key_kind::bytes) {
@@ -145,12 +146,22 @@ public:
     auto* const made = begin_record(space.units, p, size);
     unit_allocator a(allocator_);
     if constexpr (kind == key_kind::object) {
-      unit_traits::construct(a, std::addressof(made->key), name_split<std::remove_cvref_t<Q>>::key(key));
+      make_key(a, std::addressof(made->key), name_split<std::remove_cvref_t<Q>>::key(std::forward<Q>(key)));
       space.key = std::addressof(made->key);
     }
     unit_traits::construct(a, std::addressof(made->value), std::forward<A>(args)...);
     space.units = nullptr;
     return {true, packed::pack(made, p.tag)};
+  }
+
+  /// The probe of the key that was moved into this record.
+  [[nodiscard]] static probe aimed_at(const probe& p, std::uint64_t word) noexcept
+    requires(kind == key_kind::object)
+  {
+    probe out = p;
+    out.asked = std::addressof(at(word).key);
+    out.equal = is_equal_to<inner>;
+    return out;
   }
 
   /// The key of an entry, as the user gave it; refers to the record where it can.
@@ -226,6 +237,18 @@ public:
   }
 
 private:
+  template <class Q> static bool is_equal_to(const void* asked, const inner& stored) noexcept {
+    const Q& other = *static_cast<const Q*>(asked);
+    if constexpr (own_equality) return stored == other;
+    else return Equal{}(stored, other);
+  }
+  template <class Q> static void make_key(unit_allocator& a, inner* place, Q&& from) {
+    constexpr bool copied = std::is_copy_constructible_v<inner> || !std::is_same_v<Q, const inner&>;
+    static_assert(copied,
+                  "this call stores a copy of the key, and keys of this type only move: insert the key by std::move, "
+                  "and erase it instead of changing its value");
+    if constexpr (copied) unit_traits::construct(a, place, std::forward<Q>(from));
+  }
   /// A record without its value and its key object.
   CUBBY_ALWAYS_INLINE static record_type* begin_record(unit* units, const probe& p,
                                                        [[maybe_unused]] std::uint64_t size) noexcept {
@@ -341,12 +364,10 @@ private:
       return make_bytes_probe(asked, space);
     } else {
       const std::uint64_t hashed = hash_(asked) ^ salt;
-      const auto equal = [](const void* key, const inner& stored) noexcept -> bool {
-        const Q& other = *static_cast<const Q*>(key);
-        if constexpr (own_equality) return stored == other;
-        else return Equal{}(stored, other);
-      };
-      return {{hashed, hashed}, known ? tag_of(space, key_elsewhere) : impossible_tag, std::addressof(asked), equal};
+      return {{hashed, hashed},
+              known ? tag_of(space, key_elsewhere) : impossible_tag,
+              std::addressof(asked),
+              is_equal_to<Q>};
     }
   }
 
