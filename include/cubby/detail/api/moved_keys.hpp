@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <cubby/detail/api/table_api.hpp>
+#include <cubby/detail/api/contents.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -55,8 +55,8 @@ upserted assign_or_insert_moved(context<Engine> s, const typename Engine::probe&
 
 /// The verbs of a map that take a key by `K&&`. They exist for keys that are objects in records; all other keys have the verbs
 /// that take `const K&`.
-template <class Derived, class Engine> class moved_key_api : public table_api<Derived, Engine> {
-  using base = table_api<Derived, Engine>;
+template <class Derived, class Engine> class moved_key_api : public contents_api<Derived, Engine> {
+  using base = contents_api<Derived, Engine>;
   using K = typename base::key_type;
   using V = typename Engine::policy::mapped_type;
   static constexpr bool moves = has_object_keys<typename Engine::policy>;

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include <cubby/detail/api/contents.hpp>
 #include <cubby/detail/api/insertion.hpp>
 #include <cubby/detail/api/moved_keys.hpp>
 #include <cubby/detail/api/table_api.hpp>
@@ -18,8 +19,8 @@ namespace cubby::inline v0::detail {
 /// A range of what becomes a key, or of what a lookup takes.
 template <class R, class K, class Codec> concept keys_for = range<R> && element_key<read_element_of<R>, K, Codec>;
 
-template <class Derived, class Engine> class set_api : public table_api<Derived, Engine> {
-  using base = table_api<Derived, Engine>;
+template <class Derived, class Engine> class set_api : public contents_api<Derived, Engine> {
+  using base = contents_api<Derived, Engine>;
   using K = typename base::key_type;
   using codec_type = typename base::codec_type;
 
