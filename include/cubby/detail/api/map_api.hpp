@@ -33,11 +33,7 @@ template <class Derived, class Engine> class map_api : public get_or_create_api<
 
 public:
   using mapped_type = V;
-  // those that take `K&&`
-  using base::insert;
-  using base::insert_or_assign;
-  using base::try_emplace;
-  using base::try_insert;
+  using base::insert, base::insert_or_assign, base::try_emplace, base::try_insert; // those that take `K&&`
 
   /// A copy of the value, or nothing if the key is absent. The value's type must be copyable.
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const K& k) const { return copy_of(k); }
@@ -202,6 +198,11 @@ public:
     requires std::is_copy_assignable_v<V>
   std::size_t find_batch(const Keys& keys, std::span<V> values, std::span<bool> found) const {
     return find_each(detail::elements_of<Keys>(keys), values, found);
+  }
+  template <class Keys, class Found>
+    requires(!std::convertible_to<Found&, std::span<bool>>)
+  std::size_t find_batch(const Keys&, std::span<V>, Found&&) const {
+    return detail::answers_fit<Found>();
   }
   /// Calls `f(i, const V*)` once for each key, with null if key i is absent, and returns the number found. Equal keys come in their
   /// order, other keys in any order. `f` may call the table. Keys as in `find_batch`.

@@ -73,6 +73,18 @@ public:
     return find_each(detail::elements_of<Keys>(keys), found);
   }
 
+  template <class Keys, class Found>
+    requires(!std::convertible_to<Found&, std::span<bool>>)
+  std::size_t contains_batch(const Keys&, Found&&) const {
+    return detail::answers_fit<Found>();
+  }
+  /// Calls `f(i, bool)` once for each key: whether key i is in the set. Returns the number found. Equal keys come in their order, other
+  /// keys in any order. `f` may call the set. Keys as in `contains_batch`.
+  template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const { return tell_each(keys, f); }
+  template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
+    return tell_each(detail::elements_of<Keys>(keys), f);
+  }
+
   /// The awaitable of a `contains`: other tasks of the same runner go on meanwhile. Include <cubby/coro.hpp>.
   template <class E = Engine> [[nodiscard]] auto async_contains(const K& k) const {
     static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use contains");
@@ -133,6 +145,17 @@ private:
     detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
       found[i] = seen.found;
       count += seen.found ? 1 : 0;
+    });
+    return count;
+  }
+  template <class Q, class F> std::size_t tell_each(std::span<const Q> keys, F& f) const {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    std::size_t count = 0;
+    detail::find_keys(s, keys, [&](std::size_t i, const auto& seen) {
+      count += seen.found ? 1 : 0;
+      f(i, static_cast<bool>(seen.found));
     });
     return count;
   }
