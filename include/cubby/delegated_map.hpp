@@ -248,7 +248,8 @@ private:
 };
 
 /// There is no map of this engine: its use ends in one readable error.
-template <class K, class V, class Hash, class Allocator> class map<K, V, partitioned, Hash, Allocator> {
+template <class K, class V, class Hash, class Allocator, class KeyEqual>
+class map<K, V, partitioned, Hash, Allocator, KeyEqual> {
   static_assert(!std::same_as<K, K>,
                 "cubby::partitioned is no engine of cubby::map, because its writes are not answered: write "
                 "cubby::delegated_map<K, V>");
@@ -257,10 +258,11 @@ public:
   template <class... A> explicit map(A&&...) {}
 };
 
-template <class K, class Engine, class Hash, class Allocator> class set;
+template <class K, class Engine, class Hash, class Allocator, class KeyEqual> class set;
 
 /// There is no set of this engine: its use ends in one readable error.
-template <class K, class Hash, class Allocator> class set<K, partitioned, Hash, Allocator> {
+template <class K, class Hash, class Allocator, class KeyEqual>
+class set<K, partitioned, Hash, Allocator, KeyEqual> {
   static_assert(
       !std::same_as<K, K>,
       "cubby::partitioned is no engine of cubby::set, because its writes are not answered: it is the engine of "

@@ -7,6 +7,10 @@
 /// libraries and in the child of a fork.
 #pragma once
 
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+
 #include <cubby/detail/api/ending.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
@@ -18,18 +22,22 @@ namespace cubby::inline v0 {
 /// K: any type with a hash and operator==. The map owns its keys. It compares them by their bits or bytes if their type says so,
 /// else by their operator== (docs/guarantees/keys.md; `bits_are_equality`, `stored_as_bytes`, `always_in_record`).
 /// V: any type whose destructor does not throw.
-/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it.
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it. KeyEqual: see
+/// `cubby::equal`; with one of yours each entry is in a record.
 /// A map cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
-template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class map : public detail::map_api<map<K, V, Engine, Hash, Allocator>,
-                                   typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>> {
+template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
+          class KeyEqual = equal<K>>
+class map : public detail::map_api<
+                map<K, V, Engine, Hash, Allocator, KeyEqual>,
+                typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator, KeyEqual>>> {
 public:
-  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator>>;
+  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, V, Hash, Allocator, KeyEqual>>;
+  using key_equal = KeyEqual;
   using handle_type = cubby::handle<detail::map_api, engine_type>;
   /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
   /// How entries are stored. It follows from the types.
-  static constexpr storage_mode mode = detail::mode_in<Engine, K, V, Hash>;
+  static constexpr storage_mode mode = detail::mode_in<Engine, K, V, Hash, KeyEqual>;
 
   /// An empty map. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
   explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
@@ -38,6 +46,18 @@ public:
   template <detail::contract::options_of<engine_type> O>
   explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+  /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
+  /// a number it asks for space first. Throws like the first constructor and like `insert`.
+  template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+  map(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : map(wanted, h, a) {
+    detail::fill(*this, std::move(first), std::move(last));
+  }
+  /// The same, of a list: `{{k, v}, {k, v}}`.
+  template <class O = options>
+  map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
+      const Allocator& a = Allocator())
+      : map(entries.begin(), entries.end(), wanted, h, a) {}
   /// Destroys all entries. No other thread may use the map any more. The destructors of keys and values may still call every verb
   /// of this map. Entries that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~map() {
@@ -45,6 +65,13 @@ public:
   }
   map(const map&) = delete;
   map& operator=(const map&) = delete;
+
+  /// Whether both have the same keys with equal values. O(capacity of one). Exact while no thread writes to either.
+  [[nodiscard]] friend bool operator==(const map& one, const map& other)
+    requires requires(const V& v) { static_cast<bool>(v == v); }
+  {
+    return detail::has_same_entries(one, other);
+  }
 
   /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }

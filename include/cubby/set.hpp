@@ -5,6 +5,10 @@
 /// table, all others in records, whose memory comes from the allocator (see `storage_mode`).
 #pragma once
 
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+
 #include <cubby/detail/api/ending.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
@@ -14,19 +18,24 @@
 namespace cubby::inline v0 {
 
 /// K: any type with a hash and operator==. The set owns its keys (docs/guarantees/keys.md says which keys are equal).
-/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it.
+/// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it. KeyEqual: see
+/// `cubby::equal`; with one of yours each entry is in a record.
 /// A set cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
-template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
-class set : public detail::set_api<
-                set<K, Engine, Hash, Allocator>,
-                typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator>>> {
+template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
+          class KeyEqual = equal<K>>
+class set
+    : public detail::set_api<
+          set<K, Engine, Hash, Allocator, KeyEqual>,
+          typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator, KeyEqual>>> {
 public:
-  using engine_type = typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator>>;
+  using engine_type =
+      typename Engine::template engine<detail::codec_in<Engine, K, detail::no_value, Hash, Allocator, KeyEqual>>;
+  using key_equal = KeyEqual;
   using handle_type = cubby::handle<detail::set_api, engine_type>;
   /// `cubby::options`, and the options that only this engine has.
   using options_type = typename engine_type::options_type;
   /// How entries are stored. It follows from the type.
-  static constexpr storage_mode mode = detail::mode_in<Engine, K, detail::no_value, Hash>;
+  static constexpr storage_mode mode = detail::mode_in<Engine, K, detail::no_value, Hash, KeyEqual>;
 
   /// An empty set. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
   explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
@@ -35,6 +44,17 @@ public:
   template <detail::contract::options_of<engine_type> O>
   explicit set(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+  /// A set of the keys from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
+  /// a number it asks for space first. Throws like the first constructor and like `insert`.
+  template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+  set(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : set(wanted, h, a) {
+    detail::fill(*this, std::move(first), std::move(last));
+  }
+  /// The same, of a list: `{k, k}`.
+  template <class O = options>
+  set(std::initializer_list<K> entries, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : set(entries.begin(), entries.end(), wanted, h, a) {}
   /// Destroys all keys. No other thread may use the set any more. The destructors of keys may still call every verb of this set.
   /// Keys that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~set() {
@@ -42,6 +62,11 @@ public:
   }
   set(const set&) = delete;
   set& operator=(const set&) = delete;
+
+  /// Whether both have the same keys. O(capacity of one). Exact while no thread writes to either.
+  [[nodiscard]] friend bool operator==(const set& one, const set& other) {
+    return detail::has_same_entries(one, other);
+  }
 
   /// False if the set could not be made, in builds without exceptions. Such a set may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }

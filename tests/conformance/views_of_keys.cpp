@@ -245,5 +245,30 @@ TYPED_TEST(views_of_keys, in_a_pipeline_are_hashed_once) {
   }
 }
 
+/// A vector of bool has no bools in memory, so answers go there through a function.
+TYPED_TEST(views_of_keys, are_answered_one_by_one_into_any_container) {
+  typename TestFixture::texts m(tiny_options());
+  cubby::set<std::string, TypeParam> s(tiny_options());
+  const auto all = TestFixture::all_texts();
+  for (std::size_t n = 0; n < all.size(); n += 3) {
+    m.insert(all[n], n);
+    s.insert(all[n]);
+  }
+  const std::string text = TestFixture::joined(all);
+  const std::vector<std::string_view> views = TestFixture::views_of(text, all);
+  std::vector<bool> in_map(views.size()), in_set(views.size()), in_set_by_keys(views.size());
+  const auto note = [](std::vector<bool>& to) {
+    return [&to](std::size_t i, auto found) { to[i] = static_cast<bool>(found); };
+  };
+  EXPECT_EQ(m.visit_batch(views, note(in_map)), 24u);
+  EXPECT_EQ(s.visit_batch(views, note(in_set)), 24u);
+  EXPECT_EQ(s.handle().visit_batch(all, note(in_set_by_keys)), 24u);
+  for (std::size_t n = 0; n < views.size(); ++n) {
+    ASSERT_EQ(in_map[n], n % 3 == 0) << n;
+    ASSERT_EQ(in_set[n], n % 3 == 0) << n;
+    ASSERT_EQ(in_set_by_keys[n], n % 3 == 0) << n;
+  }
+}
+
 } // namespace
 } // namespace cubby_test

@@ -32,6 +32,10 @@ template <class Map, class K, class V> void change(Map& m, const K& k, const V& 
   m.update(k, same);
   m.insert_or_update(k, same, v);
   m.insert_or_add(k, v);
+  (void)m.add_and_fetch(k, v);
+  m.insert_or_visit(k, v, [](const V&) {});
+  m.try_emplace_or_visit(k, v, [](const V&) {});
+  (void)m.find_or_emplace(k, [&v] { return v; });
   (void)m.compute(k, [](const V* old) -> cubby::computed<V> {
     if (old != nullptr) return *old;
     return cubby::action::keep;

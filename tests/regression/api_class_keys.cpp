@@ -29,6 +29,15 @@ struct without_equality {
   short x, y;
 };
 enum class colour : std::uint8_t { red, green };
+/// An operator== that is not const, or that belongs to an enumeration, is one as well.
+struct hour_that_changes {
+  int hour = 0;
+  [[maybe_unused]] bool operator==(const hour_that_changes& other) { return hour % 12 == other.hour % 12; }
+};
+enum class hour_number : int {};
+[[maybe_unused]] bool operator==(hour_number a, hour_number b) {
+  return static_cast<int>(a) % 12 == static_cast<int>(b) % 12;
+}
 
 } // namespace
 } // namespace cubby_test
@@ -45,7 +54,8 @@ static_assert(bits_are_equality<int> && bits_are_equality<colour> && bits_are_eq
               bits_are_equality<std::byte> && bits_are_equality<std::array<char, 8>> &&
               bits_are_equality<std::array<std::array<point, 2>, 3>> && bits_are_equality<without_equality>);
 static_assert(!bits_are_equality<clock_hour> && !bits_are_equality<std::array<clock_hour, 2>> &&
-              !bits_are_equality<std::chrono::seconds>);
+              !bits_are_equality<std::chrono::seconds> && !bits_are_equality<hour_that_changes> &&
+              !bits_are_equality<hour_number> && !bits_are_equality<std::array<hour_number, 2>>);
 static_assert(cubby::mode_of<point, int> == cubby::storage_mode::words);
 static_assert(cubby::mode_of<std::thread::id, int> == cubby::storage_mode::words);
 static_assert(cubby::mode_of<without_equality, int> == cubby::storage_mode::words);

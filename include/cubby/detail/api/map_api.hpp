@@ -14,28 +14,26 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/api/get_or_create.hpp>
 #include <cubby/detail/api/insertion.hpp>
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
-
-/// What a value is made of or assigned from, as in std::map: text in a std::string_view for a std::string.
-template <class U, class V>
-concept value_source = std::convertible_to<U, V> || (std::constructible_from<V, U> && std::is_assignable_v<V&, U>);
 
 /// A range of pairs, of what becomes a key or what a lookup takes, and of what becomes a value.
 template <class R, class K, class V, class Codec>
 concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_of<R>>().first)), K, Codec> &&
                     value_source<decltype((std::declval<read_element_of<R>>().second)), V>;
 
-template <class Derived, class Engine> class map_api : public table_api<Derived, Engine> {
-  using base = table_api<Derived, Engine>;
+template <class Derived, class Engine> class map_api : public get_or_create_api<Derived, Engine> {
+  using base = get_or_create_api<Derived, Engine>;
   using K = typename base::key_type;
   using V = typename Engine::policy::mapped_type;
   using codec_type = typename base::codec_type;
 
 public:
   using mapped_type = V;
+  using base::insert, base::insert_or_assign, base::try_emplace, base::try_insert; // those that take `K&&`
 
   /// A copy of the value, or nothing if the key is absent. The value's type must be copyable.
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const K& k) const { return copy_of(k); }
@@ -200,6 +198,11 @@ public:
     requires std::is_copy_assignable_v<V>
   std::size_t find_batch(const Keys& keys, std::span<V> values, std::span<bool> found) const {
     return find_each(detail::elements_of<Keys>(keys), values, found);
+  }
+  template <class Keys, class Found>
+    requires(!std::convertible_to<Found&, std::span<bool>>)
+  std::size_t find_batch(const Keys&, std::span<V>, Found&&) const {
+    return detail::answers_fit<Found>();
   }
   /// Calls `f(i, const V*)` once for each key, with null if key i is absent, and returns the number found. Equal keys come in their
   /// order, other keys in any order. `f` may call the table. Keys as in `find_batch`.

@@ -74,8 +74,8 @@ template <class Engine> CUBBY_NEVER_INLINE void free_retired(Engine& engine, thr
 template <class Engine> class fresh_word {
 public:
   template <class Q, class... A>
-  fresh_word(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args)
-      : context_(s), made_(s.codec().make(p, key, std::forward<A>(args)...)) {}
+  fresh_word(context<Engine> s, const typename Engine::probe& p, Q&& key, A&&... args)
+      : context_(s), made_(s.codec().make(p, std::forward<Q>(key), std::forward<A>(args)...)) {}
   ~fresh_word() {
     if (!made_.ok) return;
     if constexpr (Engine::policy::in_records) {

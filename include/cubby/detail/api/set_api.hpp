@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <iterator>
 #include <span>
+#include <utility>
 
+#include <cubby/detail/api/contents.hpp>
 #include <cubby/detail/api/insertion.hpp>
+#include <cubby/detail/api/moved_keys.hpp>
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
@@ -16,8 +19,8 @@ namespace cubby::inline v0::detail {
 /// A range of what becomes a key, or of what a lookup takes.
 template <class R, class K, class Codec> concept keys_for = range<R> && element_key<read_element_of<R>, K, Codec>;
 
-template <class Derived, class Engine> class set_api : public table_api<Derived, Engine> {
-  using base = table_api<Derived, Engine>;
+template <class Derived, class Engine> class set_api : public contents_api<Derived, Engine> {
+  using base = contents_api<Derived, Engine>;
   using K = typename base::key_type;
   using codec_type = typename base::codec_type;
 
@@ -26,9 +29,20 @@ public:
   /// exceptions it then returns false.
   bool insert(const K& k) { return detail::report_failure(this->add(k)); }
   template <lookup_key<codec_type> Q> bool insert(const Q& k) { return detail::report_failure(this->add(k)); }
+  /// The same, and moves the key into the table, as the verbs of maps do (moved_keys.hpp).
+  bool insert(K&& k)
+    requires has_object_keys<codec_type>
+  {
+    return detail::report_failure(add_moved(k));
+  }
   /// The same, but returns how it ended, and does not throw for want of space.
   outcome try_insert(const K& k) { return this->add(k); }
   template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }
+  outcome try_insert(K&& k)
+    requires has_object_keys<codec_type>
+  {
+    return add_moved(k);
+  }
 
   /// Inserts keys[i] for each i, in this order, as `try_insert` does, while memory is asked ahead (DLHT section 3.3). results[i] says
   /// how that ended; no lack of space throws. The number inserted. Takes as many as there are keys and results. Each insert takes
@@ -59,6 +73,18 @@ public:
     return find_each(detail::elements_of<Keys>(keys), found);
   }
 
+  template <class Keys, class Found>
+    requires(!std::convertible_to<Found&, std::span<bool>>)
+  std::size_t contains_batch(const Keys&, Found&&) const {
+    return detail::answers_fit<Found>();
+  }
+  /// Calls `f(i, bool)` once for each key: whether key i is in the set. Returns the number found. Equal keys come in their order, other
+  /// keys in any order. `f` may call the set. Keys as in `contains_batch`.
+  template <class F> std::size_t visit_batch(std::span<const K> keys, F&& f) const { return tell_each(keys, f); }
+  template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
+    return tell_each(detail::elements_of<Keys>(keys), f);
+  }
+
   /// The awaitable of a `contains`: other tasks of the same runner go on meanwhile. Include <cubby/coro.hpp>.
   template <class E = Engine> [[nodiscard]] auto async_contains(const K& k) const {
     static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use contains");
@@ -76,6 +102,10 @@ public:
   }
 
 private:
+  insert_outcome add_moved(K& k) {
+    return this->about_new(k, insert_outcome::full,
+                           [&](const auto& s, const auto& p) { return detail::insert_moved(s, p, std::move(k)); });
+  }
   template <class Q> std::size_t insert_each(std::span<const Q> keys, std::span<outcome> results) {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
@@ -115,6 +145,17 @@ private:
     detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
       found[i] = seen.found;
       count += seen.found ? 1 : 0;
+    });
+    return count;
+  }
+  template <class Q, class F> std::size_t tell_each(std::span<const Q> keys, F& f) const {
+    static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    const auto s = this->here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    std::size_t count = 0;
+    detail::find_keys(s, keys, [&](std::size_t i, const auto& seen) {
+      count += seen.found ? 1 : 0;
+      f(i, static_cast<bool>(seen.found));
     });
     return count;
   }

@@ -31,6 +31,13 @@ using element_of = std::remove_cv_t<typename decltype(std::span(std::declval<con
 template <class R>
 using elements_of = std::span<const element_of<R>>;
 
+/// What a batch of lookups answers into must be bools in memory, each with an address.
+template <class Found> std::size_t answers_fit() {
+  static_assert(std::convertible_to<Found&, std::span<bool>>,
+                "found is a contiguous range of bool, and std::vector<bool> is none: use an array, or visit_batch");
+  return 0;
+}
+
 template <class T, class Codec> inline constexpr bool is_lookup_request = false;
 template <class Q, class Codec>
 inline constexpr bool is_lookup_request<request<Q, typename Codec::mapped_type>, Codec> = lookup_key<Q, Codec>;

@@ -39,13 +39,25 @@ template <class K, class V> constexpr storage_mode choose_mode() noexcept {
 template <class K, class Hash> struct checked_key {
   static_assert(!missing_hash<Hash>,
                 "cubby::hash has no hash for this key type: name a Hash of yours as the table's fourth "
-                "parameter (a set's third), or specialize cubby::hash<K>");
+                "parameter (a set's third), or specialize std::hash<K> or cubby::hash<K>");
   static_assert(is_compared_rightly<K>,
                 "this key would be compared by its bits, and its class has an operator==: specialize as true "
                 "cubby::bits_are_equality<K> if both mean the same, else cubby::always_in_record<K>");
   static_assert(is_hashed_rightly<K, Hash> || !is_compared_rightly<K>,
                 "the default hash reads this key's bits, and its class has an operator==: specialize "
                 "cubby::bits_are_equality<K> as true if both mean the same, else give the table a Hash of yours");
+};
+
+/// The same for an equality that is not the type's own.
+template <class K, class Hash, class Equal, bool KeepsTuples> struct checked_equality {
+  static_assert(!KeepsTuples,
+                "this engine compares the bits of keys, so it takes no KeyEqual of yours: take another engine");
+  static_assert(!std::is_same_v<Hash, hash<K>> && !std::is_same_v<Hash, hash<inner_key<K>>>,
+                "a KeyEqual of yours needs a Hash of yours, which is the same for keys that it calls equal");
+  static_assert(std::is_empty_v<Equal> && std::is_default_constructible_v<Equal>,
+                "a KeyEqual has no state: the table makes one whenever it compares");
+  static_assert(std::is_invocable_r_v<bool, const Equal&, const inner_key<K>&, const inner_key<K>&>,
+                "a KeyEqual takes two keys and answers whether they are equal");
 };
 
 template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_for : checked_key<K, Hash> {
@@ -81,9 +93,9 @@ concept fits_in_wide_slot =
     tuple_key<K> && bits_are_equality<K> && !is_spaced<K> && (std::is_same_v<V, no_value> || tuple_value<V>) &&
     (words_of<K> + text_value_words<V>)*8 <= most_tuple_bytes;
 
-template <class Engine, class K, class V, class Hash> constexpr storage_mode choose_mode_in() noexcept {
+template <class Engine, class K, class V, class Hash, class Equal> constexpr storage_mode choose_mode_in() noexcept {
   if constexpr (keeps_tuples<Engine>) return storage_mode::tuples;
-  if constexpr (keeps_records<Engine>) return storage_mode::records;
+  if constexpr (keeps_records<Engine> || !has_own_equality<K, Equal>) return storage_mode::records;
   if constexpr (keeps_wide_slots<Engine> && mode_of<K, V> == storage_mode::records) {
     if constexpr (texts_in_slots<K, V, Hash>) return storage_mode::texts;
     if constexpr (fits_in_wide_slot<K, V>) return storage_mode::tuples;
@@ -91,8 +103,8 @@ template <class Engine, class K, class V, class Hash> constexpr storage_mode cho
   return mode_of<K, V>;
 }
 /// The mode and the codec of a table of these types in this engine.
-template <class Engine, class K, class V, class Hash = hash<K>>
-inline constexpr storage_mode mode_in = choose_mode_in<Engine, K, V, Hash>();
+template <class Engine, class K, class V, class Hash = hash<K>, class Equal = equal<K>>
+inline constexpr storage_mode mode_in = choose_mode_in<Engine, K, V, Hash, Equal>();
 
 template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_in_mode {
   using type = codec<K, V, Hash, Allocator>;
@@ -110,8 +122,18 @@ struct codec_in_mode<storage_mode::texts, K, V, Hash, Allocator> {
   using type = text_codec<K, V, Hash, Allocator>;
 };
 
-template <class Engine, class K, class V, class Hash, class Allocator>
-using codec_in = typename codec_in_mode<mode_in<Engine, K, V, Hash>, K, V, Hash, Allocator>::type;
+template <class Engine, class K, class V, class Hash, class Allocator, class Equal> struct codec_with_equality {
+  using type = typename codec_in_mode<mode_in<Engine, K, V, Hash>, K, V, Hash, Allocator>::type;
+};
+template <class Engine, class K, class V, class Hash, class Allocator, class Equal>
+  requires(!has_own_equality<K, Equal>)
+struct codec_with_equality<Engine, K, V, Hash, Allocator, Equal>
+    : checked_equality<K, Hash, Equal, keeps_tuples<Engine>> {
+  using type = record_codec<K, V, Hash, Allocator, near_address_bits<K>, 0, Equal>;
+};
+
+template <class Engine, class K, class V, class Hash, class Allocator, class Equal = equal<K>>
+using codec_in = typename codec_with_equality<Engine, K, V, Hash, Allocator, Equal>::type;
 
 } // namespace detail
 

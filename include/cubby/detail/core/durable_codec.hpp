@@ -17,12 +17,14 @@ namespace cubby::inline v0 {
 /// The identity of a hash that gives the same numbers in every build and for ever. 0: unknown, and no durable table takes it. Specialize
 /// it for your own hash with a number of yours, and change the number whenever the function changes.
 template <class Hash> inline constexpr std::uint64_t hash_is_stable = 0;
-template <detail::word_key K> inline constexpr std::uint64_t hash_is_stable<hash<K>> = 0x6375626279'01;
 template <class K>
-  requires(!detail::word_key<K> && std::convertible_to<const K&, std::string_view>)
+  requires(detail::word_key<K> && detail::hashed_by_bits<K>)
+inline constexpr std::uint64_t hash_is_stable<hash<K>> = 0x6375626279'01;
+template <class K>
+  requires detail::hashed_as_text<K>
 inline constexpr std::uint64_t hash_is_stable<hash<K>> = 0x6375626279'02;
-template <detail::plain_key K>
-  requires(!detail::word_key<K> && !std::convertible_to<const K&, std::string_view>)
+template <class K>
+  requires(!detail::word_key<K> && detail::hashed_by_bits<K>)
 inline constexpr std::uint64_t hash_is_stable<hash<K>> = 0x6375626279'03;
 
 namespace detail {

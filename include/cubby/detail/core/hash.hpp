@@ -129,17 +129,21 @@ concept word_key = std::is_trivially_copyable_v<K> && std::has_unique_object_rep
 /// The same for keys of any size.
 template <class K> concept plain_key = std::is_trivially_copyable_v<K> && std::has_unique_object_representations_v<K>;
 
-template <class K> concept has_equality = requires(const K& a, const K& b) {
+template <class A, class B> concept comparable = requires(A& a, B& b) {
   { a == b } -> std::convertible_to<bool>;
 };
+/// An operator== that forgets to be const is one, too.
+template <class K> concept has_equality = comparable<const K, const K> || comparable<K, const K> || comparable<K, K>;
+/// An enumeration with an operator== beside the built-in one. This form of the call finds no built-in operator.
+template <class K> concept enumeration_with_equality = std::is_enum_v<K> && requires(K& a, K& b) { operator==(a, b); };
 
 } // namespace detail
 
-/// Whether two keys are equal exactly if their bits are equal. For a class with an operator== this cannot be known: specialize it
-/// as true if that operator compares all members and nothing else, as a defaulted one does. Without the specialization no table
-/// compares the bits of such a key, and the default hash of it does not compile.
+/// Whether two keys are equal exactly if their bits are equal. For a class or an enumeration with its own operator== this cannot be
+/// known. Specialize it as true if that operator compares all members and nothing else, as a defaulted one does. Without that, no table
+/// compares the bits of such a key, and the default hash does not read them.
 template <class K> inline constexpr bool bits_are_equality =
-    !(std::is_class_v<K> || std::is_union_v<K>) || !detail::has_equality<K>;
+    !((std::is_class_v<K> || std::is_union_v<K>) && detail::has_equality<K>) && !detail::enumeration_with_equality<K>;
 template <class T, std::size_t Count>
 inline constexpr bool bits_are_equality<std::array<T, Count>> = bits_are_equality<T>;
 
@@ -152,28 +156,47 @@ template <word_key K> [[nodiscard]] inline std::uint64_t word_of(const K& key) n
   return word;
 }
 
+template <class K> concept converts_to_text = std::convertible_to<const K&, std::string_view>;
+/// Keys that the standard library, or a specialization of std::hash, has a hash for.
+template <class K> concept has_std_hash = requires(const K& key) {
+  { std::hash<K>{}(key) } -> std::convertible_to<std::size_t>;
+};
+/// Plain keys of which std::hash may know more than their bits. That of an enumeration knows only the bits.
+template <class K>
+concept plain_with_std_hash = plain_key<K> && !bits_are_equality<K> && !std::is_enum_v<K> && has_std_hash<K>;
+/// The default hash reads the bits of these keys ...
+template <class K>
+concept hashed_by_bits = plain_key<K> && (word_key<K> || !converts_to_text<K>) && !plain_with_std_hash<K>;
+/// ... the bytes of these ...
+template <class K> concept hashed_as_text = !word_key<K> && converts_to_text<K>;
+/// ... and asks std::hash about these.
+template <class K> concept hashed_by_std = !hashed_by_bits<K> && !hashed_as_text<K> && has_std_hash<K>;
+
 } // namespace detail
 
-/// The default hash, for plain keys and for types that convert to std::string_view. Its only state is the seed.
+/// The default hash, for plain keys, for types that convert to std::string_view, and for types with a std::hash, whose answer it
+/// mixes, because that may be the key itself. Its only state is the seed.
 /// Your own hash has `operator()(key)`; `is_avalanching` if its bits are mixed already, else the table mixes them; and
 /// `is_transparent` if it also takes other types that compare equal to K.
 template <class K> struct hash {
   using is_missing = void;
   [[nodiscard]] std::uint64_t operator()(const K&) const noexcept {
     static_assert(!std::is_same_v<K, K>,
-                  "cubby::hash has no hash for this type: write one, or specialize cubby::hash<K>");
+                  "cubby::hash has no hash for this type: write one, or specialize std::hash<K> or cubby::hash<K>");
     return 0;
   }
 };
 
-template <detail::word_key K> struct hash<K> {
+template <class K>
+  requires(detail::word_key<K> && detail::hashed_by_bits<K>)
+struct hash<K> {
   using is_avalanching = void;
   std::uint64_t seed = 0;
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return mix(detail::word_of(key), seed); }
 };
 
 template <class K>
-  requires(!detail::word_key<K> && std::convertible_to<const K&, std::string_view>)
+  requires detail::hashed_as_text<K>
 struct hash<K> {
   using is_avalanching = void;
   using is_transparent = void;
@@ -184,12 +207,20 @@ struct hash<K> {
   }
 };
 
-template <detail::plain_key K>
-  requires(!detail::word_key<K> && !std::convertible_to<const K&, std::string_view>)
+template <class K>
+  requires(!detail::word_key<K> && detail::hashed_by_bits<K>)
 struct hash<K> {
   using is_avalanching = void;
   std::uint64_t seed = 0;
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return hash_bytes(&key, sizeof key, seed); }
+};
+
+template <detail::hashed_by_std K> struct hash<K> {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  [[nodiscard]] std::uint64_t operator()(const K& key) const {
+    return mix(static_cast<std::uint64_t>(std::hash<K>{}(key)), seed);
+  }
 };
 
 /// The paper's default (DLHT section 3.4.3): the key modulo the number of bins. It costs one division instead of two

@@ -9,6 +9,7 @@
 #include <iosfwd> // declares std::basic_string at a small part of the price of <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <cubby/detail/core/hash.hpp>
 #include <cubby/detail/core/probe.hpp>
@@ -42,6 +43,13 @@ template <class K> inline constexpr bool stored_as_bytes = false;
 template <class Allocator>
 inline constexpr bool stored_as_bytes<std::basic_string<char, std::char_traits<char>, Allocator>> = true;
 
+/// The default KeyEqual of a table: keys are equal as their type says, by bits, bytes or operator== (docs/guarantees/keys.md). Your own
+/// compares two K, without state, and needs a Hash that is the same for keys which it calls equal. `is_transparent` in both: also
+/// other types that can be hashed and compared with a K. Of keys with a namespace it compares the inner keys.
+template <class K> struct equal {
+  [[nodiscard]] bool operator()(const K& a, const K& b) const noexcept { return a == b; }
+};
+
 namespace detail {
 
 /// The value type of tables that have none.
@@ -53,12 +61,14 @@ template <class K> struct name_split {
   using inner = K;
   static constexpr bool spaced = false;
   static constexpr const K& key(const K& k) noexcept { return k; }
+  static constexpr K&& key(K&& k) noexcept { return std::move(k); }
   static constexpr std::uint16_t space(const K&) noexcept { return 0; }
 };
 template <class K> struct name_split<in_namespace<K>> {
   using inner = K;
   static constexpr bool spaced = true;
   static constexpr const K& key(const in_namespace<K>& k) noexcept { return k.key; }
+  static constexpr K&& key(in_namespace<K>&& k) noexcept { return std::move(k.key); }
   static constexpr std::uint16_t space(const in_namespace<K>& k) noexcept { return k.id; }
 };
 
@@ -70,6 +80,8 @@ enum class key_kind : std::uint8_t { word, bytes, object };
 
 template <class H> concept transparent_hash = requires { typename H::is_transparent; };
 template <class H> concept avalanching_hash = requires { typename H::is_avalanching; };
+template <class K, class Equal> inline constexpr bool has_own_equality = std::is_same_v<Equal, equal<K>>;
+
 template <class H> concept missing_hash = requires { typename H::is_missing; };
 template <class H> concept modulo_mapped = requires { typename H::is_modulo; };
 
@@ -82,8 +94,8 @@ template <class K>
 inline constexpr bool is_compared_rightly = !word_key<K> || always_in_record<K> || bits_are_equality<K>;
 /// The default hash of plain keys reads their bits.
 template <class K, class H>
-inline constexpr bool is_hashed_rightly = !plain_key<K> || bits_are_equality<K> || !std::is_same_v<H, hash<K>> ||
-                                          std::convertible_to<const K&, std::string_view>;
+inline constexpr bool is_hashed_rightly =
+    !hashed_by_bits<K> || bits_are_equality<K> || !std::is_same_v<H, hash<K>> || converts_to_text<K>;
 
 template <class K, class H> constexpr key_kind kind_of_key() noexcept {
   if constexpr (word_key<K> && !always_in_record<K>) {
@@ -102,7 +114,7 @@ concept word_value = std::is_trivially_copyable_v<V> && std::copy_constructible<
 
 /// The default hash of words, whose seed is combined with a constant once for the table.
 template <class H> inline constexpr bool mixes_words = false;
-template <word_key K> inline constexpr bool mixes_words<hash<K>> = true;
+template <word_key K> inline constexpr bool mixes_words<hash<K>> = hashed_by_bits<K>;
 
 /// The default hash of texts, of which the codec knows that it hashes the bytes. Not what is derived from it.
 template <class H> concept hashes_bytes = requires { requires std::same_as<typename H::hash_of_bytes, H>; };

@@ -39,13 +39,16 @@ template <class K, key_kind Kind>
 using record_probe = std::conditional_t<Kind == key_kind::word, word_key_probe,
                                         std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
 
-/// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`).
-template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0>
+/// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`). With an equality that is
+/// not the type's own, each key is an object.
+template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0,
+          class Equal = equal<K>>
 class record_codec {
   using split = name_split<K>;
   using inner = inner_key<K>;
   static constexpr bool spaced = is_spaced<K>;
-  static constexpr key_kind kind = kind_of_key<inner, Hash>();
+  static constexpr bool own_equality = has_own_equality<K, Equal>;
+  static constexpr key_kind kind = own_equality ? kind_of_key<inner, Hash>() : key_kind::object;
   using record_type = record<inner, V, kind, spaced>;
   using packed = record_word<AddressBits>;
   static constexpr std::size_t unit_size = alignof(record_type) > 8 ? alignof(record_type) : 8;
@@ -63,12 +66,17 @@ class record_codec {
   }
   template <class Q> static constexpr bool asks_for_object() {
     if constexpr (kind == key_kind::object && transparent_hash<Hash>) {
-      return requires(const inner& k, const inner_key<Q>& q, const Hash& h) {
+      return requires(const inner_key<Q>& q, const Hash& h) {
         { h(q) } -> std::convertible_to<std::uint64_t>;
-        { k == q } -> std::convertible_to<bool>;
+        requires compares_with<inner_key<Q>>();
       };
     }
     return false;
+  }
+  template <class Q> static constexpr bool compares_with() {
+    if constexpr (!own_equality)
+      return transparent_hash<Equal> && std::is_invocable_r_v<bool, Equal, const inner&, const Q&>;
+    else return comparable<const inner, const Q>;
   }
 
 public:
@@ -90,7 +98,7 @@ public:
       !std::is_same_v<Q, K> && is_spaced<Q> == spaced && (asks_for_bytes<Q>() || asks_for_object<Q>());
 
   /// The same codec with space in front of its records.
-  template <std::size_t Bytes> using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes>;
+  template <std::size_t Bytes> using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes, Equal>;
 
   record_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
 
@@ -115,8 +123,9 @@ public:
   }
   static constexpr bool is_legal(const probe& p) noexcept { return p.tag != impossible_tag; }
 
-  /// A new record, not yet visible to anyone. Not `ok` without memory; what K's or V's constructor throws passes.
-  template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, const Q& key, A&&... args) const {
+  /// A new record, not yet visible to anyone. Not `ok` without memory; what K's or V's constructor throws passes. It moves from a key
+  /// that is handed over (`K&&`); then the probe no longer serves, and `aimed_at` gives one that does.
+  template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, Q&& key, A&&... args) const {
     std::uint64_t size = p.tag & 15;
     std::size_t extra = 0;
     if constexpr (kind == key_kind::bytes) {
@@ -137,12 +146,22 @@ public:
     auto* const made = begin_record(space.units, p, size);
     unit_allocator a(allocator_);
     if constexpr (kind == key_kind::object) {
-      unit_traits::construct(a, std::addressof(made->key), name_split<std::remove_cvref_t<Q>>::key(key));
+      make_key(a, std::addressof(made->key), name_split<std::remove_cvref_t<Q>>::key(std::forward<Q>(key)));
       space.key = std::addressof(made->key);
     }
     unit_traits::construct(a, std::addressof(made->value), std::forward<A>(args)...);
     space.units = nullptr;
     return {true, packed::pack(made, p.tag)};
+  }
+
+  /// The probe of the key that was moved into this record.
+  [[nodiscard]] static probe aimed_at(const probe& p, std::uint64_t word) noexcept
+    requires(kind == key_kind::object)
+  {
+    probe out = p;
+    out.asked = std::addressof(at(word).key);
+    out.equal = is_equal_to<inner>;
+    return out;
   }
 
   /// The key of an entry, as the user gave it; refers to the record where it can.
@@ -218,6 +237,18 @@ public:
   }
 
 private:
+  template <class Q> static bool is_equal_to(const void* asked, const inner& stored) noexcept {
+    const Q& other = *static_cast<const Q*>(asked);
+    if constexpr (own_equality) return stored == other;
+    else return Equal{}(stored, other);
+  }
+  template <class Q> static void make_key(unit_allocator& a, inner* place, Q&& from) {
+    constexpr bool copied = std::is_copy_constructible_v<inner> || !std::is_same_v<Q, const inner&>;
+    static_assert(copied,
+                  "this call stores a copy of the key, and keys of this type only move: insert the key by std::move, "
+                  "and erase it instead of changing its value");
+    if constexpr (copied) unit_traits::construct(a, place, std::forward<Q>(from));
+  }
   /// A record without its value and its key object.
   CUBBY_ALWAYS_INLINE static record_type* begin_record(unit* units, const probe& p,
                                                        [[maybe_unused]] std::uint64_t size) noexcept {
@@ -333,10 +364,10 @@ private:
       return make_bytes_probe(asked, space);
     } else {
       const std::uint64_t hashed = hash_(asked) ^ salt;
-      const auto equal = [](const void* key, const inner& stored) noexcept -> bool {
-        return stored == *static_cast<const Q*>(key);
-      };
-      return {{hashed, hashed}, known ? tag_of(space, key_elsewhere) : impossible_tag, std::addressof(asked), equal};
+      return {{hashed, hashed},
+              known ? tag_of(space, key_elsewhere) : impossible_tag,
+              std::addressof(asked),
+              is_equal_to<Q>};
     }
   }
 

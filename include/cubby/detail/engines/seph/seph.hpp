@@ -22,8 +22,8 @@ template <class Base> class seph_codec : public Base {
 public:
   using Base::Base;
   template <class Q, class... A>
-  [[nodiscard]] made_word make(const typename Base::probe& p, const Q& key, A&&... args) const {
-    const made_word made = Base::make(p, key, std::forward<A>(args)...);
+  [[nodiscard]] made_word make(const typename Base::probe& p, Q&& key, A&&... args) const {
+    const made_word made = Base::make(p, std::forward<Q>(key), std::forward<A>(args)...);
     if (!made.ok || engines::seph::slot_word::can_hold(std::bit_cast<std::uint64_t>(Base::front_of(made.word))))
         [[likely]]
       return made;

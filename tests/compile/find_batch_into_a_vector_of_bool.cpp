@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// says: found is a contiguous range of bool, and std::vector<bool> is none: use an array, or visit_batch
+#include <vector>
+
+#include <cubby/map.hpp>
+
+std::size_t ask(const cubby::map<int, int>& all, const std::vector<int>& keys, std::vector<int>& values) {
+  std::vector<bool> found(keys.size());
+  return all.find_batch(keys, values, found);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole contents: tables made from ranges and lists, merged, compared, and copied into the containers of the standard library.
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engines.hpp"
+#include "support/threads.hpp"
+
+namespace cubby_test {
+namespace {
+
+template <class Mode> class contents : public ::testing::Test {};
+TYPED_TEST_SUITE(contents, main_modes);
+
+template <class Mode> auto pairs_of(std::uint64_t first, std::uint64_t last) {
+  std::vector<std::pair<typename Mode::key_type, typename Mode::mapped_type>> all;
+  for (std::uint64_t n = first; n < last; ++n) all.emplace_back(Mode::key(n), Mode::value(n));
+  return all;
+}
+
+TYPED_TEST(contents, come_from_a_range_with_options) {
+  const auto all = pairs_of<TypeParam>(0, 500);
+  const typename TypeParam::map m(all.begin(), all.end());
+  typename TypeParam::map tiny(all.begin(), all.end(), cubby::options{.capacity = 1});
+  EXPECT_EQ(m.size(), 500u);
+  EXPECT_EQ(tiny.size(), 500u);
+  for (std::uint64_t n = 0; n < 500; ++n) ASSERT_EQ(TypeParam::number(*m.find(TypeParam::key(n))), n);
+  EXPECT_TRUE(m == tiny);
+}
+
+TYPED_TEST(contents, are_equal_when_keys_and_values_are) {
+  const auto all = pairs_of<TypeParam>(0, 300);
+  typename TypeParam::map a(all.begin(), all.end());
+  typename TypeParam::map b(all.rbegin(), all.rend());
+  EXPECT_TRUE(a == b);
+  EXPECT_TRUE(a == a);
+  b.insert_or_assign(TypeParam::key(7), TypeParam::value(8));
+  EXPECT_TRUE(a != b) << "a value differs";
+  b.erase(TypeParam::key(7));
+  EXPECT_FALSE(a == b) << "an entry is missing";
+  EXPECT_FALSE(b == a);
+  b.insert(TypeParam::key(1007), TypeParam::value(7));
+  EXPECT_FALSE(a == b) << "a key differs";
+}
+
+TYPED_TEST(contents, are_merged_where_the_key_is_absent) {
+  const auto some = pairs_of<TypeParam>(0, 200);
+  const auto more = pairs_of<TypeParam>(100, 400);
+  typename TypeParam::map a(some.begin(), some.end(), cubby::options{.capacity = 1});
+  typename TypeParam::map b(more.begin(), more.end(), cubby::options{.capacity = 1});
+  b.insert_or_assign(TypeParam::key(150), TypeParam::value(1));
+  EXPECT_EQ(a.merge(b), 200u);
+  EXPECT_EQ(a.size(), 400u);
+  EXPECT_EQ(b.size(), 100u);
+  for (std::uint64_t n = 0; n < 400; ++n) {
+    ASSERT_EQ(TypeParam::number(*a.find(TypeParam::key(n))), n) << "the entry here stays";
+    ASSERT_EQ(b.contains(TypeParam::key(n)), n >= 100 && n < 200) << n;
+  }
+  EXPECT_EQ(a.merge(a), 0u);
+  auto h = a.handle();
+  EXPECT_EQ(a.merge(h), 0u) << "a handle of this very table";
+  EXPECT_EQ(a.size(), 400u);
+  typename TypeParam::map empty;
+  EXPECT_EQ(empty.merge(h), 400u);
+  EXPECT_TRUE(a.empty());
+}
+
+template <class Engine> class contents_of : public ::testing::Test {};
+TYPED_TEST_SUITE(contents_of, every_engine);
+
+TYPED_TEST(contents_of, come_from_lists) {
+  const cubby::map<std::string, int, TypeParam> m{{"one", 1}, {"two", 2}, {"one", 3}};
+  EXPECT_EQ(m.size(), 2u);
+  EXPECT_EQ(m.find("one"), 1) << "the first stays";
+  const cubby::set<int, TypeParam> s{3, 1, 3};
+  const cubby::set<int, TypeParam> same({1, 3}, {.capacity = 1000});
+  EXPECT_TRUE(s == same);
+  const cubby::map<int, int, TypeParam> wide({.capacity = 1000});
+  EXPECT_EQ(wide.size(), 0u) << "options are no list";
+  const cubby::map<int, int, TypeParam> braces{};
+  EXPECT_TRUE(wide == braces);
+}
+
+TYPED_TEST(contents_of, come_from_other_containers_and_go_there) {
+  std::unordered_map<std::string, std::string> from;
+  for (int n = 0; n < 400; ++n) from.emplace("key " + std::to_string(n), std::string(static_cast<std::size_t>(n), 'v'));
+  const cubby::map<std::string, std::string, TypeParam> m(from.begin(), from.end());
+  EXPECT_EQ((m.template to<std::unordered_map<std::string, std::string>>()), from);
+  EXPECT_EQ((m.template to<std::map<std::string, std::string>>().size()), 400u);
+  const std::set<int> sorted{5, 4, 3};
+  const cubby::set<int, TypeParam> s(sorted.begin(), sorted.end());
+  EXPECT_EQ((s.template to<std::set<int>>()), sorted);
+}
+
+TYPED_TEST(contents_of, come_from_a_stream_that_is_read_once) {
+  std::istringstream text("7 8 9 7");
+  const cubby::set<int, TypeParam> s(std::istream_iterator<int>(text), std::istream_iterator<int>{});
+  EXPECT_EQ(s.size(), 3u);
+  EXPECT_TRUE(s.contains(9));
+}
+
+TYPED_TEST(contents_of, are_returned_from_a_function) {
+  const auto make = [] { return cubby::map<int, int, TypeParam>{{1, 2}, {3, 4}}; };
+  const auto m = make();
+  EXPECT_EQ(m.find(3), 4);
+}
+
+TYPED_TEST(contents_of, merge_across_engines_up_to_a_bound) {
+  cubby::map<int, int, cubby::reference> source;
+  for (int n = 0; n < 20; ++n) source.insert(n, n);
+  cubby::options bound;
+  bound.capacity = 8;
+  bound.growth = cubby::growth_policy::fixed;
+  cubby::map<int, int, TypeParam> m(bound);
+  EXPECT_THROW(m.merge(source), cubby::table_full);
+  EXPECT_EQ(m.size() + source.size(), 20u) << "what was moved stays moved, and nothing is lost";
+  EXPECT_THROW((cubby::set<int, TypeParam>({1, 2, 3, 4, 5, 6, 7, 8, 9}, bound)), cubby::table_full);
+}
+
+template <class Mode> class merges_by_threads : public ::testing::Test {};
+TYPED_TEST_SUITE(merges_by_threads, shared_modes);
+
+TYPED_TEST(merges_by_threads, hide_no_entry_from_others) {
+  typename TypeParam::map to(tiny_options());
+  typename TypeParam::map from(tiny_options());
+  constexpr std::uint64_t keys = 400;
+  for (std::uint64_t n = 0; n < keys; ++n) from.insert(TypeParam::key(n), TypeParam::value(n));
+  run_threads(3, [&](std::size_t t) {
+    if (t == 0) {
+      EXPECT_EQ(to.merge(from), keys);
+    } else {
+      for (std::uint64_t n = 0; n < 2 * keys; ++n) {
+        const auto k = TypeParam::key(n % keys);
+        const bool was_there = from.contains(k) || to.contains(k);
+        ASSERT_TRUE(was_there) << n;
+      }
+    }
+  });
+  EXPECT_EQ(to.size(), keys);
+  EXPECT_TRUE(from.empty());
+}
+
+} // namespace
+} // namespace cubby_test

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys with the hash of the standard library, and keys with an equality of the user's, in every engine. They are looked up by other
+// types than the key's, have namespaces, come in batches, and are inserted by several threads.
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "engines.hpp"
+#include "support/threads.hpp"
+
+namespace cubby_test {
+namespace {
+
+/// An identifier whose hash for the standard library is itself, as that of integers often is.
+struct ticket {
+  std::uint64_t number = 0;
+  double price = 0; // padding-free, but no plain key: 0.0 and -0.0 are equal
+  friend bool operator==(const ticket&, const ticket&) = default;
+};
+/// Plain, of 16 bytes, with an equality that does not compare all its bits, and a std::hash that agrees.
+struct revised {
+  std::uint64_t number = 0;
+  std::uint64_t revision = 0; // of no importance
+  friend bool operator==(const revised& a, const revised& b) { return a.number == b.number; }
+};
+
+} // namespace
+} // namespace cubby_test
+
+template <> struct std::hash<cubby_test::ticket> {
+  std::size_t operator()(const cubby_test::ticket& t) const noexcept { return t.number; }
+};
+template <> struct std::hash<cubby_test::revised> {
+  std::size_t operator()(const cubby_test::revised& r) const noexcept { return r.number; }
+};
+
+namespace cubby_test {
+namespace {
+
+template <class Engine> class std_hashes : public ::testing::Test {};
+TYPED_TEST_SUITE(std_hashes, every_engine);
+
+TYPED_TEST(std_hashes, serve_keys_that_have_no_other) {
+  cubby::map<double, int, TypeParam> numbers(tiny_options());
+  for (int n = 1; n < 500; ++n) ASSERT_TRUE(numbers.insert(n * 0.25, n)) << n;
+  for (int n = 1; n < 500; ++n) ASSERT_EQ(numbers.find(n * 0.25), n);
+  EXPECT_TRUE(numbers.insert(0.0, 0));
+  EXPECT_FALSE(numbers.insert(-0.0, 1)) << "they are equal";
+
+  cubby::map<std::optional<int>, int, TypeParam> perhaps(tiny_options());
+  EXPECT_TRUE(perhaps.insert(std::nullopt, 1));
+  EXPECT_TRUE(perhaps.insert(std::optional<int>(0), 2));
+  EXPECT_EQ(perhaps.find(std::nullopt), 1);
+  cubby::set<std::error_code, TypeParam> errors(tiny_options());
+  EXPECT_TRUE(errors.insert(std::make_error_code(std::errc::io_error)));
+  EXPECT_FALSE(errors.insert(std::make_error_code(std::errc::io_error)));
+  cubby::set<std::u8string, TypeParam> words(tiny_options());
+  EXPECT_TRUE(words.insert(u8"word"));
+  EXPECT_TRUE(words.contains(u8"word"));
+}
+
+TYPED_TEST(std_hashes, are_mixed_because_they_may_be_the_key_itself) {
+  cubby::map<ticket, std::uint64_t, TypeParam> m(tiny_options());
+  for (std::uint64_t n = 0; n < 5000; ++n) ASSERT_TRUE(m.insert(ticket{n << 40, 0.5}, n)) << n;
+  for (std::uint64_t n = 0; n < 5000; ++n) ASSERT_EQ(m.find(ticket{n << 40, 0.5}), n);
+  EXPECT_LT(m.stats().bytes, 4u << 20);
+}
+
+TYPED_TEST(std_hashes, agree_with_an_equality_that_leaves_bits_out) {
+  if constexpr (TypeParam::template engine<cubby::detail::codec_in<TypeParam, revised, int, cubby::hash<revised>,
+                                                                   std::allocator<std::byte>>>::policy::in_records) {
+    cubby::map<revised, int, TypeParam> m(tiny_options());
+    for (std::uint64_t n = 0; n < 300; ++n) ASSERT_EQ(m.insert(revised{n % 100, n}, 1), n < 100) << n;
+    EXPECT_EQ(m.size(), 100u);
+    EXPECT_TRUE(m.contains(revised{5, 77777}));
+  } else {
+    FAIL() << "its bits must not be compared";
+  }
+}
+
+TEST(std_hash_of_a_key, is_mixed_and_seeded) {
+  const cubby::hash<ticket> plain;
+  const cubby::hash<ticket> seeded{7};
+  EXPECT_EQ(plain(ticket{1, 0}), cubby::mix(1));
+  EXPECT_NE(plain(ticket{1, 0}), seeded(ticket{1, 0}));
+}
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+/// Text whose case does not matter.
+struct hash_of_any_case {
+  using is_transparent = void;
+  std::uint64_t operator()(std::string_view text) const {
+    std::uint64_t h = 0;
+    for (char c : text) h = h * 31 + static_cast<unsigned char>(lower(c));
+    return h;
+  }
+};
+struct equal_in_any_case {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+  }
+};
+/// Numbers that are equal when they are the same hour on a dial. Neither has state.
+struct hash_of_hour {
+  std::uint64_t operator()(int h) const { return static_cast<std::uint64_t>(h % 12); }
+};
+struct same_hour {
+  bool operator()(int a, int b) const { return a % 12 == b % 12; }
+};
+
+template <class V, class Engine>
+using map_of_any_case =
+    cubby::map<std::string, V, Engine, hash_of_any_case, std::allocator<std::byte>, equal_in_any_case>;
+
+template <class Engine> class equalities : public ::testing::Test {};
+TYPED_TEST_SUITE(equalities, every_engine);
+
+TYPED_TEST(equalities, of_text_in_any_case) {
+  map_of_any_case<int, TypeParam> m(tiny_options());
+  for (int n = 0; n < 300; ++n) ASSERT_TRUE(m.insert("Key number " + std::to_string(n), n)) << n;
+  for (int n = 0; n < 300; ++n) {
+    const std::string other = "KEY NUMBER " + std::to_string(n);
+    ASSERT_FALSE(m.insert(other, -1));
+    ASSERT_EQ(m.find(std::string_view(other)), n);
+    ASSERT_FALSE(m.insert_or_assign(other, n + 1));
+    ASSERT_TRUE(m.update(other, [](int v) { return v + 1; }));
+    ASSERT_EQ(m.find(other.c_str()), n + 2);
+  }
+  m.visit_all([](const std::string& k, const int&) { EXPECT_EQ(k.substr(0, 4), "Key ") << "the first one stays"; });
+  m.reserve(2000);
+  m.shrink_to_fit();
+  EXPECT_EQ(m.size(), 300u);
+  const std::vector<std::string_view> asked{"key number 1", "KEY NUMBER 2", "no key"};
+  std::vector<int> seen(asked.size(), 0);
+  EXPECT_EQ(m.visit_batch(asked, [&](std::size_t i, const int* v) { seen[i] = v != nullptr ? *v : -1; }), 2u);
+  const std::vector<int> wanted{3, 4, -1};
+  EXPECT_EQ(seen, wanted);
+  EXPECT_TRUE(m.erase("kEY nUMBER 299"));
+  EXPECT_FALSE(m.contains("Key number 299"));
+  static_assert(std::is_same_v<typename decltype(m)::key_equal, equal_in_any_case>);
+}
+
+TYPED_TEST(equalities, of_words_and_with_namespaces) {
+  cubby::map<int, int, TypeParam, hash_of_hour, std::allocator<std::byte>, same_hour> hours(tiny_options());
+  cubby::set<int, TypeParam, hash_of_hour, std::allocator<std::byte>, same_hour> dial(tiny_options());
+  cubby::map<cubby::in_namespace<int>, int, TypeParam, hash_of_hour, std::allocator<std::byte>, same_hour> named(
+      tiny_options());
+  for (int h = 0; h < 60; ++h) {
+    ASSERT_EQ(hours.insert(h, h), h < 12) << h;
+    ASSERT_EQ(dial.insert(h), h < 12) << h;
+    ASSERT_EQ(named.insert({1, h}, h), h < 12) << h;
+    ASSERT_EQ(named.insert({2, h}, h), h < 12) << h;
+  }
+  EXPECT_EQ(hours.find(25), 1);
+  EXPECT_EQ(named.find({2, 25}), 1);
+  EXPECT_EQ(named.size(), 24u);
+  EXPECT_TRUE(dial.erase(49));
+  EXPECT_FALSE(dial.contains(1));
+}
+
+template <class Engine> class equalities_by_threads : public ::testing::Test {};
+TYPED_TEST_SUITE(equalities_by_threads, shared_engines);
+
+TYPED_TEST(equalities_by_threads, one_of_equal_keys_is_inserted) {
+  map_of_any_case<std::size_t, TypeParam> m(tiny_options());
+  constexpr int keys = 200;
+  std::vector<std::atomic<int>> inserted(keys);
+  run_threads(4, [&](std::size_t t) {
+    for (int n = 0; n < keys; ++n) {
+      std::string k = "key " + std::to_string(n);
+      k[t % 3] = static_cast<char>(std::toupper(static_cast<unsigned char>(k[t % 3])));
+      if (m.insert(k, t)) inserted[static_cast<std::size_t>(n)].fetch_add(1);
+    }
+  });
+  for (auto& count : inserted) ASSERT_EQ(count.load(), 1);
+  EXPECT_EQ(m.size(), static_cast<std::size_t>(keys));
+}
+
+} // namespace
+} // namespace cubby_test
