@@ -86,10 +86,18 @@ TYPED_TEST(moved_keys, are_compared_where_they_have_been_moved_to) {
   cubby::set<counted_key, TypeParam, one_bin> s(tiny_options());
   for (std::uint64_t n = 0; n < few; ++n) {
     ASSERT_EQ(s.insert(counted_key(n)), true) << n;
-    if (n % 4 == 0) ASSERT_TRUE(m.insert(counted_key(n), n)) << n;
-    if (n % 4 == 1) ASSERT_TRUE(m.insert_or_assign(counted_key(n), n)) << n;
-    if (n % 4 == 2) ASSERT_TRUE(m.insert_or_visit(counted_key(n), n, [](const std::uint64_t&) {})) << n;
-    if (n % 4 == 3) ASSERT_EQ(m.find_or_emplace(counted_key(n), [&] { return n; }), n);
+    if (n % 4 == 0) {
+      ASSERT_TRUE(m.insert(counted_key(n), n)) << n;
+    }
+    if (n % 4 == 1) {
+      ASSERT_TRUE(m.insert_or_assign(counted_key(n), n)) << n;
+    }
+    if (n % 4 == 2) {
+      ASSERT_TRUE(m.insert_or_visit(counted_key(n), n, [](const std::uint64_t&) {})) << n;
+    }
+    if (n % 4 == 3) {
+      ASSERT_EQ(m.find_or_emplace(counted_key(n), [&] { return n; }), n);
+    }
   }
   for (std::uint64_t n = 0; n < few; ++n) {
     ASSERT_EQ(m.find(counted_key(n)), n);
