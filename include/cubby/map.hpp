@@ -49,6 +49,7 @@ public:
   /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. Throws like the first constructor and like `insert`.
   template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+    requires std::copyable<It>
   map(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));

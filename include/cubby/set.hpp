@@ -47,6 +47,7 @@ public:
   /// A set of the keys from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. Throws like the first constructor and like `insert`.
   template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+    requires std::copyable<It>
   set(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));

@@ -2,6 +2,7 @@
 // Whole contents: tables made from ranges and lists, merged, compared, and copied into the containers of the standard library.
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -104,6 +105,19 @@ TYPED_TEST(contents_of, come_from_a_stream_that_is_read_once) {
   const cubby::set<int, TypeParam> s(std::istream_iterator<int>(text), std::istream_iterator<int>{});
   EXPECT_EQ(s.size(), 3u);
   EXPECT_TRUE(s.contains(9));
+}
+
+/// Such a key is found by no lookup. A scan knows it by its place.
+TYPED_TEST(contents_of, with_keys_that_are_equal_to_none_are_erased) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  cubby::map<double, int, TypeParam> m(tiny_options());
+  ASSERT_TRUE(m.insert(none, 1) && m.insert(2.0, 1));
+  EXPECT_FALSE(m.contains(none));
+  m.clear();
+  EXPECT_EQ(m.size(), 0u);
+  ASSERT_TRUE(m.insert(none, 1) && m.insert(none, 2));
+  EXPECT_EQ(m.erase_if([](double, int) { return true; }), 2u);
+  EXPECT_EQ(m.size(), 0u);
 }
 
 TYPED_TEST(contents_of, are_returned_from_a_function) {

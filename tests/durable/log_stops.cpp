@@ -82,6 +82,20 @@ TEST_F(stopped_change, is_in_the_log_or_in_the_pages) {
         [&] { t->insert_or_assign(key, ++value); }, [&] { EXPECT_TRUE(pages ? checkpoint(*t) : t->sync()); });
   }
 }
+/// In a full log a change has no entry, so the checkpoint that a sync then is has to wait for it.
+TEST_F(stopped_change, is_in_the_pages_where_the_log_is_full) {
+  auto t = must_open<table>(disk_.path, with_log(std::size_t{64} << 10));
+  std::uint64_t value = 0;
+  at_each_step(
+      [&] {
+        if (value != 0) {
+          EXPECT_TRUE(t->sync()); // begins after the change has ended
+          EXPECT_EQ(left_of(key), value);
+        }
+        for (std::uint64_t n = 0; n < 3000; ++n) t->insert_or_assign(1000 + n % 10, n);
+      },
+      [&] { t->insert_or_assign(key, ++value); }, [&] { EXPECT_TRUE(t->sync()); });
+}
 TEST_F(stopped_change, that_is_seen_is_covered) {
   auto t = must_open<table>(disk_.path, with_log(std::size_t{256} << 10));
   std::uint64_t value = 0;

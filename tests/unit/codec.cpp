@@ -3,6 +3,7 @@
 // whose addresses are all too long for the slot's spare bits work like the others.
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <gtest/gtest.h>
 
@@ -30,6 +31,20 @@ template <> inline constexpr bool cubby::bits_are_equality<cubby_test::far_word>
 template <> inline constexpr unsigned cubby::detail::near_address_bits<cubby_test::far_text> = 20;
 template <> inline constexpr unsigned cubby::detail::near_address_bits<cubby::in_namespace<cubby_test::far_text>> = 20;
 template <> inline constexpr unsigned cubby::detail::near_address_bits<cubby::in_namespace<cubby_test::far_word>> = 20;
+
+namespace own_equalities {
+// Another type's operator== that an enumeration converts to is not the enumeration's own.
+enum colour : int { red };
+struct big_number {
+  big_number(long); // NOLINT(google-explicit-constructor): that is the case
+};
+bool operator==(const big_number&, const big_number&);
+enum class shade : int { dark };
+bool operator==(shade, shade);
+static_assert(cubby::bits_are_equality<colour> && cubby::bits_are_equality<std::errc>);
+static_assert(!cubby::bits_are_equality<shade>);
+
+} // namespace own_equalities
 
 namespace cubby_test {
 namespace {

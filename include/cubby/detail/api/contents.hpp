@@ -60,7 +60,8 @@ template <class Derived, class Engine> class contents_api : public table_api<Der
 public:
   /// Moves each entry of `source` whose key is absent here to this table: it is inserted here as a copy, then erased there. The others
   /// stay in `source`. The number moved. O(capacity of `source`). Asks for space for all entries of `source` first. Other threads may use this
-  /// table meanwhile. If they also use `source`, an entry may be seen in both or in one, never in none. Throws like
+  /// table meanwhile. If they also use `source`, an entry may be seen in both or in one, never in none. If they change or merge an entry of
+  /// `source` meanwhile, both tables may keep it, with different values. Throws like
   /// `insert`; what was moved before stays moved. `source`: a table or a handle of the same keys and values, of any engine.
   template <class Source> std::size_t merge(Source& source) {
     constexpr bool fits = requires {

@@ -63,8 +63,8 @@ template <class Derived, class Engine> class moved_key_api : public contents_api
 
 public:
   /// The same as `insert` and so on of a `const K&`, and moves the key into the table instead of copying it. The key is left as it was
-  /// if the table has it when the call begins. Otherwise it is moved from, also if the call then finds no space, or
-  /// another thread inserts the key at the same time.
+  /// if the table has it when the call begins. Otherwise it may be moved from, also if the call then finds no space, a
+  /// constructor of the value throws, or another thread inserts the key at the same time.
   template <class U = V>
     requires(moves && value_source<U, V>)
   bool insert(K&& k, U&& v) {

@@ -50,6 +50,8 @@ template <class K, class Hash> struct checked_key {
 
 /// The same for an equality that is not the type's own.
 template <class K, class Hash, class Equal, bool KeepsTuples> struct checked_equality {
+  static_assert(!std::is_same_v<inner_key<K>, std::string_view>,
+                "a table owns its keys: use std::string, and look up by std::string_view");
   static_assert(!KeepsTuples,
                 "this engine compares the bits of keys, so it takes no KeyEqual of yours: take another engine");
   static_assert(!std::is_same_v<Hash, hash<K>> && !std::is_same_v<Hash, hash<inner_key<K>>>,

@@ -134,8 +134,14 @@ template <class A, class B> concept comparable = requires(A& a, B& b) {
 };
 /// An operator== that forgets to be const is one, too.
 template <class K> concept has_equality = comparable<const K, const K> || comparable<K, const K> || comparable<K, K>;
+/// Converts to a key and to nothing else, so that no operator== takes it by way of another type.
+template <class K> struct only_a {
+  operator K() const; // NOLINT(google-explicit-constructor): it has to convert
+};
 /// An enumeration with an operator== beside the built-in one. This form of the call finds no built-in operator.
-template <class K> concept enumeration_with_equality = std::is_enum_v<K> && requires(K& a, K& b) { operator==(a, b); };
+template <class K>
+concept enumeration_with_equality =
+    std::is_enum_v<K> && requires(const only_a<K>& a, const only_a<K>& b) { operator==(a, b); };
 
 } // namespace detail
 

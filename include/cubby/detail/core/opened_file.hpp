@@ -20,7 +20,8 @@ class opened_file {
 public:
   opened_file() = default;
   ~opened_file() {
-    if (!listed_) return;
+    if (!listed_ || process_ != file::process())
+      return; // in a child another thread of the parent may have had the lock
     const lock_scope alone(list().lock);
     opened_file** at = &list().first;
     while (*at != this) at = &(*at)->next_;
@@ -39,6 +40,7 @@ public:
     list().first = this;
   }
   void note_closed() noexcept {
+    if (process_ != file::process()) return; // as above
     const lock_scope alone(list().lock);
     closed_ = true;
   }

@@ -67,8 +67,9 @@ public:
   }
   /// Whether a block was refused, and syncs of the pages can give some back that were given. True for as many syncs as that takes.
   bool wants_sync() noexcept {
-    const std::uint32_t left = wanted_.load(sync::relaxed); // relaxed: a hint
-    if (left != 0) wanted_.store(left - 1, sync::relaxed);  // relaxed: as above
+    std::uint32_t left = wanted_.load(sync::relaxed); // relaxed, both: only the number counts
+    while (left != 0 && !wanted_.compare_exchange(left, left - 1, sync::relaxed, sync::relaxed)) {
+    }
     return left != 0;
   }
   /// The list of these blocks, by their links; 0 ends it.

@@ -203,13 +203,15 @@ private:
     // [log-writer] release: pairs with [log-writers]; a sync that sees it writes the entry
     mine.store(at | copied, sync::release);
   }
-  /// Until no writer that took a place before `end` is still copying its entry, or with `done` at work at all.
+  /// Until no writer that took a place before `end` is still copying its entry, or with `done` at work at all. Of a full log all
+  /// later writers have the same place, which is `end` where a checkpoint begins: their changes have no entry, so it waits for them, too.
   void wait_for_writers(std::uint64_t end, bool done) noexcept {
     for (writer& one : writers_) {
       for (sync::backoff wait;; wait.pause()) {
         // [log-writers] seq_cst: pairs with [log-writer]
         const std::uint64_t at = one.at.load(sync::seq_cst);
-        if (at == 0 || !is_before(at, end) || (!done && (at & copied) != 0)) break;
+        const bool counts = is_before(at, end) || (done && (at & ~copied) == end);
+        if (at == 0 || !counts || (!done && (at & copied) != 0)) break;
       }
     }
   }

@@ -3,6 +3,8 @@
 // write, and the calls that finish a move.
 #pragma once
 
+#include <algorithm>
+
 #include <cubby/detail/engines/iceberg/move.hpp>
 #include <cubby/detail/engines/iceberg/prepare.hpp>
 
@@ -178,6 +180,9 @@ template <class Policy> std::uint64_t mark_of(const table<Policy>& t, unsigned l
 /// Makes the segment of the next growth, if inserts shall touch its pages first. False: they need not, or there is no memory.
 template <class Policy> CUBBY_NEVER_INLINE bool prepare(table<Policy>& t, root_word r) noexcept {
   if (!prepares(t)) return false;
+  t.duty.store(
+      1,
+      sync::relaxed); // relaxed: a hint to writes, given again in case one that ended its duty has just overwritten it
   lock_scope alone(t.resize_lock);
   if (!is_same_root(t, r) || t.next.made.load(sync::relaxed) != nullptr) return true; // relaxed: under the lock
   const unsigned level = r.level() + 1;
@@ -186,10 +191,16 @@ template <class Policy> CUBBY_NEVER_INLINE bool prepare(table<Policy>& t, root_w
   t.next.cursor.store(0, sync::relaxed); // relaxed: the next store shows it
   // [show-pages] release: pairs with [touch-page]
   t.next.made.store(made, sync::release);
-  t.duty.store(1, sync::relaxed); // relaxed: a hint to writes
   if (pages_of(*made) < least_pages) return false;
   if (t.settings.growth == growth_policy::background) (void)t.worker.notify();
   return true;
+}
+
+/// Touches the next page, or begins the growth for which all are touched, unless erases have made it needless by now.
+template <class Policy> void go_on_preparing(table<Policy>& t, const thread_record& who) noexcept {
+  if (touch_next_page(t)) return;
+  const root_word r = first_root(t);
+  if (live_entries(t) >= mark_of(t, r.level())) (void)start(t, who, r, false);
 }
 
 template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t, const thread_record& who) noexcept {
@@ -201,7 +212,7 @@ template <class Policy> CUBBY_NEVER_INLINE void do_maintenance(table<Policy>& t,
   }
   // relaxed: it only limits how often this happens
   const std::uint64_t look = t.looks.fetch_add(1, sync::relaxed);
-  if (look % writes_a_page<Policy> == 0 && !touch_next_page(t)) (void)start(t, who, first_root(t), false);
+  if (look % writes_a_page<Policy> == 0) go_on_preparing(t, who);
   // Reading all thread records takes a system call, so only one call in 64 does it.
   if (look % 64 != 0 || !t.retired.lock.try_lock()) return;
   t.retired.release(release_slice);
@@ -249,8 +260,8 @@ template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, c
   const std::uint64_t mark = mark_of(t, r.level());
   if (live < mark) return;
   // Behind a later mark the growth begins at once: the threads that touch pages are late.
-  if (!r.moving() && r.level() != most_levels && (live > mark + slots / 32 || !prepare(t, r)))
-    (void)start(t, who, r, false);
+  const bool late = live > std::min(mark + slots / 32, slots / 100 * 98);
+  if (!r.moving() && r.level() != most_levels && (late || !prepare(t, r))) (void)start(t, who, r, false);
   if (r.moving() && !r.shrinking()) catch_up(t, who);
 }
 /// After an insert into a bucket whose `free` slots are left.
@@ -317,8 +328,10 @@ template <class Policy> void background_work(void* of) {
   if (mine == nullptr) return;                                          // the next notice tries again
   for (bool more = true; more && t.closing.load(sync::relaxed) == 0;) { // relaxed: only a request to stop early
     const thread_pin stay(*mine);
-    if (t.next.made.load(sync::relaxed) != nullptr) { // relaxed: the next line reads it again
-      if (!touch_next_page(t)) (void)start(t, *mine, first_root(t), false);
+    // relaxed, all: `touch_next_page` reads them again
+    if (const auto* const made = t.next.made.load(sync::relaxed);
+        made != nullptr && t.next.cursor.load(sync::relaxed) <= pages_of(*made)) {
+      go_on_preparing(t, *mine);
       continue;
     }
     more = move_share(t, *mine, t.settings.chunk_bins) == share::more;

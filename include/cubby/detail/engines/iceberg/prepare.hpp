@@ -15,7 +15,8 @@ template <class Slot> std::uint64_t pages_of(const segment<Slot>& s) noexcept {
   return s.pages.bytes / memory::huge_page;
 }
 
-/// Writes from one page to the next one: 1/64 of the slots of a page. So the table takes less than 2 % of its slots more until its growth begins.
+/// Writes from one page to the next one: 1/64 of the slots of a page. So the table takes about 2 % of its slots more until its growth begins,
+/// and up to 3 % if it has few pages.
 template <class Policy> inline constexpr std::uint64_t writes_a_page = memory::huge_page / sizeof(slot_of<Policy>) / 64;
 
 /// Whether growths of this table have their pages touched first. `cooperative` does all work of a growth in a few calls anyway.
@@ -36,6 +37,7 @@ template <class Policy> void retire_next(table<Policy>& t) noexcept {
   if (auto* const made = take_next(t)) {
     lock_scope keep(t.retired.lock);
     t.retired.add(*made);
+    t.duty.store(1, sync::relaxed); // relaxed: a hint; writes free it
   }
 }
 
