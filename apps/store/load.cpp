@@ -177,7 +177,7 @@ private:
   void forget() const {
     try {
       marks_.remove();
-    } catch (const refused&) { // the failure before it is the one to tell
+    } catch (const refused&) { // NOLINT(bugprone-empty-catch): the failure before it is the one to tell
     }
   }
 

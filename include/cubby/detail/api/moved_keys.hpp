@@ -35,7 +35,7 @@ typename Engine::probe probe_behind(context<Engine> s, const typename Engine::pr
 template <class Engine, class K, class... A>
 insert_outcome insert_moved(context<Engine> s, const typename Engine::probe& p, K&& key, A&&... args) {
   if (s.engine.find(s.at, p).found) return insert_outcome::exists;
-  fresh_word<Engine> next(s, p, std::move(key), std::forward<A>(args)...);
+  fresh_word<Engine> next(s, p, std::forward<K>(key), std::forward<A>(args)...);
   return next.ok() ? next.insert(probe_behind<K>(s, p, next)) : insert_outcome::no_memory;
 }
 
@@ -45,7 +45,7 @@ upserted assign_or_insert_moved(context<Engine> s, const typename Engine::probe&
   if (const auto seen = s.engine.find(s.at, p); seen.found)
     return put_record(s, p, s.codec().kept_key(seen.word, key), std::forward<U>(value));
   refuse_shown(s.engine, p);
-  const made_word made = s.codec().make(p, std::move(key), std::forward<U>(value));
+  const made_word made = s.codec().make(p, std::forward<K>(key), std::forward<U>(value));
   if (!made.ok) [[unlikely]] {
     free_retired(s.engine, s.at);
     return {insert_outcome::no_memory};
