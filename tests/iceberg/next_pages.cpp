@@ -3,7 +3,7 @@
 // of pages are read from the kernel: nothing is timed.
 #include <sys/mman.h>
 
-#include "engines.hpp"
+#include "iceberg/table_of.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"
 
@@ -11,21 +11,9 @@ namespace cubby_test {
 namespace {
 
 namespace memory = cubby::detail::memory;
-using prepared_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg>;
-using prepared_engine =
-    std::remove_cvref_t<decltype(cubby::detail::engine_access::of(std::declval<const prepared_map&>()))>;
-using prepared_table = cubby::detail::engines::iceberg::table<prepared_engine::policy>;
-struct prepared_key {
-  friend constexpr prepared_table prepared_engine::* table_member(prepared_key);
-};
-template <class Key, auto Member> struct prepared_member {
-  friend constexpr decltype(Member) table_member(Key) { return Member; }
-};
-template struct prepared_member<prepared_key, &prepared_engine::table_>;
 
-memory::region next_pages_of(const prepared_map& m) {
-  const auto& t = cubby::detail::engine_access::of(m).*table_member(prepared_key{});
-  const auto* const made = t.next.made.load(cubby::detail::sync::acquire);
+memory::region next_pages_of(const iceberg_words& m) {
+  const auto* const made = table_of(m).next.made.load(cubby::detail::sync::acquire);
   return made != nullptr ? made->pages : memory::region{};
 }
 /// Of the huge pages of a region, how many have been touched.
@@ -60,7 +48,7 @@ protected:
     o.growth = GetParam();
     return o;
   }
-  prepared_map m_{options()};
+  iceberg_words m_{options()};
   std::uint64_t next_ = 0;
   memory::region pages_;
 };

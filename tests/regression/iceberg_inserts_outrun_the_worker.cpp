@@ -2,29 +2,17 @@
 // A table that grows in the background stays fast where inserts are faster than its thread. If the larger table is full before all entries
 // have moved, the next growth cannot begin, and each insert makes a chain longer. Inserts give the thread time by then. Once they did
 // not, and 200,000 inserts by two threads on two processors took up to a minute. They do not depend on that thread, either.
-#include "engines.hpp"
+#include "iceberg/table_of.hpp"
 #include "support/hooks.hpp"
 
 namespace cubby_test {
 namespace {
 
-using outrun_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg>;
-using outrun_engine =
-    std::remove_cvref_t<decltype(cubby::detail::engine_access::of(std::declval<const outrun_map&>()))>;
-using outrun_table = cubby::detail::engines::iceberg::table<outrun_engine::policy>;
-struct outrun_key {
-  friend constexpr outrun_table outrun_engine::* table_member(outrun_key);
-};
-template <class Key, auto Member> struct outrun_member {
-  friend constexpr decltype(Member) table_member(Key) { return Member; }
-};
-template struct outrun_member<outrun_key, &outrun_engine::table_>;
-
 TEST(iceberg_inserts, that_outrun_the_worker_give_it_time_and_go_on) {
   auto o = tiny_options(cubby::growth_policy::background);
   o.chunk_bins = 1024; // the worker takes all buckets
-  outrun_map m(o);
-  const void* const cursor = &(cubby::detail::engine_access::of(m).*table_member(outrun_key{})).work.cursor;
+  iceberg_words m(o);
+  const void* const cursor = &table_of(m).work.cursor;
   parking spot;
   bool taken = false;
   park_before worker(spot, [&](step kind, const void* address) { // behind its first units, before it locks a bucket
