@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of the next segment. The first touch of a huge page takes up to some milliseconds. In a new segment each bucket leads to others
-// that no thread has touched, so the first inserts of a growth took 14 such touches each (docs/performance/iceberg.md, "Growth"). Therefore a
+// that no thread has touched, so the first inserts of a growth took some 14 such touches each (docs/performance/iceberg.md, "Growth"). Therefore a
 // large segment is made when the table is full, and inserts touch its pages before they begin the growth. One touches one page at most.
 #pragma once
 
