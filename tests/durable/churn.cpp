@@ -43,14 +43,19 @@ TEST(durable_churn_with_a_log, gives_space_back_after_a_refusal) {
   const auto t = must_open<table>(folder.file("table"), {.log_bytes = 64 << 10, .most_bytes = 4 << 20});
   if (t->stats().log_bytes == 0) GTEST_SKIP() << "changes are durable without a log on this file system";
   const std::string value(200, 'v');
-  std::uint64_t count = 0;
-  while (t->try_insert(count, value) == cubby::outcome::inserted) ++count;
+  const auto fill = [&](std::uint64_t n) {
+    while (t->try_insert(n, value) == cubby::outcome::inserted) ++n;
+    return n;
+  };
+  const std::uint64_t count = fill(0);
   ASSERT_GT(count, 2000U);
   for (std::uint64_t n = 0; n < count; n += 2) ASSERT_TRUE(t->erase(n));
   (void)t->shrink_to_fit(); // disposes of what no guard protects
-  ASSERT_EQ(t->try_insert(count, value), cubby::outcome::no_memory);
+  // The erases may have filled the log; the checkpoint of a full log gives blocks back, too. Then the refusal comes later.
+  const std::uint64_t more = fill(count);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(t->sync());
-  for (std::uint64_t n = 0; n < count / 2; n += 2) ASSERT_EQ(t->try_insert(n, value), cubby::outcome::inserted) << n;
+  for (std::uint64_t n = 0; n < count / 2 && n / 2 + (more - count) < count / 4; n += 2)
+    ASSERT_EQ(t->try_insert(n, value), cubby::outcome::inserted) << n << " of " << count << ", refused at " << more;
 }
 
 } // namespace
