@@ -44,8 +44,8 @@ public:
   }
 
   handle_type handle() { return map_->handle(); }
-  cubby::durable_stats stats() const {
-    cubby::durable_stats all = map_->stats();
+  auto stats() const {
+    auto all = map_->stats();
     all.bytes += all.file_bytes;
     return all;
   }

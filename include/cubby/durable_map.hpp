@@ -5,23 +5,30 @@
 #pragma once
 
 #include <cubby/detail/api/durable_api.hpp>
+#include <cubby/iceberg.hpp>
 
 namespace cubby::inline v0 {
 
 /// A map in a file. K: text (std::string), or trivially copyable without padding. V: the same, padding allowed. Hash: one with an identity
-/// (`hash_is_stable`). Calls are those of `cubby::map` with the engine `iceberg`; beside them `sync`, `close` and `check`.
-template <class K, class V, class Hash = hash<K>>
-class durable_map : public detail::durable_table<detail::map_api, durable_map<K, V, Hash>, K, V, Hash> {
-  using base = detail::durable_table<detail::map_api, durable_map, K, V, Hash>;
+/// (`hash_is_stable`). Engine: `cubby::iceberg`. Calls are those of `cubby::map` with this engine; beside them `sync`, `close` and `check`.
+template <class K, class V, class Hash = hash<K>, class Engine = iceberg>
+class durable_map : public detail::durable_table<detail::map_api, durable_map<K, V, Hash, Engine>, K, V, Hash,
+                                                 detail::file_engine<Engine, iceberg>> {
+  using base = typename durable_map::durable_table;
+
+  static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg");
 
 public:
   using base::base;
 };
 
 /// A set in a file.
-template <class K, class Hash = hash<K>>
-class durable_set : public detail::durable_table<detail::set_api, durable_set<K, Hash>, K, detail::no_value, Hash> {
-  using base = detail::durable_table<detail::set_api, durable_set, K, detail::no_value, Hash>;
+template <class K, class Hash = hash<K>, class Engine = iceberg>
+class durable_set : public detail::durable_table<detail::set_api, durable_set<K, Hash, Engine>, K, detail::no_value,
+                                                 Hash, detail::file_engine<Engine, iceberg>> {
+  using base = typename durable_set::durable_table;
+
+  static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg");
 
 public:
   using base::base;

@@ -200,9 +200,8 @@ protected:
 private:
   cubby::opened<Table> open(const std::string& path) {
     cubby::durable_options wanted;
-    wanted.grow_at = 97;
     wanted.log_bytes = log_bytes();
-    return Table::open(path.c_str(), wanted);
+    return Table::open(path.c_str(), wanted, {.grow_at = 97});
   }
   void change(Table& table, std::mt19937_64& random) {
     const std::uint64_t n = random() % keys_;

@@ -12,82 +12,19 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/api/durable_options.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/api/map_api.hpp>
 #include <cubby/detail/api/set_api.hpp>
+#include <cubby/detail/core/contract/durable.hpp>
 #include <cubby/detail/core/durable_records.hpp>
-#include <cubby/detail/engines/iceberg/iceberg.hpp>
 
 namespace cubby::inline v0 {
 
-/// What a durable table is to survive. It is written in the file when the file is made.
-enum class survive : std::uint8_t {
-  process,  ///< the end of its process, however it comes: a crash, a kill, an upgrade
-  power_cut ///< that of the machine as well: at once where the medium allows that, else what `sync` has covered
-};
-/// Whether `open` may make a file.
-enum class opening : std::uint8_t { any, only_new, only_existing };
-
-/// The options of a durable table: one struct, so that `{.capacity = 1000, .sync_every = 10ms}` names any of them. `capacity`, `growth`
-/// and `survives` count when the file is made. The seed of the hash is at random, and in the file.
-struct durable_options {
-  std::size_t capacity = 0; ///< these three as in `cubby::options`
-  growth_policy growth = growth_policy::incremental;
-  shrink_policy shrink = shrink_policy::manual;
-  survive survives = survive::power_cut;
-  opening how = opening::any;
-  /// Group commit: a thread of the table syncs this long after its last sync. 0: you call `sync`.
-  std::chrono::milliseconds sync_every{0};
-  /// Of a log of changes in the file, where only a sync makes them durable (`persistence::page`). A sync then writes the log and not all changed
-  /// pages. 0: 64 MiB if `sync_every` is set, else this opening uses no log. From 64 KiB to 2 GiB: other sizes become the nearest of these.
-  /// A file keeps the size of the log that it has.
-  std::size_t log_bytes = 0;
-  bool accept_power_cut = false; ///< also open a `survive::process` file after a power cut; check its contents then
-  bool write_lines_back = false; ///< work as on directly mapped memory, on any file: for tests and benches
-  /// Addresses to reserve: the file cannot become larger while it is open.
-  std::uint64_t most_bytes = std::uint64_t{1} << 40;
-  std::uint32_t grow_at = iceberg::options().grow_at; ///< these three as in `iceberg::options`
-  std::size_t move_bins = iceberg::options().move_bins;
-  std::size_t chunk_bins = iceberg::options().chunk_bins;
-};
-
-/// What `open` has found.
-struct recovered {
-  bool created = false;   ///< there was no table
-  bool clean = false;     ///< it had been closed, so nothing had to be repaired
-  bool power_cut = false; ///< the machine had stopped since, or the file comes from another one
-  std::size_t entries = 0;
-  std::size_t bytes = 0;      ///< of the file
-  std::size_t finished = 0;   ///< entries that a growth or a shrink still had to move
-  std::size_t duplicates = 0; ///< second copies of such entries, dropped
-  std::size_t torn = 0;       ///< entries that no sync had covered, dropped
-  std::size_t logged = 0;     ///< changes that were carried out again, because a sync had covered them in the log alone
-  std::size_t restored = 0;   ///< entries with the value before the one that no sync had covered
-  std::size_t damaged = 0;    ///< entries that contradict each other, dropped: the medium has lost something
-  std::chrono::nanoseconds time{};
-};
-
-/// What `check` has found. `ok`: nothing is wrong.
-struct checked {
-  std::size_t entries = 0;
-  std::size_t lost = 0;    ///< entries that a scan meets and a lookup does not
-  std::size_t damaged = 0; ///< entries whose checksum does not agree
-  [[nodiscard]] bool ok() const noexcept { return lost == 0 && damaged == 0; }
-};
-
-/// The statistics of a durable table.
-struct durable_stats : detail::engines::iceberg::table_stats {
-  persistence domain = persistence::process;
-  std::size_t file_bytes = 0;  ///< in use
-  std::size_t block_bytes = 0; ///< blocks of records in use
-  std::size_t log_bytes = 0;   ///< of the log; 0: changes have no log, and a sync writes all changed pages
-  std::size_t log_syncs = 0;   ///< groups of changes that were written to it
-  std::size_t checkpoints = 0; ///< syncs of the pages since, after which the log is used again
-};
-
 namespace detail {
-template <template <class, class> class Api, class Derived, class K, class V, class Hash> class durable_table;
+template <template <class, class> class Api, class Derived, class K, class V, class Hash, class Engine>
+class durable_table;
 } // namespace detail
 
 /// The result of `open`: a table, or why there is none.
@@ -104,7 +41,7 @@ public:
   [[nodiscard]] std::unique_ptr<Table> take() noexcept { return std::move(table_); }
 
 private:
-  template <template <class, class> class, class, class, class, class> friend class detail::durable_table;
+  template <template <class, class> class, class, class, class, class, class> friend class detail::durable_table;
   std::unique_ptr<Table> table_;
   detail::pool_error error_;
   cubby::recovered report_;
@@ -118,9 +55,11 @@ concept file_name = requires(const Path& p) {
   { p.c_str() } -> std::same_as<const char*>;
 };
 
-template <class K, class V, class Hash> constexpr auto choose_durable_codec() noexcept {
+template <class Engine, class K, class V, class Hash> constexpr auto choose_durable_codec() noexcept {
   constexpr bool no_values = std::is_same_v<V, no_value>;
-  if constexpr (slot_key<K> && bits_are_equality<K> && (no_values || word_value<V>)) {
+  if constexpr (keeps_records<Engine>) {
+    return std::type_identity<durable_records<K, V, Hash>>{};
+  } else if constexpr (slot_key<K> && bits_are_equality<K> && (no_values || word_value<V>)) {
     return std::type_identity<durable_words<K, V, Hash>>{};
   } else if constexpr (tuple_key<K> && bits_are_equality<K> && !is_spaced<K> && words_of<K> <= 6 &&
                        (no_values || word_value<V>)) {
@@ -131,8 +70,8 @@ template <class K, class V, class Hash> constexpr auto choose_durable_codec() no
 }
 
 /// The types that a durable table takes, each with a line of its own.
-template <class K, class V, class Hash> struct checked_durable {
-  using codec = typename decltype(choose_durable_codec<K, V, Hash>())::type;
+template <class Engine, class K, class V, class Hash> struct checked_durable {
+  using codec = typename decltype(choose_durable_codec<Engine, K, V, Hash>())::type;
   static constexpr bool lacks_equality = plain_key<K> && !durable_text<K> && !bits_are_equality<K>;
   static_assert(
       !lacks_equality,
@@ -146,24 +85,34 @@ template <class K, class V, class Hash> struct checked_durable {
                 "with a number of yours");
 };
 
-template <template <class, class> class Api, class Derived, class K, class V, class Hash>
-class durable_table : public Api<Derived, iceberg_engine<typename checked_durable<K, V, Hash>::codec>> {
-  using codec = typename checked_durable<K, V, Hash>::codec;
+/// The engine of a table in a file. `Usual` stands in for one that keeps none, beside an error that says so.
+template <class Engine, class Usual>
+using file_engine = std::conditional_t<keeps_files<Engine>, Engine, Usual>;
+
+template <template <class, class> class Api, class Derived, class K, class V, class Hash, class Engine>
+class durable_table
+    : public Api<Derived, typename Engine::template engine<typename checked_durable<Engine, K, V, Hash>::codec>> {
+  using codec = typename checked_durable<Engine, K, V, Hash>::codec;
 
 public:
-  using engine_type = iceberg_engine<codec>;
+  using engine_type = typename Engine::template engine<codec>;
+  static_assert(contract::durable<engine_type>);
   using handle_type = cubby::handle<Api, engine_type>;
   using options_type = durable_options;
+  using own_options = typename engine_type::file_options; ///< of the engine alone
+  using stats_type = durable_stats<typename engine_type::stats_type>;
 
   /// Opens the table in this file, or makes it. Repairs what a crash has left. O(capacity). It takes the file for itself: another process, or another
   /// call, gets `in_use` until this table ends. Errors are results; nothing is thrown, and a file that cannot be opened stays as it was.
-  [[nodiscard]] static opened<Derived> open(const char* path, const durable_options& wanted = {}) noexcept {
-    return open_as<Derived>(path, wanted, false);
+  [[nodiscard]] static opened<Derived> open(const char* path, const durable_options& wanted = {},
+                                            const own_options& own = {}) noexcept {
+    return open_as<Derived>(path, wanted, own, false);
   }
   /// The same, of a std::string or a std::filesystem::path.
   template <file_name Path>
-  [[nodiscard]] static opened<Derived> open(const Path& path, const durable_options& wanted = {}) noexcept {
-    return open_as<Derived>(path.c_str(), wanted, false);
+  [[nodiscard]] static opened<Derived> open(const Path& path, const durable_options& wanted = {},
+                                            const own_options& own = {}) noexcept {
+    return open_as<Derived>(path.c_str(), wanted, own, false);
   }
   /// Options of tables in memory do not compile, with one line that says so.
   template <class Path, std::derived_from<options> O> static opened<Derived> open(const Path&, const O&) {
@@ -171,14 +120,14 @@ public:
   }
   /// Opens an existing file for lookups, beside other readers. `in_use` while a process has it open for writing. Repairs are made in
   /// memory alone.
-  [[nodiscard]] static opened<const Derived> open_read_only(const char* path,
-                                                            const durable_options& wanted = {}) noexcept {
-    return open_as<const Derived>(path, wanted, true);
+  [[nodiscard]] static opened<const Derived> open_read_only(const char* path, const durable_options& wanted = {},
+                                                            const own_options& own = {}) noexcept {
+    return open_as<const Derived>(path, wanted, own, true);
   }
   template <file_name Path>
-  [[nodiscard]] static opened<const Derived> open_read_only(const Path& path,
-                                                            const durable_options& wanted = {}) noexcept {
-    return open_as<const Derived>(path.c_str(), wanted, true);
+  [[nodiscard]] static opened<const Derived> open_read_only(const Path& path, const durable_options& wanted = {},
+                                                            const own_options& own = {}) noexcept {
+    return open_as<const Derived>(path.c_str(), wanted, own, true);
   }
 
   template <class Path, std::derived_from<options> O>
@@ -221,9 +170,9 @@ public:
     return out;
   }
   [[nodiscard]] persistence domain() const noexcept { return home_->file.medium().domain(); }
-  [[nodiscard]] durable_stats stats() const {
-    durable_stats out;
-    static_cast<engines::iceberg::table_stats&>(out) = context().engine.stats();
+  [[nodiscard]] stats_type stats() const {
+    stats_type out;
+    static_cast<typename engine_type::stats_type&>(out) = context().engine.stats();
     out.domain = domain();
     out.file_bytes = static_cast<std::size_t>(home_->file.bytes());
     out.block_bytes = static_cast<std::size_t>(home_->heap.bytes_in_use());
@@ -244,7 +193,7 @@ public:
     friend class durable_table;
     opener() = default;
   };
-  durable_table(opener, durable_home& home, const iceberg::options& wanted, std::uint64_t seed)
+  durable_table(opener, durable_home& home, const typename engine_type::options_type& wanted, std::uint64_t seed)
       : engine_(wanted, codec(Hash(), seed, home)) {}
 
 private:
@@ -257,10 +206,10 @@ private:
   static constexpr std::uint64_t fixed_at_0 =
       ~std::uint64_t{0}; // in the file: a bound of 0 entries, where 0 says that there is none
 
-  static pool_layout::identity identity_for(const durable_options& wanted) noexcept {
-    using slot = engines::iceberg::slot_of<codec>;
+  /// What a new file says of its types. False: the capacity is too large.
+  static bool identity_for(pool_layout::identity& out, const durable_options& wanted, const own_options& own) noexcept {
     constexpr bool no_values = std::is_same_v<V, no_value>;
-    pool_layout::identity out;
+    out.engine = engine_type::code;
     out.mode = codec::mode;
     out.key_bytes = durable_text<K> ? 0 : sizeof(K);
     out.key_alignment = durable_text<K> ? 0 : alignof(K);
@@ -268,23 +217,14 @@ private:
     out.value_alignment = no_values || durable_text<V> ? 0 : alignof(V);
     out.hash = hash_is_stable<Hash>;
     out.seed = random_seed();
-    out.slot_bytes = sizeof(slot);
-    out.key_words = static_cast<std::uint16_t>(engines::iceberg::word_count<typename codec::stored_key>);
-    out.value_words = static_cast<std::uint16_t>(
-        no_values && !codec::in_records ? 0 : engines::iceberg::word_count<typename codec::stored_value>);
-    iceberg::options limited = options_of_engine(wanted);
-    (void)engines::iceberg::limit<codec>(limited);
-    out.fronts = engines::iceberg::fronts_for(limited);
-    out.backs = engines::iceberg::backs_for(out.fronts);
     if (wanted.growth == growth_policy::fixed) out.capacity = wanted.capacity == 0 ? fixed_at_0 : wanted.capacity;
     out.promise = wanted.survives == survive::power_cut ? 1 : 0;
-    return out;
+    return engine_type::describe(out, options_of_engine(wanted, own));
   }
 
   static pool_request request_for(const char* path, const durable_options& wanted, bool read_only) noexcept {
     pool_request asked;
     asked.path = path;
-    asked.wanted = identity_for(wanted);
     asked.may_create = !read_only && wanted.how != opening::only_existing;
     asked.must_create = wanted.how == opening::only_new && !read_only;
     asked.read_only = read_only;
@@ -293,19 +233,19 @@ private:
     asked.most_bytes = wanted.most_bytes;
     return asked;
   }
-  static iceberg::options options_of_engine(const durable_options& wanted) noexcept {
-    iceberg::options out;
+  static typename engine_type::options_type options_of_engine(const durable_options& wanted,
+                                                              const own_options& own) noexcept {
+    typename engine_type::options_type out;
     out.capacity = wanted.capacity;
     out.growth = wanted.growth;
     out.shrink = wanted.shrink;
-    out.grow_at = wanted.grow_at;
-    out.move_bins = wanted.move_bins;
-    out.chunk_bins = wanted.chunk_bins;
+    static_cast<own_options&>(out) = own;
     return out;
   }
   /// The options as the file has them.
-  static iceberg::options settings_for(const durable_options& wanted, const pool_layout::identity& is) noexcept {
-    iceberg::options out = options_of_engine(wanted);
+  static typename engine_type::options_type settings_for(const durable_options& wanted, const own_options& own,
+                                                         const pool_layout::identity& is) noexcept {
+    typename engine_type::options_type out = options_of_engine(wanted, own);
     if (is.capacity != 0) {
       out.growth = growth_policy::fixed;
       out.capacity = is.capacity == fixed_at_0 ? 0 : static_cast<std::size_t>(is.capacity);
@@ -314,23 +254,35 @@ private:
     }
     return out;
   }
-  template <class Table>
-  static opened<Table> open_as(const char* path, const durable_options& wanted, bool read_only) noexcept {
-    opened<Table> out;
-    const auto begin = std::chrono::steady_clock::now();
-    std::unique_ptr<durable_home> home(new (std::nothrow) durable_home);
-    if (home == nullptr || wanted.capacity > engines::iceberg::most_capacity) {
-      out.error_ = pool_error::of(open_error::no_memory, "%s: no memory for a table of this capacity", path);
-      return out;
-    }
-    out.error_ = home->file.open(request_for(path, wanted, read_only));
-    if (!out.error_.ok()) return out;
-    const iceberg::options settings = settings_for(wanted, home->file.state().what);
-    const std::uint64_t seed = home->file.state().what.seed;
+  /// Opens the file. A table is made of it afterwards.
+  static pool_error open_file(durable_home* home, const char* path, const durable_options& wanted,
+                              const own_options& own, bool read_only) noexcept {
+    pool_request asked = request_for(path, wanted, read_only);
+    if (home == nullptr || !identity_for(asked.wanted, wanted, own))
+      return pool_error::of(open_error::no_memory, "%s: no memory for a table of this capacity", path);
+    if (!engine_type::has_log && wanted.log_bytes != 0)
+      return pool_error::of(open_error::other_layout, "%s: tables of this engine have no log; leave log_bytes at 0",
+                            path);
+    pool_error out = home->file.open(asked);
+    if (!out.ok()) return out;
     home->epoch.store(home->file.opening_number(), sync::relaxed); // relaxed: the table is not shared yet
     if (wanted.sync_every.count() > 0)
       home->sync_every = static_cast<std::uint64_t>(wanted.sync_every.count()) * 1000000;
-    home->log_bytes = wanted.log_bytes != 0 || home->sync_every == 0 ? wanted.log_bytes : std::uint64_t{64} << 20;
+    home->log_bytes = wanted.log_bytes;
+    if (engine_type::has_log && home->log_bytes == 0 && home->sync_every != 0)
+      home->log_bytes = std::uint64_t{64} << 20;
+    return out;
+  }
+  template <class Table>
+  static opened<Table> open_as(const char* path, const durable_options& wanted, const own_options& own,
+                               bool read_only) noexcept {
+    opened<Table> out;
+    const auto begin = std::chrono::steady_clock::now();
+    std::unique_ptr<durable_home> home(new (std::nothrow) durable_home);
+    out.error_ = open_file(home.get(), path, wanted, own, read_only);
+    if (!out.error_.ok()) return out;
+    const auto settings = settings_for(wanted, own, home->file.state().what);
+    const std::uint64_t seed = home->file.state().what.seed;
     std::unique_ptr<Derived> made;
     const bool done = fail::attempt([&] { made.reset(new (std::nothrow) Derived(opener(), *home, settings, seed)); });
     if (!done || made == nullptr || !made->engine_.ok()) {

@@ -89,6 +89,8 @@ template <class Engine> concept keeps_tuples = requires { requires Engine::keeps
 template <class Engine> concept keeps_records = requires { requires Engine::keeps_records; };
 /// Whether its tables have slots of several widths: words, tuples and texts lie in the table, all else in records.
 template <class Engine> concept keeps_wide_slots = requires { requires Engine::keeps_wide_slots; };
+/// An engine of tables in files.
+template <class Engine> concept keeps_files = requires { requires Engine::keeps_files; };
 
 template <class K, class V>
 concept fits_in_wide_slot =

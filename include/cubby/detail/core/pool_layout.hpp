@@ -24,7 +24,7 @@ inline constexpr std::uint64_t most_record_bytes = std::uint64_t{1} << 32;   // 
 inline constexpr std::uint64_t log_magic = 0x676f6c7962627563ULL;            // "cubbylog"
 inline constexpr std::uint64_t checksum_seed = 1;                            // of the format, versions 1 and 2
 
-enum class engine_code : std::uint32_t { iceberg = 1 };
+enum class engine_code : std::uint32_t { iceberg = 1, seph = 2 };
 enum class move_state : std::uint32_t { none = 0, grows = 1, shrinks = 2 };
 enum class extent_kind : std::uint32_t { segment = 1, overflow = 2, records = 3, log = 4 };
 

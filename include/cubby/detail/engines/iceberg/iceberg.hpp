@@ -126,6 +126,15 @@ public:
     const thread_pin stay(s);
     return engines::iceberg::reserve(table_, s, entries);
   }
+  static constexpr auto code = pool_layout::engine_code::iceberg;
+  static constexpr bool has_log = true;
+  using file_options = engines::iceberg::resize_options;
+  /// What a new file says of its slots, and how many buckets it begins with.
+  static bool describe(pool_layout::identity& out, const options_type& wanted) noexcept
+    requires engines::iceberg::durable<Codec>
+  {
+    return engines::iceberg::describe<Codec>(out, wanted);
+  }
   /// Ends a growth or a shrink that is under way. False: no memory, or no disk space.
   bool end_move(thread_record& s) noexcept
     requires engines::iceberg::durable<Codec>
@@ -165,6 +174,7 @@ private:
 /// bucket of their key. The highest bits of the hash choose the bucket, and after a growth its lowest bits, too.
 struct iceberg {
   static constexpr bool keeps_wide_slots = true;
+  static constexpr bool keeps_files = true;
   using options = detail::engines::iceberg::options;
   template <class Codec> using engine = detail::iceberg_engine<Codec>;
 };

@@ -34,6 +34,18 @@ template <class Policy> bool limit(options& o) noexcept {
   return o.capacity <= most_capacity;
 }
 
+/// What a new file says of its slots, and how many buckets it begins with. False: the capacity is too large.
+template <durable Policy> bool describe(pool_layout::identity& out, options wanted) noexcept {
+  constexpr bool no_values = !Policy::has_values && !Policy::in_records;
+  if (!limit<Policy>(wanted)) return false;
+  out.slot_bytes = sizeof(slot_of<Policy>);
+  out.key_words = static_cast<std::uint16_t>(word_count<typename Policy::stored_key>);
+  out.value_words = no_values ? 0 : static_cast<std::uint16_t>(word_count<typename Policy::stored_value>);
+  out.fronts = fronts_for(wanted);
+  out.backs = backs_for(out.fronts);
+  return true;
+}
+
 /// Initializes a new table, or opens a durable one. False: no memory, or no thread for background growth.
 template <class Policy> bool open(table<Policy>& t) noexcept {
   options& o = t.settings;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine has whose tables can be in a file. `api/durable_api.hpp` opens the file and makes the table of it.
+#pragma once
+
+#include <concepts>
+
+#include <cubby/detail/core/contract/codec.hpp>
+#include <cubby/detail/core/contract/engine.hpp>
+#include <cubby/detail/core/pool_layout.hpp>
+
+namespace cubby::inline v0::detail::contract {
+
+/// A codec of tables in files. `durable` is true, and `mode` the number that the file has for it.
+///  - `home()`: the file. `shared()`: that, its blocks and its log.
+///  - `is_whole(key words, value words)`, in recovery: whether these words of a slot are an entry. `claim` of the same, once for each entry that
+///    stays: its block is in use. False: another entry has it.
+///  - `begin_sync()`, before the file is synced, and `end_sync(what that has returned, whether the sync was done)`: give back what no entry
+///    reaches any more on the disk. True: another sync has to make that durable.
+template <class C>
+concept durable_codec =
+    codec<C> && requires(const C& codec, const typename C::stored_key& key, const typename C::stored_value& value) {
+      requires C::durable;
+      { C::mode } -> std::convertible_to<std::uint32_t>;
+      codec.home();
+      codec.shared();
+      { codec.is_whole(key, value) } noexcept -> std::same_as<bool>;
+      { codec.claim(key, value) } noexcept -> std::same_as<bool>;
+      { codec.end_sync(codec.begin_sync(), bool{}) } noexcept -> std::same_as<bool>;
+    };
+
+/// An engine over a file. Its policy is a durable codec, and leads to the file (`policy.shared()`).
+///  - `code`, `has_log`: which engine the file names, and whether tables of this one can have a log of changes.
+///  - `file_options`: the options of this engine alone, a base of `options_type`.
+///  - `describe(identity, options)`, before there is a file: adds what the engine has to know of a new one. False: no table can have this capacity.
+///  - The constructor recovers what is in the file (`makeable`). `ok` is false as well if the disk has no space or cannot be written.
+///  - `sync(thread_record)`: all changes that were made before are durable when it returns. Blocks while the system writes. False: the system
+///    could not write; that is final.
+///  - `checkpoint(thread_record)`: the same, so that no log is needed for what was done before.
+///  - `end_move(thread_record)`: ends a growth or a shrink that is under way. False: no memory, or no disk space.
+/// None of the three may be called inside a guard.
+template <class E>
+concept durable = engine<E> && iterable<E> && retiring<E> && requires {
+  requires E::policy::durable;
+  { E::code } -> std::convertible_to<pool_layout::engine_code>;
+  { E::has_log } -> std::convertible_to<bool>;
+  requires std::derived_from<typename E::options_type, typename E::file_options>;
+} && requires(E& e, thread_record& s, pool_layout::identity& out, const typename E::options_type& wanted) {
+  { E::describe(out, wanted) } noexcept -> std::same_as<bool>;
+  { e.sync(s) } -> std::same_as<bool>;
+  { e.checkpoint(s) } noexcept -> std::same_as<bool>;
+  { e.end_move(s) } noexcept -> std::same_as<bool>;
+};
+
+} // namespace cubby::inline v0::detail::contract
