@@ -41,5 +41,40 @@ TEST(iceberg_inserts, that_outrun_the_worker_give_it_time_and_go_on) {
   for (std::uint64_t k = 0; k < key; ++k) ASSERT_TRUE(m.contains(k)) << k;
 }
 
+/// One insert does not move all that such a thread has left: it moves a share, and the inserts after it move the rest.
+TEST(iceberg_inserts, that_outrun_the_worker_move_a_share_each) {
+  constexpr std::uint64_t pairs = 512;
+  cubby::iceberg::options o;
+  o.capacity = pairs * 64; // entries in as many buckets, of which each becomes a pair
+  o.growth = cubby::growth_policy::background;
+  iceberg_words m(o);
+  const auto& work = table_of(m).work;
+  const auto is_moving = [&] { return cubby::detail::engines::iceberg::first_root(table_of(m)).moving(); };
+  parking spot;
+  park_before worker(spot,
+                     [&](step kind, const void* address) { return kind == step::rmw8 && address == &work.cursor; });
+  watcher::of_strangers() = &worker;
+  std::uint64_t key = 0;
+  {
+    const quiet unseen;
+    while (!is_moving()) ASSERT_TRUE(m.insert(key++, 1));
+    ASSERT_TRUE(spot.wait_until_parked());
+    std::uint64_t most = 0;
+    std::uint64_t before = work.done.load(cubby::detail::sync::relaxed);
+    while (is_moving()) {
+      ASSERT_TRUE(m.insert(key++, 1));
+      const std::uint64_t now = work.done.load(cubby::detail::sync::relaxed);
+      if (now > before && now - before > most) most = now - before;
+      before = now;
+      ASSERT_LT(key, pairs * 64 * 4) << "the growth does not end without that thread";
+    }
+    EXPECT_GT(most, 0u);
+    EXPECT_LT(most, 4 * cubby::detail::engines::iceberg::late_pairs);
+  }
+  spot.release();
+  watcher::of_strangers() = nullptr;
+  for (std::uint64_t k = 0; k < key; ++k) ASSERT_TRUE(m.contains(k)) << k;
+}
+
 } // namespace
 } // namespace cubby_test
