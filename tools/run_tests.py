@@ -23,7 +23,8 @@ PARTS = {
     "gates": (tests.gates, "what each call costs in lines, locked instructions and allocations; the explorer of schedules"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
-    "asan": (tests.asan, "tests of the public API built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "asan": (tests.asan, "the conformance suite built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "asan_engines": (tests.asan_engines, "the same for tests of single engines and parts, and for regressions"),
     "tsan": (tests.tsan, "tests with free threads built with clang, under ThreadSanitizer"),
     "fuzz": (fuzz.fuzz, "libFuzzer over the whole API and the readers of k-mers, 30 seconds each"),
     "programs": (tests.programs, "the programs and examples, built with clang, and the programs' tests"),
@@ -31,11 +32,11 @@ PARTS = {
     "aarch64": (tests.aarch64, "what the processor matters to, cross-compiled and run under qemu-user"),
 }
 
-# What `make test` runs: the rules of the source, the examples, and the tests of the public API, built once, with AddressSanitizer.
+# What `make test` runs: the rules of the source, the examples, and the conformance suite, built once, with AddressSanitizer.
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
 # The parts that take long run side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
+CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan", "asan_engines"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
           ["consumers"]]
 
 

@@ -7,8 +7,12 @@ import subprocess
 
 from .shell import BUILD, Failure, JOBS, need
 
-# The runs of `cubby_tests`, the tests that see the library as users do.
-PUBLIC = ("-R", "^cubby_tests(_others|_without_membarrier)?$")
+# The programs whose tests see the library as users do, and their runs.
+PUBLIC = ("cubby_tests", "cubby_tests_of_engines")
+
+
+def runs_of(*programs):
+    return ("-R", f"^({'|'.join(programs)})(_others|_without_membarrier)?$")
 
 
 def ctest(shell, preset, *options, prefix=(), env=None):
@@ -60,10 +64,16 @@ def build_and_run(shell, preset, *targets, prefix=(), only=()):
 
 
 def asan(shell):
-    """With clang, which compiles for it in a third of g++'s time. The other modes, the tests with hooks and the explorer, which has a
-    watch of its own over freed memory, are in `make verify`."""
+    """The conformance suite, with clang, which compiles for it in a third of g++'s time. The other modes, the tests with hooks and the
+    explorer, which has a watch of its own over freed memory, are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", "cubby_tests", only=PUBLIC)
+    return build_and_run(shell, "clang-asan", "cubby_tests", only=runs_of("cubby_tests"))
+
+
+def asan_engines(shell):
+    """The same for the tests of single engines and parts, and of regressions."""
+    need("clang++-19")
+    return build_and_run(shell, "clang-asan", "cubby_tests_of_engines", only=runs_of("cubby_tests_of_engines"))
 
 
 def without_address_randomisation():
@@ -78,7 +88,7 @@ def tsan(shell):
     """With clang, in half of g++'s time, and the tests whose threads run freely. In the hooked ones a schedule lets one
     thread run at a time, and shows the sanitizer little: they are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-tsan", "cubby_tests", prefix=without_address_randomisation(), only=PUBLIC)
+    return build_and_run(shell, "clang-tsan", *PUBLIC, prefix=without_address_randomisation(), only=runs_of(*PUBLIC))
 
 
 def programs(shell):
@@ -96,9 +106,9 @@ def aarch64(shell):
     return cross(shell, "cubby_tests_core")
 
 
-def cross(shell, program):
+def cross(shell, *programs):
     """Not the tests with hooks: they hunt orders, which an emulator does not weaken."""
     need("aarch64-linux-gnu-g++", "qemu-aarch64")
     shell.configure("aarch64")
-    shell.build("aarch64", program)
-    return ctest(shell, "aarch64", "-R", f"^{program}(_others)?$") + " under qemu-user"
+    shell.build("aarch64", *programs)
+    return ctest(shell, "aarch64", "-R", f"^({'|'.join(programs)})(_others)?$") + " under qemu-user"

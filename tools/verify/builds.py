@@ -14,7 +14,7 @@ from suite.shell import BUILD, Failure, in_parallel, is_full, need
 TITLE = "tests compiled file by file, clang-tidy; the programs with g++"
 PRESET = "clang-debug"
 # Where the objects of the programs lie whose files are joined (cmake/own_targets.cmake).
-JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in ("cubby_tests", "cubby_tests_hooked", "cubby_explore"))
+JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in (*tests.PUBLIC, "cubby_tests_hooked", "cubby_explore"))
 LEAST_FILES = 150
 
 
@@ -53,5 +53,5 @@ def run(shell):
     shell.build("release")
     programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|kmer|store)|example)")
     tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
-    cross = f"; AArch64: {tests.cross(shell, 'cubby_tests')}" if is_full() else ""
+    cross = f"; AArch64: {tests.cross(shell, *tests.PUBLIC)}" if is_full() else ""
     return f"files of tests: {files}; clang-tidy: {tidy}; programs and examples: {programs}{cross}"

@@ -10,7 +10,7 @@ from suite.shell import ROOT, Failure, Skip
 TITLE = "what `make check` runs, without the parts that others here repeat over more"
 # Part of the check command: part of this one that runs at least the same. `sanitizers` runs the same tests in more modes.
 # `fuzz` runs the same fuzzers for longer.
-REPEATED = {"asan": "sanitizers", "tsan": "sanitizers", "fuzz": "fuzz"}
+REPEATED = {"asan": "sanitizers", "asan_engines": "sanitizers", "tsan": "sanitizers", "fuzz": "fuzz"}
 
 
 def run(shell):
