@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include <cubby/detail/platform/memory.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
@@ -60,7 +61,7 @@ private:
   std::size_t next_ = 0;
 };
 
-/// The blocks of `operator new` that live: what is shared and in none of them lies in memory from the kernel.
+/// The blocks of `operator new` that live, without arrays of tables: what is shared and in none of them lies in such an array.
 class block_list {
 public:
   void add(void* p, std::size_t bytes) {
@@ -158,7 +159,10 @@ void on_prefetch(const void* address) {
   if (the_state().counting.load()) the_state().asked.add(address);
 }
 
-bool on_mapping(std::size_t) {
+/// The next block of `operator new` of this thread is a small array of a table, which counts as one from the kernel does.
+thread_local bool array_comes = false;
+bool on_mapping(std::size_t bytes) {
+  array_comes = bytes < cubby::detail::memory::pages_from;
   if (the_state().counting.load()) ++the_state().now.mappings;
   return false;
 }
@@ -203,10 +207,12 @@ namespace cubby_test {
 
 bool refuse_block() {
   auto& s = cubby_counting::the_state();
-  if (s.counting.load()) ++s.now.allocations;
+  if (s.counting.load() && !cubby_counting::array_comes) ++s.now.allocations;
   return false;
 }
-void block_taken(void* at, std::size_t bytes) { cubby_counting::blocks().add(at, bytes); }
+void block_taken(void* at, std::size_t bytes) {
+  if (!std::exchange(cubby_counting::array_comes, false)) cubby_counting::blocks().add(at, bytes);
+}
 void block_given(void* at) { cubby_counting::blocks().remove(at); }
 
 } // namespace cubby_test

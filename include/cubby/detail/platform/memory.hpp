@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages from the kernel for large arrays: zeroed, interleaved over the NUMA nodes, and from 2 MiB on aligned and with a request for
-// huge pages. How much the kernel backs with huge pages is read back. The kernel may grant more memory than there is (overcommit),
+// Zeroed memory for arrays. Small ones come from the heap; larger ones are pages from the kernel, interleaved over the NUMA nodes, and from
+// 2 MiB on aligned and with a request for huge pages. How much the kernel backs with huge pages is read back. The kernel may grant more memory than there is (overcommit),
 // so requests beyond the memory and swap of the machine or the control group are refused here. In builds with CUBBY_SYNC_HOOKS a
 // test can refuse any allocation.
 #pragma once
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include <cubby/detail/platform/sync.hpp>
 
@@ -22,10 +23,15 @@ namespace cubby::inline v0::detail::memory {
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t small_page = 4096;
 
-/// Pages that belong to the caller until `release`. `address` is null if the kernel gave none.
+/// Arrays of fewer bytes come from the heap. To make, use and end a table of words took 9 us by system calls for its first pages, and takes
+/// 1 us (`bench_construction`).
+inline constexpr std::size_t pages_from = std::size_t{64} << 10;
+
+/// Memory that belongs to the caller until `release`. `address` is null if there was none.
 struct region {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
+  bool of_heap = false;
 };
 
 using refuse_function = bool (*)(std::size_t bytes);
@@ -126,6 +132,14 @@ inline std::uint64_t group_memory() noexcept {
   return least;
 }
 
+inline constexpr std::align_val_t heap_alignment{std::size_t{2} * cpu::cache_line};
+inline region from_heap(std::size_t bytes) noexcept {
+  void* const got = ::operator new(bytes, heap_alignment, std::nothrow);
+  if (got == nullptr) return {};
+  std::memset(got, 0, bytes);
+  return {static_cast<std::byte*>(got), bytes, true};
+}
+
 } // namespace detail
 
 /// Smaller regions are not compared with the memory that there is, because that costs reading several files.
@@ -143,24 +157,31 @@ inline bool can_hold(std::uint64_t bytes) noexcept {
   return bytes <= (machine < group ? machine : group) + std::uint64_t{now.totalswap} * now.mem_unit;
 }
 
-/// Zeroed pages of at least `bytes`. From 2 MiB on it requests huge pages, and each page is mapped at its first use. Smaller regions are
-/// mapped at once, where the kernel can do that (Linux 5.14). Null address: refused.
+/// At least `bytes` of zeros, aligned to two lines. From 2 MiB on it requests huge pages, and each page is mapped at its first use. Smaller
+/// pages are mapped at once, where the kernel can do that (Linux 5.14). Null address: refused.
 inline region allocate(std::size_t bytes) noexcept {
   const bool large = bytes >= huge_page;
   const std::size_t unit = large ? huge_page : small_page;
   if (!can_hold(bytes) || refused(bytes)) return {};
+  if (bytes < pages_from) return detail::from_heap(bytes);
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
   auto* const address = large ? detail::map_aligned(rounded) : static_cast<std::byte*>(detail::map_pages(rounded));
   if (address == nullptr) return {};
   if (large) (void)madvise(address, rounded, MADV_HUGEPAGE);
   detail::interleave(address, rounded);
   if (!large) bring_in(address, rounded);
-  return {address, rounded};
+  return {address, rounded, false};
 }
 
 /// Gives back at most `limit` bytes from the region's end, by default all, and shortens the region. To unmap gigabytes in one call would
-/// stop the caller for milliseconds.
+/// stop the caller for milliseconds. What came from the heap goes back whole, and stays if the limit is lower.
 inline void release(region& pages, std::size_t limit = ~std::size_t{0}) noexcept {
+  if (pages.of_heap) {
+    if (pages.bytes > limit) return;
+    ::operator delete(pages.address, detail::heap_alignment);
+    pages = {};
+    return;
+  }
   const std::size_t part = pages.bytes < limit ? pages.bytes : limit;
   if (part != 0) munmap(pages.address + (pages.bytes - part), part);
   pages.bytes -= part;
