@@ -15,6 +15,7 @@
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/api/reservation.hpp>
+#include <cubby/detail/api/shared_scan.hpp>
 #include <cubby/detail/api/snapshot.hpp>
 #include <cubby/detail/core/codec.hpp>
 
@@ -112,20 +113,36 @@ public:
     s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), f, key, value); });
   }
 
+  /// The same in so many threads, the caller included: `visit_all(cubby::threads(4), f)`. The call makes the threads, and returns when they have ended. They call
+  /// `f` at the same time. The first exception of `f` ends the call, and passes on then. Only `dlht` and `dlht_counted`.
+  template <class F> void visit_all(threads by, F f) const {
+    static_assert(contract::splittable<Engine>, "this engine does not split a scan: give visit_all the function alone");
+    if constexpr (contract::splittable<Engine>)
+      detail::scan_together(here(), by,
+                            [&](const auto& s, const auto& key, const auto& value) { show(s.codec(), f, key, value); });
+  }
+
   /// Erases each entry that visit_all would see and for which `p` holds, and returns their number. O(capacity). `p` takes the
   /// arguments of visit_all's function. It may run several times for an entry; it has always seen the value that leaves.
   template <class P> std::size_t erase_if(P p) {
     static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    const auto& codec = s.codec();
     std::size_t count = 0;
     s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-      if (!show(codec, p, key, value)) return;
-      const auto agrees = [&](const auto& now) { return now == value || show(codec, p, key, now); };
-      if (detail::erase_word(s, codec.probe_of_slot(key, value), agrees)) ++count;
+      if (erase_shown(s, p, key, value)) ++count;
     });
     return count;
+  }
+  /// The same in several threads, as `visit_all(threads(n), f)`.
+  template <class P> std::size_t erase_if(threads by, P p) {
+    static_assert(contract::splittable<Engine>, "this engine does not split a scan: give erase_if the predicate alone");
+    sync::word<std::uint64_t> count;
+    if constexpr (contract::splittable<Engine>)
+      detail::scan_together(here(), by, [&](const auto& s, const auto& key, const auto& value) {
+        if (erase_shown(s, p, key, value)) count.fetch_add(1, sync::relaxed); // relaxed: read after their end
+      });
+    return static_cast<std::size_t>(count.load(sync::relaxed)); // relaxed: as above
   }
 
   /// Erases each entry that is present throughout. Keeps the space. O(capacity).
@@ -320,6 +337,12 @@ private:
   template <class Q> void ask_for(const Q& k) const {
     static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead");
     about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });
+  }
+  /// Erases an entry that a scan has shown, if `p` holds for the value that leaves.
+  template <class P> static bool erase_shown(const auto& s, P& p, const auto& key, const auto& value) {
+    if (!show(s.codec(), p, key, value)) return false;
+    const auto agrees = [&](const auto& now) { return now == value || show(s.codec(), p, key, now); };
+    return detail::erase_word(s, s.codec().probe_of_slot(key, value), agrees);
   }
   template <class F> static decltype(auto) show(const codec_type& codec, F& f, const auto& key, const auto& value) {
     const key_type& k = codec.key(key, value);

@@ -6,7 +6,7 @@
 #include <exception>
 #include <new>
 
-#include <cubby/detail/platform/cpu.hpp>
+#include <cubby/detail/platform/sync.hpp>
 
 namespace cubby::inline v0 {
 
@@ -84,6 +84,29 @@ template <class F> void regardless(F&& f) noexcept {
   } catch (...) { // NOLINT(bugprone-empty-catch): exceptions are dropped on purpose
   }
 }
+/// Keeps the first exception of several threads, for the one that waits for their end.
+class kept_exception {
+public:
+  /// Runs `f`. False: it has thrown.
+  template <class F> bool run(F&& f) noexcept {
+    try {
+      f();
+      return true;
+    } catch (...) {
+      // relaxed: the end of the threads orders the rest
+      if (taken_.exchange(1, sync::relaxed) == 0) first_ = std::current_exception();
+      return false;
+    }
+  }
+  /// After the end of the threads.
+  void rethrow() const {
+    if (first_ != nullptr) std::rethrow_exception(first_);
+  }
+
+private:
+  sync::word<std::uint32_t> taken_;
+  std::exception_ptr first_;
+};
 #else
 inline constexpr bool throws = false;
 inline void with_table_full() noexcept {}
@@ -97,6 +120,14 @@ template <class F> [[nodiscard]] bool attempt(F&& f) {
   return true;
 }
 template <class F> void regardless(F&& f) noexcept { f(); }
+class kept_exception {
+public:
+  template <class F> bool run(F&& f) noexcept {
+    f();
+    return true;
+  }
+  void rethrow() const noexcept {}
+};
 #endif
 
 } // namespace cubby::inline v0::detail::fail

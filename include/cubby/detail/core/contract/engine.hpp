@@ -185,6 +185,19 @@ template <class E> concept collecting = lookup_engine<E> && requires(E& e, threa
 template <class E>
 concept iterable = lookup_engine<E> && requires(E& e, thread_record& s, any_visitor<E> f) { e.for_each(s, f); };
 
+/// A scan that several threads share.
+///  - `begin_shared_scan()`, inside a guard that lasts until the last thread has ended its part: what the threads share.
+///  - `for_each_of(scan, thread_record, f)`, inside a guard of the thread: shows what the other threads leave, as `for_each`. When it has returned in
+///    all threads, they have shown what `for_each` shows.
+///  - `end_shared_scan(scan)`: the threads take nothing more.
+template <class E>
+concept splittable = iterable<E> && requires { typename E::shared_scan; } &&
+                     requires(E& e, thread_record& s, typename E::shared_scan& scan, any_visitor<E> f) {
+                       { e.begin_shared_scan() } noexcept -> std::same_as<typename E::shared_scan>;
+                       e.for_each_of(scan, s, f);
+                       { E::end_shared_scan(scan) } noexcept;
+                     };
+
 /// `snapshot(thread_record, begin, sink)`, inside a guard: calls `begin(bound)` once, where `bound` is at least the number of
 /// entries; then `sink(key words, value words)` for each entry that is visible at one point in time during the call. Writers
 /// wait meanwhile, so neither function may call the table or throw. False: `begin` answered false, or there was no memory.

@@ -117,6 +117,19 @@ public:
     [[maybe_unused]] const auto stay = pin(s); // tells a single-threaded table that an index is in use further out
     engines::dlht::for_each(table_, f);
   }
+  using shared_scan = engines::dlht::shared_scan<Threads>;
+  [[nodiscard]] shared_scan begin_shared_scan() const noexcept
+    requires Threads::is_shared
+  {
+    return {engines::dlht::first_index(table_), {}};
+  }
+  template <class F> void for_each_of(shared_scan& shared, thread_record&, F f) {
+    engines::dlht::for_each_of(table_, shared, f);
+  }
+  /// The threads of the scan show nothing more than what they have taken.
+  static void end_shared_scan(shared_scan& shared) noexcept {
+    shared.cursor.store(~std::uint64_t{0} >> 1, sync::relaxed); // relaxed: only a request to stop early
+  }
   template <class Begin, class Sink> bool snapshot(thread_record&, Begin begin, Sink sink) {
     return engines::dlht::snapshot(table_, begin, sink);
   }

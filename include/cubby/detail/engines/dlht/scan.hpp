@@ -102,18 +102,44 @@ void visit_share(const Policy& policy, const index<Threads>* at, share wanted, F
   }
 }
 
-/// A weak scan: an entry that is present throughout is shown exactly once; one that is inserted or erased meanwhile, at most once. No
-/// bin is held while `f` runs.
-template <class Policy, class Threads, class F> void for_each(const table<Policy, Threads>& t, F& f) {
-  const index<Threads>* at = first_index(t);
+/// A scan that threads share. It begins in this index, which a guard must keep until the last thread has ended.
+template <class Threads> struct shared_scan {
+  const index<Threads>* at;
+  sync::word<std::uint64_t, Threads> cursor; // the first bin that no thread has taken
+};
+/// How many bins a thread takes at a time: 64 KiB of lines.
+inline constexpr std::uint64_t bins_at_a_time = 1024;
+
+/// Shows the entries of the bins from `first` on, and of the side bin if it is behind them.
+template <class Policy, class Threads, class F>
+void show_bins(const table<Policy, Threads>& t, const index<Threads>* at, std::uint64_t first, std::uint64_t count,
+               F& f) {
   const auto all = [](const Policy&, std::uint64_t, std::uint64_t) { return true; };
   bin_copy copy;
-  for (std::uint64_t number = 0; number < at->bin_count; ++number) {
+  const bool last = count > at->bin_count - first;
+  for (std::uint64_t number = first; number < (last ? at->bin_count : first + count); ++number) {
     if (copy_bin(*at, at->bins[number], copy)) show_copy(t.policy, copy, 0, all, f);
     else visit_share(t.policy, at, share_of<Policy::mapping>(number, at->bin_count), f);
   }
+  if (!last) return;
   while (!copy_bin(*at, at->bins[at->bin_count], copy)) at = next_index(*at);
   show_copy(t.policy, copy, reserved_words, all, f);
+}
+/// A weak scan: an entry that is present throughout is shown exactly once; one that is inserted or erased meanwhile, at most once. No
+/// bin is held while `f` runs.
+template <class Policy, class Threads, class F> void for_each(const table<Policy, Threads>& t, F& f) {
+  const index<Threads>* const at = first_index(t);
+  show_bins(t, at, 0, at->bin_count + 1, f);
+}
+/// The part of a shared scan that other threads leave. All of them together show what `for_each` does.
+template <class Policy, class Threads, class F>
+void for_each_of(const table<Policy, Threads>& t, shared_scan<Threads>& w, F& f) {
+  for (;;) {
+    // relaxed: shares out numbers
+    const std::uint64_t first = w.cursor.fetch_add(bins_at_a_time, sync::relaxed);
+    if (first > w.at->bin_count) return;
+    show_bins(t, w.at, first, bins_at_a_time, f);
+  }
 }
 
 } // namespace cubby::inline v0::detail::engines::dlht

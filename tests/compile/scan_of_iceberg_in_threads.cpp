@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// says alone: this engine does not split a scan: give visit_all the function alone
+#include <cubby/iceberg.hpp>
+#include <cubby/map.hpp>
+
+void count(cubby::map<int, int, cubby::iceberg>& m) {
+  m.visit_all(cubby::threads(2), [](const int&, const int&) {});
+}

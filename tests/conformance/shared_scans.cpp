@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scans by several threads (`visit_all(threads(n), f)`, `erase_if(threads(n), p)`): they show what a scan by one thread shows, also while
+// others write and the table grows.
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engines.hpp"
+
+namespace cubby_test {
+namespace {
+
+using cubby::threads;
+
+template <class Map> class shared_scans : public testing::Test {};
+using maps = testing::Types<cubby::map<std::uint64_t, std::uint64_t>, cubby::map<std::uint64_t, std::string>,
+                            cubby::map<std::uint64_t, std::uint64_t, cubby::dlht_counted>>;
+TYPED_TEST_SUITE(shared_scans, maps);
+
+template <class V> V value_for(std::uint64_t key) {
+  if constexpr (std::is_same_v<V, std::string>) return std::to_string(key) + " is a text that lies in a record";
+  else return key * 3;
+}
+
+constexpr std::uint64_t entries = 20'000; // several times what a thread takes at a time
+
+TYPED_TEST(shared_scans, show_each_entry_once_with_its_value) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  for (const unsigned count : {0u, 1u, 2u, 5u, 100u}) {
+    std::mutex lock;
+    std::map<std::uint64_t, V> seen;
+    std::set<std::thread::id> by;
+    m.visit_all(threads(count), [&](const std::uint64_t& k, const V& v) {
+      const std::scoped_lock alone(lock);
+      by.insert(std::this_thread::get_id());
+      EXPECT_TRUE(seen.emplace(k, v).second) << k;
+    });
+    ASSERT_EQ(seen.size(), entries);
+    for (const auto& [k, v] : seen) ASSERT_EQ(v, value_for<V>(k));
+    EXPECT_LE(by.size(), count < 1 ? 1 : count);
+  }
+}
+
+TYPED_TEST(shared_scans, erase_what_the_predicate_names_and_count_it) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  EXPECT_EQ(m.erase_if(threads(3), [](const std::uint64_t& k, const V&) { return k % 4 == 0; }), entries / 4);
+  EXPECT_EQ(m.size(), entries - entries / 4);
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(m.contains(k), k % 4 != 0);
+}
+
+/// What is there all the time is shown exactly once, while another thread lets the table grow and erases.
+TYPED_TEST(shared_scans, miss_and_double_nothing_while_the_table_grows) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  std::atomic<bool> over{false};
+  std::thread writer([&] {
+    for (std::uint64_t k = entries; !over; ++k) {
+      m.insert(k, value_for<V>(k));
+      if (k >= entries + 5000) m.erase(k - 5000);
+      if (k % 30'000 == 0) (void)m.shrink_to_fit();
+    }
+  });
+  for (int round = 0; round < 6; ++round) {
+    std::vector<std::atomic<std::uint8_t>> seen(entries);
+    m.visit_all(threads(3), [&](const std::uint64_t& k, const V& v) {
+      if (k >= entries) return;
+      ++seen[k];
+      EXPECT_EQ(v, value_for<V>(k));
+    });
+    for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(seen[k], 1) << k;
+  }
+  over = true;
+  writer.join();
+}
+
+TYPED_TEST(shared_scans, end_with_the_first_exception) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  std::atomic<std::uint64_t> shown{0};
+  const auto throws = [&](const std::uint64_t&, const V&) {
+    if (++shown == 10) throw std::runtime_error("the tenth");
+  };
+  EXPECT_THROW(m.visit_all(threads(4), throws), std::runtime_error);
+  EXPECT_LT(shown, entries) << "it went on to the end";
+  EXPECT_TRUE(m.insert(entries, value_for<V>(entries))) << "the table is as it was";
+}
+
+/// The functions of a scan may use the table, also for what erases and inserts entries.
+TYPED_TEST(shared_scans, call_functions_that_use_the_table) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  m.visit_all(threads(2), [&](const std::uint64_t& k, const V&) {
+    if (k >= entries) return;
+    EXPECT_TRUE(m.erase(k));
+    EXPECT_TRUE(m.insert(k + entries, value_for<V>(k)));
+  });
+  EXPECT_EQ(m.size(), entries);
+}
+
+/// A handle's scan uses the handle in the calling thread, and records of their own in the others.
+TYPED_TEST(shared_scans, begin_at_a_handle) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  auto h = m.handle();
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(h.insert(k, value_for<V>(k)));
+  std::atomic<std::uint64_t> shown{0};
+  h.visit_all(threads(3), [&](const std::uint64_t&, const V&) { ++shown; });
+  EXPECT_EQ(shown, entries);
+}
+
+TEST(shared_scans_of_sets, show_each_key) {
+  cubby::set<std::uint64_t> s;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(s.insert(k));
+  std::atomic<std::uint64_t> sum{0};
+  s.visit_all(threads(2), [&](const std::uint64_t& k) { sum += k; });
+  EXPECT_EQ(sum, entries * (entries - 1) / 2);
+  EXPECT_EQ(s.erase_if(threads(2), [](const std::uint64_t& k) { return k < 10; }), 10u);
+}
+
+} // namespace
+} // namespace cubby_test
