@@ -67,13 +67,24 @@ TEST_F(retired_list, keeps_an_array_for_an_older_pin_and_for_no_younger_one) {
 }
 
 TEST_F(retired_list, gives_back_a_slice_at_a_time) {
-  ASSERT_TRUE(add(2));
-  ASSERT_TRUE(add(3));
+  constexpr std::size_t unit = memory::pages_from; // smaller arrays are of the heap
+  ASSERT_TRUE(add(2 * unit / memory::small_page));
+  ASSERT_TRUE(add(3 * unit / memory::small_page));
   for (std::size_t left = 5; left != 0; --left) {
-    EXPECT_EQ(list.bytes(), left * memory::small_page);
+    EXPECT_EQ(list.bytes(), left * unit);
     EXPECT_EQ(list.count(), left > 2 ? 2u : 1u) << left;
-    release(memory::small_page);
+    release(unit);
   }
+  EXPECT_TRUE(list.empty());
+  EXPECT_EQ(counted_array::living, 0);
+}
+
+/// An array of the heap goes back whole, or waits for a slice that is large enough.
+TEST_F(retired_list, gives_a_small_array_back_whole) {
+  ASSERT_TRUE(add(2));
+  release(memory::small_page);
+  EXPECT_EQ(list.bytes(), 2 * memory::small_page);
+  release(2 * memory::small_page);
   EXPECT_TRUE(list.empty());
   EXPECT_EQ(counted_array::living, 0);
 }
