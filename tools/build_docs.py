@@ -66,7 +66,7 @@ def build():
     shutil.copy(ROOT / "tools/handbook/conf.py", source / "conf.py")
     shutil.copytree(ROOT / "tools/handbook/theme", source / "_static", dirs_exist_ok=True)
     shutil.rmtree(OUT, ignore_errors=True)
-    run(["sphinx-build", "-W", "--keep-going", "-q", "-j", str(os.cpu_count() or 1), "-d", WORK / "doctrees", source, OUT],
+    run(["sphinx-build", "-W", "--keep-going", "-q", "-d", WORK / "doctrees", source, OUT],
         env={**os.environ, "CUBBY_DOCS_VERSION": version()})
     return len(pages.texts)
 

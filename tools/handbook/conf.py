@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The configuration of Sphinx: Markdown by MyST, the theme Furo, everything in files of our own, so that it works without a network.
 import os
-import re
 
 project = "cubby"
 version = release = os.environ.get("CUBBY_DOCS_VERSION", "")
@@ -13,14 +12,7 @@ highlight_language = "none"
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 myst_heading_anchors = 6
-
-
-def anchor_of(title):
-    """The anchors that the links of the repository use; tools/house/words.py has the same."""
-    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", title.lower()))
-
-
-myst_heading_slug_func = anchor_of
+  # the anchors of MyST are those that the links of the repository use
 html_theme = "furo"
 html_title = f"cubby {version}".strip()
 html_static_path = ["_static"]

@@ -8,6 +8,7 @@ from pathlib import Path
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "shell", ".go": "go", ".json": "json", ".cff": "yaml"}
 IMAGES = {".svg", ".png"}
 FRONT = "docs/index.md"
+HEADER = re.compile(r"include/cubby/(\w+)\.hpp$")  # such a file has a page of its own, made from its comments
 TOKEN = re.compile(r"^[ \t]*```.*?^[ \t]*```[^\n]*$|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|\]\((?P<link>[^)\s]+)\)",
                    re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^<!-- code: (\S+) -->$", re.MULTILINE)
@@ -26,6 +27,8 @@ def page_of(path):
     if path.endswith(".md"):
         path = path.removesuffix(".md")
         return path.removeprefix("docs/") if path.startswith("docs/") else f"tree/{path}"
+    if HEADER.match(path) or path == "include/cubby":
+        return HEADER.sub(r"headers/\1", path).replace("include/cubby", "headers")
     return f"tree/{path}"
 
 
@@ -35,7 +38,7 @@ class Pages:
     def __init__(self, root, files):
         self.root = Path(root)
         self.files = set(files)
-        self.folders = {str(parent) for name in files for parent in Path(name).parents if str(parent) != "."}
+        self.folders = {str(parent) for name in self.files for parent in Path(name).parents if str(parent) != "."}
         self.texts = {}
         self.images = set()
         self.linked = set()
@@ -76,7 +79,7 @@ class Pages:
             return posixpath.relpath(page_of(wanted), here)
         if wanted not in self.files and wanted not in self.folders:
             raise Missing(f"{path}: the link to {wanted} leads nowhere")
-        if not wanted.endswith(".md"):
+        if not wanted.endswith(".md") and not page_of(wanted).startswith("headers"):
             self.linked.add(wanted)
         return posixpath.relpath(page_of(wanted) + ".md", here)
 

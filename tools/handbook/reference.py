@@ -144,7 +144,7 @@ def rows_of(text):
 
 def name_in(call):
     """The function's name in a call as a page writes it: `m.find(k)`, `p.find(k, tag)`, `update(k, f)`, `to<C>()`."""
-    match = re.match(r"(?:\w+\.|\w+::)*(\w+|operator==)\s*(?:<.*>)?\(", call)
+    match = re.match(r"(?:co_await )?(?:\w+\.|\w+::)*(\w+|operator==)\s*(?:<.*>)?\(", call)
     return match.group(1) if match else None
 
 
