@@ -13,13 +13,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from handbook import browser, navigation, reference  # noqa: E402
 from handbook.pages import Missing, Pages, write_all  # noqa: E402
+from handbook.tools import Unavailable, sphinx_in  # noqa: E402
 from house.tree import list_files  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build/site"
 SHOTS = ROOT / "build/site-shots"
 WORK = ROOT / "build/docs"
-TOOLS = {"doxygen": "doxygen", "sphinx-build": "python3-sphinx"}
+TOOLS = {"doxygen": "doxygen"}
 
 
 class Wrong(Exception):
@@ -66,7 +67,7 @@ def build():
     shutil.copy(ROOT / "tools/handbook/conf.py", source / "conf.py")
     shutil.copytree(ROOT / "tools/handbook/theme", source / "_static", dirs_exist_ok=True)
     shutil.rmtree(OUT, ignore_errors=True)
-    run(["sphinx-build", "-W", "--keep-going", "-q", "-d", WORK / "doctrees", source, OUT],
+    run([sphinx_in(ROOT / "build/docs-tools"), "-W", "--keep-going", "-q", "-d", WORK / "doctrees", source, OUT],
         env={**os.environ, "CUBBY_DOCS_VERSION": version()})
     return len(pages.texts)
 
@@ -80,6 +81,9 @@ def main():
         print(f"documentation: {build()} pages; open {(OUT / 'index.html').relative_to(ROOT)}")
         if arguments.check:
             print(f"documentation: {browser.check(OUT, SHOTS)}")
+    except Unavailable as why:
+        print(f"build_docs: {why}", file=sys.stderr)
+        return 2
     except (Wrong, Missing, browser.Failed) as wrong:
         print(f"build_docs: {wrong}", file=sys.stderr)
         return 1

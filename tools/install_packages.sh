@@ -12,7 +12,7 @@ test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu 
 kmer_test_packages="jellyfish kmc samtools tabix bowtie-examples"
 store_packages="liblmdb-dev librocksdb-dev" # rivals of bench_stores
 verify_packages="spin art-nextgen-simulation-tools"
-docs_packages="doxygen python3-sphinx furo python3-myst-parser"
+docs_packages="doxygen python3-venv"
 browser_packages="chromium fonts-dejavu-core" # opens the documentation and looks
 go_packages="golang-go" # only where there is no Go from elsewhere
 

@@ -81,7 +81,8 @@ class Browser:
         self.events.add(got.get("method"))
         params = got.get("params", {})
         if got.get("method") == "Runtime.exceptionThrown":
-            self.problems.append(params["exceptionDetails"].get("exception", {}).get("description", "an exception"))
+            what = params["exceptionDetails"]
+            self.problems.append(what.get("exception", {}).get("description") or f"{what['text']} in {what.get('url', 'a script')}")
         if got.get("method") == "Log.entryAdded" and params["entry"]["level"] == "error":
             self.problems.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
         if got.get("method") == "Runtime.consoleAPICalled" and params["type"] in ("error", "assert"):
