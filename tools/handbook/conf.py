@@ -10,7 +10,7 @@ source_suffix = {".md": "markdown"}
 root_doc = "index"
 highlight_language = "none"
 pygments_style = "friendly"
-pygments_dark_style = "monokai"
+pygments_dark_style = "github-dark"
 myst_heading_anchors = 6
   # the anchors of MyST are those that the links of the repository use
 html_theme = "furo"

@@ -114,7 +114,8 @@ def public_members(of):
         for member in section.iter("memberdef"):
             name = member.findtext("name")
             internal = name in NOT_FOR_USERS or name.startswith("~") or member.findtext("argsstring", "").endswith("=delete")
-            if not internal and member.get("kind") in ("function", "variable", "enum") or member.get("kind") == "friend":
+            wanted = member.get("kind") in ("function", "variable", "enum") or name.startswith("operator")
+            if wanted and not internal:
                 out.setdefault(name, []).append(member)
     return out
 
@@ -165,7 +166,8 @@ def table_of(header, classes, pages, texts):
     rows = [(page, call, row) for page in pages for call, row in rows_of(texts.get(f"api/{page}", "")).items()]
     lines = ["| call | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
     problems = []
-    for name in dict.fromkeys(name for of in classes for name in calls_of(of)):
+    verbs_first = sorted(classes, key=lambda of: not of.findtext("compoundname").endswith("_api"))
+    for name in dict.fromkeys(name for of in verbs_first for name in calls_of(of)):
         found = [(page, call, row) for page, call, row in rows if name_in(call) == name]
         first = found[0][0] if found else None
         for page, call, row in found:
@@ -179,15 +181,33 @@ def table_of(header, classes, pages, texts):
 
 
 def section_of(title, of, members):
-    lines = [f"## {title}", ""]
-    if comment_of(of):
-        lines += [comment_of(of), ""]
-    for each in members.values():
-        lines += ["```cpp", *dict.fromkeys(declaration_of(member) for member in each), "```"]
-        said = "\n\n".join(filter(None, (comment_of(member) for member in each)))
-        values = [f"- `{value.findtext('name')}`: {comment_of(value)}" for value in each[0].iter("enumvalue") if comment_of(value)]
-        lines += [said, "", *values, ""] if said or values else [""]
+    """The part of a page about a class: its comment, a table of its variables, and each function under a heading of its own."""
+    lines = [f"## {title}", "", *filter(None, [comment_of(of)]), ""]
+    fields = [each[0] for each in members.values() if each[0].get("kind") == "variable"]
+    if fields:
+        lines += ["| member | default | meaning |", "|---|---|---|"]
+        lines += [f"| `{field.findtext('name')}` | {default_of(field)} | {in_cell(comment_of(field))} |" for field in fields] + [""]
+    for name, each in members.items():
+        if each[0].get("kind") != "variable":
+            lines += [f"### `{name}`", ""] if len(members) > 1 else []
+            lines += part_of(each)
     return lines
+
+
+def part_of(overloads):
+    said = "\n\n".join(filter(None, (comment_of(member) for member in overloads)))
+    values = [f"- `{value.findtext('name')}`: {comment_of(value)}" for value in overloads[0].iter("enumvalue") if comment_of(value)]
+    declarations = dict.fromkeys(declaration_of(member) for member in overloads)
+    return ["```cpp", *declarations, "```", *([said] if said else []), "", *values, ""]
+
+
+def default_of(field):
+    text = plain(field.find("initializer")).lstrip("= ")
+    return f"`{in_cell(text)}`" if text and text != "{}" else "-"
+
+
+def in_cell(text):
+    return text.replace("|", "\\|").replace("\n\n", " ") or "-"
 
 
 def page_of_header(header, xml, texts):
