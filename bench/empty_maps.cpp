@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a map costs that holds nothing, or one entry: bytes of the object, bytes that its index maps, bytes on the heap, and the time to
-// make it, use it and destroy it. docs/topics/empty-maps.md has the figures.
+// What a map costs that holds nothing, or one entry. It prints the bytes of the object, those that its index maps, and those on the
+// heap. Then come the times to make it, use it and destroy it. docs/topics/empty-maps.md has the figures.
 #include <cubby/dlht.hpp>
 #include <cubby/dramhit.hpp>
 #include <cubby/iceberg.hpp>

@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from handbook import browser, navigation, reference  # noqa: E402
+from handbook.links import dead_links  # noqa: E402
 from handbook.pages import Missing, Pages, write_all  # noqa: E402
 from handbook.tools import Unavailable, sphinx_in  # noqa: E402
 from house.tree import list_files  # noqa: E402
@@ -69,6 +70,9 @@ def build():
     shutil.rmtree(OUT, ignore_errors=True)
     run([sphinx_in(ROOT / "build/docs-tools"), "-W", "--keep-going", "-q", "-d", WORK / "doctrees", source, OUT],
         env={**os.environ, "CUBBY_DOCS_VERSION": version()})
+    dead = list(dead_links(OUT))
+    if dead:
+        raise Wrong("\n".join(dead))
     return len(pages.texts)
 
 

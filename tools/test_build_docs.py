@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from handbook import navigation, reference  # noqa: E402
 from handbook.headers import HEADERS  # noqa: E402
+from handbook.links import dead_links  # noqa: E402
 from handbook.pages import Missing, Pages, page_of, write_all  # noqa: E402
 from handbook.tools import REQUIREMENTS  # noqa: E402
 from house.tree import list_files  # noqa: E402
@@ -65,6 +66,23 @@ class Links(unittest.TestCase):
     def test_a_source_page_has_the_source(self):
         texts = pages({"docs/page.md": "[x](../tests/one.cpp)", "tests/one.cpp": "int x;\n"})
         self.assertIn("int x;", texts["tree/tests/one.cpp"])
+
+
+class FinishedLinks(unittest.TestCase):
+    def dead(self, body):
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "a").mkdir()
+            (Path(name) / "a/one.html").write_text('<h1 id="top-part">x</h1>')
+            (Path(name) / "two.html").write_text(body)
+            return list(dead_links(name))
+
+    def test_those_that_lead_somewhere_pass(self):
+        self.assertEqual(self.dead('<a href="a/one.html#top-part">x</a><a href="#">y</a><a href="https://example.org/">z</a>'), [])
+
+    def test_files_and_names_that_are_not_there_are_found(self):
+        self.assertEqual(self.dead('<a href="a/one.html#gone">x</a>'), ["two.html: a/one.html#gone: no part of that page has this name"])
+        self.assertEqual(self.dead('<img src="a/gone.png">'), ["two.html: a/gone.png leads nowhere"])
+        self.assertEqual(self.dead('<a href="../../outside.html">x</a>'), ["two.html: ../../outside.html leads nowhere"])
 
 
 class Writing(unittest.TestCase):
@@ -136,6 +154,15 @@ class Reference(unittest.TestCase):
     def test_links_of_cells_lead_to_the_same_pages(self):
         self.assertEqual(reference.relative("[x](../api.md#a) [y](scans.md) [z](#part)", "space"),
                          "[x](../api/../api.md#a) [y](../api/scans.md) [z](../api/space.md#part)")
+
+
+class Claims(unittest.TestCase):
+    def test_each_test_that_a_topic_names_is_there(self):
+        text = "".join(path.read_text() for folder in ("tests", "include", "fuzz") for path in (ROOT / folder).rglob("*.[ch]pp"))
+        known = set(re.findall(r"\w+", text))
+        for page in sorted((ROOT / "docs/topics").glob("*.md")):
+            for name in re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){2,})`", page.read_text()):
+                self.assertIn(name, known, page.name)
 
 
 class Packages(unittest.TestCase):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sphinx, its theme and its reader of Markdown, in an environment of their own below build/: Debian's theme lacks the dark mode by the
-# system's choice and the scripts, and other systems have other versions.
+# Sphinx, its theme and its reader of Markdown, in an environment of their own below build/. Debian's theme lacks its scripts and the dark
+# mode that follows the system.
 import shutil
 import subprocess
 import sys
