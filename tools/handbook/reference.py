@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from .headers import FREE, HEADERS, NOT_FOR_USERS
 
 COLUMNS = ["meaning", "cost", "waits for", "function runs", "throws", "invalidates"]
+PAGE = re.compile(r"(?<![`/])\b(docs/([\w/-]+)\.md)")  # as comments name the pages
 DOXYFILE = """INPUT={root}/include/cubby
 RECURSIVE=YES
 FILE_PATTERNS=*.hpp
@@ -59,7 +60,7 @@ def inline(element):
         elif child.tag not in ("para", "itemizedlist", "simplesect"):
             parts.append(inline(child))
         parts.append(escaped(child.tail))
-    return re.sub(r"\s+", " ", "".join(parts))
+    return PAGE.sub(r"[\1](../\2.md)", re.sub(r"\s+", " ", "".join(parts)))
 
 
 def escaped(text):
@@ -169,12 +170,13 @@ def table_of(header, classes, pages, texts):
     verbs_first = sorted(classes, key=lambda of: not of.findtext("compoundname").endswith("_api"))
     for name in dict.fromkeys(name for of in verbs_first for name in calls_of(of)):
         found = [(page, call, row) for page, call, row in rows if name_in(call) == name]
-        first = found[0][0] if found else None
+        alike = {}  # calls that a page has in one row
         for page, call, row in found:
-            if page == first:
-                cells = [relative(row.get(column, "-"), page) for column in COLUMNS]
-                lines.append(f"| [`{call}`](../api/{page}.md) | " + " | ".join(cells) + " |")
+            if page == found[0][0]:
+                cells = tuple(relative(row.get(column, "-"), page) for column in COLUMNS)
+                alike.setdefault(cells, []).append(f"[`{call}`](../api/{page}.md)")
                 problems += [f"docs/api/{page}.md: `{call}` has no column `{column}`" for column in COLUMNS if column not in row]
+        lines += [f"| {', '.join(calls)} | " + " | ".join(cells) + " |" for cells, calls in alike.items()]
         if not found:
             problems.append(f"include/cubby/{header}.hpp: no table of docs/api has a row of `{name}`")
     return lines, problems
