@@ -68,7 +68,7 @@ def build():
     shutil.copy(ROOT / "tools/handbook/conf.py", source / "conf.py")
     shutil.copytree(ROOT / "tools/handbook/theme", source / "_static", dirs_exist_ok=True)
     shutil.rmtree(OUT, ignore_errors=True)
-    run([sphinx_in(ROOT / "build/docs-tools"), "-W", "--keep-going", "-q", "-d", WORK / "doctrees", source, OUT],
+    run([sphinx_in(ROOT / "build/docs-tools"), "-W", "--keep-going", "-q", "-E", "-d", WORK / "doctrees", source, OUT],
         env={**os.environ, "CUBBY_DOCS_VERSION": version()})
     dead = list(dead_links(OUT))
     if dead:
