@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build/site"
 SHOTS = ROOT / "build/site-shots"
 WORK = ROOT / "build/docs"
+MOST_LINES = 40  # of what is wrong
 TOOLS = {"doxygen": "doxygen"}
 
 
@@ -89,7 +90,9 @@ def main():
         print(f"build_docs: {why}", file=sys.stderr)
         return 2
     except (Wrong, Missing, browser.Failed) as wrong:
-        print(f"build_docs: {wrong}", file=sys.stderr)
+        lines = str(wrong).split("\n")
+        rest = [f"... and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+        print("build_docs: " + "\n".join(lines[:MOST_LINES] + rest), file=sys.stderr)
         return 1
     return 0
 
