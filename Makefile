@@ -4,13 +4,15 @@
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 REPORT := build/demo-report
 
-.PHONY: help demo test check verify clean
+.PHONY: help demo test check docs verify clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
 	@echo "make test    install what is missing, build, run the tests of the public API under AddressSanitizer"
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
+	@echo "make docs    install what is missing, and build the documentation with its search into build/site (half a minute)"
+	@echo "             CHECK=1: open it in headless Chromium, too, and fail on what a reader would see go wrong"
 	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (an hour or more)"
 	@echo "             FULL=1: each mutant, however long that takes, and what docs/testing.md names"
 	@echo "make clean   remove build/"
@@ -33,6 +35,10 @@ check:
 	@tools/install_packages.sh test
 	@tools/unpack_rivals.sh
 	@python3 tools/run_tests.py --check
+
+docs:
+	@tools/install_packages.sh docs$(if $(CHECK),_check)
+	@python3 tools/build_docs.py$(if $(CHECK), --check)
 
 verify:
 	@tools/install_packages.sh verify

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian or Ubuntu packages that `make demo`, `make test`, `make verify` or bench_stores needs and that are missing; names
-# each one first. Touches nothing when all are there. Exit 2: the packages cannot be had here, and the message names them.
+# Installs the Debian or Ubuntu packages that `make demo`, `make test`, `make docs`, `make verify` or bench_stores needs and that are
+# missing; names each one first. Touches nothing when all are there. Exit 2: the packages cannot be had here, and the message names them.
 set -eu
 
 build_packages="g++ cmake ninja-build pkg-config python3"
@@ -12,16 +12,21 @@ test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu 
 kmer_test_packages="jellyfish kmc samtools tabix bowtie-examples"
 store_packages="liblmdb-dev librocksdb-dev" # rivals of bench_stores
 verify_packages="spin art-nextgen-simulation-tools"
+docs_packages="doxygen python3-venv"
+browser_packages="chromium fonts-dejavu-core" # opens the documentation and looks
 go_packages="golang-go" # only where there is no Go from elsewhere
 
 case "${1:-}" in
   demo) wanted="$build_packages $program_packages $gtest_packages $demo_packages" ;;
-  test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages" ;;
+  test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $docs_packages" ;;
+  docs) wanted="git python3 $docs_packages" ;;
+  docs_check) wanted="git python3 $docs_packages $browser_packages" ;;
   stores) wanted="$build_packages $program_packages $gtest_packages $store_packages" ;;
   verify)
-    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $verify_packages"
+    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $docs_packages"
+    wanted="$wanted $browser_packages $verify_packages"
     command -v go >/dev/null 2>&1 || wanted="$wanted $go_packages" ;;
-  *) echo "usage: $0 demo|test|stores|verify" >&2; exit 2 ;;
+  *) echo "usage: $0 demo|test|docs|docs_check|stores|verify" >&2; exit 2 ;;
 esac
 
 is_installed() {

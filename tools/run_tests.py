@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from suite import consumers, driver, fuzz, instructions, source, tests  # noqa: E402
+from suite import consumers, documentation, driver, fuzz, instructions, source, tests  # noqa: E402
 from suite.memory import Memory, tree_state  # noqa: E402
 
 # The cheap parts come first: their findings are known within seconds.
@@ -29,6 +29,7 @@ PARTS = {
     "fuzz": (fuzz.fuzz, "libFuzzer over the whole API and the readers of k-mers, 30 seconds each"),
     "programs": (tests.programs, "the programs and examples, built with clang, and the programs' tests"),
     "tidy": (source.tidy, "clang-tidy"),
+    "documentation": (documentation.documentation, "the website builds without a warning; no call lacks a row, no link leads nowhere"),
     "aarch64": (tests.aarch64, "what the processor matters to, cross-compiled and run under qemu-user"),
 }
 
@@ -37,7 +38,7 @@ SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
 # The parts that take long run side by side, the longest first; parts in one chain share a build folder.
 CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan", "asan_engines"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
-          ["consumers"]]
+          ["consumers"], ["documentation"]]
 
 
 def main():

@@ -23,7 +23,7 @@ INSTEAD = {
     "seats": "thread records", "sighting": "seen slot", "site": "use", "subject": "topic", "unmanned": "without a worker",
     "veil": "hide", "verdict": "conclusion", "verdicts": "conclusions", "walk": "scan", "walks": "scans", "whoever": "a thread that",
 }
-NOT_OURS = re.compile(r"\b(?:ast|os)\.walk\b|\bstd::(?:bit_)?floor\b")
+NOT_OURS = re.compile(r"\b(?:ast|os)\.walk\b|\bstd::(?:bit_)?floor\b|\bbuild/site\b")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 VERSION = re.compile(r"^project\(cubby VERSION (\d+\.\d+\.\d+)", re.MULTILINE)
 

@@ -9,8 +9,8 @@ from suite.shell import is_full, need
 TITLE = "all tests under AddressSanitizer and UndefinedBehaviorSanitizer, those with threads under ThreadSanitizer"
 TABLES = (["cubby_tests_of_tables"], ("-R", "^cubby_tests"))
 ALL = ([], ())
-THREADED = ([*tests.PUBLIC, "cubby_tests_hooked", "cubby_tests_of_composed_calls"],
-            ("-R", "^cubby_tests(_of_engines)?(_hooked.*|_others|_without.*|_of_composed_calls)?$"))
+THREADED = ([*tests.PUBLIC, "cubby_tests_hooked", "cubby_tests_of_composed_calls", "cubby_tests_of_the_api"],
+            ("-R", "^cubby_tests(_of_engines)?(_hooked.*|_others|_without.*|_of_composed_calls|_of_the_api)?$"))
 
 
 def run(shell):

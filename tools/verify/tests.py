@@ -9,8 +9,9 @@ from suite.shell import ROOT, Failure, Skip
 
 TITLE = "what `make check` runs, without the parts that others here repeat over more"
 # Part of the check command: part of this one that runs at least the same. `sanitizers` runs the same tests in more modes.
-# `fuzz` runs the same fuzzers for longer.
-REPEATED = {"asan": "sanitizers", "asan_engines": "sanitizers", "tsan": "sanitizers", "fuzz": "fuzz"}
+# `fuzz` runs the same fuzzers for longer. `documentation` opens in a browser what it has built.
+REPEATED = {"asan": "sanitizers", "asan_engines": "sanitizers", "tsan": "sanitizers", "fuzz": "fuzz",
+            "documentation": "documentation"}
 
 
 def run(shell):
