@@ -259,10 +259,9 @@ private:
                               const own_options& own, bool read_only) noexcept {
     pool_request asked = request_for(path, wanted, read_only);
     if (home == nullptr || !identity_for(asked.wanted, wanted, own))
-      return pool_error::of(open_error::no_memory, "%s: no memory for a table of this capacity", path);
+      return pool_error::of(open_error::no_memory, path, "no memory for a table of this capacity");
     if (!engine_type::has_log && wanted.log_bytes != 0)
-      return pool_error::of(open_error::other_layout, "%s: tables of this engine have no log; leave log_bytes at 0",
-                            path);
+      return pool_error::of(open_error::other_layout, path, "tables of this engine have no log; leave log_bytes at 0");
     pool_error out = home->file.open(asked);
     if (!out.ok()) return out;
     home->epoch.store(home->file.opening_number(), sync::relaxed); // relaxed: the table is not shared yet
@@ -299,12 +298,10 @@ private:
   }
   static pool_error why_not_made(const durable_home& home, const char* path) noexcept {
     if (const int error = home.file.failure(); error != 0)
-      return pool_error::of(open_error::io, "%s: cannot sync it: %s; check the disk", path, std::strerror(error));
-    return pool_error::of(open_error::no_memory,
-                          home.file.is_new()
-                              ? "%s: no memory or disk space for its capacity; free some, or ask for less"
-                              : "%s: no memory or disk space to recover it; free some and open it again",
-                          path);
+      return pool_error::of(open_error::io, path, "cannot sync it: %s; check the disk", std::strerror(error));
+    return pool_error::of(open_error::no_memory, path,
+                          home.file.is_new() ? "no memory or disk space for its capacity; free some, or ask for less"
+                                             : "no memory or disk space to recover it; free some and open it again");
   }
   static cubby::recovered report_of(const durable_home& home, std::chrono::steady_clock::time_point begin) noexcept {
     cubby::recovered out;
