@@ -263,5 +263,35 @@ TEST_F(durable_refusals, refuses_a_table_that_was_to_survive_its_process_after_a
   expect_entries();
 }
 
+/// The line is whole: what is left out of a long path is its middle, and no character of it is cut in two.
+TEST_F(durable_refusals, says_what_to_do_about_any_path) {
+  const std::string end = "/table: cannot open it: No such file or directory; check the path";
+  const std::string letters = "/\u00e4\u20ac\U0001f511x"; // of 2, 3, 4 bytes and 1 byte
+  bool whole = false;
+  bool cut = false;
+  for (std::string path = folder_.file("a"); path.size() < 3000; path += letters) {
+    for (const char* more : {"", "b", "bc", "bcd"}) {
+      const std::string name = path + more + "/table";
+      const auto got = words::open(name);
+      ASSERT_EQ(got.error(), open_error::not_found) << got.message();
+      const std::string line = got.message();
+      ASSERT_TRUE(line.ends_with(end)) << line;
+      if (line == path + more + end) {
+        whole = true;
+        EXPECT_FALSE(cut) << "a longer path is whole";
+        continue;
+      }
+      cut = true;
+      ASSERT_GT(line.size(), 500U) << "more of the path has space";
+      const auto gap = line.find("...");
+      ASSERT_NE(gap, std::string::npos) << line;
+      ASSERT_TRUE(path.starts_with(line.substr(0, gap)));
+      ASSERT_NE(line[gap + 3] & 0xc0, 0x80) << "the end begins inside a character";
+      ASSERT_NE(path[gap] & 0xc0, 0x80) << "the begin ends inside a character";
+    }
+  }
+  EXPECT_TRUE(whole && cut);
+}
+
 } // namespace
 } // namespace cubby_test

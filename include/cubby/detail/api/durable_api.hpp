@@ -54,6 +54,8 @@ template <class Path>
 concept file_name = requires(const Path& p) {
   { p.c_str() } -> std::same_as<const char*>;
 };
+/// What `open` does not take as a path.
+template <class Path> concept no_file_name = !file_name<Path> && !std::convertible_to<const Path&, const char*>;
 
 template <class Engine, class K, class V, class Hash> constexpr auto choose_durable_codec() noexcept {
   constexpr bool no_values = std::is_same_v<V, no_value>;
@@ -114,7 +116,11 @@ public:
                                             const own_options& own = {}) noexcept {
     return open_as<Derived>(path.c_str(), wanted, own, false);
   }
-  /// Options of tables in memory do not compile, with one line that says so.
+  /// What does not compile, with one line that says so: other paths, and options of tables in memory.
+  template <no_file_name Path> static opened<Derived> open(const Path&, const durable_options& = {},
+                                                           const own_options& = {}) {
+    return refuse_path<Derived, Path>();
+  }
   template <class Path, std::derived_from<options> O> static opened<Derived> open(const Path&, const O&) {
     return refuse_options<Derived, O>();
   }
@@ -129,7 +135,10 @@ public:
                                                             const own_options& own = {}) noexcept {
     return open_as<const Derived>(path.c_str(), wanted, own, true);
   }
-
+  template <no_file_name Path> static opened<const Derived> open_read_only(const Path&, const durable_options& = {},
+                                                                           const own_options& = {}) {
+    return refuse_path<const Derived, Path>();
+  }
   template <class Path, std::derived_from<options> O>
   static opened<const Derived> open_read_only(const Path&, const O&) {
     return refuse_options<const Derived, O>();
@@ -198,6 +207,11 @@ public:
 
 private:
   friend struct detail::engine_access;
+  template <class Table, class Path> static opened<Table> refuse_path() {
+    static_assert(file_name<Path>,
+                  "a path has a terminator: pass a const char*, a std::string or a std::filesystem::path");
+    return {};
+  }
   template <class Table, class O> static opened<Table> refuse_options() {
     static_assert(!std::derived_from<O, options>,
                   "these are the options of a table in memory: a table in a file takes cubby::durable_options");
@@ -259,10 +273,9 @@ private:
                               const own_options& own, bool read_only) noexcept {
     pool_request asked = request_for(path, wanted, read_only);
     if (home == nullptr || !identity_for(asked.wanted, wanted, own))
-      return pool_error::of(open_error::no_memory, "%s: no memory for a table of this capacity", path);
+      return pool_error::of(open_error::no_memory, path, "no memory for a table of this capacity");
     if (!engine_type::has_log && wanted.log_bytes != 0)
-      return pool_error::of(open_error::other_layout, "%s: tables of this engine have no log; leave log_bytes at 0",
-                            path);
+      return pool_error::of(open_error::other_layout, path, "tables of this engine have no log; leave log_bytes at 0");
     pool_error out = home->file.open(asked);
     if (!out.ok()) return out;
     home->epoch.store(home->file.opening_number(), sync::relaxed); // relaxed: the table is not shared yet
@@ -299,12 +312,10 @@ private:
   }
   static pool_error why_not_made(const durable_home& home, const char* path) noexcept {
     if (const int error = home.file.failure(); error != 0)
-      return pool_error::of(open_error::io, "%s: cannot sync it: %s; check the disk", path, std::strerror(error));
-    return pool_error::of(open_error::no_memory,
-                          home.file.is_new()
-                              ? "%s: no memory or disk space for its capacity; free some, or ask for less"
-                              : "%s: no memory or disk space to recover it; free some and open it again",
-                          path);
+      return pool_error::of(open_error::io, path, "cannot sync it: %s; check the disk", std::strerror(error));
+    return pool_error::of(open_error::no_memory, path,
+                          home.file.is_new() ? "no memory or disk space for its capacity; free some, or ask for less"
+                                             : "no memory or disk space to recover it; free some and open it again");
   }
   static cubby::recovered report_of(const durable_home& home, std::chrono::steady_clock::time_point begin) noexcept {
     cubby::recovered out;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdarg>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -37,18 +38,46 @@ namespace cubby::inline v0::detail {
 /// An error with its line of text. A plain value, so that it can be made without memory.
 struct pool_error {
   open_error code = open_error::none;
-  char text[320] = {};
+  char text[512] = {};
 
   [[nodiscard]] bool ok() const noexcept { return code == open_error::none; }
-  [[gnu::format(printf, 2, 3)]] static pool_error of(open_error code, const char* form, ...) noexcept {
-    pool_error out;
-    out.code = code;
+  /// "path: what is wrong; what to do". The middle of a path that is too long is left out, so that the end of the line is there.
+  [[gnu::format(printf, 3, 4)]] static pool_error of(open_error code, const char* path, const char* form,
+                                                     ...) noexcept {
+    char what[most_of_what] = {};
     va_list more;
     va_start(more, form);
-    (void)std::vsnprintf(out.text, sizeof out.text, form, more);
+    (void)std::vsnprintf(what, sizeof what, form, more);
     va_end(more);
+    pool_error out;
+    out.code = code;
+    std::size_t at = 0;
+    const auto add = [&](const char* from, std::size_t count) {
+      std::memcpy(out.text + at, from, count);
+      at += count;
+    };
+    const std::size_t size = std::strlen(path);
+    const std::size_t space = sizeof out.text - sizeof ": " - std::strlen(what);
+    if (size <= space) {
+      add(path, size);
+    } else {
+      std::size_t begin = (space - std::strlen("...")) / 2;
+      std::size_t end = size - begin;
+      while (begin != 0 && is_inside(path[begin])) --begin;
+      while (is_inside(path[end])) ++end;
+      add(path, begin);
+      add("...", std::strlen("..."));
+      add(path + end, size - end);
+    }
+    add(": ", std::strlen(": "));
+    add(what, std::strlen(what));
     return out;
   }
+
+private:
+  static constexpr std::size_t most_of_what = 320;
+  /// Whether a character of UTF-8 would be cut in front of this byte.
+  static constexpr bool is_inside(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80; }
 };
 
 } // namespace cubby::inline v0::detail

@@ -30,17 +30,16 @@ inline pool_error system(const char* path, const char* doing, int error) noexcep
     code = open_error::foreign;
     advice = "name a file";
   }
-  return pool_error::of(code, "%s: cannot %s: %s; %s", path, doing, std::strerror(error), advice);
+  return pool_error::of(code, path, "cannot %s: %s; %s", doing, std::strerror(error), advice);
 }
 inline pool_error in_use(const char* path, file_holder who, bool read_only) noexcept {
-  const char* form = read_only ? "%s: in use: another process has it open for writing; close that one first"
-                               : "%s: in use: another process has it open; close that one first";
+  const char* why = read_only ? "another process has it open for writing; close that one first"
+                              : "another process has it open; close that one first";
   if (who == file_holder::this_process)
-    form = read_only ? "%s: in use: this process has it open for writing; end that table first"
-                     : "%s: in use: this process has it open already; end that table first";
-  if (who == file_holder::closed_here)
-    form = "%s: in use: a table of this process was closed, but still exists; end it first";
-  return pool_error::of(open_error::in_use, form, path);
+    why = read_only ? "this process has it open for writing; end that table first"
+                    : "this process has it open already; end that table first";
+  if (who == file_holder::closed_here) why = "a table of this process was closed, but still exists; end it first";
+  return pool_error::of(open_error::in_use, path, "in use: %s", why);
 }
 } // namespace pool_texts
 
@@ -103,15 +102,14 @@ inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t
     if (!any || read.sequence > now_.sequence) now_ = read;
     any = true;
   }
-  if (newer)
-    return pool_error::of(open_error::newer, "%s: made by a newer version of cubby; use that version", asked.path);
+  if (newer) return pool_error::of(open_error::newer, asked.path, "made by a newer version of cubby; use that version");
   if (!any_magic)
-    return pool_error::of(open_error::foreign, "%s: not a durable table of cubby; name another file", asked.path);
+    return pool_error::of(open_error::foreign, asked.path, "not a durable table of cubby; name another file");
   if (!any)
-    return pool_error::of(open_error::damaged, "%s: damaged: both copies of the superblock; restore a copy of the file",
-                          asked.path);
+    return pool_error::of(open_error::damaged, asked.path,
+                          "damaged: both copies of the superblock; restore a copy of the file");
   if (now_.end % pool_layout::page != 0)
-    return pool_error::of(open_error::damaged, "%s: damaged: impossible sizes; restore a copy of the file", asked.path);
+    return pool_error::of(open_error::damaged, asked.path, "damaged: impossible sizes; restore a copy of the file");
   std::uint64_t boot[2];
   file::boot_id(boot);
   const bool unknown = boot[0] == 0 && boot[1] == 0 && now_.what.promise != 0;
@@ -121,8 +119,9 @@ inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t
   if (power_cut_ && now_.what.promise != 0 && size < now_.end && size >= now_.covered)
     now_.end = size / pool_layout::page * pool_layout::page;
   if (size < now_.end || now_.end < pool_layout::first_extent)
-    return pool_error::of(open_error::truncated, "%s: truncated: it has %llu bytes of %llu; restore a copy of the file",
-                          asked.path, static_cast<unsigned long long>(size), static_cast<unsigned long long>(now_.end));
+    return pool_error::of(open_error::truncated, asked.path,
+                          "truncated: it has %llu bytes of %llu; restore a copy of the file",
+                          static_cast<unsigned long long>(size), static_cast<unsigned long long>(now_.end));
   return {};
 }
 
@@ -130,26 +129,26 @@ inline pool_error pool::check_identity(const pool_request& asked) const noexcept
   const auto& is = now_.what;
   const auto& wanted = asked.wanted;
   if (is.engine != wanted.engine)
-    return pool_error::of(open_error::other_layout, "%s: made by another engine; open it with that one", asked.path);
+    return pool_error::of(open_error::other_layout, asked.path, "made by another engine; open it with that one");
   if (is.key_bytes != wanted.key_bytes || is.key_alignment != wanted.key_alignment)
     return pool_error::of(
-        open_error::other_key,
-        "%s: has keys of %u bytes (0: text), and the table wants keys of %u; use the types with which it was made",
-        asked.path, is.key_bytes, wanted.key_bytes);
+        open_error::other_key, asked.path,
+        "has keys of %u bytes (0: text), and the table wants keys of %u; use the types with which it was made",
+        is.key_bytes, wanted.key_bytes);
   if (is.value_bytes != wanted.value_bytes || is.value_alignment != wanted.value_alignment)
-    return pool_error::of(open_error::other_value,
-                          "%s: has values of %u bytes (0: text, %u: none), and the table wants values of %u; use the "
+    return pool_error::of(open_error::other_value, asked.path,
+                          "has values of %u bytes (0: text, %u: none), and the table wants values of %u; use the "
                           "types with which it was made",
-                          asked.path, is.value_bytes, ~0U, wanted.value_bytes);
+                          is.value_bytes, ~0U, wanted.value_bytes);
   if (is.hash != wanted.hash)
-    return pool_error::of(open_error::other_hash, "%s: made with another hash function; use that one", asked.path);
+    return pool_error::of(open_error::other_hash, asked.path, "made with another hash function; use that one");
   if (is.mode != wanted.mode || is.slot_bytes != wanted.slot_bytes || is.key_words != wanted.key_words ||
       is.value_words != wanted.value_words)
-    return pool_error::of(open_error::other_layout, "%s: made with other slots; use the types with which it was made",
-                          asked.path);
+    return pool_error::of(open_error::other_layout, asked.path,
+                          "made with other slots; use the types with which it was made");
   if (is.fronts == 0 || is.backs == 0 || is.backs > is.fronts || now_.level > 40 ||
       is.fronts > most_fronts >> now_.level)
-    return pool_error::of(open_error::damaged, "%s: damaged: impossible sizes; restore a copy of the file", asked.path);
+    return pool_error::of(open_error::damaged, asked.path, "damaged: impossible sizes; restore a copy of the file");
   return {};
 }
 
@@ -163,15 +162,15 @@ inline pool_error pool::map_file(const pool_request& asked, std::uint64_t size) 
   while ((base_ = file::reserve(reserved_)) == nullptr && reserved_ / 4 > 2 * size && reserved_ / 4 > least_reserved)
     reserved_ = reserved_ / 4 / pool_layout::page * pool_layout::page;
   if (base_ == nullptr)
-    return pool_error::of(open_error::no_memory, "%s: no addresses to map it; raise the limit of virtual memory",
-                          asked.path);
+    return pool_error::of(open_error::no_memory, asked.path,
+                          "no addresses to map it; raise the limit of virtual memory");
   persistence domain = persistence::process;
   if (now_.what.promise != 0 && !read_only_) domain = persist::detect(file_.number());
   direct_ = domain >= persistence::line;
   if (asked.force_line) domain = persistence::line;
   medium_ = persist::medium(domain);
   if (!map_to(size / pool_layout::page * pool_layout::page))
-    return pool_error::of(open_error::no_memory, "%s: cannot map it: %s; raise the limit of virtual memory", asked.path,
+    return pool_error::of(open_error::no_memory, asked.path, "cannot map it: %s; raise the limit of virtual memory",
                           std::strerror(errno));
   if (file::is_in_memory(file_.number())) file::ask_for_huge_pages(base_, 0, mapped_, false);
   return {};
@@ -186,11 +185,12 @@ inline pool_error pool::read_extents(const pool_request& asked) noexcept {
         now_.end = mapped_ = size_ = from;
         break;
       }
-      return pool_error::of(open_error::damaged, "%s: damaged: the extent at byte %llu; restore a copy of the file",
-                            asked.path, static_cast<unsigned long long>(from));
+      return pool_error::of(open_error::damaged, asked.path,
+                            "damaged: the extent at byte %llu; restore a copy of the file",
+                            static_cast<unsigned long long>(from));
     }
     extent* const one = extents_.next();
-    if (one == nullptr) return pool_error::of(open_error::no_memory, "%s: no memory for its extents", asked.path);
+    if (one == nullptr) return pool_error::of(open_error::no_memory, asked.path, "no memory for its extents");
     one->kind = header.kind;
     one->number = header.number;
     one->at = from + pool_layout::page;
@@ -201,8 +201,7 @@ inline pool_error pool::read_extents(const pool_request& asked) noexcept {
   }
   if (power_cut_) drop_left_tops();
   if (!has_segments())
-    return pool_error::of(open_error::damaged, "%s: damaged: a segment is missing; restore a copy of the file",
-                          asked.path);
+    return pool_error::of(open_error::damaged, asked.path, "damaged: a segment is missing; restore a copy of the file");
   return {};
 }
 /// Whether an extent can be what its header says, in `left` bytes.
@@ -243,17 +242,16 @@ inline pool_error pool::open(const pool_request& asked) noexcept {
   bool regular = false;
   if (const int error = file::size_of(file_.number(), size, regular); error != 0)
     return pool_texts::system(asked.path, "ask for its size", error);
-  if (!regular) return pool_error::of(open_error::foreign, "%s: not a regular file; name another file", asked.path);
+  if (!regular) return pool_error::of(open_error::foreign, asked.path, "not a regular file; name another file");
   if (size <= pool_layout::first_extent && asked.may_create && !asked.read_only && is_unmade(size))
     return create(asked, size);
   if (pool_error e = read_superblock(asked, size); !e.ok()) return e;
   if (pool_error e = check_identity(asked); !e.ok()) return e;
   if (power_cut_ && now_.what.promise == 0 && !asked.accept_power_cut)
     return pool_error::of(
-        open_error::power_cut,
-        "%s: the machine has stopped while it was open, and it was made to survive only the end of a process; "
-        "load it again, or open it with accept_power_cut and check its contents",
-        asked.path);
+        open_error::power_cut, asked.path,
+        "the machine has stopped while it was open, and it was made to survive only the end of a process; "
+        "load it again, or open it with accept_power_cut and check its contents");
   if (pool_error e = map_file(asked, now_.end); !e.ok()) return e;
   if (pool_error e = read_extents(asked); !e.ok()) return e;
   if (read_only_) return {};

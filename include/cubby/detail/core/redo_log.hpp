@@ -34,6 +34,9 @@ public:
   redo_log& operator=(const redo_log&) = delete;
 
   static constexpr std::uint64_t least_bytes = std::uint64_t{64} << 10;
+  /// Threads that tell the log of a change at once. A further one waits until one of them has made its change, so no thread may wait for a lock
+  /// of the table between the two.
+  static constexpr unsigned most_writers = 1024;
 
   /// Whether changes need an entry. It does not change while the table is shared.
   [[nodiscard]] CUBBY_ALWAYS_INLINE bool is_on() const noexcept { return on_; }
@@ -146,8 +149,6 @@ private:
   static constexpr std::uint64_t header = sizeof(pool_layout::group_header);
   // A writer: 0; or the tail when it came, and whether its entry is copied.
   static constexpr std::uint64_t copied = 1;
-  // More threads than are in changes of one table at once: one that waits for another to leave may hold a lock that the other needs.
-  static constexpr unsigned most_writers = 1024;
   static_assert((most_writers + 1) * (log_halves::most + 8) < std::uint64_t{1} << offset_bits);
   static constexpr bool all_done = true;
   struct alignas(cpu::cache_line) writer {

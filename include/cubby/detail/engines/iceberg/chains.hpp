@@ -17,6 +17,24 @@ template <class Policy> std::uint64_t chain_number(const chain_array& in, std::u
   return back_hash(hash, 0) >> 7 & in.mask;
 }
 
+/// A node that is not linked; null without memory.
+template <class Policy> node<Policy>* make_node([[maybe_unused]] table<Policy>& t) noexcept {
+  auto* const space = take_raw<node<Policy>>(1);
+  if (space == nullptr) return nullptr;
+  auto* const made = ::new (static_cast<void*>(space)) node<Policy>;
+  if constexpr (durable<Policy>) {
+    made->where = t.overflow.take();
+    if (made->where == nullptr) {
+      give_raw(made);
+      return nullptr;
+    }
+  }
+  return made;
+}
+template <class Policy> void give_node([[maybe_unused]] table<Policy>& t, node<Policy>* unlinked) noexcept {
+  t.nodes.dispose(std::bit_cast<std::uint64_t>(unlinked));
+}
+
 /// Calls `f(array)` for each array of chains, the newest first, which has nearly all entries.
 template <class Table, class F> void for_each_chain_array(Table& t, F f) {
   // [chain-arrays] acquire: pairs with [add-chains]

@@ -84,6 +84,7 @@ template <class Policy> struct home {
   front<slot_of<Policy>> at;
   std::uint64_t state = 0;
   unsigned back_level[2] = {}; ///< of the two back buckets, once `search_locked` has set it
+  bool is_new = false;         ///< what is put is a new entry of a durable table, and not a copy of one
 };
 
 template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept;
@@ -147,6 +148,16 @@ CUBBY_OUTLINED bool search_locked_behind(table<Policy>& t, home<Policy>& at, con
 /// What became of an attempt to change something. `again`: a bucket moved; the caller begins again. `held`: it waits first.
 enum class changed : std::uint8_t { done, again, held, full, no_memory };
 
+/// Writes an entry into a free slot that no lookup finds yet. Nothing refuses it from then on, so the log is told of a new one.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void put_in_place(table<Policy>& t, const home<Policy>& at, slot_of<Policy>& s,
+                                      const typename Policy::stored_key& key,
+                                      const typename Policy::stored_value& value) noexcept {
+  const logged_change<Policy> entry(t, *at.at.line, pool_layout::log_kind::put, key, value, at.is_new);
+  put_entry<Policy>(s, key, value);
+  keep_slot(t, s);
+}
+
 /// Puts an entry into the emptier of its two back buckets. `full`: neither has a free slot.
 template <class Policy>
 changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
@@ -170,8 +181,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
       continue;
     }
     const unsigned slot = cpu::lowest_bit(empty);
-    put_entry<Policy>(b.slots[slot], key, value);
-    keep_slot(t, b.slots[slot]);
+    put_in_place(t, at, b.slots[slot], key, value);
     unlock_back(*b.line, back::with_tag(word, slot, back_tag(at.h.tag)));
     at.state = state::with_behind(at.state, at.h.tag);
     return changed::done;
@@ -179,26 +189,11 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
   return changed::full;
 }
 
-/// A node that is not linked; null without memory.
-template <class Policy> node<Policy>* make_node([[maybe_unused]] table<Policy>& t) noexcept {
-  auto* const space = take_raw<node<Policy>>(1);
-  if (space == nullptr) return nullptr;
-  auto* const made = ::new (static_cast<void*>(space)) node<Policy>;
-  if constexpr (durable<Policy>) {
-    made->where = t.overflow.take();
-    if (made->where == nullptr) {
-      give_raw(made);
-      return nullptr;
-    }
-  }
-  return made;
-}
-template <class Policy> void give_node([[maybe_unused]] table<Policy>& t, node<Policy>* unlinked) noexcept {
-  t.nodes.dispose(std::bit_cast<std::uint64_t>(unlinked));
-}
-/// Puts a node whose entry is written into its chain. False: a growth has begun since the bucket was locked. It may have emptied the
-/// chain already, so the entry must not go there (I7).
-template <class Policy> bool link_node(table<Policy>& t, home<Policy>& at, node<Policy>& made) noexcept {
+/// Puts a node into its chain, after `write()` has written its entry. False: a growth has begun since the bucket was locked. It may have
+/// emptied the chain already, so the entry must not go there (I7), and is not written.
+template <class Policy, class Write>
+CUBBY_ALWAYS_INLINE bool link_node(table<Policy>& t, home<Policy>& at, node<Policy>& made,
+                                   const Write& write) noexcept {
   chain_array& in = newest_chains(t);
   chain& c = in.heads[chain_number<Policy>(in, at.h.hash)];
   {
@@ -209,6 +204,7 @@ template <class Policy> bool link_node(table<Policy>& t, home<Policy>& at, node<
       in.nodes.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: it was counted in vain
       return false;
     }
+    write();
     made.next.store(c.first.load(sync::relaxed), sync::relaxed); // relaxed, both: chains change under the lock
     // [put-link] release: pairs with [link]
     c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
@@ -216,16 +212,11 @@ template <class Policy> bool link_node(table<Policy>& t, home<Policy>& at, node<
   at.state = state::with_behind(at.state, at.h.tag) | state::chained;
   return true;
 }
-/// Writes an entry into a node, and links it. False: as `link_node`.
+/// Puts an entry into a node, and links it. False: as `link_node`.
 template <class Policy>
 bool put_in_chain(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                   const typename Policy::stored_value& value, node<Policy>& made) noexcept {
-  put_entry<Policy>(made.entry(), key, value);
-  keep_slot(t, made.entry());
-  if (link_node(t, at, made)) return true;
-  empty_slot(t, made.entry());
-  drain(t);
-  return false;
+  return link_node(t, at, made, [&] { put_in_place(t, at, made.entry(), key, value); });
 }
 
 /// Puts an entry whose front bucket is full into the back yard or a chain.
@@ -254,8 +245,7 @@ CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const ty
   if (empty == 0 || is_zero_key<Policy>(key)) [[unlikely]]
     return put_behind(t, at, key, value);
   const unsigned slot = slot_for(t, at.at.slots, at.h, empty);
-  put_entry<Policy>(at.at.slots[slot], key, value);
-  keep_slot(t, at.at.slots[slot]);
+  put_in_place(t, at, at.at.slots[slot], key, value);
   show_tag(*at.at.line, slot, at.h.tag);
   return changed::done;
 }

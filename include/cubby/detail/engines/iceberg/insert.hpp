@@ -30,12 +30,9 @@ CUBBY_ALWAYS_INLINE changed insert_locked(table<Policy>& t, const thread_record&
     out.outcome = insert_outcome::full;
     return changed::full;
   }
-  const changed how = [&] {
-    const logged_change<Policy> entry(t, *at.at.line, pool_layout::log_kind::put, key, value);
-    return put_new(t, at, key, value);
-  }();
+  if constexpr (durable<Policy>) at.is_new = true;
+  const changed how = put_new(t, at, key, value);
   if (how == changed::done) return how;
-  const logged_change<Policy> undone(t, *at.at.line, pool_layout::log_kind::erase, key, value);
   if (t.places.is_bounded()) t.places.give(who.id());
   out.outcome = insert_outcome::no_memory;
   return how;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a change tells the log of a durable table (docs/format.md, The log), under the lock of its front bucket and before another thread can
-// see it. For a table in memory this compiles to nothing.
+// see it. Nothing refuses the change from then on, and it takes no lock that another change may hold while it waits for the log. For a table
+// in memory this compiles to nothing.
 #pragma once
 
 #include <string_view>
@@ -15,12 +16,12 @@ template <class Words> std::string_view bytes_of_words(const Words& words) noexc
   return {reinterpret_cast<const char*>(&words), word_count<Words> * sizeof(std::uint64_t)};
 }
 
-/// Lives until the change is in the table.
+/// Lives until the change is in the table. Not `wanted`: the log knows the entry already.
 template <class Policy> class logged_change {
 public:
   CUBBY_ALWAYS_INLINE logged_change(table<Policy>&, front_line&, pool_layout::log_kind,
-                                    const typename Policy::stored_key&, const typename Policy::stored_value&) noexcept {
-  }
+                                    const typename Policy::stored_key&, const typename Policy::stored_value&,
+                                    bool = true) noexcept {}
 };
 template <durable Policy> class logged_change<Policy> {
   using stored_key = typename Policy::stored_key;
@@ -28,8 +29,8 @@ template <durable Policy> class logged_change<Policy> {
 
 public:
   CUBBY_ALWAYS_INLINE logged_change(table<Policy>& t, front_line& line, pool_layout::log_kind kind,
-                                    const stored_key& key, const stored_value& value) noexcept {
-    if (t.policy.shared().log.is_on()) [[unlikely]]
+                                    const stored_key& key, const stored_value& value, bool wanted = true) noexcept {
+    if (wanted && t.policy.shared().log.is_on()) [[unlikely]]
       note(t, line, kind, key, value);
   }
   logged_change(const logged_change&) = delete;

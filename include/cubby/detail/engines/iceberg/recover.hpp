@@ -226,7 +226,7 @@ template <durable Policy> bool recover_node(recovery<Policy>& r, slot_of<Policy>
   } else if (space != nullptr && stays(r, mine, s)) {
     auto* const made = ::new (static_cast<void*>(space)) node<Policy>;
     made->where = &s;
-    (void)link_node(t, at, *made);
+    (void)link_node(t, at, *made, [] {}); // its entry is there
     linked = true;
   }
   if (!linked) give_raw(space);
