@@ -33,14 +33,13 @@ inline pool_error system(const char* path, const char* doing, int error) noexcep
   return pool_error::of(code, "%s: cannot %s: %s; %s", path, doing, std::strerror(error), advice);
 }
 inline pool_error in_use(const char* path, file_holder who, bool read_only) noexcept {
-  const char* form = read_only ? "%s: in use: another process has it open for writing; close that one first"
-                               : "%s: in use: another process has it open; close that one first";
+  const char* holder = read_only ? "another process has it open for writing; close that one first"
+                                 : "another process has it open; close that one first";
   if (who == file_holder::this_process)
-    form = read_only ? "%s: in use: this process has it open for writing; end that table first"
-                     : "%s: in use: this process has it open already; end that table first";
-  if (who == file_holder::closed_here)
-    form = "%s: in use: a table of this process was closed, but still exists; end it first";
-  return pool_error::of(open_error::in_use, form, path);
+    holder = read_only ? "this process has it open for writing; end that table first"
+                       : "this process has it open already; end that table first";
+  if (who == file_holder::closed_here) holder = "a table of this process was closed, but still exists; end it first";
+  return pool_error::of(open_error::in_use, "%s: in use: %s", path, holder);
 }
 } // namespace pool_texts
 
