@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cubby/version.hpp>
 #include <fcntl.h>
 #include <iostream>
 #include <string>
@@ -48,7 +49,7 @@ int answer(const CLI::App& program, const CLI::ParseError& what) {
 int main(int argc, char** argv) {
   keep_standard_files();
   CLI::App program("cubby: concurrent hash tables, measured on your machine and your keys", "cubby");
-  program.set_version_flag("--version", "cubby " CUBBY_VERSION "\n");
+  program.set_version_flag("--version", std::string("cubby ") + cubby::version_text + "\n");
   program.require_subcommand(1);
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);

@@ -56,7 +56,7 @@ def format(shell):
 
 def tidy(shell, units=(USER, *TIDY_UNITS)):
     need("clang-tidy-19")
-    compile_flags = ["--", "-std=c++20", "-Iinclude", '-DCUBBY_VERSION="0"']
+    compile_flags = ["--", "-std=c++20", "-Iinclude"]
 
     def one(unit):
         command = ["clang-tidy-19", "--quiet", "--warnings-as-errors=*", unit, *compile_flags]
