@@ -12,6 +12,7 @@
 #include "bench/bench.hpp"
 #include "console.hpp"
 #include "kmer/command.hpp"
+#include "shell/command.hpp"
 #include "store/command.hpp"
 
 namespace {
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   const CLI::App& command = bench::add_command(program, raw);
   const kmer::commands kmers(program);
   const store::commands stores(program);
+  const shell::commands shells(program);
   if (const char* const unknown = unknown_command(program, argc, argv, 1)) {
     console::say("cubby: '{}' is no command; see cubby {}--help\n", unknown,
                  unknown == argv[1] ? "" : std::string(argv[1]) + " ");
@@ -68,10 +70,12 @@ int main(int argc, char** argv) {
     console::say("cubby: {}; see {}\n", e.what(),
                  kmers.chosen()    ? kmers.help()
                  : stores.chosen() ? stores.help()
+                 : shells.chosen() ? shells.help()
                                    : usual);
     return 2;
   }
   if (kmers.chosen()) return kmers.run();
   if (stores.chosen()) return stores.run();
+  if (shells.chosen()) return shells.run();
   return command.parsed() ? bench::run_command(raw) : 2;
 }

@@ -9,6 +9,7 @@ program_packages="libcli11-dev libfmt-dev nlohmann-json3-dev libtbb-dev libcucko
 gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox bowtie2-examples"
 test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"
+shell_test_packages="zsh fish man-db mandoc"
 kmer_test_packages="jellyfish kmc samtools tabix bowtie-examples"
 store_packages="liblmdb-dev librocksdb-dev" # rivals of bench_stores
 verify_packages="spin art-nextgen-simulation-tools"
@@ -16,10 +17,11 @@ go_packages="golang-go" # only where there is no Go from elsewhere
 
 case "${1:-}" in
   demo) wanted="$build_packages $program_packages $gtest_packages $demo_packages" ;;
-  test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages" ;;
+  test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $shell_test_packages" ;;
   stores) wanted="$build_packages $program_packages $gtest_packages $store_packages" ;;
   verify)
-    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $verify_packages"
+    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages"
+    wanted="$wanted $kmer_test_packages $shell_test_packages $verify_packages"
     command -v go >/dev/null 2>&1 || wanted="$wanted $go_packages" ;;
   *) echo "usage: $0 demo|test|stores|verify" >&2; exit 2 ;;
 esac

@@ -97,7 +97,7 @@ def programs(shell):
     need("clang++-19")
     shell.configure("programs")
     shell.build("programs", "apps/all", "bench/all")
-    return ctest(shell, "programs", "-R", "^cubby_(bench|kmer|store)")
+    return ctest(shell, "programs", "-R", "^cubby_(bench|kmer|store|shell)")
 
 
 def aarch64(shell):
