@@ -22,5 +22,5 @@ cp -R packaging/debian "$out/cubby-$version/debian"
 # A compiler cache of the user is used, although the build has a home folder of its own.
 export CCACHE_DIR="${CCACHE_DIR:-$HOME/.cache/ccache}"
 (cd "$out/cubby-$version" && dpkg-buildpackage --unsigned-source --unsigned-changes)
-lintian --fail-on error,warning --display-info --info "$out"/cubby_"$version"-*.changes
+lintian --fail-on error,warning --display-info "$out"/cubby_"$version"-*.changes
 ls -l "$out"/*.deb "$out"/*.dsc

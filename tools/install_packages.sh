@@ -12,6 +12,7 @@ test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu 
 shell_test_packages="zsh fish man-db mandoc"
 kmer_test_packages="jellyfish kmc samtools tabix bowtie-examples"
 store_packages="liblmdb-dev librocksdb-dev" # rivals of bench_stores
+package_packages="debhelper lintian"
 verify_packages="spin art-nextgen-simulation-tools"
 go_packages="golang-go" # only where there is no Go from elsewhere
 
@@ -21,7 +22,7 @@ case "${1:-}" in
   stores) wanted="$build_packages $program_packages $gtest_packages $store_packages" ;;
   verify)
     wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages"
-    wanted="$wanted $kmer_test_packages $shell_test_packages $verify_packages"
+    wanted="$wanted $kmer_test_packages $shell_test_packages $package_packages $verify_packages"
     command -v go >/dev/null 2>&1 || wanted="$wanted $go_packages" ;;
   *) echo "usage: $0 demo|test|stores|verify" >&2; exit 2 ;;
 esac
