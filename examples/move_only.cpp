@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that only move: jobs behind a std::unique_ptr. Producers insert them, and each job is taken out by exactly one worker,
-// which then owns it. `visit` looks at a job that stays where it is.
-#include <cubby/iceberg.hpp>
+// Values that only move: jobs behind a std::unique_ptr. A job is moved into the table, and stays its own until a worker ends it.
+// `visit` looks at a job where it is. `erase_if` does, too, and erases it for exactly one of the workers that ask for it.
 #include <cubby/map.hpp>
 
 #include <atomic>
@@ -13,13 +12,15 @@
 struct job {
   int work;
 };
-using jobs = cubby::map<int, std::unique_ptr<job>, cubby::iceberg>;
+using jobs = cubby::map<int, std::unique_ptr<job>>;
 
-std::unique_ptr<job> take(jobs& waiting, int id) {
-  std::unique_ptr<job> mine;
-  waiting.modify(id, [&](std::unique_ptr<job>& there) { mine = std::move(there); }); // null for all but one thread
-  if (mine) waiting.erase(id);
-  return mine;
+int work_of_ended(jobs& waiting, int id) {
+  int work = 0;
+  const bool ended = waiting.erase_if(id, [&](const std::unique_ptr<job>& there) {
+    work = there->work;
+    return true;
+  });
+  return ended ? work : 0;
 }
 
 int main() {
@@ -32,8 +33,7 @@ int main() {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      for (int id = 0; id < 1000; ++id)
-        if (const auto mine = take(waiting, id)) sum += mine->work;
+      for (int id = 0; id < 1000; ++id) sum += work_of_ended(waiting, id);
     });
   }
   for (std::thread& one : threads) one.join();

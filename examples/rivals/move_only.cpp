@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/move_only.cpp with oneTBB.
-#include <tbb/concurrent_hash_map.h>
+// examples/move_only.cpp with libcuckoo.
+#include <libcuckoo/cuckoohash_map.hh>
 
 #include <atomic>
 #include <cstdio>
@@ -11,28 +11,28 @@
 struct job {
   int work;
 };
-using jobs = tbb::concurrent_hash_map<int, std::unique_ptr<job>>;
+using jobs = libcuckoo::cuckoohash_map<int, std::unique_ptr<job>>;
 
-std::unique_ptr<job> take(jobs& waiting, int id) {
-  jobs::accessor held;
-  if (!waiting.find(held, id)) return nullptr;
-  std::unique_ptr<job> mine = std::move(held->second);
-  waiting.erase(held);
-  return mine;
+int work_of_ended(jobs& waiting, int id) {
+  int work = 0;
+  const bool ended = waiting.erase_fn(id, [&](const std::unique_ptr<job>& there) {
+    work = there->work;
+    return true;
+  });
+  return ended ? work : 0;
 }
 
 int main() {
   jobs waiting;
-  for (int id = 0; id < 1000; ++id) waiting.emplace(id, std::make_unique<job>(id));
+  for (int id = 0; id < 1000; ++id) waiting.insert(id, std::make_unique<job>(id));
   int seen = 0;
-  if (jobs::const_accessor held; waiting.find(held, 7)) seen = held->second->work;
+  waiting.find_fn(7, [&](const std::unique_ptr<job>& there) { seen = there->work; });
 
   std::atomic<int> sum = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      for (int id = 0; id < 1000; ++id)
-        if (const auto mine = take(waiting, id)) sum += mine->work;
+      for (int id = 0; id < 1000; ++id) sum += work_of_ended(waiting, id);
     });
   }
   for (std::thread& one : threads) one.join();
