@@ -4,11 +4,12 @@
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 REPORT := build/demo-report
 
-.PHONY: help demo test check docs verify clean
+.PHONY: help demo single-header test check docs verify clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
+	@echo "make single-header  write all public headers as one, build/cubby_all.hpp"
 	@echo "make test    install what is missing, build, run the tests of the public API under AddressSanitizer"
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
 	@echo "make docs    install what is missing, and build the documentation with its search into build/site (half a minute)"
@@ -26,6 +27,10 @@ demo:
 	@cmake --build --preset release -j $(JOBS) --target cubby_program
 	@build/release/cubby bench --report $(REPORT)
 	@echo "The report: $(CURDIR)/$(REPORT)/index.html"
+
+single-header:
+	@python3 tools/single_header.py build/cubby_all.hpp
+	@echo "All public headers in one file: $(CURDIR)/build/cubby_all.hpp"
 
 test:
 	@tools/install_packages.sh test

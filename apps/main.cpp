@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cubby/version.hpp>
 #include <fcntl.h>
 #include <iostream>
 #include <string>
@@ -11,6 +12,7 @@
 #include "bench/bench.hpp"
 #include "console.hpp"
 #include "kmer/command.hpp"
+#include "shell/command.hpp"
 #include "store/command.hpp"
 
 namespace {
@@ -48,12 +50,13 @@ int answer(const CLI::App& program, const CLI::ParseError& what) {
 int main(int argc, char** argv) {
   keep_standard_files();
   CLI::App program("cubby: concurrent hash tables, measured on your machine and your keys", "cubby");
-  program.set_version_flag("--version", "cubby " CUBBY_VERSION "\n");
+  program.set_version_flag("--version", std::string("cubby ") + cubby::version_text + "\n");
   program.require_subcommand(1);
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);
   const kmer::commands kmers(program);
   const store::commands stores(program);
+  const shell::commands shells(program);
   if (const char* const unknown = unknown_command(program, argc, argv, 1)) {
     console::say("cubby: '{}' is no command; see cubby {}--help\n", unknown,
                  unknown == argv[1] ? "" : std::string(argv[1]) + " ");
@@ -67,10 +70,12 @@ int main(int argc, char** argv) {
     console::say("cubby: {}; see {}\n", e.what(),
                  kmers.chosen()    ? kmers.help()
                  : stores.chosen() ? stores.help()
+                 : shells.chosen() ? shells.help()
                                    : usual);
     return 2;
   }
   if (kmers.chosen()) return kmers.run();
   if (stores.chosen()) return stores.run();
+  if (shells.chosen()) return shells.run();
   return command.parsed() ? bench::run_command(raw) : 2;
 }

@@ -9,8 +9,10 @@ program_packages="libcli11-dev libfmt-dev nlohmann-json3-dev libtbb-dev libcucko
 gtest_packages="libgtest-dev libgmock-dev"
 demo_packages="wamerican-huge gnuplot-nox bowtie2-examples"
 test_packages="git clang-19 clang-format-19 clang-tidy-19 g++-aarch64-linux-gnu qemu-user ccache valgrind libclang-rt-19-dev"
+shell_test_packages="zsh fish man-db mandoc"
 kmer_test_packages="jellyfish kmc samtools tabix bowtie-examples"
 store_packages="liblmdb-dev librocksdb-dev" # rivals of bench_stores
+package_packages="debhelper lintian"
 verify_packages="spin art-nextgen-simulation-tools"
 docs_packages="doxygen python3-venv"
 browser_packages="chromium fonts-dejavu-core" # opens the documentation and looks
@@ -18,13 +20,15 @@ go_packages="golang-go" # only where there is no Go from elsewhere
 
 case "${1:-}" in
   demo) wanted="$build_packages $program_packages $gtest_packages $demo_packages" ;;
-  test) wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $docs_packages" ;;
+  test)
+    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $shell_test_packages"
+    wanted="$wanted $docs_packages" ;;
   docs) wanted="git python3 $docs_packages" ;;
   docs_check) wanted="git python3 $docs_packages $browser_packages" ;;
   stores) wanted="$build_packages $program_packages $gtest_packages $store_packages" ;;
   verify)
-    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages $kmer_test_packages $docs_packages"
-    wanted="$wanted $browser_packages $verify_packages"
+    wanted="$build_packages $program_packages $gtest_packages $demo_packages $test_packages"
+    wanted="$wanted $kmer_test_packages $shell_test_packages $package_packages $docs_packages $browser_packages $verify_packages"
     command -v go >/dev/null 2>&1 || wanted="$wanted $go_packages" ;;
   *) echo "usage: $0 demo|test|docs|docs_check|stores|verify" >&2; exit 2 ;;
 esac

@@ -18,7 +18,7 @@ PARTS = {
     "alone": (source.alone, "each header compiles alone, g++ and clang"),
     "messages": (source.messages, "what must not compile says why"),
     "bare": (source.bare, "without exceptions and run-time types"),
-    "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config"),
+    "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config, single header"),
     "release": (tests.release, "all tests of the tables, built with g++ and optimised"),
     "gates": (tests.gates, "what each call costs in lines, locked instructions and allocations; the explorer of schedules"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),

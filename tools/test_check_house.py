@@ -304,6 +304,12 @@ class Words(House):
     def test_one_version(self):
         files = {"CMakeLists.txt": HASH_SPDX + "project(cubby VERSION 1.2.3)\n", "CHANGELOG.md": MD_SPDX + "## [1.2.2]\n"}
         self.catches("version", files)
+        files["CHANGELOG.md"] = MD_SPDX + "## [1.2.3]\n"
+        macros = "#define CUBBY_VERSION_MAJOR 1\n#define CUBBY_VERSION_MINOR 2\n#define CUBBY_VERSION_PATCH {}\n"
+        files["include/cubby/detail/platform/version.hpp"] = header(macros.format(3))
+        self.passes(files)
+        self.catches("version", {**files, "include/cubby/detail/platform/version.hpp": header(macros.format(4))})
+        self.catches("version", {**files, "packaging/debian/changelog": "cubby (1.2.2-1) unstable; urgency=medium\n"})
 
     def test_explained_packages(self):
         files = {"tools/install_packages.sh": HASH_SPDX + 'demo_packages="g++ cmake"\n',

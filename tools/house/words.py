@@ -10,7 +10,7 @@ from .tree import Finding
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 CANNOT_COMMENT = {".json", ".txt", ".sum", ".svg", ".png", ".jsonl", ".csv", ".tsv"}
-WITHOUT_LICENCE_LINE = {"LICENSE"}
+WITHOUT_LICENCE_LINE = {"LICENSE", "packaging/debian/changelog", "packaging/debian/source/format"}  # files without comments
 UNFINISHED = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 EMPTY_NAMES = {"util", "utils", "utility", "common", "misc", "mgr", "helper", "helpers"}
 PLAIN = ("include/", "docs/", "apps/", "bench/", "tests/", "tools/", "fuzz/", "verify/", "examples/", "README.md",
@@ -123,7 +123,11 @@ def check_version(tree):
         path = "packaging/vcpkg/ports/cubby/vcpkg.json"
         if json.loads(texts[path]).get("version") != version:
             yield Finding("version", path, 1, f"is not {version}, the version in CMakeLists.txt")
-    for path, form in (("CHANGELOG.md", f"[{version}]"), ("CITATION.cff", f"version: {version}")):
+    major, minor, patch = version.split(".")
+    macros = "\n".join(f"#define CUBBY_VERSION_{part} {number}" for part, number in zip(("MAJOR", "MINOR", "PATCH"), (major, minor, patch)))
+    for path, form in (("CHANGELOG.md", f"[{version}]"), ("CITATION.cff", f"version: {version}"),
+                       ("include/cubby/version.hpp", f'"{version}"'), ("include/cubby/detail/platform/version.hpp", macros),
+                       ("packaging/debian/changelog", f"cubby ({version}-")):
         if path in texts and form not in texts[path]:
             yield Finding("version", path, 1, f"does not name {version}, the version in CMakeLists.txt")
 

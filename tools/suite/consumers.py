@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The ways to use the library in a build, each tested by a small project: an installed package, a subdirectory,
-# pkg-config, and a linker that optimises. Each starts from an empty folder, so that an old install cannot hide a broken one.
+# pkg-config, a linker that optimises, and the single header. Each starts from an empty folder, so that an old install cannot hide a broken one.
 import os
 import shutil
 
-from .shell import BUILD, Failure, ROOT
+from .shell import BUILD, Failure, ROOT, need
+from .source import COMPILERS, FLAGS, STRICT
 
 HERE = ROOT / "tests" / "consumer"
 
@@ -39,6 +40,25 @@ def cmake_project(shell, name, *settings):
     shell.run("run", [build / "consumer"])
 
 
+def single_header(shell):
+    """Alone under the strict flags; in every program of this folder instead of the library; and in two files of one program."""
+    need(*COMPILERS)
+    out = fresh("single_header")
+    header = out / "cubby_all.hpp"
+    shell.run("write the single header", ["python3", ROOT / "tools" / "single_header.py", header])
+    (out / "alone.cpp").write_text("#include <cubby_all.hpp>\n")
+    (out / "cubby").mkdir()
+    for public in sorted((ROOT / "include" / "cubby").glob("*.hpp")):
+        (out / "cubby" / public.name).write_text("#include <cubby_all.hpp>\n")
+    flags = [flag for flag in FLAGS if not flag.startswith("-I")] + ["-I", out, "-pthread"]
+    for compiler in COMPILERS:
+        shell.run(f"alone with {compiler}", [compiler, *flags, *STRICT[compiler], "-c", out / "alone.cpp", "-o", "/dev/null"])
+        files = sorted((HERE / "single_header").glob("*.cpp"))
+        for name, sources in (("two_files", files), ("main", [HERE / "main.cpp"]), ("every_verb", [HERE / "every_verb.cpp"])):
+            shell.run(f"build {name} with {compiler}", [compiler, *flags, *sources, "-o", out / name])
+            shell.run("run", [out / name])
+
+
 def consumers(shell):
     prefix = install(shell)
     cmake_project(shell, "installed", f"-DCMAKE_PREFIX_PATH={prefix}")
@@ -51,4 +71,5 @@ def consumers(shell):
     flags = ["-std=c++20", "-O2", "-flto=auto", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", ROOT / "include"]
     shell.run("optimise while linking", ["g++", *flags, HERE / "every_verb.cpp", "-o", linked])
     shell.run("run", [linked])
-    return "find_package, add_subdirectory, pkg-config, link-time optimisation"
+    single_header(shell)
+    return "find_package, add_subdirectory, pkg-config, link-time optimisation, single header"

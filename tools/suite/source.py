@@ -41,7 +41,7 @@ def headers():
 
 def house(shell):
     output = shell.run("check the tree", ["python3", "tools/check_house.py"])
-    names = ("baselines", "build_docs", "check_house", "install_packages", "mutants", "run_tests", "run_verify")
+    names = ("baselines", "build_docs", "check_house", "install_packages", "mutants", "run_tests", "run_verify", "single_header")
     for test in (f"test_{name}" for name in names):
         shell.run(f"{test}.py", ["python3", f"tools/{test}.py"])
     return output.strip().split("\n")[-1].removeprefix("house: ")
@@ -56,7 +56,7 @@ def format(shell):
 
 def tidy(shell, units=(USER, *TIDY_UNITS)):
     need("clang-tidy-19")
-    compile_flags = ["--", "-std=c++20", "-Iinclude", '-DCUBBY_VERSION="0"']
+    compile_flags = ["--", "-std=c++20", "-Iinclude"]
 
     def one(unit):
         command = ["clang-tidy-19", "--quiet", "--warnings-as-errors=*", unit, *compile_flags]

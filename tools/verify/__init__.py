@@ -7,11 +7,13 @@ import pkgutil
 
 # The order in which they run; a module that is not named here runs last. One that is named and missing has been lost,
 # which is a failure.
-ORDER = ["tests", "sanitizers", "builds", "models", "mutants", "interleavings", "histories", "durable", "fuzz", "kmers", "documentation"]
+ORDER = ["tests", "sanitizers", "builds", "models", "mutants", "interleavings", "histories", "durable", "fuzz", "kmers", "packages",
+         "documentation"]
 
 # Part `tests` comes first, alone: it runs parts side by side itself. Then these chains run side by side, the longest first. The parts
 # of a chain share a build folder.
-CHAINS = [["builds", "kmers", "interleavings", "durable", "histories"], ["mutants"], ["sanitizers"], ["models"], ["fuzz", "documentation"]]
+CHAINS = [["builds", "kmers", "interleavings", "durable", "histories"], ["mutants"], ["sanitizers"], ["models", "packages"],
+          ["fuzz", "documentation"]]
 
 
 def names():

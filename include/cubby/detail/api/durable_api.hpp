@@ -183,11 +183,11 @@ public:
     stats_type out;
     static_cast<typename engine_type::stats_type&>(out) = context().engine.stats();
     out.domain = domain();
-    out.file_bytes = static_cast<std::size_t>(home_->file.bytes());
-    out.block_bytes = static_cast<std::size_t>(home_->heap.bytes_in_use());
-    out.log_bytes = static_cast<std::size_t>(home_->log.bytes());
-    out.log_syncs = static_cast<std::size_t>(home_->log.groups());
-    out.checkpoints = static_cast<std::size_t>(home_->log.checkpoints());
+    out.file_bytes = home_->file.bytes();
+    out.block_bytes = home_->heap.bytes_in_use();
+    out.log_bytes = home_->log.bytes();
+    out.log_syncs = home_->log.groups();
+    out.checkpoints = home_->log.checkpoints();
     return out;
   }
 
@@ -322,15 +322,15 @@ private:
     out.created = home.file.is_new();
     out.clean = home.file.was_clean() && home.report.moved + home.report.dropped == 0;
     out.power_cut = home.file.was_power_cut();
-    out.entries = static_cast<std::size_t>(home.report.entries);
-    out.bytes = static_cast<std::size_t>(home.file.bytes());
-    out.finished = static_cast<std::size_t>(home.report.moved);
-    out.duplicates = static_cast<std::size_t>(home.report.dropped);
+    out.entries = home.report.entries;
+    out.bytes = home.file.bytes();
+    out.finished = home.report.moved;
+    out.duplicates = home.report.dropped;
     // without a power cut nothing is torn: what does not agree is damaged
-    out.torn = out.power_cut ? static_cast<std::size_t>(home.report.torn) : 0;
-    out.logged = static_cast<std::size_t>(home.report.logged);
-    out.restored = static_cast<std::size_t>(home.report.restored);
-    out.damaged = static_cast<std::size_t>(home.report.damaged + home.report.torn) - out.torn;
+    out.torn = out.power_cut ? home.report.torn : 0;
+    out.logged = home.report.logged;
+    out.restored = home.report.restored;
+    out.damaged = home.report.damaged + home.report.torn - out.torn;
     out.time = std::chrono::steady_clock::now() - begin;
     return out;
   }

@@ -142,7 +142,7 @@ public:
       detail::scan_together(here(), by, [&](const auto& s, const auto& key, const auto& value) {
         if (erase_shown(s, p, key, value)) count.fetch_add(1, sync::relaxed); // relaxed: read after their end
       });
-    return static_cast<std::size_t>(count.load(sync::relaxed)); // relaxed: as above
+    return count.load(sync::relaxed); // relaxed: as above
   }
 
   /// Erases each entry that is present throughout. Keeps the space. O(capacity).

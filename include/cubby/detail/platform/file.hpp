@@ -70,7 +70,7 @@ struct identity {
 inline identity identity_of(int file) noexcept {
   struct stat about = {};
   if (fstat(file, &about) != 0) return {};
-  return {static_cast<std::uint64_t>(about.st_dev), static_cast<std::uint64_t>(about.st_ino)};
+  return {about.st_dev, about.st_ino};
 }
 /// Reads exactly so many bytes; EIO if the file is shorter.
 inline int read_at(int file, std::uint64_t from, void* to, std::size_t bytes) noexcept {
@@ -169,7 +169,7 @@ inline int sync_folder_of(const char* path) noexcept {
 inline bool is_in_memory(int file) noexcept {
   constexpr long tmpfs = 0x01021994;
   struct statfs of{};
-  return fstatfs(file, &of) == 0 && static_cast<long>(of.f_type) == tmpfs;
+  return fstatfs(file, &of) == 0 && of.f_type == tmpfs;
 }
 constexpr std::uint64_t huge_page = std::uint64_t{2} << 20;
 

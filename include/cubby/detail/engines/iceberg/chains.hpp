@@ -79,7 +79,7 @@ template <class Policy> void add_chains_for_growth(table<Policy>& t, unsigned le
 template <class Policy> std::size_t chained_entries(const table<Policy>& t) noexcept {
   std::size_t sum = 0;
   for_each_chain_array(t, [&](const chain_array& one) {
-    sum += static_cast<std::size_t>(one.nodes.load(sync::relaxed)); // relaxed: a figure
+    sum += one.nodes.load(sync::relaxed); // relaxed: a figure
   });
   return sum;
 }

@@ -41,7 +41,7 @@ public:
   /// Space for so many halves in one region. False: no memory.
   bool prepare(std::uint64_t count) noexcept {
     const lock_scope alone(lock_);
-    return count <= ~std::size_t{0} / half_bytes_ / 2 && add_region(static_cast<std::size_t>(count) * half_bytes_);
+    return count <= ~std::size_t{0} / half_bytes_ / 2 && add_region(count * half_bytes_);
   }
   /// A half that no thread uses any more.
   void give(slot* half) noexcept {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// examples/move_only.cpp with libcuckoo.
+#include <libcuckoo/cuckoohash_map.hh>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <vector>
+
+struct job {
+  int work;
+};
+using jobs = libcuckoo::cuckoohash_map<int, std::unique_ptr<job>>;
+
+int work_of_ended(jobs& waiting, int id) {
+  int work = 0;
+  const bool ended = waiting.erase_fn(id, [&](const std::unique_ptr<job>& there) {
+    work = there->work;
+    return true;
+  });
+  return ended ? work : 0;
+}
+
+int main() {
+  jobs waiting;
+  for (int id = 0; id < 1000; ++id) waiting.insert(id, std::make_unique<job>(id));
+  int seen = 0;
+  waiting.find_fn(7, [&](const std::unique_ptr<job>& there) { seen = there->work; });
+
+  std::atomic<int> sum = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int id = 0; id < 1000; ++id) sum += work_of_ended(waiting, id);
+    });
+  }
+  for (std::thread& one : threads) one.join();
+  std::printf("work of job 7: %d; all work: %d; %zu jobs left\n", seen, sum.load(), waiting.size());
+  return seen == 7 && sum == 499500 && waiting.empty() ? 0 : 1;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts how often each URL was asked for, with four threads: url_counts FILE, one URL a line. The keys are texts. The lookup takes
+// a std::string_view, and a key is made only for a URL that is new. Exits with 0 when a single-threaded std::map agrees.
+#include <cubby/map.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+int main(int count, char** arguments) {
+  std::ifstream in(count == 2 ? arguments[1] : "");
+  std::vector<std::string> log;
+  for (std::string line; std::getline(in, line);) log.push_back(line);
+  if (log.empty()) {
+    std::fprintf(stderr, "url_counts: no lines to read; give a FILE with one URL a line\n");
+    return 2;
+  }
+
+  cubby::map<std::string, std::uint64_t> counts;
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&counts, &log, t] {
+      for (std::size_t i = t; i < log.size(); i += 4) counts.insert_or_add(log[i], 1);
+    });
+  }
+  for (std::thread& one : threads) one.join();
+
+  auto all = counts.snapshot(); // of one point in time, also while others count
+  std::vector<std::pair<std::string, std::uint64_t>> top(all.begin(), all.end());
+  std::sort(top.begin(), top.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (std::size_t i = 0; i < top.size() && i < 5; ++i)
+    std::printf("%8ju %s\n", std::uintmax_t{top[i].second}, top[i].first.c_str());
+
+  std::map<std::string, std::uint64_t> expected;
+  for (const std::string& url : log) ++expected[url];
+  return std::map(top.begin(), top.end()) == expected ? 0 : 1;
+}
