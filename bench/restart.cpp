@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a durable_map is away when its process dies: a process fills a table and is killed by SIGKILL, and this one opens it. Beside
+// How long a durable_map is away when its process dies: a process fills a table and is killed by SIGKILL, and another one opens it. Beside
 // it the same inserts into a map of `iceberg` in memory, with the same number of threads.
 //   bench_restart FOLDER [words|texts] [entries] [rounds] [threads]
 // The file is made in FOLDER and removed. Its pages are in memory, as they are when only the process ends.
@@ -69,46 +69,60 @@ template <class Map> auto open(const plan& p) {
   return opened;
 }
 
-/// In a process of its own, which does not live to close the table. Seconds for all inserts.
-template <class T> double fill_and_die(const plan& p) {
+/// The number that `f(tell)` tells in a process of its own. So nothing that one part has left in its memory is in the way of the next: after
+/// many small blocks were freed, the next large one makes glibc join them.
+template <class F> double in_a_process(int by_signal, F f) {
   int ends[2];
   if (pipe(ends) != 0) give_up(std::strerror(errno));
   const pid_t child = fork();
   if (child < 0) give_up(std::strerror(errno));
   if (child == 0) {
-    auto table = open<cubby::durable_map<T, word>>(p);
-    const double seconds = fill<T>(p, *table);
-    if (write(ends[1], &seconds, sizeof seconds) != sizeof seconds) give_up("the pipe is closed");
-    (void)raise(SIGKILL);
+    f([&](double seconds) {
+      if (write(ends[1], &seconds, sizeof seconds) != sizeof seconds) give_up("the pipe is closed");
+    });
+    std::_Exit(0);
   }
   close(ends[1]);
   double seconds = 0;
-  if (read(ends[0], &seconds, sizeof seconds) != sizeof seconds) give_up("the process that fills has failed");
+  const bool told = read(ends[0], &seconds, sizeof seconds) == sizeof seconds;
   close(ends[0]);
   int status = 0;
-  if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status)) give_up("the process that fills did not die");
+  if (waitpid(child, &status, 0) != child || !told) give_up("a process has failed");
+  if (by_signal != (WIFSIGNALED(status) ? WTERMSIG(status) : 0)) give_up("a process did not end as it should");
   return seconds;
+}
+
+/// Its process does not live to close the table.
+template <class T> double fill_and_die(const plan& p) {
+  return in_a_process(SIGKILL, [&](auto tell) {
+    auto table = open<cubby::durable_map<T, word>>(p);
+    tell(fill<T>(p, *table));
+    (void)raise(SIGKILL);
+  });
+}
+template <class T> double fill_in_memory(const plan& p) {
+  return in_a_process(0, [&](auto tell) {
+    cubby::map<T, word, cubby::iceberg> beside(cubby::options{.capacity = p.entries});
+    tell(fill<T>(p, beside));
+  });
+}
+template <class T> double restart(const plan& p, bool clean) {
+  return in_a_process(0, [&](auto tell) {
+    const auto begin = clock_type::now();
+    auto table = open<cubby::durable_map<T, word>>(p);
+    if (table->find(made<T>(0)) != word{0}) give_up("the first entry is lost");
+    tell(seconds_since(begin));
+    if (table.recovered().clean != clean || table.recovered().entries != p.entries) give_up("entries are lost");
+    if (!table->close()) give_up("the table cannot be closed");
+  });
 }
 
 struct figures {
   bench::rounds in_memory, in_file, killed, closed;
 };
 
-template <class T> double restart(const plan& p, bool clean) {
-  const auto begin = clock_type::now();
-  auto table = open<cubby::durable_map<T, word>>(p);
-  if (table->find(made<T>(0)) != word{0}) give_up("the first entry is lost");
-  const double seconds = seconds_since(begin);
-  if (table.recovered().clean != clean || table.recovered().entries != p.entries) give_up("entries are lost");
-  if (!table->close()) give_up("the table cannot be closed");
-  return seconds;
-}
-
 template <class T> void take_turn(const plan& p, figures& out) {
-  {
-    cubby::map<T, word, cubby::iceberg> beside(cubby::options{.capacity = p.entries});
-    out.in_memory.add(fill<T>(p, beside));
-  }
+  out.in_memory.add(fill_in_memory<T>(p));
   out.in_file.add(fill_and_die<T>(p));
   out.killed.add(restart<T>(p, false));
   out.closed.add(restart<T>(p, true));
