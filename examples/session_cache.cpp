@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of sessions. Each request changes its session in place: `modify` holds the one entry while the function runs, once, and
-// copies nothing. Sessions that were not used for a while are dropped beside the requests.
+// A cache of sessions. Each request changes its session: `modify` holds the one entry while the function runs, once, on a copy that then takes
+// the place of the old value. So lookups go on meanwhile. Sessions that were not used for a while are dropped beside the requests.
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 
