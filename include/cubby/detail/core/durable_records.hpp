@@ -51,6 +51,7 @@ struct record_key_probe : word_probe {
 };
 
 template <class K, class V, class Hash> class durable_records {
+protected:
   using header = pool_layout::record_header;
   static constexpr bool text_keys = durable_text<K>;
 
@@ -118,12 +119,7 @@ public:
 
   /// A new record, durable, that no slot leads to. Not `ok`: no disk space, no memory, or too long.
   template <class Q, class... A> [[nodiscard]] made_word make(const probe& p, const Q&, A&&... args) const {
-    if constexpr (sizeof...(A) == 1 && (std::convertible_to<const A&, std::string_view> && ...) && durable_text<V>) {
-      return make_of(p, std::string_view(args)...);
-    } else {
-      const V value(std::forward<A>(args)...);
-      return make_of(p, bytes_of(value));
-    }
+    return with_value([&](std::string_view value) { return make_of(p, value); }, std::forward<A>(args)...);
   }
   [[nodiscard]] K key(std::uint64_t, std::uint64_t word) const {
     return made_of_bytes<K>(bytes_in(at(word)), at(word).key_bytes);
@@ -269,7 +265,16 @@ public:
     persist::note_stored(&r, sizeof r);
   }
 
-private:
+protected:
+  /// Calls `f(the bytes of the value that these arguments make)`.
+  template <class F, class... A> [[nodiscard]] static made_word with_value(F f, A&&... args) {
+    if constexpr (sizeof...(A) == 1 && (std::convertible_to<const A&, std::string_view> && ...) && durable_text<V>) {
+      return f(std::string_view(args)...);
+    } else {
+      const V value(std::forward<A>(args)...);
+      return f(bytes_of(value));
+    }
+  }
   [[nodiscard]] std::uint64_t now() const noexcept {
     return home_->epoch.load(sync::relaxed); // relaxed: under the lock
   }
@@ -307,6 +312,16 @@ private:
     return r.checksum != 0 && r.checksum == pool_layout::with_sequence(sum, r.sequence);
   }
   [[nodiscard]] made_word make_of(const probe& p, std::string_view value) const noexcept {
+    // Marked until a slot leads to it, so that it is never taken for the older record of its key.
+    const std::uint64_t mark = home_->file.medium().is_synced_later() ? 1 : 0;
+    // relaxed: an older epoch does no harm, because nothing was before this record
+    const made_word made = write_record(p, value, mark, home_->epoch.load(sync::relaxed));
+    if (made.ok) home_->file.medium().persist(&at(made.word), bytes_of_record(at(made.word)));
+    return made;
+  }
+  /// A new record that is not durable yet.
+  [[nodiscard]] made_word write_record(const probe& p, std::string_view value, std::uint64_t mark,
+                                       std::uint64_t epoch) const noexcept {
     if (p.size > ~std::uint32_t{0} || value.size() > pool_layout::size_mask) return {false, 0};
     const std::uint64_t size = sizeof(header) + p.size + value.size();
     const std::uint64_t offset = home_->heap.take(size);
@@ -317,20 +332,20 @@ private:
     if (!value.empty()) std::memcpy(bytes + p.size, value.data(), value.size());
     r.sequence = 0;
     r.key_bytes = static_cast<std::uint32_t>(p.size);
-    // Marked until a slot leads to it, so that it is never taken for the older record of its key.
-    const std::uint64_t mark = home_->file.medium().is_synced_later() ? std::uint64_t{1} << pool_layout::mark_shift : 0;
-    r.size_and_mark.store(value.size() | mark, sync::relaxed); // relaxed: the slot publishes the record
+    r.size_and_mark.store(value.size() | mark << pool_layout::mark_shift,
+                          sync::relaxed); // relaxed: the slot publishes the record
     r.link = 0;
-    r.epoch =
-        home_->epoch.load(sync::relaxed); // relaxed: an older one does no harm, because nothing was before this record
+    r.epoch = epoch;
     r.checksum = pool_layout::with_sequence(pool_layout::contents_checksum(bytes, p.size, value.size()), 0);
     persist::note_stored(&r, size);
-    home_->file.medium().persist(&r, size);
     return {true, offset};
   }
 
+private:
   [[no_unique_address]] seeded_hash<Hash> hash_;
   [[no_unique_address]] allocator_type allocator_;
+
+protected:
   durable_home* home_;
 };
 

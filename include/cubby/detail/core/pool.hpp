@@ -51,6 +51,8 @@ struct pool_request {
 
 class pool {
 public:
+  static constexpr std::uint64_t most_addresses = std::uint64_t{1} << 47; // of a process; offsets stay below
+
   pool() = default;
   ~pool() { file::unmap(base_, reserved_); }
   pool(const pool&) = delete;
@@ -266,13 +268,14 @@ private:
   pool_error map_file(const pool_request& asked, std::uint64_t size) noexcept;
   pool_error read_extents(const pool_request& asked) noexcept;
   [[nodiscard]] bool is_unmade(std::uint64_t size) const noexcept;
+  /// Whether the file has segments of slots. Without them its records are all there is.
+  [[nodiscard]] bool has_slots() const noexcept { return now_.what.engine == pool_layout::engine_code::iceberg; }
   [[nodiscard]] bool has_segments() const noexcept;
   void drop_left_tops() noexcept;
   static bool is_valid(const pool_layout::extent_header& h, std::uint64_t left) noexcept;
   [[nodiscard]] static bool is_cut_short(const pool_layout::superblock& read) noexcept;
 
   static constexpr std::uint64_t least_reserved = std::uint64_t{256} << 20;
-  static constexpr std::uint64_t most_addresses = std::uint64_t{1} << 47; // of a process
   static constexpr std::uint64_t most_ahead = std::uint64_t{64} << 20;
   static constexpr std::uint64_t most_fronts = std::uint64_t{1} << 46;
 

@@ -58,6 +58,11 @@ public:
     given_ = offset;
     waiting_ += chunk_of(offset)->block;
   }
+  /// A block that waits for the sync before that one.
+  void note_waiting(std::uint64_t offset) noexcept {
+    const lock_scope alone(given_lock_);
+    waiting_ += chunk_of(offset)->block;
+  }
   /// Whether so much waits for syncs that the table should ask for one. True once for each such amount.
   bool should_sync() noexcept {
     const lock_scope alone(given_lock_);
@@ -103,6 +108,31 @@ public:
       if (word.compare_exchange(seen, seen | bit, sync::relaxed, sync::relaxed)) return true; // relaxed: as above
     }
     return false;
+  }
+  /// Takes a mark back. One thread, after those that mark.
+  void unmark(std::uint64_t offset) noexcept {
+    chunk& in = *chunk_of(offset);
+    flip(in, number_of(in, offset));
+  }
+  /// How many parts `for_each_block_in` has: each one has blocks of one chunk.
+  [[nodiscard]] std::uint64_t parts() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) sum += (chunks_[i].blocks + part - 1) / part;
+    return sum;
+  }
+  /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not.
+  template <class F> void for_each_block_in(std::uint64_t number, F f) const {
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      const chunk& c = chunks_[i];
+      const std::uint64_t count = (c.blocks + part - 1) / part;
+      if (number >= count) {
+        number -= count;
+        continue;
+      }
+      for (std::uint64_t block = number * part; block < (number + 1) * part && block < c.blocks; ++block)
+        f(c.at + block * c.block, c.block);
+      return;
+    }
   }
   /// Before `mark`: fetches what it changes.
   void prefetch_mark(std::uint64_t offset) const noexcept {
@@ -252,6 +282,7 @@ private:
 
   static constexpr std::uint64_t least_chunk = pool_layout::least_record_bytes;
   static constexpr std::uint64_t most_chunk = std::uint64_t{16} << 20;
+  static constexpr std::uint64_t part = 1024; // blocks
   pool& home_;
   size_class classes_[block_size::count];
   stable_list<chunk> chunks_;

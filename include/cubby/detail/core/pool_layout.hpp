@@ -100,6 +100,13 @@ struct record_header {
 static_assert(sizeof(record_header) == 40);
 inline constexpr unsigned mark_shift = 48;
 inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << mark_shift) - 1;
+/// The marks of records that are the entries themselves (engine 2). A record goes through them in this order. A bit that flips makes none of
+/// them of another one, and none of zeros.
+namespace record_state {
+inline constexpr std::uint64_t prepared = 0x3333; // no entry yet
+inline constexpr std::uint64_t live = 0x5555;     // an entry, unless a newer record of the key is live
+inline constexpr std::uint64_t dead = 0x6666;     // no entry any more
+} // namespace record_state
 
 inline std::uint64_t checksum_of(const superblock& s) noexcept {
   return hash_bytes(&s, offsetof(superblock, checksum), checksum_seed);

@@ -146,6 +146,7 @@ inline pool_error pool::check_identity(const pool_request& asked) const noexcept
       is.value_words != wanted.value_words)
     return pool_error::of(open_error::other_layout, asked.path,
                           "made with other slots; use the types with which it was made");
+  if (!has_slots()) return {};
   if (is.fronts == 0 || is.backs == 0 || is.backs > is.fronts || now_.level > 40 ||
       is.fronts > most_fronts >> now_.level)
     return pool_error::of(open_error::damaged, asked.path, "damaged: impossible sizes; restore a copy of the file");
@@ -225,6 +226,7 @@ inline void pool::drop_left_tops() noexcept {
 /// made after the superblock.
 inline bool pool::has_segments() const noexcept {
   const auto& is = now_.what;
+  if (!has_slots()) return true;
   for (unsigned number = 0; number <= now_.level; ++number) {
     const extent* const there = segment(number);
     if (there == nullptr && (power_cut_ || (now_.level == 0 && !was_clean_))) continue;

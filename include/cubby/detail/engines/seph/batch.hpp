@@ -34,7 +34,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE void read_buckets(const table<Policy
   if (one.agree[first] == 0) return;
   // relaxed: a hint
   const std::uint64_t word = buckets[first][cpu::lowest_bit(one.agree[first])].load(sync::relaxed);
-  if (slot_word::is_item(word)) prefetch_line(address_of(t.policy, slot_word::place(word)));
+  if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::place(word)));
 }
 /// Answers a request whose buckets were read. A mark sends it to the lookup for one key.
 template <class Policy>

@@ -39,8 +39,11 @@ CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, slot* bucket, c
     slot& at = bucket[cpu::lowest_bit(agree)];
     // [slot] acquire: pairs with [put-slot], and with [put-mark]
     const std::uint64_t word = at.load(sync::acquire);
-    // a tombstone may agree, but it is no item
-    if (!agrees(word, tags) || !slot_word::is_item(word)) continue;
+    if (!agrees(word, tags)) continue;
+    if (!shows_item<Policy>(word)) { // a tombstone, or an item that may be that of the key and is being erased
+      make_durable(t, at, word);
+      continue;
+    }
     if (!has_key(t.policy, slot_word::place(word), p)) continue;
     out.where = &at;
     out.word = word;

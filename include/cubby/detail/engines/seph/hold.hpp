@@ -14,7 +14,7 @@ template <class Policy> bool hold(table<Policy>& t, level_segment& x) noexcept {
   // [install] acq_rel: pairs with [next]
   // relaxed: a failed attempt reads nothing
   if (!x.next.compare_exchange(leaf, next_word::held, sync::acq_rel, sync::relaxed)) return false;
-  for_each_slot(t, x, [](slot& at) { (void)freeze(at); });
+  for_each_slot(t, x, [&](slot& at) { (void)freeze_whole(t, at); });
   return true;
 }
 /// Ends a hold: the marks go first, so that who finds the leaf again finds it without marks, or looks once more.

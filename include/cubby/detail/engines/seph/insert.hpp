@@ -34,7 +34,7 @@ CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate& in, const typ
     // [put-slot] seq_cst: pairs with [slot]; the next operation of this thread stays behind it (A.1)
     // relaxed: a failed attempt reads the slots anew
     if (at.compare_exchange(empty, word, sync::seq_cst, sync::relaxed)) {
-      make_durable(t, at, word);
+      finish_insert(t, at, word);
       return attempt::inserted;
     }
     if (slot_word::is_empty(empty)) return attempt::again; // it has a mark
@@ -94,6 +94,7 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE inserted_word insert(table<Policy>& t, const thread_record& who, const typename Policy::probe& p,
                                          std::uint64_t value) noexcept {
   const std::uint64_t place = place_of(t.policy, p.word, value);
+  if constexpr (durable<Policy>) t.policy.follow_none(place);
   if (t.places.is_bounded() && !t.places.take(who.id())) [[unlikely]] {
     const found_word present = find(t, p);
     if (!present.found) return {.outcome = insert_outcome::full};

@@ -43,6 +43,11 @@ template <class Policy> CUBBY_ALWAYS_INLINE const void* address_of(const Policy&
   return &item_at(place);
 }
 
+/// Whether the word of a slot shows an item. In a file one that is being erased is none.
+template <class Policy> CUBBY_ALWAYS_INLINE constexpr bool shows_item(std::uint64_t word) noexcept {
+  return slot_word::is_item(word) && (!durable<Policy> || (word & slot_word::erasing) == 0);
+}
+
 // Durable: the value word is the offset.
 template <durable Policy>
 CUBBY_ALWAYS_INLINE std::uint64_t place_of(const Policy&, std::uint64_t, std::uint64_t value) noexcept {

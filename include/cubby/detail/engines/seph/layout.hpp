@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the seph engine stores (sections 3.1 and 3.2): slots in buckets, buckets in halves of physical segments, level segments.
 //   slot   [63 foreseer 48 | 47 place of the item 3 | dirty 2 | stale 1 | mark 0]    all zero: empty
+//          In a durable table places end at bit 46. Bit 47 says that the item is being erased.
 //   next   [63 address of a reorganisation 3 | held 1 | done 0]                      all zero: a leaf that nobody reorganises
 // A half at depth L serves the hashes that begin with its prefix of L bits. The next bits choose its bucket. A level segment at
 // level r has a lower half at depth r, and the two halves of a higher segment at depth r + 1.
 // Transitions of a slot, each by one compare-and-swap:
 //   empty -> item            insert               item -> item            assign; the key stays the same
 //   item  -> tombstone       erase                any  -> any with mark   a reorganisation, or a hold
-//   dirty -> not dirty       when it is durable   stale -> not stale      a new foreseer
+//   dirty -> not dirty       when it is complete  stale -> not stale      a new foreseer
+//   item  -> erasing         durable: erase       erasing -> tombstone    when it is complete
 //   any with mark -> without the end of a hold; only its owner does it
 // Invariants:
 //   S1  In a bucket no empty slot is before a used one. A used slot is never empty again while its half is in use.
 //   S2  An insert takes the first empty slot of the lower bucket, or if there is none of the higher bucket, and has compared all used
 //       slots of both. So two inserts of one key compete for one slot.
-//   S3  A marked slot does not change before its level segment is `done`, but for the flag `dirty`. It shows the entry as it is.
+//   S3  A marked slot does not change before its level segment is `done`, but that what it shows is completed. It shows the entry as it is.
 //   S4  The slots that a reorganisation writes depend on marked slots alone. So any thread may write them again, by a
 //       compare-and-swap from empty.
 //   S5  A level segment is `done` only when all slots of what it gives up are marked and copied. Its children have them from then on.
+//   S6  A copy is made of a slot that is not dirty. So a dirty slot, once it was copied, is dirty no more, and what it showed stays complete.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +36,12 @@ template <class Hash> inline constexpr unsigned bucket_slots = 32;
 namespace slot_word {
 inline constexpr std::uint64_t mark = 1;
 inline constexpr std::uint64_t stale = 2; // the foreseer is that of the window before
-inline constexpr std::uint64_t dirty = 4; // perhaps not durable yet
+inline constexpr std::uint64_t dirty = 4; // the file does not have the change yet that this word shows
 inline constexpr std::uint64_t flags = 7;
 inline constexpr unsigned foreseer_shift = 48;
 inline constexpr std::uint64_t place_mask = (std::uint64_t{1} << foreseer_shift) - 1 - flags;
-inline constexpr std::uint64_t tombstone = place_mask; // its foreseer is 0
+inline constexpr std::uint64_t tombstone = place_mask;                             // its foreseer is 0
+inline constexpr std::uint64_t erasing = std::uint64_t{1} << (foreseer_shift - 1); // durable: beside a place
 
 constexpr bool is_marked(std::uint64_t word) noexcept { return (word & mark) != 0; }
 constexpr std::uint64_t place(std::uint64_t word) noexcept { return word & place_mask; }

@@ -2,6 +2,8 @@
 // How a table is made, and how it ends.
 #pragma once
 
+#include <cubby/detail/engines/seph/durable.hpp>
+#include <cubby/detail/engines/seph/recover.hpp>
 #include <cubby/detail/engines/seph/refresh.hpp>
 #include <cubby/detail/engines/seph/resize.hpp>
 
@@ -50,11 +52,28 @@ template <class Policy> bool make_base(table<Policy>& t) noexcept {
   return true;
 }
 
-/// Initializes a new table. False: no memory, or no thread for background growth.
+/// Space for the entries that the file had when it was closed. False: no memory.
+template <durable Policy> bool reserve_for_file(table<Policy>& t) noexcept {
+  thread_record* const mine = registry::local(*t.home);
+  if (mine == nullptr) return false;
+  const pool& file = t.policy.home();
+  // no more than the file has space for: it may say anything
+  std::uint64_t entries = file.state().entries;
+  if (entries > file.bytes() / sizeof(pool_layout::record_header))
+    entries = file.bytes() / sizeof(pool_layout::record_header);
+  const thread_pin stay(*mine);
+  return t.settings.growth == growth_policy::fixed || reserve(t, entries);
+}
+
+/// Initializes a new table, or opens a durable one. False: no memory, no thread that is needed, or the file could not be written.
 template <class Policy> bool open(table<Policy>& t) noexcept {
   if (!t.home || !make_base(t)) return false;
   const options& o = t.settings;
-  if (o.growth == growth_policy::fixed && !t.places.open(o.capacity)) return false;
+  if constexpr (durable<Policy>) {
+    if (!reserve_for_file(t) || !recover(t) || !start_syncs(t)) return false;
+  }
+  const std::uint64_t used = live_entries(t);
+  if (o.growth == growth_policy::fixed && !t.places.open(used < o.capacity ? o.capacity - used : 0)) return false;
   return o.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
 }
 
@@ -69,7 +88,7 @@ template <class Policy> void dispose_below(table<Policy>& t, level_segment* x) {
   }
   for_each_slot(t, *x, [&](slot& at) {
     const std::uint64_t word = at.load(sync::relaxed); // relaxed: as above
-    if (!slot_word::is_item(word)) return;
+    if (!shows_item<Policy>(word)) return;
     at.store(slot_word::tombstone, sync::relaxed); // relaxed: as above; the destructor may call the table
     t.policy.dispose(value_at(t.policy, slot_word::place(word)));
   });
@@ -92,6 +111,7 @@ inline void free_below(level_segment* x) noexcept {
 template <class Policy> void close(table<Policy>& t) {
   t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early
   t.worker.stop();
+  if constexpr (durable<Policy>) t.in_file.syncs.stop();
   directory* const d = t.root.load(sync::relaxed); // relaxed, all: no other thread is here
   if (t.base != nullptr && d != nullptr) {
     if (!t.structure_lock.try_lock()) return;

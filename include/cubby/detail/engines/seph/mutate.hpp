@@ -12,7 +12,11 @@ namespace cubby::inline v0::detail::engines::seph {
 template <class Policy>
 std::uint64_t changed_word(const table<Policy>& t, const seen_slot& seen, const typename Policy::probe& p,
                            const decision& wanted) noexcept {
-  if (wanted.what == action::erase) return slot_word::tombstone | dirty_flag(t);
+  if constexpr (durable<Policy>) {
+    if (wanted.what == action::erase) return seen.word | slot_word::erasing | slot_word::dirty;
+    if (dirty_flag(t) != 0) t.policy.follow(wanted.word, slot_word::place(seen.word));
+  }
+  if (wanted.what == action::erase) return slot_word::tombstone;
   const std::uint64_t place = place_of(t.policy, p.word, wanted.word);
   // the foreseer is that of the key, and so stays
   constexpr std::uint64_t kept = ~(slot_word::place_mask | slot_word::dirty);

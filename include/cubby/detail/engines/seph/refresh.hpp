@@ -14,7 +14,7 @@ template <class Policy> void refresh_half(table<Policy>& t, slot* half, unsigned
   for (std::uint64_t i = 0; i < buckets_of_half(t) * table<Policy>::slots_a_bucket; ++i) {
     // [slot] acquire: pairs with [put-slot], and with [put-mark]
     std::uint64_t word = half[i].load(sync::acquire);
-    if (!slot_word::is_item(word) || (word & slot_word::stale) == 0 || slot_word::is_marked(word)) continue;
+    if (!shows_item<Policy>(word) || (word & slot_word::stale) == 0 || slot_word::is_marked(word)) continue;
     const std::uint64_t place = slot_word::place(word);
     const std::uint64_t fresh =
         slot_word::make(place, foreseer_of(hash_at(t.policy, place), at)) | (word & slot_word::dirty);

@@ -23,6 +23,17 @@ inline std::uint64_t freeze(slot& at) noexcept {
   }
   return word;
 }
+/// The same for what is copied, or shown at one point in time (S6).
+template <class Policy> std::uint64_t freeze_whole(const table<Policy>& t, slot& at) noexcept {
+  std::uint64_t word = freeze(at);
+  if constexpr (durable<Policy>) {
+    while ((word & slot_word::dirty) != 0) {
+      complete(t, at, word);
+      word = at.load(sync::relaxed); // relaxed: this thread has completed it, or has seen that another one has
+    }
+  }
+  return word;
+}
 /// Writes the copy of a marked slot, unless another thread has done so. What is there then is this copy, or what came after it (S4).
 inline void put_copy(slot& at, std::uint64_t word) noexcept {
   std::uint64_t empty = 0;
@@ -76,17 +87,17 @@ template <class Policy> std::uint64_t move_bucket(table<Policy>& t, reorganisati
   const std::uint64_t bucket = number & (buckets_of_half(t) - 1);
   slot* const from = r.source[half] + bucket * slots;
   std::uint64_t words[slots];
-  for (unsigned i = 0; i < slots; ++i) words[i] = freeze(from[i]);
+  for (unsigned i = 0; i < slots; ++i) words[i] = freeze_whole(t, from[i]);
   if (r.kind == kind_of_work::split) {
     split_targets<Policy> to(t, r, bucket);
     for (const std::uint64_t word : words)
-      if (slot_word::is_item(word)) split_slot(t, r, word, to);
+      if (shows_item<Policy>(word)) split_slot(t, r, word, to);
     return std::uint64_t{to.used[0]} + to.used[1] + to.used[2] + to.used[3];
   }
   slot* const to = r.target[half] + bucket * slots;
   unsigned used = 0;
   for (const std::uint64_t word : words)
-    if (slot_word::is_item(word)) put_copy(to[used++], word & ~(slot_word::mark | slot_word::dirty));
+    if (shows_item<Policy>(word)) put_copy(to[used++], word & ~(slot_word::mark | slot_word::dirty));
   return used;
 }
 
@@ -138,7 +149,7 @@ dead_slots count_dead(const table<Policy>& t, const level_segment& x, std::uint6
       const std::uint64_t word = from[i].load(sync::relaxed); // relaxed: an estimate
       if (slot_word::is_empty(word)) continue;
       ++out.used;
-      if (!slot_word::is_item(word)) ++out.dead;
+      if (!shows_item<Policy>(word)) ++out.dead;
     }
   };
   constexpr std::uint64_t slots = table<Policy>::slots_a_bucket;
@@ -217,7 +228,7 @@ inline constexpr unsigned most_levels_deeper = 5;
 template <class Policy> bool is_too_deep(const table<Policy>& t, const level_segment& x) noexcept {
   // relaxed: a recent number
   const auto usual = static_cast<unsigned>(std::bit_width(t.leaves.load(sync::relaxed)));
-  return x.level >= usual + most_levels_deeper || known_bits(t, x.level + 2) > most_known;
+  return (x.level >= usual + most_levels_deeper && !is_recovering(t)) || known_bits(t, x.level + 2) > most_known;
 }
 
 /// Reorganises a leaf, together with others that do the same. `crowded`: a split would not tell its entries apart.

@@ -41,7 +41,7 @@ template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) no
 template <class Policy> std::uint64_t count_items(const slot* bucket) noexcept {
   std::uint64_t count = 0;
   for (unsigned i = 0; i < table<Policy>::slots_a_bucket; ++i)
-    count += slot_word::is_item(bucket[i].load(sync::relaxed)) ? 1 : 0; // relaxed: held, or an estimate
+    count += shows_item<Policy>(bucket[i].load(sync::relaxed)) ? 1 : 0; // relaxed: held, or an estimate
   return count;
 }
 /// Whether the entries of two siblings fit in one level segment with as many slots left. A lower bucket of that takes the entries of four
@@ -80,7 +80,7 @@ void copy_sibling(table<Policy>& t, const level_segment& x, const level_segment&
   const auto copy = [&](const slot* from, std::uint64_t count, auto bucket_for) {
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t word = from[i].load(sync::relaxed); // relaxed: held
-      if (!slot_word::is_item(word)) continue;
+      if (!shows_item<Policy>(word)) continue;
       const std::uint64_t hash = hash_at(t.policy, slot_word::place(word));
       const auto [bucket, depth] = bucket_for(hash);
       append<Policy>(bucket, slot_word::make(slot_word::place(word), foreseer_of(hash, window(known_bits(t, depth)))));

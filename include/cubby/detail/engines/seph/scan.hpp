@@ -30,8 +30,8 @@ template <class Policy, class F> void for_each(table<Policy>& t, F& f) {
     for_each_slot(t, x, [&](slot& at) {
       // [slot] acquire: pairs with [put-slot], and with [put-mark]
       const std::uint64_t word = at.load(sync::acquire);
-      if (!slot_word::is_item(word)) return;
       make_durable(t, at, word);
+      if (!shows_item<Policy>(word)) return;
       const std::uint64_t place = slot_word::place(word);
       if (x.prefix != first && hash_at(t.policy, place) < first) return;
       f(key_at(t.policy, place), value_at(t.policy, place));

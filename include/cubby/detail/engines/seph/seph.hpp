@@ -8,6 +8,7 @@
 #include <cubby/detail/engines/seph/batch.hpp>
 #include <cubby/detail/engines/seph/lifecycle.hpp>
 #include <cubby/detail/engines/seph/mutate.hpp>
+#include <cubby/detail/engines/seph/records.hpp>
 #include <cubby/detail/engines/seph/snapshot.hpp>
 #include <cubby/detail/engines/seph/stats.hpp>
 #include <cubby/detail/platform/fail.hpp>
@@ -31,12 +32,12 @@ public:
     return {false, 0};
   }
 };
-/// A durable codec has items of its own.
+/// A durable table has records of its own.
 template <class Codec> struct seph_policy {
   using type = seph_codec<typename Codec::template with_front<sizeof(engines::seph::item)>>;
 };
 template <engines::seph::durable Codec> struct seph_policy<Codec> {
-  using type = Codec;
+  using type = engines::seph::file_records<Codec>;
 };
 
 /// Maps words to words (the contract is in contract/engine.hpp). Each operation runs inside a guard.
@@ -92,9 +93,15 @@ public:
   template <class F> CUBBY_ALWAYS_INLINE mutated mutate(thread_record& s, const probe& p, F f) {
     return engines::seph::mutate(table_, s, p, f);
   }
-  void retire(thread_record& s, std::uint64_t word) { table_.bag.add(s, word); }
-  /// Ends the worker, at the table's end. From then on callers do all work.
-  void stop_worker() noexcept { table_.worker.stop(); }
+  void retire(thread_record& s, std::uint64_t word) {
+    if constexpr (engines::seph::durable<policy>) engines::seph::retire(table_, s, word);
+    else table_.bag.add(s, word);
+  }
+  /// Ends the workers, at the table's end. From then on callers do all work.
+  void stop_worker() noexcept {
+    table_.worker.stop();
+    if constexpr (engines::seph::durable<policy>) table_.in_file.syncs.stop();
+  }
   /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
   void collect(thread_record&) {
@@ -143,6 +150,31 @@ public:
     return true;
   }
 
+  static constexpr auto code = pool_layout::engine_code::seph;
+  static constexpr bool has_log = false;
+  using file_options = engines::seph::segment_options;
+  /// What a new file says of its slots.
+  static bool describe(pool_layout::identity& out, const options_type& wanted) noexcept {
+    return engines::seph::describe(out, wanted);
+  }
+  /// Makes everything durable that was done before. False: the system could not write.
+  bool sync(thread_record& s) noexcept
+    requires engines::seph::durable<policy>
+  {
+    return engines::seph::sync_table(table_, s);
+  }
+  bool checkpoint(thread_record& s) noexcept
+    requires engines::seph::durable<policy>
+  {
+    return engines::seph::sync_table(table_, s);
+  }
+  /// Slots are in memory alone, so a move needs no end.
+  bool end_move(thread_record&) noexcept
+    requires engines::seph::durable<policy>
+  {
+    return true;
+  }
+
 private:
   mutable engines::seph::table<policy> table_;
   bool ok_ = false;
@@ -154,6 +186,7 @@ private:
 /// inserts and changes take no lock. The highest bits of the hash choose the bucket.
 struct seph {
   static constexpr bool keeps_records = true;
+  static constexpr bool keeps_files = true;
   using options = detail::engines::seph::options;
   template <class Codec> using engine = detail::seph_engine<Codec>;
 };

@@ -68,6 +68,13 @@ struct reorganisation {
   std::uint64_t tag = 0;                              // of the epoch in which it was retired
 };
 
+/// What a durable table has beside the rest.
+struct file_part {
+  bool recovering = false; // only while it is opened
+  background_worker syncs; // idle unless only syncs make changes durable
+};
+struct no_file {};
+
 template <class Policy> struct table {
   using halves_type = memory_halves;
   static constexpr unsigned slots_a_bucket = bucket_slots<typename Policy::hasher>;
@@ -109,6 +116,7 @@ template <class Policy> struct table {
   retired_arrays<directory, sync::shared> old_directories{home};
   striped_counter<sync::shared> entries;
   retire_bag<Policy, sync::shared> bag{policy, home};
+  [[no_unique_address]] std::conditional_t<durable<Policy>, file_part, no_file> in_file;
   background_worker worker; // idle unless growth is `background`
 };
 
