@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <cubby/durable_map.hpp>
+#include <cubby/seph.hpp>
 
 #include "crash/oracle.hpp"
 #include "support/random.hpp"
@@ -59,14 +60,20 @@ template <class Coding, class Api> answer call_map(Api& m, const call& c) {
   case verb::insert: return {m.insert(key, Coding::value(c.value)), {}};
   case verb::assign: return {m.assign(key, Coding::value(c.value)), {}};
   case verb::update: return {m.update(key, sum), {}};
-  case verb::modify: return {m.modify(key, [&](auto& v) { v = sum(v); }), {}};
+  case verb::modify:
+    if constexpr (cubby::detail::contract::exclusive<typename Coding::table::engine_type>)
+      return {m.modify(key, [&](auto& v) { v = sum(v); }), {}};
+    else return {m.update(key, sum), {}};
   case verb::insert_or_assign: return {m.insert_or_assign(key, Coding::value(c.value)), {}};
   case verb::erase: return {m.erase(key), {}};
   }
   return {};
 }
+/// How many keys may have one hash.
+inline constexpr std::size_t any_crowd = 1000;
 template <class Coding> struct map_coding {
   static constexpr bool has_values = true;
+  static constexpr std::size_t most_crowd = any_crowd;
   static constexpr bool in_records = false;
   template <class Api> static answer run(Api& m, const call& c) { return call_map<Coding>(m, c); }
   template <class Table, class F> static void each(const Table& m, F f) {
@@ -94,6 +101,7 @@ struct tuples : map_coding<tuples> {
 /// Keys alone. The value of each is 1.
 struct keys {
   using table = cubby::durable_set<std::uint64_t, word_hash>;
+  static constexpr std::size_t most_crowd = any_crowd;
   static constexpr bool has_values = false;
   static constexpr bool in_records = false;
   static constexpr bool has_zero_key = true;
@@ -109,9 +117,21 @@ struct keys {
   }
   static std::uint64_t block_bytes(token, token) { return 0; }
 };
+/// Words in records. Two buckets a segment, so that a hundred entries are split.
+struct seph_words : map_coding<seph_words> {
+  using table = cubby::durable_map<std::uint64_t, std::uint64_t, word_hash, cubby::seph>;
+  static constexpr bool in_records = true;
+  static constexpr bool has_zero_key = true;
+  static constexpr std::size_t most_crowd = 64;
+  static std::uint64_t key(token t) { return t; }
+  static std::uint64_t value(token t) { return t; }
+  static token token_of_key(std::uint64_t k) { return k; }
+  static token token_of(std::uint64_t v) { return v; }
+  static std::uint64_t block_bytes(token, token) { return 64; }
+};
 /// Texts, in records of one line to several.
-struct texts : map_coding<texts> {
-  using table = cubby::durable_map<std::string, std::string, text_hash>;
+template <class Engine> struct texts_in : map_coding<texts_in<Engine>> {
+  using table = cubby::durable_map<std::string, std::string, text_hash, Engine>;
   static constexpr bool in_records = true;
   static constexpr bool has_zero_key = false;
   static std::string key(token t) { return padded(t, t % 3 * 25); }
@@ -133,6 +153,18 @@ private:
     return make(t) == text ? t : torn_value;
   }
 };
+
+using texts = texts_in<cubby::iceberg>;
+struct seph_texts : texts_in<cubby::seph> {
+  static constexpr std::size_t most_crowd = 64;
+};
+
+/// The options of the engine alone.
+template <class Coding> typename Coding::table::own_options own_options_of() {
+  typename Coding::table::own_options out;
+  if constexpr (requires { out.segment_bits; }) out.segment_bits = 1;
+  return out;
+}
 
 } // namespace cubby_test::crash
 

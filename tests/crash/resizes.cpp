@@ -7,7 +7,7 @@ namespace cubby_test::crash {
 namespace {
 
 template <class Coding> class crash_resizes : public ::testing::Test {};
-using all_codings = ::testing::Types<words, tuples, keys, texts>;
+using all_codings = ::testing::Types<words, tuples, keys, texts, seph_words, seph_texts>;
 TYPED_TEST_SUITE(crash_resizes, all_codings);
 
 template <class Coding> void insert_keys(rig<Coding>& r, token first, std::size_t count) {
@@ -32,6 +32,7 @@ TYPED_TEST(crash_resizes, of_few_entries) {
 }
 /// One bucket is full, and so are its back buckets; what has no space there is in a chain. Growth parts the keys, a shrink joins them.
 TYPED_TEST(crash_resizes, of_both_yards_and_chains) {
+  if (TypeParam::most_crowd < 80) GTEST_SKIP() << "no more than 64 keys may have one hash";
   rig<TypeParam> r(table_options(200), sample(20));
   r.open();
   insert_keys(r, parting, 80);
@@ -43,6 +44,7 @@ TYPED_TEST(crash_resizes, of_both_yards_and_chains) {
 }
 /// The same where a doubling parts nothing.
 TYPED_TEST(crash_resizes, of_a_crowd) {
+  if (TypeParam::most_crowd < 76) GTEST_SKIP() << "no more than 64 keys may have one hash";
   rig<TypeParam> r(table_options(200), sample(12));
   r.open();
   insert_keys(r, crowd, 76);

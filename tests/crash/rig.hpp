@@ -72,7 +72,7 @@ public:
     medium_ = std::make_unique<medium>(path(), [this](moment) { note(); });
     {
       const recording all(*medium_);
-      auto opened = table::open(path().c_str(), wanted_);
+      auto opened = table::open(path().c_str(), wanted_, own_options_of<Coding>());
       if (!opened) return fail(opened.message());
       table_ = opened.take();
     }
@@ -211,14 +211,14 @@ private:
   found recover(const image& words, const char* exercised) {
     tried().recoveries += 1;
     write_file(scratch(), words);
-    auto opened = table::open(scratch().c_str(), wanted_);
+    auto opened = table::open(scratch().c_str(), wanted_, own_options_of<Coding>());
     found out = look_at_recovered<Coding>(opened);
     if (!out.trouble.empty() || exercised == nullptr) return out;
     out.trouble = exercise<Coding>(*opened, out.contents);
     if (out.trouble.empty() && !opened->close()) out.trouble = "close has failed";
     opened.take().reset();
     if (!out.trouble.empty()) return out;
-    const found again = look_at_recovered<Coding>(table::open(scratch().c_str(), wanted_));
+    const found again = look_at_recovered<Coding>(table::open(scratch().c_str(), wanted_, own_options_of<Coding>()));
     if (!again.trouble.empty()) out.trouble = "opened again: " + again.trouble;
     else if (!again.report.clean || again.contents != out.contents) out.trouble = "opened again: not what was closed";
     return out;
@@ -232,7 +232,7 @@ private:
       medium inner(scratch(), [&](moment) { moments.push_back(medium_of_recovery_->take()); });
       medium_of_recovery_ = &inner;
       const recording all(inner);
-      auto opened = table::open(scratch().c_str(), wanted_);
+      auto opened = table::open(scratch().c_str(), wanted_, own_options_of<Coding>());
       if (!opened) return std::string("the second open: ") + opened.message();
       moments.push_back(inner.take());
       inner.detach();

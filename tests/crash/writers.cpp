@@ -96,15 +96,19 @@ protected:
     }
   }
 };
-using all_codings = ::testing::Types<words, tuples, keys, texts>;
+using all_codings = ::testing::Types<words, tuples, keys, texts, seph_words, seph_texts>;
 TYPED_TEST_SUITE(crash_writers, all_codings);
 
 TYPED_TEST(crash_writers, in_the_front_yard) { this->interleave({.beside = 2}, 40); }
 TYPED_TEST(crash_writers, in_the_back_yard) { this->interleave({.beside = 55}, 8); }
-TYPED_TEST(crash_writers, in_chains) { this->interleave({.beside = 71}, 8); }
+TYPED_TEST(crash_writers, in_chains) {
+  if (TypeParam::most_crowd < 73) GTEST_SKIP() << "no more than 64 keys may have one hash";
+  this->interleave({.beside = 71}, 8);
+}
 TYPED_TEST(crash_writers, beside_growth_and_shrink) {
   this->interleave({.beside = 2, .capacity = 1, .calls = 8, .grows = true}, 6);
-  this->interleave({.beside = 71, .capacity = 200, .calls = 8, .grows = true}, 1);
+  const std::size_t beside = TypeParam::most_crowd < 73 ? 60 : 71;
+  this->interleave({.beside = beside, .capacity = 200, .calls = 8, .grows = true}, 1);
 }
 
 } // namespace

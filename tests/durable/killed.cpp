@@ -184,14 +184,13 @@ private:
   random_source random_{11};
 };
 
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts>;
+using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_seph_words, kind_of_seph_texts>;
 TYPED_TEST_SUITE(durable_kills, kinds);
 
 TYPED_TEST(durable_kills, keep_what_was_acknowledged) { this->play({.survives = cubby::survive::process}); }
 TYPED_TEST(durable_kills, keep_what_was_acknowledged_in_tables_that_sync) {
-  this->play({.survives = cubby::survive::power_cut,
-              .sync_every = std::chrono::milliseconds(2),
-              .log_bytes = std::size_t{1} << 20});
+  this->play(with_log_of<TypeParam>(
+      std::size_t{1} << 20, {.survives = cubby::survive::power_cut, .sync_every = std::chrono::milliseconds(2)}));
 }
 TYPED_TEST(durable_kills, keep_what_was_acknowledged_in_tables_that_write_lines_back) {
   this->play({.write_lines_back = true});

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <cubby/durable_map.hpp>
+#include <cubby/seph.hpp>
 
 #include "support/random.hpp"
 
@@ -62,20 +63,29 @@ template <class T> bool is_whole_value(const T& value) {
   return value == value_of<T>(number_of(value));
 }
 
-template <class K, class V> struct map_kind {
+template <class K, class V, class Engine = cubby::iceberg> struct map_kind {
   using key_type = K;
   using mapped_type = V;
-  using table = cubby::durable_map<K, V>;
+  using table = cubby::durable_map<K, V, cubby::hash<K>, Engine>;
 };
-template <class K> struct set_kind {
+template <class K, class Engine = cubby::iceberg> struct set_kind {
   using key_type = K;
   using mapped_type = void;
-  using table = cubby::durable_set<K>;
+  using table = cubby::durable_set<K, cubby::hash<K>, Engine>;
 };
 using kind_of_words = map_kind<std::uint64_t, std::uint64_t>;
 using kind_of_tuples = map_kind<two_words, std::uint64_t>;
 using kind_of_texts = map_kind<std::string, std::string>;
 using kind_of_counted_texts = map_kind<std::string, std::uint64_t>;
 using kind_of_structs = map_kind<std::uint64_t, six_words>;
+using kind_of_seph_words = map_kind<std::uint64_t, std::uint64_t, cubby::seph>;
+using kind_of_seph_texts = map_kind<std::string, std::string, cubby::seph>;
+using kind_of_seph_structs = map_kind<std::uint64_t, six_words, cubby::seph>;
+
+/// Options with a log of so many bytes, if tables of the kind can have one.
+template <class Kind> cubby::durable_options with_log_of(std::size_t log_bytes, cubby::durable_options wanted) {
+  if (Kind::table::engine_type::has_log) wanted.log_bytes = log_bytes;
+  return wanted;
+}
 
 } // namespace cubby_test

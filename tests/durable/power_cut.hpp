@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cubby/durable_map.hpp>
+#include <cubby/seph.hpp>
 
 #include <array>
 #include <cstdint>
@@ -137,10 +138,10 @@ struct poor_text_hash {
 };
 
 template <class Table> struct words_of_test;
-template <class K> struct words_of_test<cubby::durable_map<K, std::uint64_t, poor_hash<K>>> {
+template <class K, class Engine> struct words_of_test<cubby::durable_map<K, std::uint64_t, poor_hash<K>, Engine>> {
   static std::uint64_t value(std::uint64_t n) { return n; }
 };
-template <class Hash> struct words_of_test<cubby::durable_map<std::string, std::string, Hash>> {
+template <class Hash, class Engine> struct words_of_test<cubby::durable_map<std::string, std::string, Hash, Engine>> {
   static std::string value(std::uint64_t n) { return std::to_string(n) + std::string(n % 1200, 'v'); }
 };
 template <class K> K key_of(std::uint64_t n) {
@@ -201,7 +202,10 @@ private:
   cubby::opened<Table> open(const std::string& path) {
     cubby::durable_options wanted;
     wanted.log_bytes = log_bytes();
-    return Table::open(path.c_str(), wanted, {.grow_at = 97});
+    typename Table::own_options own;
+    if constexpr (requires { own.grow_at; }) own.grow_at = 97;
+    else own.segment_bits = 1;
+    return Table::open(path.c_str(), wanted, own);
   }
   void change(Table& table, std::mt19937_64& random) {
     const std::uint64_t n = random() % keys_;

@@ -122,7 +122,8 @@ protected:
   own_folder folder_;
   std::string path_;
 };
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs>;
+using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs, kind_of_seph_words,
+                             kind_of_seph_texts>;
 TYPED_TEST_SUITE(durable_space, kinds);
 
 TYPED_TEST(durable_space, that_is_refused_is_an_answer) {

@@ -31,7 +31,7 @@ protected:
   own_folder folder_;
   std::string path_;
 };
-using kinds = testing::Types<kind_of_words, kind_of_texts>;
+using kinds = testing::Types<kind_of_words, kind_of_texts, kind_of_seph_texts>;
 TYPED_TEST_SUITE(durable_truncation, kinds);
 
 TYPED_TEST(durable_truncation, ends_the_process_and_is_told_by_the_next_open) {
