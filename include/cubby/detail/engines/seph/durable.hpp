@@ -3,6 +3,7 @@
 // sync the file (docs/format.md, Records as entries).
 #pragma once
 
+#include <cubby/detail/core/pool_layout.hpp>
 #include <cubby/detail/engines/seph/table.hpp>
 
 namespace cubby::inline v0::detail::engines::seph {
