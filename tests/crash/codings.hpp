@@ -121,7 +121,7 @@ struct keys {
 struct seph_words : map_coding<seph_words> {
   using table = cubby::durable_map<std::uint64_t, std::uint64_t, word_hash, cubby::seph>;
   static constexpr bool in_records = true;
-  static constexpr bool has_zero_key = true;
+  static constexpr bool has_zero_key = false; // it is a key like others
   static constexpr std::size_t most_crowd = 64;
   static std::uint64_t key(token t) { return t; }
   static std::uint64_t value(token t) { return t; }
