@@ -53,8 +53,7 @@ template <class Coding> found look_at(const typename Coding::table& m) {
 }
 /// Whether a record of a change that has not returned may be there in parts, and say so.
 template <class Coding>
-inline constexpr bool may_tear =
-    Coding::table::engine_type::code == cubby::detail::pool_layout::engine_code::seph;
+inline constexpr bool may_tear = Coding::table::engine_type::code == cubby::detail::pool_layout::engine_code::seph;
 /// The same for one that has just been recovered, with what only holds then.
 template <class Coding> found look_at_recovered(const cubby::opened<typename Coding::table>& opened) {
   found out;
@@ -68,7 +67,8 @@ template <class Coding> found look_at_recovered(const cubby::opened<typename Cod
   for (const auto& [key, value] : out.contents) blocks += Coding::block_bytes(key, value);
   if (!out.trouble.empty()) return out;
   if (out.report.entries != out.contents.size()) out.trouble = "recovered().entries is not what is there";
-  else if ((out.report.torn != 0 && !may_tear<Coding>) || out.report.damaged != 0) out.trouble = "recovery reports torn or damaged entries";
+  else if ((out.report.torn != 0 && !may_tear<Coding>) || out.report.damaged != 0)
+    out.trouble = "recovery reports torn or damaged entries";
   else if (opened->stats().block_bytes != blocks)
     out.trouble = "blocks of " + std::to_string(opened->stats().block_bytes) +
                   " bytes are in use, and the entries reach " + std::to_string(blocks);

@@ -61,7 +61,7 @@ public:
     }
     show_here(r);
     // `epoch` does not change here before the block is used again
-    if (r.epoch != 0) bury(at(r.epoch));
+    if (r.epoch != 0) kill_durably(at(r.epoch));
   }
   /// The same by its writer, if it replaces none. No lock is needed: what other threads change under one they change in live records.
   void show_first(std::uint64_t word) const noexcept { show_here(at(word)); }
@@ -69,7 +69,7 @@ public:
   void erase(std::uint64_t word) const noexcept {
     header& r = at(word);
     if (!medium().is_synced_later()) {
-      bury(r);
+      kill_durably(r);
       return;
     }
     const lock_scope alone(home_->marks);
@@ -181,7 +181,7 @@ private:
     advance(r, pool_layout::record_state::prepared, pool_layout::record_state::live);
     medium().persist(&r, Base::bytes_of_record(r));
   }
-  void bury(header& r) const noexcept {
+  void kill_durably(header& r) const noexcept {
     kill(r);
     medium().persist(&r.size_and_mark, sizeof r.size_and_mark);
   }
