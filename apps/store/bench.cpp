@@ -162,12 +162,13 @@ double rounded(double figure) { return std::round(figure * 1e3) / 1e3; }
 void bench(const bench_request& request) {
   std::vector<std::string> keys = made_keys(request.entries);
   const temporary_name name(request.beside);
-  table made = table::create(name.get(), {.survives_power_cut = request.survives_power_cut});
+  table made = table::create(name.get(), {.survives_power_cut = request.survives_power_cut, .engine = request.engine});
   syncer grouped(made);
   syncer single(made);
   nlohmann::ordered_json all;
   all["beside"] = request.beside;
   all["survives"] = request.survives_power_cut ? "power-cut" : "process";
+  all["engine"] = request.engine == table_engine::seph ? "seph" : "iceberg";
   all["domain"] = made.domain();
   all["entries"] = request.entries;
   all["sync_every_ms"] = request.sync_every.count();

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string>
 
+#include "table.hpp"
+
 namespace store {
 
 struct bench_request {
@@ -13,6 +15,7 @@ struct bench_request {
   std::size_t entries = 300'000;
   std::chrono::milliseconds sync_every{10};
   bool survives_power_cut = true;
+  table_engine engine = table_engine::iceberg;
   std::string json;
 };
 

@@ -33,6 +33,7 @@ void commands::add_entry_commands() {
   create.add_flag("--fixed", f.fixed, "never grow: refuse entries beyond --capacity");
   create.add_option("--survive", f.survives,
                     "what synced entries survive: power-cut (default), or process, the end of the program alone");
+  create.add_option("--engine", f.engine, "iceberg (default), or seph, whose growth writes nothing to the file");
   CLI::App& put = add("put", "Give a key a value", "table");
   put.add_option("KEY", f.key, "any text; behind -- it may begin with -")->required();
   value_ = put.add_option("VALUE", f.value, "default: all bytes of standard input");
@@ -63,6 +64,7 @@ void commands::add_file_commands() {
   bench.add_option("--entries", f.entries, "entries of the temporary table; default 300k");
   bench.add_option("--sync-every", f.sync_every, "milliseconds between syncs; default 10");
   bench.add_option("--survive", f.survives, "as in create");
+  bench.add_option("--engine", f.engine, "as in create");
   bench.add_option("--json", f.json, "FILE for the figures; - is standard output");
 }
 

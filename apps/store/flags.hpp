@@ -13,7 +13,7 @@ struct commands::flags {
   std::string file, key, value;
   bool has_value = false; // else it comes from standard input
   std::vector<std::string> inputs;
-  std::string capacity, survives = "power-cut";
+  std::string capacity, survives = "power-cut", engine = "iceberg";
   bool fixed = false;
   bool null = false;
   bool exact = false;

@@ -33,6 +33,12 @@ bool survives_power_cut(const flags& f) {
   return f.survives == "power-cut";
 }
 
+table_engine engine_of(const flags& f) {
+  if (f.engine != "iceberg" && f.engine != "seph")
+    throw refused(fmt::format("--engine '{}': give iceberg or seph", f.engine));
+  return f.engine == "seph" ? table_engine::seph : table_engine::iceberg;
+}
+
 std::optional<record_format> format_of(const flags& f, bool may_be_auto) {
   if (f.format.empty() || (may_be_auto && f.format == "auto")) return std::nullopt;
   if (f.format == "tsv") return record_format::tsv;
@@ -51,6 +57,7 @@ int run_create(const flags& f) {
   shape.fixed = f.fixed;
   if (f.fixed && f.capacity.empty()) throw refused("--fixed: give --capacity as well");
   shape.survives_power_cut = survives_power_cut(f);
+  shape.engine = engine_of(f);
   table::create(f.file, shape).close();
   return 0;
 }
@@ -127,6 +134,7 @@ int run_bench(const flags& f) {
   asked.entries = kmer::number_between("--entries", f.entries, 100, 1'000'000'000);
   asked.sync_every = pause_of(f, 10);
   asked.survives_power_cut = survives_power_cut(f);
+  asked.engine = engine_of(f);
   asked.json = f.json;
   bench(asked);
   return 0;

@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstring>
 #include <cubby/durable_map.hpp>
+#include <cubby/seph.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <optional>
 #include <unistd.h>
 #include <utility>
+#include <variant>
 
 #include "../console.hpp"
 #include "counted.hpp"
@@ -19,7 +21,8 @@ namespace store {
 
 namespace {
 
-using map = cubby::durable_map<std::string, std::string>;
+template <class Engine>
+using map_in = cubby::durable_map<std::string, std::string, cubby::hash<std::string>, Engine>;
 
 // The message, with what helps, where that is known.
 template <class Opened> [[noreturn]] void refuse(const Opened& tried) {
@@ -35,32 +38,85 @@ template <class Opened> [[noreturn]] void refuse_new(const Opened& tried) {
   throw refused(text);
 }
 
+// Of the superblock (docs/format.md).
+struct fields {
+  char magic[8];
+  std::uint32_t version, size;
+  std::uint64_t identity;
+  std::uint32_t engine;
+  char between[60];
+  std::uint64_t capacity;
+  std::uint32_t promise, reserved;
+  std::uint64_t sequence;
+};
+static_assert(sizeof(fields) == 112);
+constexpr std::uint32_t seph_code = 2;
+
+// Both copies of the superblock have the identity; the higher sequence number is the newer one.
+std::optional<fields> newest_fields(int fd) {
+  std::optional<fields> out;
+  for (const off_t copy : {0, 4096}) {
+    fields read{};
+    if (::pread(fd, &read, sizeof read, copy) != sizeof read || std::memcmp(read.magic, "cubbydur", 8) != 0) continue;
+    if (!out || read.sequence > out->sequence) out = read;
+  }
+  return out;
+}
+bool is_of_seph(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const std::optional<fields> is = newest_fields(fd);
+  ::close(fd);
+  return is && is->engine == seph_code;
+}
+
 } // namespace
 
 struct table::opened_table {
-  std::unique_ptr<map> writer; // or
-  std::unique_ptr<const map> reader;
+  template <class Map> struct file_of {
+    std::unique_ptr<Map> writer; // or
+    std::unique_ptr<const Map> reader;
+    const Map& any() const { return writer ? *writer : *reader; }
+  };
+  std::variant<file_of<map_in<cubby::iceberg>>, file_of<map_in<cubby::seph>>> file;
   cubby::recovered found;
 
-  const map& any() const { return writer ? *writer : *reader; }
+  template <class Engine> void take(cubby::opened<map_in<Engine>>& from) {
+    found = from.recovered();
+    file.emplace<file_of<map_in<Engine>>>().writer = from.take();
+  }
+  template <class Engine> void open(const std::string& path, access how) {
+    using map = map_in<Engine>;
+    if (how == access::write) {
+      auto tried = map::open(path.c_str(), {.how = cubby::opening::only_existing});
+      if (!tried) refuse(tried);
+      take<Engine>(tried);
+    } else {
+      auto tried = map::open_read_only(path.c_str());
+      if (!tried) refuse(tried);
+      found = tried.recovered();
+      file.emplace<file_of<map>>().reader = tried.take();
+    }
+  }
+  template <class Engine> void create(const std::string& path, const cubby::durable_options& options) {
+    auto tried = map_in<Engine>::open(path.c_str(), options);
+    if (!tried) refuse_new(tried);
+    take<Engine>(tried);
+  }
+  // Calls `f(table)`.
+  template <class F> decltype(auto) look(F f) const {
+    return std::visit([&](const auto& one) -> decltype(auto) { return f(one.any()); }, file);
+  }
+  template <class F> decltype(auto) change(F f) const {
+    return std::visit([&](const auto& one) -> decltype(auto) { return f(*one.writer); }, file);
+  }
 };
 
 table::table(std::string path) : path_(std::move(path)), is_(std::make_unique<opened_table>()) {}
 
 table::table(const std::string& path, access how) : table(path) {
-  if (how == access::write) {
-    cubby::durable_options options;
-    options.how = cubby::opening::only_existing;
-    auto tried = map::open(path.c_str(), options);
-    if (!tried) refuse(tried);
-    is_->found = tried.recovered();
-    is_->writer = tried.take();
-  } else {
-    auto tried = map::open_read_only(path.c_str());
-    if (!tried) refuse(tried);
-    is_->found = tried.recovered();
-    is_->reader = tried.take();
-  }
+  if (is_of_seph(path)) is_->open<cubby::seph>(path, how);
+  else is_->open<cubby::iceberg>(path, how); // which says what is wrong with a file that is no table
   warn_of_losses();
 }
 
@@ -70,11 +126,9 @@ table table::create(const std::string& path, const table_shape& shape) {
   options.capacity = shape.capacity;
   if (shape.fixed) options.growth = cubby::growth_policy::fixed;
   options.survives = shape.survives_power_cut ? cubby::survive::power_cut : cubby::survive::process;
-  auto tried = map::open(path.c_str(), options);
-  if (!tried) refuse_new(tried);
   table out(path);
-  out.is_->found = tried.recovered();
-  out.is_->writer = tried.take();
+  if (shape.engine == table_engine::seph) out.is_->create<cubby::seph>(path, options);
+  else out.is_->create<cubby::iceberg>(path, options);
   return out;
 }
 
@@ -90,33 +144,18 @@ void table::warn_of_losses() const {
                  counted(is_->found.torn, "entry", "entries"));
 }
 
-// Both copies of the superblock have the identity; the higher sequence number is the newer one.
 table_identity table::identity() const {
-  struct fields {
-    char magic[8];
-    std::uint32_t version, size;
-    std::uint64_t identity;
-    char between[64];
-    std::uint64_t capacity;
-    std::uint32_t promise, reserved;
-    std::uint64_t sequence;
-  };
-  static_assert(sizeof(fields) == 112);
   const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw refused(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
-  std::optional<table_identity> out;
-  for (const off_t copy : {0, 4096}) {
-    fields read{};
-    if (::pread(fd, &read, sizeof read, copy) != sizeof read || std::memcmp(read.magic, "cubbydur", 8) != 0) continue;
-    if (!out || read.sequence > out->sequence) out = {read.identity, read.sequence, read.capacity, read.promise == 1};
-  }
+  const std::optional<fields> is = newest_fields(fd);
   ::close(fd);
-  if (!out) throw refused(fmt::format("{}: was replaced by another file meanwhile", path_));
-  return *out;
+  if (!is) throw refused(fmt::format("{}: was replaced by another file meanwhile", path_));
+  return {is->identity, is->sequence, is->capacity, is->promise == 1,
+          is->engine == seph_code ? table_engine::seph : table_engine::iceberg};
 }
 
 bool table::get(std::string_view key, const std::function<void(std::string_view)>& see) const {
-  return is_->any().visit(key, [&](const std::string& value) { see(value); }) != 0;
+  return is_->look([&](const auto& m) { return m.visit(key, [&](const std::string& value) { see(value); }) != 0; });
 }
 
 void table::refuse_entry(bool is_full) const {
@@ -131,7 +170,7 @@ void table::refuse_entry(bool is_full) const {
 
 bool table::put(const std::string& key, const std::string& value) {
   try {
-    return is_->writer->insert_or_assign(key, value);
+    return is_->change([&](auto& m) { return m.insert_or_assign(key, value); });
   } catch (const cubby::table_full&) {
     refuse_entry(true);
   } catch (const std::bad_alloc&) {
@@ -140,45 +179,50 @@ bool table::put(const std::string& key, const std::string& value) {
 }
 
 bool table::add(const std::string& key, const std::string& value) {
-  const cubby::outcome how = is_->writer->try_insert(key, value);
+  const cubby::outcome how = is_->change([&](auto& m) { return m.try_insert(key, value); });
   if (how != cubby::outcome::done && how != cubby::outcome::exists) refuse_entry(how == cubby::outcome::full);
   return how == cubby::outcome::done;
 }
 
-bool table::erase(const std::string& key) { return is_->writer->erase(key); }
+bool table::erase(const std::string& key) {
+  return is_->change([&](auto& m) { return m.erase(key); });
+}
 
 void table::each(const std::function<void(std::string_view key, std::string_view value)>& see) const {
-  is_->any().visit_all([&](const std::string& key, const std::string& value) { see(key, value); });
+  is_->look(
+      [&](const auto& m) { m.visit_all([&](const std::string& key, const std::string& value) { see(key, value); }); });
 }
 
 void table::sync() {
-  if (is_->writer->sync()) return;
+  if (is_->change([](auto& m) { return m.sync(); })) return;
   throw refused(fmt::format("{}: cannot be synced: the system could not write it; look at the disk, then run "
                             "`cubby store check`",
                             path_));
 }
 
 void table::close() {
-  if (is_->writer->close()) return;
+  if (is_->change([](auto& m) { return m.close(); })) return;
   throw refused(fmt::format("{}: cannot be closed: the system could not write it; look at the disk, then run "
                             "`cubby store check`",
                             path_));
 }
 
 check_result table::check() const {
-  const cubby::checked seen = is_->any().check();
+  const cubby::checked seen = is_->look([](const auto& m) { return m.check(); });
   return {seen.entries, seen.lost, seen.damaged + is_->found.damaged};
 }
 
 table_figures table::figures() const {
-  const auto now = is_->any().stats();
   const cubby::recovered& found = is_->found;
   table_figures out;
-  out.entries = now.size;
-  out.slots = now.capacity;
-  out.chained = now.chained;
-  out.file_bytes = now.file_bytes;
-  out.block_bytes = now.block_bytes;
+  is_->look([&](const auto& m) {
+    const auto now = m.stats();
+    out.entries = now.size;
+    out.slots = now.capacity;
+    if constexpr (requires { now.chained; }) out.chained = now.chained;
+    out.file_bytes = now.file_bytes;
+    out.block_bytes = now.block_bytes;
+  });
   out.finished = found.finished;
   out.duplicates = found.duplicates;
   out.torn = is_->found.torn;
@@ -190,7 +234,7 @@ table_figures table::figures() const {
 }
 
 const char* table::domain() const {
-  switch (is_->any().domain()) {
+  switch (is_->look([](const auto& m) { return m.domain(); })) {
   case cubby::persistence::process: return "process";
   case cubby::persistence::page: return "page";
   case cubby::persistence::line: return "line";

@@ -12,10 +12,13 @@
 
 namespace store {
 
+enum class table_engine : std::uint8_t { iceberg, seph };
+
 struct table_shape {
   std::size_t capacity = 0;
   bool fixed = false;
   bool survives_power_cut = true;
+  table_engine engine = table_engine::iceberg;
 };
 
 // What the superblock says of the file, and how often it was written (docs/format.md).
@@ -24,6 +27,7 @@ struct table_identity {
   std::uint64_t sequence = 0; // grows
   std::uint64_t fixed_capacity = 0;
   bool survives_power_cut = false;
+  table_engine engine = table_engine::iceberg;
 };
 
 // What opening has found, and the figures of the table.
