@@ -51,8 +51,24 @@ class Entries(Folder):
         self.refused("create", self.table, says=(str(self.table), "exists"))
         figures = json.loads(self.run_well("stats", "--json", "-", self.table).stdout)
         self.assertEqual((figures["entries"], figures["survives"], figures["fixed_capacity"]), (0, "process", 0))
+        self.assertEqual(figures["engine"], "iceberg")
         self.assertGreaterEqual(figures["slots"], 10_000)
         self.assertEqual(self.table.stat().st_mode & 0o777, 0o600)
+
+    def test_the_engine_seph(self):
+        self.refused("create", "--engine", "dlht", self.table, says=("dlht", "iceberg or seph"))
+        self.run_well("create", "--engine", "seph", self.table)
+        entries = odd_entries()
+        self.run_well("load", self.table, stdin=tsv(entries))
+        self.run_well("put", self.table, "name", "first")
+        self.run_well("put", self.table, "name", "second")
+        self.assertEqual(self.get("name"), b"second\n")
+        self.run_well("del", self.table, "name")
+        self.run_well("get", self.table, "name", status=1)
+        self.holds(entries)
+        self.run_well("check", self.table)
+        figures = json.loads(self.run_well("stats", "--json", "-", self.table).stdout)
+        self.assertEqual((figures["engine"], figures["entries"], figures["closed"]), ("seph", len(entries), True))
 
     def test_fixed(self):
         self.refused("create", "--fixed", self.table, says="--capacity")

@@ -350,5 +350,28 @@ TYPED_TEST(durable_entries, of_several_threads_are_there) {
   this->reopen();
 }
 
+/// Threads that change the same few keys meet in changes that are not complete.
+TYPED_TEST(durable_entries, that_several_threads_change_are_there) {
+  using key_of_test = typename TypeParam::key_type;
+  using value_of_test = typename TypeParam::mapped_type;
+  for (const bool lines : {false, true}) {
+    this->options_.sync_every = std::chrono::milliseconds(lines ? 0 : 1);
+    this->options_.write_lines_back = lines;
+    this->reopen();
+    run_threads(3, [&](unsigned t) {
+      random_source random(t + 100);
+      for (std::uint64_t i = 0; i < scaled(4000); ++i) {
+        const key_of_test k = key_of<key_of_test>(random.below(8));
+        if (random.one_in(3)) this->table_->erase(k);
+        else if (random.one_in(2)) this->table_->insert_or_assign(k, value_of<value_of_test>(random.below(1000)));
+        else if (const auto v = this->table_->find(k)) EXPECT_TRUE(is_whole_value(*v));
+      }
+    });
+    this->model_.clear();
+    this->table_->visit_all([&](const key_of_test& k, const value_of_test& v) { this->model_.emplace(k, v); });
+    this->reopen();
+  }
+}
+
 } // namespace
 } // namespace cubby_test

@@ -93,6 +93,11 @@ public:
   void note_closed() noexcept { opened_.note_closed(); }
   [[nodiscard]] bool is_read_only() const noexcept { return read_only_; }
   [[nodiscard]] const stable_list<extent>& extents() const noexcept { return extents_; }
+  /// Where the extents end, while other threads may make extents.
+  std::uint64_t end_of_extents() noexcept {
+    const lock_scope alone(lock_);
+    return now_.end;
+  }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return now_.end; }
 
   /// Writes a changed superblock. A crash leaves the old one or the new one.
@@ -208,10 +213,6 @@ public:
 private:
   void note_failure(int error) noexcept {
     if (error != 0) failed_.store(error, sync::relaxed); // relaxed: as in failure
-  }
-  std::uint64_t end_of_extents() noexcept {
-    const lock_scope alone(lock_);
-    return now_.end;
   }
   /// A sync has made the file durable up to `end`. The next change of the superblock says so.
   void cover(std::uint64_t end) noexcept {

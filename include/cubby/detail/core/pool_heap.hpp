@@ -65,8 +65,9 @@ public:
   }
   /// Whether so much waits for syncs that the table should ask for one. True once for each such amount.
   bool should_sync() noexcept {
+    constexpr std::uint64_t least = std::uint64_t{32} << 20;
     const lock_scope alone(given_lock_);
-    const bool much = waiting_ > (std::uint64_t{32} << 20) + home_.bytes() / 8;
+    const bool much = waiting_ > least && waiting_ > least + home_.end_of_extents() / 8;
     if (much) waiting_ = 0;
     return much;
   }

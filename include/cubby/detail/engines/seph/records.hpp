@@ -197,13 +197,13 @@ private:
       return;
     }
     header& before = at(old);
-    const bool covered = epoch_of(before) != now();
+    const bool was_covered = epoch_of(before) != now();
     if (epoch_of(before) <= home_->marked) before.link = 0; // that one is dead
-    r.link = covered ? old : before.link;
+    r.link = was_covered ? old : before.link;
     r.epoch = now() << 1;
     persist::note_stored(&r.link, sizeof r.link + sizeof r.epoch);
     show_here(r);
-    if (!covered) {
+    if (!was_covered) {
       kill(before);
     } else {
       before.epoch = std::exchange(home_->replaced, old) | in_list;
