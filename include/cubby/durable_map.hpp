@@ -10,13 +10,13 @@
 namespace cubby::inline v0 {
 
 /// A map in a file. K: text (std::string), or trivially copyable without padding. V: the same, padding allowed. Hash: one with an identity
-/// (`hash_is_stable`). Engine: `cubby::iceberg`. Calls are those of `cubby::map` with this engine; beside them `sync`, `close` and `check`.
+/// (`hash_is_stable`). Engine: `cubby::iceberg`, or `cubby::seph` of `cubby/seph.hpp`. Calls are those of `cubby::map` with this engine; beside them `sync`, `close` and `check`.
 template <class K, class V, class Hash = hash<K>, class Engine = iceberg>
 class durable_map : public detail::durable_table<detail::map_api, durable_map<K, V, Hash, Engine>, K, V, Hash,
                                                  detail::file_engine<Engine, iceberg>> {
   using base = typename durable_map::durable_table;
 
-  static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg");
+  static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg or cubby::seph");
 
 public:
   using base::base;
@@ -28,7 +28,7 @@ class durable_set : public detail::durable_table<detail::set_api, durable_set<K,
                                                  Hash, detail::file_engine<Engine, iceberg>> {
   using base = typename durable_set::durable_table;
 
-  static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg");
+  static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg or cubby::seph");
 
 public:
   using base::base;

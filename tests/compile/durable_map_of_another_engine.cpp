@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says alone: this engine keeps no tables in files: use cubby::iceberg
+// says alone: this engine keeps no tables in files: use cubby::iceberg or cubby::seph
 #include <cubby/dlht.hpp>
 #include <cubby/durable_map.hpp>
 

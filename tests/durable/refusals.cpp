@@ -2,6 +2,8 @@
 // How durable files are refused: each refusal has its code and a line of text, and leaves the file as it was.
 #include <array>
 
+#include <cubby/seph.hpp>
+
 #include "durable/opening.hpp"
 #include "process/child.hpp"
 
@@ -291,6 +293,26 @@ TEST_F(durable_refusals, says_what_to_do_about_any_path) {
     }
   }
   EXPECT_TRUE(whole && cut);
+}
+
+/// An engine without a log says so, and leaves no file.
+TEST_F(durable_refusals, refuses_a_log_of_seph) {
+  using table = cubby::durable_map<std::string, std::string, cubby::hash<std::string>, cubby::seph>;
+  const std::string path = folder_.file("table");
+  const auto got = table::open(path, {.log_bytes = 1 << 20});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error(), open_error::other_layout);
+  EXPECT_TRUE(std::string_view(got.message()).ends_with("have no log; leave log_bytes at 0")) << got.message();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+/// Each engine refuses the files of the other one.
+TEST_F(durable_refusals, refuses_the_other_engine) {
+  make();
+  refuse_both<cubby::durable_map<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, cubby::seph>>(
+      open_error::other_layout);
+  std::filesystem::remove(path_);
+  (void)must_open<cubby::durable_map<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, cubby::seph>>(path_);
+  refuse_both<words>(open_error::other_layout);
 }
 
 } // namespace

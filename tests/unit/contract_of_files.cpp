@@ -56,8 +56,9 @@ constexpr int codecs() {
 
 TEST(contract_of_files, is_kept_by_each_kind_of_durable_table) {
   EXPECT_EQ((engines<words, records, engine_of<kind_of_tuples>, engine_of<kind_of_structs>,
-                     engine_of<set_kind<std::string>>, engine_of<set_kind<std::uint64_t>>>()),
-            6);
+                     engine_of<set_kind<std::string>>, engine_of<set_kind<std::uint64_t>>,
+                     engine_of<kind_of_seph_words>, engine_of<set_kind<std::string, cubby::seph>>>()),
+            8);
 }
 
 TEST(contract_of_files, is_broken_by_each_member_that_an_engine_lacks) {
