@@ -209,6 +209,8 @@ TYPED_TEST(durable_space, that_is_missing_for_a_new_table_is_an_answer) {
   using table = typename TypeParam::table;
   for (const auto how : {cubby::opening::any, cubby::opening::only_new}) {
     for (const long granted : {0, 1}) {
+      // a table without slots in its file takes no more space than that of the superblock
+      if (granted == 1 && table::engine_type::code == cubby::detail::pool_layout::engine_code::seph) continue;
       cubby::durable_options wanted;
       wanted.how = how;
       {
