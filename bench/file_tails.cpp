@@ -47,23 +47,25 @@ template <class F> double rate(const plan& p, F f) {
   return static_cast<double>(p.entries) / seconds * 1e-6;
 }
 
-template <class Engine> void take_turn(const plan& p, figures& out) {
-  using map = cubby::durable_map<sixteen, sixteen, cubby::hash<sixteen>, Engine>;
-  const std::string path = p.folder + "/bench_file_tails.cubby";
-  std::filesystem::remove(path);
+template <class Engine> using map = cubby::durable_map<sixteen, sixteen, cubby::hash<sixteen>, Engine>;
+
+template <class Map> std::unique_ptr<Map> must_open(const plan& p, const std::string& path) {
   cubby::durable_options wanted;
   wanted.survives = cubby::survive::process;
   wanted.write_lines_back = p.lines;
-  auto made = map::open(path, wanted);
+  auto made = Map::open(path, wanted);
   if (!made) {
     std::fprintf(stderr, "bench_file_tails: %s\n", made.message());
     std::exit(2);
   }
-  auto m = made.take();
+  return made.take();
+}
+
+template <class Map> void insert_all(const plan& p, Map& m, figures& out) {
   std::vector<std::unique_ptr<bench::histogram>> times;
   for (unsigned t = 0; t < p.threads; ++t) times.push_back(std::make_unique<bench::histogram>());
   out.insert.add(rate(p, [&](unsigned t, word first, word last) {
-    auto h = m->handle();
+    auto h = m.handle();
     for (word i = first; i < last; ++i) {
       const word before = bench::ticks_before();
       const bool done = h.insert(key_of(i), key_of(i));
@@ -80,6 +82,13 @@ template <class Engine> void take_turn(const plan& p, figures& out) {
   out.p999.add(at(0.999));
   out.p9999.add(at(0.9999));
   out.longest.add(at(1));
+}
+
+template <class Engine> void take_turn(const plan& p, figures& out) {
+  const std::string path = p.folder + "/bench_file_tails.cubby";
+  std::filesystem::remove(path);
+  auto m = must_open<map<Engine>>(p, path);
+  insert_all(p, *m, out);
   out.find.add(rate(p, [&](unsigned, word first, word last) {
     auto h = m->handle();
     for (word i = first; i < last; ++i) must(h.find(key_of(i * 7 % p.entries)).has_value());
@@ -89,10 +98,9 @@ template <class Engine> void take_turn(const plan& p, figures& out) {
   must(m->close());
   m.reset();
   const double begin = bench::seconds_now();
-  auto again = map::open(path, wanted);
-  must(again && again->size() == p.entries);
+  m = must_open<map<Engine>>(p, path);
+  must(m->size() == p.entries);
   out.open.add(bench::seconds_now() - begin);
-  m = again.take();
   out.erase.add(rate(p, [&](unsigned, word first, word last) {
     auto h = m->handle();
     for (word i = first; i < last; ++i) must(h.erase(key_of(i)));

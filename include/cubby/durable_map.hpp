@@ -14,7 +14,7 @@ namespace cubby::inline v0 {
 template <class K, class V, class Hash = hash<K>, class Engine = iceberg>
 class durable_map : public detail::durable_table<detail::map_api, durable_map<K, V, Hash, Engine>, K, V, Hash,
                                                  detail::file_engine<Engine, iceberg>> {
-  using base = typename durable_map::durable_table;
+  using base = detail::durable_table<detail::map_api, durable_map, K, V, Hash, detail::file_engine<Engine, iceberg>>;
 
   static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg or cubby::seph");
 
@@ -26,7 +26,8 @@ public:
 template <class K, class Hash = hash<K>, class Engine = iceberg>
 class durable_set : public detail::durable_table<detail::set_api, durable_set<K, Hash, Engine>, K, detail::no_value,
                                                  Hash, detail::file_engine<Engine, iceberg>> {
-  using base = typename durable_set::durable_table;
+  using base = detail::durable_table<detail::set_api, durable_set, K, detail::no_value, Hash,
+                                     detail::file_engine<Engine, iceberg>>;
 
   static_assert(detail::keeps_files<Engine>, "this engine keeps no tables in files: use cubby::iceberg or cubby::seph");
 
