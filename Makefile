@@ -8,7 +8,8 @@ REPORT := build/demo-report
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    install what is missing, build, and run the default benchmark (about two minutes)"
+	@echo "make demo    install what is missing, build, and run the default benchmark; its report begins with who is first"
+	@echo "             FULL=1: all chapters, with sweeps of sizes and threads, latencies and YCSB"
 	@echo "make single-header  write all public headers as one, build/cubby_all.hpp"
 	@echo "make test    install what is missing, build, run the tests of the public API under AddressSanitizer"
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
@@ -25,7 +26,7 @@ demo:
 	@tools/unpack_rivals.sh
 	@test -f build/release/build.ninja || cmake --preset release
 	@cmake --build --preset release -j $(JOBS) --target cubby_program
-	@build/release/cubby bench --report $(REPORT)
+	@build/release/cubby bench $(if $(FULL),--full )--report $(REPORT)
 	@echo "The report: $(CURDIR)/$(REPORT)/index.html"
 
 single-header:

@@ -10,6 +10,7 @@
 #include "../console.hpp"
 #include "../kmer/error.hpp"
 #include "demonstration.hpp"
+#include "descriptions.hpp"
 #include "durable_files.hpp"
 #include "kmers.hpp"
 #include "output.hpp"
@@ -22,7 +23,7 @@ namespace bench {
 namespace {
 
 std::vector<chapter> chapters_of(const bench_options& options) {
-  if (options.default_run) return demonstration(options.run.seed, !options.report.empty());
+  if (options.default_run) return demonstration(options.run.seed, options.full);
   return {{"Results", "Every combination that was asked for.", options.run, {}}};
 }
 
@@ -40,7 +41,7 @@ void keep_keys(const run_spec& run, const bench_options& options) {
 }
 
 void print_chapter(const chapter& c) {
-  console::print("\n{}\n{}\n\n", c.title, command_of(c.run));
+  console::print("\n{}\n{}\n\n", heading_of(c), command_of(c.run));
   print_results(c.results);
   print_absences(c);
   print_files(c);
@@ -62,8 +63,9 @@ void run_all(const bench_options& options) {
   print_machine(machine);
   progress shown;
   session measured(shown);
-  for (chapter& c : chapters) {
-    shown.stage(c.title);
+  for (std::size_t i = 0; i < chapters.size(); ++i) {
+    chapter& c = chapters[i];
+    shown.stage(fmt::format("{} of {}: {}", i + 1, chapters.size(), heading_of(c)));
     c.results = measured.run(c.run);
     print_chapter(c);
   }
@@ -73,6 +75,7 @@ void run_all(const bench_options& options) {
     kmers = count_real_reads();
     if (!kmers) shown.stage("no reads: the package bowtie2-examples is not installed");
   }
+  print_conclusion(chapters);
   if (json) {
     json->write(json_of(machine, options.run.seed, chapters));
     json->commit();
@@ -90,7 +93,7 @@ void run_all(const bench_options& options) {
 CLI::App& add_command(CLI::App& program, raw_options& raw) {
   CLI::App& app =
       *program.add_subcommand("bench", "Run workloads over engines side by side and say who wins by how much");
-  app.footer("Without flags (but --report, --json and --seed): a demonstration of at most two minutes on two cores.\n"
+  app.footer("Without flags (but --report, --json, --seed and --full): a demonstration. It ends with a conclusion.\n"
              "Sizes take lists: each combination is measured. docs/bench.md explains method and fields.");
   app.add_option("--engine", raw.engine, "LIST of " + engine_names());
   app.add_option("--workload", raw.workload, "LIST of " + workload_names());
@@ -113,6 +116,8 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
                  "folder for the files of durable tables, removed at the end; default: /dev/shm for durable and "
                  "durable-line, the system's temporary folder for durable-page");
   app.add_option("--json", raw.json, "FILE for the results");
+  app.add_flag("--full", raw.full,
+               "the demonstration with all its chapters: sweeps of sizes and threads, latencies, YCSB");
   app.add_option("--report", raw.report, "DIR for one HTML page with plots");
   // An empty value is an empty variable of a script. It does not mean the default.
   const auto not_empty = [](const std::string& given) {

@@ -65,6 +65,11 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
        "dramhit, asked through a pipeline.",
        eight,
        {}});
+  run_spec single = eight;
+  single.engines = with_boost({limit, dlht, iceberg, dramhit, tbb, cuckoo, lfht});
+  single.batch = {1};
+  all.push_back(
+      {"8-byte keys", "The same keys, one call for each: what a caller gets that has one key at a time.", single, {}});
   // Without cuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
   run_spec populate = run_of(seed, with_boost({dlht, iceberg, dramhit, reference, tbb, lfht}), {"populate"});
   all.push_back({"Population of a small table",
@@ -166,10 +171,10 @@ void add_behaviour(std::vector<chapter>& all, std::uint64_t seed) {
 
 } // namespace
 
-std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots) {
+std::vector<chapter> demonstration(std::uint64_t seed, bool full) {
   std::vector<chapter> all;
   add_main(all, seed);
-  if (with_plots) {
+  if (full) {
     add_sweeps(all, seed);
     add_sizes(all, seed);
     add_features(all, seed);

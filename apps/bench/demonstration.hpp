@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default run: chapters that together take at most two minutes on two cores.
+// The default run: chapters that together take at most two minutes on two cores, and more with all sweeps.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace bench {
 
-// `with_plots` adds the sweeps that only a report shows.
-std::vector<chapter> demonstration(std::uint64_t seed, bool with_plots);
+// `full` adds the chapters with sweeps, readers, features, latencies and YCSB.
+std::vector<chapter> demonstration(std::uint64_t seed, bool full);
 
 // What its chapters have in common: every core, batches of 32, rounds just long enough.
 run_spec run_of(std::uint64_t seed, std::vector<engine_id> engines, const std::vector<std::string>& names);

@@ -103,7 +103,8 @@ std::string canvas_of(const plot& p) {
   std::size_t longest = 0;
   for (const series& s : p.all) longest = std::max(longest, s.name.size());
   const std::size_t beyond = std::max<std::size_t>(p.x_names.size(), 8) - 8;
-  const std::size_t width = 640 + 7 * (std::max<std::size_t>(longest, 20) - 20) + 60 * beyond;
+  const std::size_t each = p.drawn == plot::form::columns ? 24 : 60;
+  const std::size_t width = 640 + 7 * (std::max<std::size_t>(longest, 20) - 20) + each * beyond;
   const std::size_t height = std::max<std::size_t>(360, 120 + 18 * p.all.size());
   return fmt::format("set terminal svg size {},{} dynamic font 'sans-serif,12' background '#ffffff'\n", width, height);
 }
@@ -120,23 +121,28 @@ std::string head_of(const plot& p) {
     text += fmt::format("set xtics ({})\nset xrange [{}:{}]\n", names_of_x(p), -0.5,
                         static_cast<double>(p.x_names.size()) - 0.5);
   else if (p.drawn == plot::form::lines) text += measured_axis(p);
+  if (p.drawn == plot::form::columns) text += "set xtics rotate by 45 right\n";
+  if (p.line_at != 0)
+    text += fmt::format("set arrow from graph 0, first {0} to graph 1, first {0} nohead lc rgb '#000000' dt 2 front\n",
+                        p.line_at);
   return text;
 }
 
 std::string script_of(const plot& p) {
   std::string text = head_of(p);
   std::string draw = "plot ";
-  const double width = 0.8 / static_cast<double>(std::max<std::size_t>(1, p.all.size()));
+  const bool columns = p.drawn == plot::form::columns;
+  const bool boxes = columns || p.drawn == plot::form::bars;
+  const double width = 0.8 / static_cast<double>(columns ? 1 : std::max<std::size_t>(1, p.all.size()));
   for (std::size_t i = 0; i < p.all.size(); ++i) {
     const series& s = p.all[i];
-    const double shift = (static_cast<double>(i) - (static_cast<double>(p.all.size()) - 1) / 2) * width;
+    const double shift = columns ? 0 : (static_cast<double>(i) - (static_cast<double>(p.all.size()) - 1) / 2) * width;
     text += fmt::format("$data{} << END\n", i);
     for (const auto& [x, y] : s.points)
-      text += p.drawn == plot::form::bars ? fmt::format("{} {} {}\n", x + shift, y, width * 0.9)
-                                          : fmt::format("{} {}\n", x, y);
+      text += boxes ? fmt::format("{} {} {}\n", x + shift, y, width * 0.9) : fmt::format("{} {}\n", x, y);
     text += "END\n";
     draw += i == 0 ? "" : ", ";
-    if (p.drawn == plot::form::bars)
+    if (boxes)
       draw += fmt::format("$data{} using 1:2:3 with boxes fs solid 0.85 noborder lc rgb '{}' title '{}'", i,
                           colour_of(p, s), s.name);
     else draw += fmt::format("$data{} using 1:2 with {} title '{}'", i, style_of(p, s), s.name);

@@ -240,6 +240,15 @@ bool says_nothing_of_a_run(const raw_options& raw) {
          raw.key_kind.empty() && raw.dir.empty();
 }
 
+void choose_chapters(bench_options& all, const raw_options& raw) {
+  all.default_run = says_nothing_of_a_run(raw);
+  all.full = raw.full;
+  if (all.full && !all.default_run)
+    throw bad_request(
+        "--full: chooses among the chapters of the default run, and other flags choose what to run; leave "
+        "--full out, or all flags but --report, --json and --seed");
+}
+
 } // namespace
 
 bench_options parse(const raw_options& raw) {
@@ -248,7 +257,7 @@ bench_options parse(const raw_options& raw) {
   const auto or_else = [](const std::string& given, const char* otherwise) {
     return given.empty() ? otherwise : given;
   };
-  all.default_run = says_nothing_of_a_run(raw);
+  choose_chapters(all, raw);
   run.workloads = workloads_in(or_else(raw.workload, "get,miss,insdel,put"));
   run.engines = engines_in(raw.engine.empty() ? default_engines(run) : raw.engine);
   // A file gives its own number of keys; 0 stands for all of them.

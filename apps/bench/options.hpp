@@ -38,6 +38,7 @@ inline bool is_text(const run_spec& run) { return !run.keys_from.empty() || !run
 struct bench_options {
   run_spec run;
   bool default_run = false; // nothing of a run_spec was given: the chapters of the demonstration
+  bool full = false;        // of them, those with the sweeps too
   std::string json;
   std::string report;
 };
@@ -51,6 +52,7 @@ struct bad_request : std::runtime_error {
 struct raw_options {
   std::string engine, workload, keys, threads, batch, value_size, key_size, seconds, rounds, space, seed, updaters;
   bool latency = false;
+  bool full = false;
   std::string keys_from, key_kind, dir, json, report;
 };
 

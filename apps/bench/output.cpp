@@ -11,6 +11,8 @@
 #include "../console.hpp"
 #include "../kmer/error.hpp"
 #include "absence.hpp"
+#include "conclusion.hpp"
+#include "descriptions.hpp"
 #include "durable_files.hpp"
 
 namespace bench {
@@ -69,6 +71,20 @@ json optional_number(const std::optional<double>& value) { return value ? rounde
 
 json optional_size(std::size_t size) { return size != 0 ? json(size) : json(nullptr); }
 
+json calls_json(const result& r) {
+  if (is_section(r.what)) return nullptr;
+  return in_batches(r.engine, r.what, r.batch) ? "batch" : "single";
+}
+
+json latency_json(const std::optional<latency_figures>& f) {
+  if (!f) return nullptr;
+  return {{"p50", rounded(f->p50)},
+          {"p99", rounded(f->p99)},
+          {"p999", rounded(f->p999)},
+          {"p9999", rounded(f->p9999)},
+          {"max", rounded(f->longest)}};
+}
+
 json json_of_result(const result& r, const std::string& chapter_title) {
   json j;
   j["engine"] = name_of(r.engine);
@@ -78,6 +94,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["finders"] = optional_size(r.finders);
   j["updaters"] = optional_size(r.updaters);
   j["batch"] = optional_size(r.batch);
+  j["calls"] = calls_json(r);
   j["key_size"] = !r.key_kind.empty() ? json(r.key_kind) : r.text ? json("lines") : optional_size(r.key_size);
   j["value_size"] = optional_size(r.value_size);
   j["domain"] = !r.domain.empty() ? json(r.domain) : json(nullptr);
@@ -91,13 +108,7 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["bytes_per_key"] = optional_number(r.bytes_per_key);
   j["own_bytes_per_key"] = r.own_bytes_per_key > 0 ? rounded(r.own_bytes_per_key) : json(nullptr);
   j["huge_pages_percent"] = optional_number(r.huge_pages_percent);
-  j["latency_ns"] = nullptr;
-  if (r.latency)
-    j["latency_ns"] = {{"p50", rounded(r.latency->p50)},
-                       {"p99", rounded(r.latency->p99)},
-                       {"p999", rounded(r.latency->p999)},
-                       {"p9999", rounded(r.latency->p9999)},
-                       {"max", rounded(r.latency->longest)}};
+  j["latency_ns"] = latency_json(r.latency);
   if (!r.timeline.empty()) {
     j["timeline"] = json::array();
     for (const sample& s : r.timeline)
@@ -132,8 +143,9 @@ void print_results(const std::vector<result>& results) {
     const std::string point = point_of(r, results);
     console::print("{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12} {:>10} {:>8}\n", point == last ? "" : point, first,
                    shown_name(r.engine), width, fmt::format("{:.2f}", r.median_mops),
-                   r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%", r.spread * 100) : "-", times(r.times_limit),
-                   times(r.times_best_rival), figure(r.bytes_per_key.value_or(0)),
+                   r.rounds_mops.size() > 1 ? fmt::format("{:.0f}%{}", r.spread * 100, is_doubtful(r) ? "!" : "") : "-",
+                   times(r.times_limit), times(r.times_best_rival) + (is_uneven(r, results) ? "*" : ""),
+                   figure(r.bytes_per_key.value_or(0)),
                    r.huge_pages_percent ? fmt::format("{:.0f}", *r.huge_pages_percent) : "-");
     last = point;
   }
@@ -142,7 +154,21 @@ void print_results(const std::vector<result>& results) {
 }
 
 void print_absences(const chapter& c) {
+  for (const std::string& line : notes_of(c)) console::print("{}\n", line);
   for (const std::string& line : absences(c)) console::print("{}\n", line);
+  console::flush();
+}
+
+void print_conclusion(const std::vector<chapter>& chapters) {
+  const std::vector<comparison> all = compare(chapters);
+  console::print("\nConclusion\n");
+  for (const std::string& sentence : conclusion_of(all)) console::print("{}\n", sentence);
+  std::string last;
+  for (const comparison& c : all) {
+    if (c.heading != last) console::print("{}\n", c.heading);
+    last = c.heading;
+    console::print("  {}: {}\n", name_of(c.what), line_of(c));
+  }
   console::flush();
 }
 

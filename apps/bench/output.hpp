@@ -15,8 +15,10 @@ namespace bench {
 
 void print_machine(const machine_info& machine);
 void print_results(const std::vector<result>& results);
-// A line for each engine that takes no part in something or has no timeline; nothing where all do.
+// What marks in the table mean, then a line for each engine that takes no part in something or has no timeline; nothing where all do.
 void print_absences(const chapter& c);
+// Who is first, from all chapters.
+void print_conclusion(const std::vector<chapter>& chapters);
 // Where the files of durable tables were, and what those survive.
 void print_files(const chapter& c);
 std::string json_of(const machine_info& machine, std::uint64_t seed, const std::vector<chapter>& chapters);

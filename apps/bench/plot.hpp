@@ -20,11 +20,13 @@ struct series {
 };
 
 struct plot {
-  enum class form { lines, curve, bars };
+  enum class form { lines, curve, bars, columns };
   std::string title, x_label, y_label;
-  form drawn = form::lines; // lines have a mark at each point, curves have none
+  form drawn =
+      form::lines; // lines have a mark at each point, curves none; bars at one x stand side by side, columns do not
   bool log_x = false, log_y = false;
   std::vector<std::pair<std::string, double>> x_names; // where x is not a number: what to write at which x
+  double line_at = 0;                                  // a dashed line across at this y, if not 0
   std::vector<series> all;
 };
 

@@ -38,7 +38,7 @@ const page_text* known(const std::string& page) {
         {{"0", "Done."},
          {"1", "An engine answered wrong, or the medium of a durable table failed."},
          {"2", by_one_line}},
-        {{"cubby bench", "A demonstration on this machine, two minutes at most on two cores."},
+        {{"cubby bench", "A demonstration on this machine, which ends with who is first by how much."},
          {"cubby bench --engine dlht,tbb --workload get,insdel --keys 1M", "Two engines and two workloads."}}}},
       {"cubby-kmer",
        {"Counts are exact. Counting stays within the memory that is given, and spills to a file where that is too "

@@ -75,7 +75,8 @@ class ReadSections(Folder):
         for n in (1, 2):
             best = max(r["times_best_rival"] for r in data["results"] if r["threads"] == n and r["engine"].startswith("urcu"))
             self.assertEqual(best, 1)
-        rows = [line.split() for line in shown.splitlines() if " urcu-memb " in line or " rcu " in line]
+        table = shown.split("\nConclusion\n")[0]
+        rows = [line.split() for line in table.splitlines() if re.match(r"(read-section.*)? +(urcu-memb|rcu) ", line)]
         self.assertEqual(len(rows), 4)
         for row in rows:
             self.assertEqual(row[-2:], ["-", "-"], "bytes/key and huge pages of what is no table")

@@ -13,6 +13,7 @@ from bench_durable import Durable  # noqa: F401
 from bench_engines import DESIGNS, ENGINES, Engines  # noqa: F401
 from bench_readers import *  # noqa: F403
 from bench_support import Folder, cubby
+from bench_conclusion import Conclusion  # noqa: F401
 
 
 class Results(Folder):
@@ -378,7 +379,7 @@ class Refusals(Folder):
         self.assertRegex(cubby("--version").stdout, r"^cubby \d+\.\d+\.\d+\n$")
         shown = cubby("bench", "--help")
         self.assertEqual(shown.returncode, 0)
-        for flag in ("--engine", "--workload", "--keys-from", "--dir", "--report", "--json", "--latency"):
+        for flag in ("--engine", "--workload", "--keys-from", "--dir", "--report", "--json", "--latency", "--full"):
             self.assertIn(flag, shown.stdout)
 
 
