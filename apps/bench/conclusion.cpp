@@ -38,6 +38,10 @@ bool overlap(const duel& d) {
 
 std::string named(const result& r) { return fmt::format("{} ({})", name_of(r.engine), calls_of(r)); }
 
+std::size_t uneven_among(const comparison& c) {
+  return static_cast<std::size_t>(std::ranges::count_if(c.duels, [](const duel& d) { return !even(d.ours, d.rival); }));
+}
+
 std::string words_of(const duel& d) {
   std::string text =
       d.won()
@@ -70,8 +74,9 @@ std::string losses(const std::vector<comparison>& all) {
   for (const comparison& c : all) {
     const duel& worst = c.duels.front();
     if (!worst.won())
-      lost.push_back(fmt::format("{} of \"{}\" ({:.2f} times {}{}{})", name_of(c.what), c.heading, worst.ratio(),
-                                 name_of(worst.rival.engine), c.where.empty() ? "" : " at", c.where));
+      lost.push_back(fmt::format("{} of \"{}\" ({:.2f} times {}{}{}{})", name_of(c.what), c.heading, worst.ratio(),
+                                 name_of(worst.rival.engine), c.where.empty() ? "" : " at", c.where,
+                                 even(worst.ours, worst.rival) ? "" : ", batches against single calls"));
   }
   return lost.empty() ? "It loses none of them." : fmt::format("It loses: {}.", fmt::join(lost, ", "));
 }
@@ -104,28 +109,28 @@ std::vector<std::string> conclusion_of(const std::vector<comparison>& all) {
   if (all.empty()) return {"No workload here has both an engine of cubby and a rival, so none is first."};
   std::size_t points = 0;
   std::size_t won = 0;
-  std::size_t uneven = 0;
+  std::size_t unequal = 0;
   for (const comparison& c : all) {
     points += c.duels.size();
     won += c.won();
-    uneven += static_cast<std::size_t>(
-        std::ranges::count_if(c.duels, [](const duel& d) { return d.won() && !even(d.ours, d.rival); }));
+    unequal += uneven_among(c);
   }
   std::vector<std::string> sentences = {
       fmt::format("cubby is first in {} of {} comparisons with the best rival.", won, points), losses(all)};
-  if (uneven != 0)
-    sentences.push_back(
-        fmt::format("In {} of those {} its batches are compared with single calls of a rival; the lines "
-                    "below say where.",
-                    uneven, won));
+  if (unequal != 0)
+    sentences.push_back(fmt::format("{} of the {} comparisons set batches against single calls; each of them says so.",
+                                    unequal, points));
   return sentences;
 }
 
 std::string line_of(const comparison& c) {
   const duel& worst = c.duels.front();
   if (c.duels.size() == 1) return words_of(worst);
-  return fmt::format("cubby is first at {} of {} points, with {:.2f} to {:.2f} times the best rival. Lowest at{}: {}",
-                     c.won(), c.duels.size(), worst.ratio(), c.duels.back().ratio(), c.where, words_of(worst));
+  const std::size_t unequal = uneven_among(c);
+  return fmt::format("cubby is first at {} of {} points, with {:.2f} to {:.2f} times the best rival{}. Lowest at{}: {}",
+                     c.won(), c.duels.size(), worst.ratio(), c.duels.back().ratio(),
+                     unequal == 0 ? "" : fmt::format(" ({} of them batches against single calls)", unequal), c.where,
+                     words_of(worst));
 }
 
 std::optional<plot> summary_of(const std::vector<comparison>& all) {
@@ -140,7 +145,9 @@ std::optional<plot> summary_of(const std::vector<comparison>& all) {
     if (p.all.empty() || p.all.back().name != c.heading)
       p.all.push_back({c.heading, static_cast<engine_id>(p.all.size() % named_engine_count), false, {}});
     const auto at = static_cast<double>(p.x_names.size());
-    p.x_names.emplace_back(name_of(c.what), at);
+    const bool unequal = uneven_among(c) != 0;
+    p.x_names.emplace_back(name_of(c.what) + (unequal ? " *" : ""), at);
+    if (unequal) p.x_label = "workload (* batches against single calls)";
     p.all.back().points.emplace_back(at, c.duels.front().ratio());
   }
   if (p.x_names.size() < 2) return std::nullopt;
@@ -156,12 +163,14 @@ bool is_uneven(const result& r, const std::vector<result>& among) {
 
 std::vector<std::string> notes_of(const chapter& c) {
   std::vector<std::string> doubtful;
-  std::vector<std::string> uneven;
+  std::vector<std::string> uneven; // each workload at each point once
   for (const result& r : c.results) {
-    const std::string row = fmt::format("{} under {}{}", name_of(r.engine), name_of(r.what), sizes_of(r, c.results));
-    if (is_doubtful(r)) doubtful.push_back(fmt::format("{} ({:.0f} %)", row, r.spread * 100));
-    if (is_uneven(r, c.results))
-      uneven.push_back(fmt::format("{} against {}", row, name_of(best_at(r, c.results, is_rival)->engine)));
+    const std::string point = name_of(r.what) + sizes_of(r, c.results);
+    if (is_doubtful(r))
+      doubtful.push_back(fmt::format("{} under {} ({:.0f} %)", name_of(r.engine), point, r.spread * 100));
+    if (!is_uneven(r, c.results)) continue;
+    const std::string pair = fmt::format("{} against {}", point, name_of(best_at(r, c.results, is_rival)->engine));
+    if (std::ranges::find(uneven, pair) == uneven.end()) uneven.push_back(pair);
   }
   std::vector<std::string> notes;
   if (!doubtful.empty())

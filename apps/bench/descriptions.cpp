@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, named_engine_count> descriptions = {
     "cubby's default map: lookups and updates without locks, one cache line for most of them",
-    "cubby's table for bulk work: open addressing, here asked in batches",
+    "cubby's table for bulk work: open addressing, made for batches and pipelines",
     "cubby's dramhit, asked through its pipeline, which may answer in another order",
     "cubby's dramhit with keys and values of at most 32 bytes in the array",
     "cubby's DRAMHiT-P: each worker owns a share of the table, and other workers send it their writes",
