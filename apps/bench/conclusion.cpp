@@ -74,9 +74,12 @@ std::string losses(const std::vector<comparison>& all) {
   for (const comparison& c : all) {
     const duel& worst = c.duels.front();
     if (!worst.won())
-      lost.push_back(fmt::format("{} of \"{}\" ({:.2f} times {}{}{}{})", name_of(c.what), c.heading, worst.ratio(),
-                                 name_of(worst.rival.engine), c.where.empty() ? "" : " at", c.where,
-                                 even(worst.ours, worst.rival) ? "" : ", batches against single calls"));
+      lost.push_back(fmt::format(
+          "{} of \"{}\" ({}{:.2f} times {}{}{}{})", name_of(c.what), c.heading,
+          c.duels.size() == 1 ? ""
+                              : fmt::format("at {} of {} points, lowest ", c.duels.size() - c.won(), c.duels.size()),
+          worst.ratio(), name_of(worst.rival.engine), c.where.empty() ? "" : " at", c.where,
+          even(worst.ours, worst.rival) ? "" : ", batches against single calls"));
   }
   return lost.empty() ? "It loses none of them." : fmt::format("It loses: {}.", fmt::join(lost, ", "));
 }

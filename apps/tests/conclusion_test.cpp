@@ -81,7 +81,7 @@ TEST(Conclusion, ASweepTellsItsWorstPoint) {
                                    "batches against single calls). Lowest at batch=1: tbb (single calls) is first"))
       << line_of(all[0]);
   const std::string conclusion = joined(conclusion_of(all));
-  EXPECT_TRUE(has(conclusion, "(0.50 times tbb at batch=1)")) << conclusion;
+  EXPECT_TRUE(has(conclusion, "(at 1 of 2 points, lowest 0.50 times tbb at batch=1)")) << conclusion;
   EXPECT_TRUE(has(conclusion, "1 of the 2 comparisons set batches against single calls")) << conclusion;
   EXPECT_EQ(all[0].heading, "Made up, in single calls and batches of 8");
 }
