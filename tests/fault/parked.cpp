@@ -208,6 +208,7 @@ TYPED_TEST(lingering, with_a_reference_holds_up_nobody_and_keeps_what_is_retired
 TEST(lingering_in_dlht, keeps_retired_indexes_until_it_leaves) {
   cubby::map<std::uint64_t, wide_value, cubby::dlht> m(tiny_options());
   ASSERT_TRUE(m.insert(1, {}));
+  ASSERT_TRUE(m.reserve(2000) && m.shrink_to_fit()); // an index that was shrunk has more links than the first one
   const std::size_t bytes_before = m.stats().bytes;
   auto h = m.handle();
   ASSERT_NE(h.find_ref(1), nullptr);
