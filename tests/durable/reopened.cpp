@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cubby/seph.hpp>
+
 #include "durable/files.hpp"
 #include "durable/kinds.hpp"
 #include "support/random.hpp"
@@ -19,6 +21,30 @@ std::string value_of_any_size(std::uint64_t number) {
   const std::uint64_t dice = splitmix(number);
   const std::uint64_t most = dice % 16 == 0 ? 300'000 : dice % 4 == 0 ? 9000 : 400;
   return std::string(splitmix(dice) % most, static_cast<char>('a' + number % 26));
+}
+
+/// A table of many segments opens again, after a close and after a kill. Its first segment is many levels above those that it needs.
+TEST(durable_reopened, makes_the_segments_of_a_table_of_many) {
+  using table = cubby::durable_map<std::uint64_t, std::uint64_t, cubby::hash<std::uint64_t>, cubby::seph>;
+  constexpr std::uint64_t keys = 60'000;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  {
+    auto made = table::open(path, {.survives = cubby::survive::process}, {.segment_bits = 1});
+    ASSERT_TRUE(made) << made.message();
+    for (std::uint64_t n = 0; n < keys; ++n) ASSERT_TRUE(made->insert(n, ~n));
+    ASSERT_TRUE(made->close());
+  }
+  bytes all = bytes_in(path);
+  for (const bool closed : {true, false}) {
+    if (!closed) forge_not_closed(all);
+    write_file(path, all);
+    const auto got = table::open(path, {}, {.segment_bits = 1});
+    ASSERT_TRUE(got) << got.message();
+    EXPECT_EQ(got->size(), keys);
+    EXPECT_EQ(got.recovered().clean, closed);
+    for (std::uint64_t n = 0; n < keys; n += 7) ASSERT_EQ(got->find(n), ~n);
+  }
 }
 
 TEST(durable_reopened, has_each_record_in_its_block) {

@@ -48,6 +48,21 @@ struct one_hash {
 };
 using crowded_map = cubby::map<std::uint64_t, std::uint64_t, cubby::seph, one_hash>;
 
+/// From an empty table, too, many levels below its one segment.
+TEST(seph_segments, make_space_for_any_number_of_entries) {
+  for (const std::size_t entries : {std::size_t{1000}, std::size_t{20'000}, std::size_t{300'000}}) {
+    word_map m(small_segments());
+    ASSERT_TRUE(m.insert(1, ~std::uint64_t{1}));
+    ASSERT_TRUE(m.reserve(entries));
+    EXPECT_GE(m.capacity(), entries);
+    const auto growths = m.stats().growths;
+    for (std::uint64_t k = 0; k < entries / 2; ++k) m.insert(k, ~k);
+    EXPECT_EQ(m.stats().growths, growths) << "it grows although space was made";
+    ASSERT_TRUE(m.reserve(entries * 3)) << "also of a table that is in use";
+    expect_exactly(m, 0, entries / 2);
+  }
+}
+
 TEST(seph_segments, take_64_keys_of_one_hash_and_refuse_one_more) {
   crowded_map m(small_segments());
   for (std::uint64_t k = 0; k < 64; ++k) ASSERT_EQ(m.try_insert(k, ~k), cubby::outcome::inserted) << k;

@@ -21,11 +21,8 @@ template <class Policy> unsigned level_for(const table<Policy>& t, std::uint64_t
   return level;
 }
 
-/// Splits level segments until so many entries fit. False: no memory. Inside a guard.
-template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) noexcept {
-  if (t.settings.growth == growth_policy::fixed && entries > t.settings.capacity) return false;
-  const unsigned level = level_for(t, entries);
-  if (level > most_base_level || !memory::can_hold((t.halves.half_bytes() * 3) << level)) return false;
+/// Splits all leaves above a level. False: no memory.
+template <class Policy> bool split_down_to(table<Policy>& t, unsigned level) noexcept {
   for (std::uint64_t hash = 0;;) {
     level_segment& x = *leaf_of(t, hash);
     if (x.level < level) {
@@ -35,6 +32,18 @@ template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) no
     hash = x.prefix + (x.level == 0 ? 0 : std::uint64_t{1} << (hash_bits - x.level));
     if (hash == 0) return true;
   }
+}
+/// Splits level segments until so many entries fit: one level after the other, so that no leaf becomes too deep on the way. False: no memory.
+/// Inside a guard.
+template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) noexcept {
+  if (t.settings.growth == growth_policy::fixed && entries > t.settings.capacity) return false;
+  const unsigned level = level_for(t, entries);
+  if (level > most_base_level || !memory::can_hold((t.halves.half_bytes() * 3) << level)) return false;
+  // relaxed: a recent number; down to that level no leaf is too deep
+  const auto usual = static_cast<unsigned>(std::bit_width(t.leaves.load(sync::relaxed)));
+  for (unsigned to = usual < level ? usual : level; to <= level; ++to)
+    if (!split_down_to(t, to)) return false;
+  return true;
 }
 
 /// The number of items in each bucket of a level segment that the caller holds; or an estimate, if it does not.
