@@ -2,7 +2,7 @@
 // Changes of a durable seph table that one thread begins and another one completes, with a power cut at each drain and at each return. The first
 // thread stops at each of its steps in turn, also between its compare-and-swap and the first write-back. And what each change costs.
 #include "crash/rig.hpp"
-#include "support/fiber_scheduler.hpp"
+#include "crash/turns.hpp"
 
 namespace cubby_test::crash {
 namespace {
@@ -46,9 +46,9 @@ const meeting meetings[] = {
 /// The two threads, of which one turn is that of the medium.
 template <class Coding> class pair_of_threads {
 public:
-  pair_of_threads(rig<Coding>& r, const meeting& m) : rig_(r) {
-    (void)threads_.start([&r, &m] { (void)r.act_on(r.map(), 0, m.stopped, false); });
-    (void)threads_.start([&r, &m] {
+  pair_of_threads(rig<Coding>& r, const meeting& m) : rig_(r), threads_(r.domain()) {
+    threads_.start([&r, &m] { (void)r.act_on(r.map(), 0, m.stopped, false); });
+    threads_.start([&r, &m] {
       if (m.splits) {
         EXPECT_TRUE(r.map().reserve(400));
       }
@@ -57,19 +57,7 @@ public:
   }
   /// So many steps. True: the thread has ended.
   bool go(unsigned actor, std::uint64_t steps) {
-    medium& to = rig_.domain();
-    to.turn_to(actor);
-    to.before_step(parked_[actor].kind, parked_[actor].address); // it is carried out now
-    parked_[actor] = {};
-    const auto how = threads_.run_until(actor, [&, left = steps](step kind, const void* address) mutable {
-      if (left-- == 0) {
-        parked_[actor] = {kind, address};
-        return true;
-      }
-      to.before_step(kind, address);
-      return false;
-    });
-    return how == fiber_scheduler::stopped::finished;
+    return threads_.go(actor, steps, [](step) { return false; });
   }
   /// Ends a thread. Where it waits for a lock that the other one has, that one goes on.
   void end(unsigned actor) {
@@ -77,13 +65,8 @@ public:
   }
 
 private:
-  struct parked_step {
-    step kind = step::load;
-    const void* address = nullptr;
-  };
   rig<Coding>& rig_;
-  fiber_scheduler threads_;
-  parked_step parked_[2];
+  turns threads_;
 };
 
 template <class Coding> class crash_seph : public ::testing::Test {

@@ -2,7 +2,7 @@
 // Two writers and a reader on one durable table, interleaved step by step by a seed, with a power cut at each drain and at each return. An
 // answer that one thread has got counts, so what it has seen must be there afterwards.
 #include "crash/rig.hpp"
-#include "support/fiber_scheduler.hpp"
+#include "crash/turns.hpp"
 
 namespace cubby_test::crash {
 namespace {
@@ -21,14 +21,15 @@ public:
   interleaving(rig<Coding>& r, const plan& p, std::uint64_t seed) : rig_(r), plan_(p), random_(seed) {}
 
   void run() {
-    fiber_scheduler all;
-    for (unsigned actor = 0; actor < most_actors; ++actor) (void)all.start([this, actor] { act(actor); });
-    parked_.assign(most_actors, {});
+    turns all(rig_.domain());
+    for (unsigned actor = 0; actor < most_actors; ++actor) all.start([this, actor] { act(actor); });
+    // Also where what is seen may not be durable.
+    const auto persists = [this](step kind) { return kind == step::fence && random_.one_in(2); };
     std::vector<bool> ended(most_actors, false);
-    for (std::uint64_t turns = 0; turns < 100000 && !rig_.failed(); ++turns) {
+    for (unsigned turn = 0; turn < 100000 && !rig_.failed(); ++turn) {
       const std::size_t actor = random_.below(most_actors);
       if (ended[actor]) continue;
-      ended[actor] = turn(all, actor, random_.one_in(3) ? 1 + random_.below(4) : 1 + random_.below(60));
+      ended[actor] = all.go(actor, random_.one_in(3) ? 1 + random_.below(4) : 1 + random_.below(60), persists);
       rig_.flush();
       if (std::find(ended.begin(), ended.end(), false) == ended.end()) return;
     }
@@ -36,27 +37,6 @@ public:
   }
 
 private:
-  struct parked_step {
-    step kind = step::load;
-    const void* address = nullptr;
-  };
-
-  bool turn(fiber_scheduler& all, std::size_t actor, std::uint64_t steps) {
-    medium& m = rig_.domain();
-    m.turn_to(static_cast<unsigned>(actor));
-    m.before_step(parked_[actor].kind, parked_[actor].address); // it is carried out now
-    parked_[actor] = {};
-    const auto how = all.run_until(actor, [&, left = steps](step kind, const void* address) mutable {
-      const bool persists = kind == step::fence && random_.one_in(2); // where what is seen may not be durable
-      if (persists || left-- == 0) {
-        parked_[actor] = {kind, address};
-        return true;
-      }
-      m.before_step(kind, address);
-      return false;
-    });
-    return how == fiber_scheduler::stopped::finished;
-  }
   void act(unsigned actor) {
     auto mine = rig_.map().handle();
     random_source random(random_.next());
@@ -79,7 +59,6 @@ private:
   rig<Coding>& rig_;
   plan plan_;
   random_source random_;
-  std::vector<parked_step> parked_;
 };
 
 template <class Coding> class crash_writers : public ::testing::Test {
