@@ -78,16 +78,16 @@ TEST(pages_of_the_api, rcu) {
 #include "api_rcu.hpp"
 }
 TEST(pages_of_topics, threads) {
-#include "api_threads.hpp"
+#include "topics_threads.hpp"
 }
 TEST(pages_of_topics, visitors) {
-#include "api_visitors.hpp"
+#include "topics_visitors.hpp"
 }
 TEST(pages_of_topics, full_tables) {
-#include "api_full-tables.hpp"
+#include "topics_full-tables.hpp"
 }
 TEST(pages_of_topics, hostile_keys) {
-#include "api_hostile-keys.hpp"
+#include "topics_hostile-keys.hpp"
 }
 
 } // namespace
