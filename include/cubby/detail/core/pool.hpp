@@ -270,7 +270,7 @@ private:
   pool_error read_extents(const pool_request& asked) noexcept;
   [[nodiscard]] bool is_unmade(std::uint64_t size) const noexcept;
   /// Whether the file has segments of slots. Without them its records are all there is.
-  [[nodiscard]] bool has_slots() const noexcept { return now_.what.engine == pool_layout::engine_code::iceberg; }
+  [[nodiscard]] bool has_slots() const noexcept { return now_.what.fronts != 0; }
   [[nodiscard]] bool has_segments() const noexcept;
   void drop_left_tops() noexcept;
   static bool is_valid(const pool_layout::extent_header& h, std::uint64_t left) noexcept;

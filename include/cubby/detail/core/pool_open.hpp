@@ -146,9 +146,10 @@ inline pool_error pool::check_identity(const pool_request& asked) const noexcept
       is.value_words != wanted.value_words)
     return pool_error::of(open_error::other_layout, asked.path,
                           "made with other slots; use the types with which it was made");
-  if (!has_slots()) return {};
-  if (is.fronts == 0 || is.backs == 0 || is.backs > is.fronts || now_.level > 40 ||
-      is.fronts > most_fronts >> now_.level)
+  const bool sizes = wanted.fronts == 0 ? !has_slots()
+                                        : has_slots() && is.backs != 0 && is.backs <= is.fronts && now_.level <= 40 &&
+                                              is.fronts <= most_fronts >> now_.level;
+  if (!sizes)
     return pool_error::of(open_error::damaged, asked.path, "damaged: impossible sizes; restore a copy of the file");
   return {};
 }

@@ -37,7 +37,7 @@ concept durable_codec =
 ///    could not write; that is final.
 ///  - `checkpoint(thread_record)`: the same, so that no log is needed for what was done before.
 ///  - `end_move(thread_record)`: ends a growth or a shrink that is under way. False: no memory, or no disk space.
-/// None of the three may be called inside a guard.
+/// The three may be called outside or inside a guard, for whose end they never wait.
 template <class E>
 concept durable = engine<E> && iterable<E> && retiring<E> && requires {
   requires E::policy::durable;
