@@ -145,6 +145,7 @@ std::optional<plot> summary_of(const std::vector<comparison>& all) {
   p.line_at = 1;
   for (const comparison& c : all) {
     if (c.duels.size() != 1) continue;
+    // a series for each chapter, in the colour of some engine
     if (p.all.empty() || p.all.back().name != c.heading)
       p.all.push_back({c.heading, static_cast<engine_id>(p.all.size() % named_engine_count), false, {}});
     const auto at = static_cast<double>(p.x_names.size());

@@ -168,7 +168,7 @@ void bench(const bench_request& request) {
   nlohmann::ordered_json all;
   all["beside"] = request.beside;
   all["survives"] = request.survives_power_cut ? "power-cut" : "process";
-  all["engine"] = request.engine == table_engine::seph ? "seph" : "iceberg";
+  all["engine"] = name_of(request.engine);
   all["domain"] = made.domain();
   all["entries"] = request.entries;
   all["sync_every_ms"] = request.sync_every.count();

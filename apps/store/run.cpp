@@ -34,9 +34,9 @@ bool survives_power_cut(const flags& f) {
 }
 
 table_engine engine_of(const flags& f) {
-  if (f.engine != "iceberg" && f.engine != "seph")
-    throw refused(fmt::format("--engine '{}': give iceberg or seph", f.engine));
-  return f.engine == "seph" ? table_engine::seph : table_engine::iceberg;
+  for (const table_engine e : {table_engine::iceberg, table_engine::seph})
+    if (f.engine == name_of(e)) return e;
+  throw refused(fmt::format("--engine '{}': give iceberg or seph", f.engine));
 }
 
 std::optional<record_format> format_of(const flags& f, bool may_be_auto) {

@@ -13,6 +13,7 @@
 namespace store {
 
 enum class table_engine : std::uint8_t { iceberg, seph };
+constexpr std::string_view name_of(table_engine e) { return e == table_engine::seph ? "seph" : "iceberg"; }
 
 struct table_shape {
   std::size_t capacity = 0;

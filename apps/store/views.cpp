@@ -77,7 +77,7 @@ void print_stats(const std::string& path, const std::string& json) {
   const table_identity is = of.identity();
   nlohmann::ordered_json all;
   all["file"] = path;
-  all["engine"] = is.engine == table_engine::seph ? "seph" : "iceberg";
+  all["engine"] = name_of(is.engine);
   all["entries"] = now.entries;
   all["slots"] = now.slots;
   all["fixed_capacity"] = is.fixed_capacity;
