@@ -37,12 +37,12 @@ struct durable_home {
   small_lock<> sync_lock; // one sync of the table at a time
   std::uint64_t sync_every =
       0; // nanoseconds between the syncs of the table's own thread; 0: only where a move needs one
-  std::uint64_t log_bytes = 0;        // that the log is to have; 0: none
-  small_lock<> marks;                 // the four below, and marks of records
-  sync::word<std::uint64_t> epoch;    // grows when a sync begins; no two openings of a file share one
-  std::uint64_t blank = 0;            // a list of blocks, by their links: without a record since the last sync began
-  std::uint64_t replaced = 0;         // a list of records, by their epochs: replaced since the last sync began
-  std::uint64_t marked = 0;           // where records are the entries: the last epoch of whose replaced records none is live
+  std::uint64_t log_bytes = 0;     // that the log is to have; 0: none
+  small_lock<> marks;              // the four below, and marks of records
+  sync::word<std::uint64_t> epoch; // grows when a sync begins; no two openings of a file share one
+  std::uint64_t blank = 0;         // a list of blocks, by their links: without a record since the last sync began
+  std::uint64_t replaced = 0;      // a list of records, by their epochs: replaced since the last sync began
+  std::uint64_t marked = 0; // where records are the entries: the last epoch of whose replaced records none is live
   sync::word<std::uint32_t> unmarked; // 1: recovery has taken the mark from a record
   recovery_report report;
 };
