@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of engines: conformance tests, histories, fuzzing, the explorer's and the bench's adapters, the README's table
+// The list of engines: conformance tests, histories, fuzzing, the explorer's and the bench's adapters, the table of docs/choose.md
 // and the pages of docs/ follow it. A new engine is one line here, the include of its header in engine_headers.hpp, and
 // its folder. The house check and static assertions name each place that misses an engine of the list.
 #pragma once

@@ -23,6 +23,7 @@ RULES = [
     evidence.check_matrix,
     evidence.check_cells,
     sizes.check_file_sizes,
+    sizes.check_front_page,
     sizes.check_engine_sizes,
     sizes.check_engine_headers,
     sizes.check_cpp_functions,

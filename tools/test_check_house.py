@@ -148,6 +148,14 @@ class Sizes(House):
     def function(self, lines, head="inline void f() {"):
         return [head, *["  g();"] * (lines - 2), "}"]
 
+    def test_front_page_of_two_screens(self):
+        page = MD_SPDX + "# Top\n"
+        rest = 80 - page.count("\n")
+        self.passes({"README.md": page + "x.\n" * rest})
+        self.catches("size", {"README.md": page + "x.\n" * (rest + 1)})
+        self.passes({"README.md": page + "x" * 120 + "\n"})
+        self.catches("size", {"README.md": page + "x" * 121 + "\n"})
+
     def test_engine_that_is_too_large_says_why(self):
         half = header() + "// x.\n" * 390
         folder = "include/cubby/detail/engines/dlht/"

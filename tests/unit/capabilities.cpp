@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The README's table of capabilities, read from the source tree, is what the tables say of themselves: each cell, and a row for each
-// capability that an engine has.
+// The table of capabilities in docs/choose.md, read from the source tree, is what the tables say of themselves: each cell, and a row
+// for each capability that an engine has.
 #include <array>
 #include <bit>
 #include <concepts>
@@ -43,7 +43,7 @@ constexpr bool engine_survives() {
   else return survives<cubby::map<std::uint64_t, std::uint64_t, Engine>>;
 }
 
-/// The columns, by the name in the README.
+/// The columns, by the name in the page.
 template <class... Lines> std::map<std::string, column> columns(::testing::Types<Lines...>) {
   using durable = cubby::durable_map<std::uint64_t, std::uint64_t>;
   return {{std::string("`") + Lines::name + "`", {Lines::capabilities, engine_survives<typename Lines::engine>()}}...,
@@ -53,7 +53,7 @@ template <class... Lines> std::map<std::string, column> columns(::testing::Types
 /// The row that is about no capability of an engine.
 constexpr const char* survival = "survives its process, and with `sync` a power cut";
 
-/// What a row is about, by its words in the README.
+/// What a row is about, by its words in the page.
 std::map<std::string, flag> meanings() {
   return {{"finds take no lock", &capability_set::lock_free_find},
           {"inserts take no lock", &capability_set::lock_free_insert},
@@ -84,12 +84,12 @@ std::vector<std::string> cells_of(const std::string& line) {
   return all;
 }
 
-/// The lines of the README's table whose columns are engines, the ruler left out.
-std::vector<std::vector<std::string>> table_of_readme() {
-  std::ifstream readme(CUBBY_SOURCE_DIR "/README.md");
-  EXPECT_TRUE(readme.good());
+/// The lines of the page's table whose columns are engines, the ruler left out.
+std::vector<std::vector<std::string>> table_of_page() {
+  std::ifstream page(CUBBY_SOURCE_DIR "/docs/choose.md");
+  EXPECT_TRUE(page.good());
   std::vector<std::vector<std::string>> all;
-  for (std::string line; std::getline(readme, line);) {
+  for (std::string line; std::getline(page, line);) {
     if (all.empty() && line.rfind("| | `", 0) != 0) continue;
     if (line.empty() || line[0] != '|') break;
     if (line[1] != '-') all.push_back(cells_of(line));
@@ -110,26 +110,26 @@ TEST(capabilities, each_has_a_meaning) {
   EXPECT_EQ(places.size(), sizeof(capability_set)) << "a capability has no words for its row";
 }
 
-TEST(capabilities, readme_says_of_each_engine_what_it_says_of_itself) {
-  const auto table = table_of_readme();
-  ASSERT_GT(table.size(), 1u) << "the README has no table of engines";
+TEST(capabilities, the_page_says_of_each_engine_what_it_says_of_itself) {
+  const auto table = table_of_page();
+  ASSERT_GT(table.size(), 1u) << "docs/choose.md has no table of engines";
   const auto all = columns(cubby_test::listed_engines{});
   const auto words = meanings();
   ASSERT_EQ(table[0].size(), all.size() + 1) << "a column for each engine, and for durable maps";
   std::set<std::string> rows;
   for (std::size_t r = 1; r < table.size(); ++r) {
     const std::string& row = table[r][0];
-    ASSERT_TRUE(row == survival || words.contains(row)) << "the README has an unknown row: " << row;
+    ASSERT_TRUE(row == survival || words.contains(row)) << "docs/choose.md has an unknown row: " << row;
     EXPECT_TRUE(rows.insert(row).second) << row << " is there twice";
     ASSERT_EQ(table[r].size(), table[0].size()) << row;
     for (std::size_t c = 1; c < table[0].size(); ++c) {
-      ASSERT_TRUE(all.contains(table[0][c])) << "the README has an unknown engine: " << table[0][c];
+      ASSERT_TRUE(all.contains(table[0][c])) << "docs/choose.md has an unknown engine: " << table[0][c];
       const column& said = all.at(table[0][c]);
       const bool has = row == survival ? said.survives : said.has.*words.at(row);
       EXPECT_EQ(table[r][c], has ? "yes" : "-") << row << ", " << table[0][c];
     }
   }
-  EXPECT_EQ(rows.size(), words.size() + 1) << "the README lacks a row";
+  EXPECT_EQ(rows.size(), words.size() + 1) << "docs/choose.md lacks a row";
 }
 
 } // namespace

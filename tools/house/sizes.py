@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A file has at most 400 lines, a function at most 40 from its opening brace (Python: from its `def`) to its end. An engine has
 # at most 1,500 lines of headers, or its README says why under `## Size`; and one of several headers has `lifecycle.hpp` and a README.
+# The README of the whole takes two screens: at most 80 lines of 120 characters.
 # C++ functions are found by their braces: a block that is in no other function and is no type, namespace or list.
 import ast
 import re
@@ -10,6 +11,9 @@ from .tree import Finding
 FILE_LINES = 400
 FUNCTION_LINES = 40
 ENGINE_LINES = 1500
+FRONT_PAGE = "README.md"
+FRONT_LINES = 80
+FRONT_WIDTH = 120
 ENGINE = re.compile(r"(include/cubby/(?:\w+/)*engines?/\w+)/[^/]+\.hpp")
 SAYS_WHY = re.compile(r"^## Size$", re.MULTILINE)
 SIZED = {".hpp", ".cpp", ".h", ".cc", ".py", ".sh", ".cmake"}
@@ -23,6 +27,18 @@ def check_file_sizes(tree):
         is_build_file = source.path.endswith(("CMakeLists.txt", "Makefile"))
         if (source.suffix in SIZED or is_build_file) and count > FILE_LINES:
             yield Finding("size", source.path, count, f"{count} lines; a file has at most {FILE_LINES}")
+
+
+def check_front_page(tree):
+    for source in tree.sources:
+        if source.path != FRONT_PAGE:
+            continue
+        lines = source.text.splitlines()
+        if len(lines) > FRONT_LINES:
+            yield Finding("size", source.path, len(lines), f"{len(lines)} lines; two screens have {FRONT_LINES}")
+        for number, line in enumerate(lines, 1):
+            if len(line) > FRONT_WIDTH:
+                yield Finding("size", source.path, number, f"{len(line)} characters; a screen has {FRONT_WIDTH}")
 
 
 def check_engine_sizes(tree):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The capabilities of a table, for users, tests and the README's table. They come from the claims of its engine and from the
+// The capabilities of a table, for users, tests and the table of docs/choose.md. They come from the claims of its engine and from the
 // concepts that the engine models.
 #pragma once
 

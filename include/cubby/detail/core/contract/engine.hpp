@@ -18,7 +18,7 @@
 
 namespace cubby::inline v0::detail {
 
-/// What an engine says of itself because no concept can check it. The conformance suite and the README's table use it.
+/// What an engine says of itself because no concept can check it. The conformance suite and the table of docs/choose.md use it.
 struct engine_claims {
   bool lock_free_find = false;
   bool lock_free_insert = false;
