@@ -18,8 +18,12 @@ namespace {
 using cubby::threads;
 
 template <class Map> class shared_scans : public testing::Test {};
-using maps = testing::Types<cubby::map<std::uint64_t, std::uint64_t>, cubby::map<std::uint64_t, std::string>,
-                            cubby::map<std::uint64_t, std::uint64_t, cubby::dlht_counted>>;
+using maps = testing::Types<
+    cubby::map<std::uint64_t, std::uint64_t>, cubby::map<std::uint64_t, std::string>,
+    cubby::map<std::uint64_t, std::uint64_t, cubby::dlht_counted>,
+    cubby::map<std::uint64_t, std::uint64_t, cubby::relativistic>,
+    cubby::map<std::uint64_t, std::string, cubby::relativistic>, cubby::map<std::uint64_t, std::uint64_t, cubby::seph>,
+    cubby::map<std::uint64_t, std::string, cubby::seph>, cubby::map<std::uint64_t, std::uint64_t, cubby::reference>>;
 TYPED_TEST_SUITE(shared_scans, maps);
 
 template <class V> V value_for(std::uint64_t key) {
@@ -81,6 +85,31 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_while_the_table_grows) {
   }
   over = true;
   writer.join();
+}
+
+/// The same when the function itself lets the table grow and shrink, ten times each.
+TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_table) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  const std::size_t before = m.capacity();
+  std::atomic<std::uint64_t> shown{0};
+  std::vector<std::atomic<std::uint8_t>> seen(entries);
+  m.visit_all(threads(3), [&](const std::uint64_t& k, const V& v) {
+    ++seen[k];
+    EXPECT_EQ(v, value_for<V>(k));
+    const std::uint64_t number = shown++;
+    if (number % 1000 != 0) return;
+    if (number / 1000 % 2 == 0) {
+      EXPECT_TRUE(m.reserve(20 * entries));
+    } else {
+      EXPECT_TRUE(m.shrink_to_fit());
+    }
+    if (number == 0) {
+      EXPECT_GT(m.capacity(), before);
+    }
+  });
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(seen[k], 1) << k;
 }
 
 TYPED_TEST(shared_scans, end_with_the_first_exception) {

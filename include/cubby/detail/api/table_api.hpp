@@ -113,8 +113,9 @@ public:
     s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), f, key, value); });
   }
 
-  /// The same in so many threads, the caller included: `visit_all(cubby::threads(4), f)`. The call makes the threads, and returns when they have ended. They call
-  /// `f` at the same time. The first exception of `f` ends the call, and passes on then. Only `dlht` and `dlht_counted`.
+  /// The same in so many threads, the caller included: `visit_all(cubby::threads(4), f)`. The call makes the threads, and returns when they
+  /// have ended. They call `f` at the same time. The first exception of `f` ends the call, and passes on then. Not in `iceberg`,
+  /// `dramhit`, `dramhit_tuples` and `dlht_single`.
   template <class F> void visit_all(threads by, F f) const {
     static_assert(contract::splittable<Engine>, "this engine does not split a scan: give visit_all the function alone");
     if constexpr (contract::splittable<Engine>)

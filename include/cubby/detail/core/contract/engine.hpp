@@ -186,14 +186,15 @@ template <class E>
 concept iterable = lookup_engine<E> && requires(E& e, thread_record& s, any_visitor<E> f) { e.for_each(s, f); };
 
 /// A scan that several threads share.
-///  - `begin_shared_scan()`, inside a guard that lasts until the last thread has ended its part: what the threads share.
+///  - `begin_shared_scan()`, inside a guard that lasts until the last thread has ended its part: what the threads share. It may throw
+///    std::bad_alloc, as `for_each`.
 ///  - `for_each_of(scan, thread_record, f)`, inside a guard of the thread: shows what the other threads leave, as `for_each`. When it has returned in
 ///    all threads, they have shown what `for_each` shows.
 ///  - `end_shared_scan(scan)`: the threads take nothing more.
 template <class E>
 concept splittable = iterable<E> && requires { typename E::shared_scan; } &&
                      requires(E& e, thread_record& s, typename E::shared_scan& scan, any_visitor<E> f) {
-                       { e.begin_shared_scan() } noexcept -> std::same_as<typename E::shared_scan>;
+                       { e.begin_shared_scan() } -> std::same_as<typename E::shared_scan>;
                        e.for_each_of(scan, s, f);
                        { E::end_shared_scan(scan) } noexcept;
                      };

@@ -127,9 +127,7 @@ public:
     engines::dlht::for_each_of(table_, shared, f);
   }
   /// The threads of the scan show nothing more than what they have taken.
-  static void end_shared_scan(shared_scan& shared) noexcept {
-    shared.cursor.store(~std::uint64_t{0} >> 1, sync::relaxed); // relaxed: only a request to stop early
-  }
+  static void end_shared_scan(shared_scan& shared) noexcept { shared.bins.end(); }
   template <class Begin, class Sink> bool snapshot(thread_record&, Begin begin, Sink sink) {
     return engines::dlht::snapshot(table_, begin, sink);
   }

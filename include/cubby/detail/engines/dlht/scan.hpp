@@ -2,6 +2,7 @@
 // Iteration (section 3.4.4), weak: bin by bin. It follows bins that have moved into the next indexes.
 #pragma once
 
+#include <cubby/detail/core/scan_cursor.hpp>
 #include <cubby/detail/engines/dlht/table.hpp>
 
 namespace cubby::inline v0::detail::engines::dlht {
@@ -105,7 +106,7 @@ void visit_share(const Policy& policy, const index<Threads>* at, share wanted, F
 /// A scan that threads share. It begins in this index, which a guard must keep until the last thread has ended.
 template <class Threads> struct shared_scan {
   const index<Threads>* at;
-  sync::word<std::uint64_t, Threads> cursor; // the first bin that no thread has taken
+  scan_cursor<Threads> bins;
 };
 /// How many bins a thread takes at a time: 64 KiB of lines.
 inline constexpr std::uint64_t bins_at_a_time = 1024;
@@ -134,12 +135,8 @@ template <class Policy, class Threads, class F> void for_each(const table<Policy
 /// The part of a shared scan that other threads leave. All of them together show what `for_each` does.
 template <class Policy, class Threads, class F>
 void for_each_of(const table<Policy, Threads>& t, shared_scan<Threads>& w, F& f) {
-  for (;;) {
-    // relaxed: shares out numbers
-    const std::uint64_t first = w.cursor.fetch_add(bins_at_a_time, sync::relaxed);
-    if (first > w.at->bin_count) return;
-    show_bins(t, w.at, first, bins_at_a_time, f);
-  }
+  w.bins.share_out(w.at->bin_count + 1, bins_at_a_time,
+                   [&](std::uint64_t first, std::uint64_t count) { show_bins(t, w.at, first, count, f); });
 }
 
 } // namespace cubby::inline v0::detail::engines::dlht

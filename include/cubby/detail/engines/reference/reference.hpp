@@ -14,6 +14,7 @@
 #include <cubby/detail/core/epoch.hpp>
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/core/registry.hpp>
+#include <cubby/detail/core/scan_cursor.hpp>
 #include <cubby/detail/platform/fail.hpp>
 #include <cubby/detail/platform/memory.hpp>
 
@@ -24,6 +25,11 @@ namespace detail {
 namespace engines {
 
 template <slot_policy Policy> class reference {
+  struct copied {
+    std::uint64_t key_word;
+    std::uint64_t value_word;
+  };
+
 public:
   using policy = Policy;
   using probe = typename Policy::probe;
@@ -77,6 +83,18 @@ public:
   template <class F> void for_each(thread_record&, F f) {
     for (const auto& entry : copy()) f(entry.key_word, entry.value_word);
   }
+  /// The threads share one copy.
+  struct shared_scan {
+    std::vector<copied> all;
+    scan_cursor<sync::shared> entries;
+  };
+  [[nodiscard]] shared_scan begin_shared_scan() const { return {copy(), {}}; }
+  template <class F> void for_each_of(shared_scan& shared, thread_record&, F f) {
+    shared.entries.share_out(shared.all.size(), 256, [&](std::uint64_t first, std::uint64_t count) {
+      for (std::uint64_t i = first; i < first + count; ++i) f(shared.all[i].key_word, shared.all[i].value_word);
+    });
+  }
+  static void end_shared_scan(shared_scan& shared) noexcept { shared.entries.end(); }
 
   /// The point in time is that at which the lock is held.
   template <class B, class F> bool snapshot(thread_record&, B begin, F sink) {
@@ -158,10 +176,6 @@ private:
   struct content {
     std::uint64_t word;
     bool hidden;
-  };
-  struct copied {
-    std::uint64_t key_word;
-    std::uint64_t value_word;
   };
   using index = std::unordered_multimap<place_of, content, by_hash>;
 

@@ -87,6 +87,14 @@ public:
   }
 
   template <class F> void for_each(thread_record&, F f) { engines::relativistic::for_each(table_, f); }
+  using shared_scan = engines::relativistic::shared_scan;
+  [[nodiscard]] shared_scan begin_shared_scan() const noexcept {
+    return {&engines::relativistic::scanned_array(table_), {}};
+  }
+  template <class F> void for_each_of(shared_scan& shared, thread_record&, F f) {
+    engines::relativistic::for_each_of(table_, shared, f);
+  }
+  static void end_shared_scan(shared_scan& shared) noexcept { shared.buckets.end(); }
   template <class Begin, class Sink> bool snapshot(thread_record&, Begin begin, Sink sink) {
     return engines::relativistic::snapshot(table_, begin, sink);
   }

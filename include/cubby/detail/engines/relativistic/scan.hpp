@@ -2,6 +2,7 @@
 // Iteration, weak: it follows the chains as a reader does.
 #pragma once
 
+#include <cubby/detail/core/scan_cursor.hpp>
 #include <cubby/detail/engines/relativistic/find.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
@@ -20,12 +21,24 @@ void show_path(const Policy& policy, std::uint64_t link, std::uint64_t mask, std
   }
 }
 
-/// A weak scan, inside a pin. An entry that is present throughout is shown exactly once; one that is inserted or erased meanwhile is
-/// shown at most once for each insert. The pin holds up the wait for readers, so a chain moves at most once meanwhile.
-template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
+/// A scan that threads share. It begins in this array. The pin of the thread that began it lasts until the last thread has ended. It holds
+/// up the wait for readers, so a chain moves at most once meanwhile, whenever the other threads begin.
+struct shared_scan {
+  const bucket_array* at;
+  scan_cursor<sync::shared> buckets;
+};
+/// How many buckets a thread takes at a time.
+inline constexpr std::uint64_t buckets_at_a_time = 1024;
+
+/// The array in which a scan begins.
+template <class Policy> const bucket_array& scanned_array(const table<Policy>& t) noexcept {
   // [table-root] seq_cst: pairs with [show-root]; the first load of a scan, as in first_link
-  const bucket_array& at = *t.root.load(sync::seq_cst);
-  for (std::uint64_t b = 0; b <= at.mask; ++b) {
+  return *t.root.load(sync::seq_cst);
+}
+/// Shows the entries of the buckets from `first` on, also of those that have moved to the next array.
+template <class Policy, class F>
+void show_buckets(const table<Policy>& t, const bucket_array& at, std::uint64_t first, std::uint64_t count, F& f) {
+  for (std::uint64_t b = first; b < first + count; ++b) {
     // [follow] acquire: pairs with [put-link], and with [move-chain]
     const std::uint64_t link = at.heads[b].load(sync::acquire);
     if ((link & head_mark::moved) == 0) {
@@ -40,6 +53,17 @@ template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
       show_path(t.policy, to.heads[c].load(sync::acquire), larger ? to.mask : at.mask, larger ? c : b, f);
     }
   }
+}
+/// A weak scan, inside a pin. An entry that is present throughout is shown exactly once; one that is inserted or erased meanwhile is
+/// shown at most once for each insert. The pin holds up the wait for readers, so a chain moves at most once meanwhile.
+template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
+  const bucket_array& at = scanned_array(t);
+  show_buckets(t, at, 0, at.mask + 1, f);
+}
+/// The part of a shared scan that other threads leave. All of them together show what `for_each` does.
+template <class Policy, class F> void for_each_of(const table<Policy>& t, shared_scan& w, F& f) {
+  w.buckets.share_out(w.at->mask + 1, buckets_at_a_time,
+                      [&](std::uint64_t first, std::uint64_t count) { show_buckets(t, *w.at, first, count, f); });
 }
 
 } // namespace cubby::inline v0::detail::engines::relativistic

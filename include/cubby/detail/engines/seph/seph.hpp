@@ -118,6 +118,14 @@ public:
   }
 
   template <class F> void for_each(thread_record&, F f) { engines::seph::for_each(table_, f); }
+  using shared_scan = engines::seph::shared_scan;
+  [[nodiscard]] shared_scan begin_shared_scan() const noexcept { return {}; }
+  template <class F> void for_each_of(shared_scan& shared, thread_record&, F f) {
+    engines::seph::for_each_of(table_, shared, f);
+  }
+  static void end_shared_scan(shared_scan& shared) noexcept {
+    shared.next.store(engines::seph::all_taken, sync::relaxed); // relaxed: only a request to stop early
+  }
   template <class Begin, class Sink> bool snapshot(thread_record&, Begin begin, Sink sink) {
     return engines::seph::snapshot(table_, begin, sink);
   }
