@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/core/registry.hpp>
@@ -301,5 +302,16 @@ private:
   std::size_t count_ = 0;
   std::size_t depth_ = 0;
 };
+
+/// Stands for the bag of a table whose slots hold the keys and values themselves: it retires no words. A bag has 2 KiB of stripes.
+struct no_bag {
+  template <class Policy> no_bag(const Policy&, const domain_ref&) noexcept {}
+  static constexpr std::size_t waiting() noexcept { return 0; }
+  static constexpr bool dispose_all() noexcept { return false; }
+  static void collect() noexcept {}
+};
+/// The bag of a table. That of a table for one thread also says whether a pin is open.
+template <class Policy, class Threads>
+using bag_for = std::conditional_t<Policy::unique_words || !Threads::is_shared, retire_bag<Policy, Threads>, no_bag>;
 
 } // namespace cubby::inline v0::detail

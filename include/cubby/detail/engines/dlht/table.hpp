@@ -23,7 +23,7 @@ struct table : generations::table_state<index<Threads>, Policy, options, Threads
   static constexpr bool every_write_cooperates = false; // the inserts alone that find no space in their bin
   table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
 
-  retire_bag<Policy, Threads> bag;
+  [[no_unique_address]] bag_for<Policy, Threads> bag;
   striped_counter<Threads> entries;
 };
 

@@ -14,20 +14,11 @@ namespace cubby::inline v0::detail::engines::dramhit {
 
 using arrays::growth_factor, arrays::next_array, generations::is_complete;
 
-/// Stands for the bag in a table of tuples, which retires no words.
-struct no_bag {
-  template <class Policy> no_bag(const Policy&, const domain_ref&) noexcept {}
-  static constexpr std::size_t waiting() noexcept { return 0; }
-  static void collect() noexcept {}
-};
-template <class Policy>
-using bag_for = std::conditional_t<tuple_policy<Policy>, no_bag, retire_bag<Policy, sync::shared>>;
-
 template <class Policy>
 struct table : arrays::table_state<array<layout_of<Policy>>, Policy, options> {
   using base = arrays::table_state<array<layout_of<Policy>>, Policy, options>;
   table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
-  [[no_unique_address]] bag_for<Policy> bag;
+  [[no_unique_address]] bag_for<Policy, sync::shared> bag;
 };
 
 template <class Policy> constexpr std::uint64_t map_hash(std::uint64_t hash, std::uint64_t count) noexcept {

@@ -152,7 +152,7 @@ template <class Policy> struct table {
   [[no_unique_address]] unsettled_move<durable<Policy>> unsettled;
   node_policy<Policy> nodes{overflow};
   retire_bag<node_policy<Policy>, sync::shared> node_bag{nodes, home};
-  retire_bag<Policy, sync::shared> bag{policy, home};
+  [[no_unique_address]] bag_for<Policy, sync::shared> bag{policy, home};
   key_bag<Policy> key_records{policy, home};
   background_worker worker; // idle unless growth is `background`
 };

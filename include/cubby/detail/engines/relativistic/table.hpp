@@ -2,6 +2,7 @@
 // The state of a relativistic table. It is a plain struct; the verbs are free functions in the files beside this one.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/core/epoch.hpp>
@@ -76,8 +77,10 @@ template <class Policy> struct table {
 
   stripe stripes[stripe_count];
   node_policy nodes;
-  retire_bag<node_policy, sync::shared> node_bag{nodes, home};
-  retire_bag<Policy, sync::shared> bag{policy, home};
+  // nodes of records are disposed of with their records
+  [[no_unique_address]] std::conditional_t<Policy::unique_words, no_bag, retire_bag<node_policy, sync::shared>>
+      node_bag{nodes, home};
+  [[no_unique_address]] bag_for<Policy, sync::shared> bag{policy, home};
   background_worker worker; // idle unless growth is `background`
 };
 
