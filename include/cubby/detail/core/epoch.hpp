@@ -310,8 +310,9 @@ struct no_bag {
   static constexpr bool dispose_all() noexcept { return false; }
   static void collect() noexcept {}
 };
+template <class Policy> concept retires_nothing = requires { requires !Policy::unique_words; };
 /// The bag of a table. That of a table for one thread also says whether a pin is open.
 template <class Policy, class Threads>
-using bag_for = std::conditional_t<Policy::unique_words || !Threads::is_shared, retire_bag<Policy, Threads>, no_bag>;
+using bag_for = std::conditional_t<retires_nothing<Policy> && Threads::is_shared, no_bag, retire_bag<Policy, Threads>>;
 
 } // namespace cubby::inline v0::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/core/epoch.hpp>
@@ -18,7 +19,7 @@ template <class Policy>
 struct table : arrays::table_state<array<layout_of<Policy>>, Policy, options> {
   using base = arrays::table_state<array<layout_of<Policy>>, Policy, options>;
   table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
-  [[no_unique_address]] bag_for<Policy, sync::shared> bag;
+  [[no_unique_address]] std::conditional_t<tuple_policy<Policy>, no_bag, bag_for<Policy, sync::shared>> bag;
 };
 
 template <class Policy> constexpr std::uint64_t map_hash(std::uint64_t hash, std::uint64_t count) noexcept {
