@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -18,6 +19,7 @@
 #include <cubby/dramhit.hpp>
 #include <cubby/durable_map.hpp>
 #include <cubby/iceberg.hpp>
+#include <cubby/in_place_map.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <cubby/rcu.hpp>
@@ -52,6 +54,9 @@ TEST(pages_of_the_api, scans) {
 }
 TEST(pages_of_the_api, contents) {
 #include "api_contents.hpp"
+}
+TEST(pages_of_the_api, in_place) {
+#include "api_in-place.hpp"
 }
 TEST(pages_of_the_api, space) {
 #include "api_space.hpp"

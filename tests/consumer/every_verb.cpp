@@ -11,6 +11,7 @@
 #include <cubby/delegated_map.hpp>
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
+#include <cubby/in_place_map.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 #include <cubby/rcu.hpp>
@@ -119,12 +120,42 @@ std::size_t use_partitioned() {
   return count + m.stats().bytes;
 }
 
+std::size_t use_in_place() {
+  using list = std::vector<word>;
+  cubby::in_place_map<std::string, list> m;
+  const auto push = [](list& v) { v.push_back(1); };
+  const auto none = [](const list&) { return false; };
+  m.insert("a", list{1});
+  m.try_emplace("b", 2U, word{3});
+  (void)m.try_insert("c");
+  m.assign("a", list{2});
+  m.insert_or_assign("d", list{4});
+  m.modify("a", push);
+  m.insert_or_modify("e", push, 1U);
+  m.erase_if("a", none);
+  const std::vector<std::string> keys{"a", "b"};
+  std::size_t count = m.modify_batch(keys, [](std::size_t, list* v) {
+    if (v != nullptr) v->clear();
+  });
+  count += m.visit_batch(keys, [](std::size_t, const list*) {});
+  m.visit_all([&count](const std::string&, const list&) { ++count; });
+  m.modify_all([](const std::string&, list& v) { v.clear(); });
+  auto h = m.handle();
+  count += h.find("a")->size() + (h.contains("b") ? 1 : 0) + h.visit("c", [](const list&) {});
+  count += h.extract("b")->size() + (h.erase("c") ? 1 : 0) + m.size() + m.capacity() + m.stats().bytes;
+  m.erase_if([](const std::string&, const list&) { return false; });
+  m.reserve(1000);
+  m.shrink_to_fit();
+  m.clear();
+  return count + (m.empty() ? 1 : 0);
+}
+
 template <class Engine> std::size_t use_words() { return use<Engine>(word{1}, word{2}); }
 
 } // namespace
 
 int main() {
-  std::size_t count = use_partitioned() + use_words<cubby::dlht>() + use_words<cubby::dlht_single>();
+  std::size_t count = use_partitioned() + use_in_place() + use_words<cubby::dlht>() + use_words<cubby::dlht_single>();
   count += use_words<cubby::dramhit>() + use_words<cubby::dramhit_tuples>() + use_words<cubby::relativistic>();
   count += use_words<cubby::reference>() + use<cubby::dlht>(std::string("key"), std::string("value"));
   count += use<cubby::relativistic>(cubby::in_namespace<int>{1, 2}, std::string("value"));

@@ -12,6 +12,7 @@ HEADERS = {
     "set": (["cubby::set", DETAIL + "set_api", *SHARED], TABLE),
     "durable_map": (["cubby::durable_map", "cubby::durable_set", DETAIL + "durable_table", "cubby::opened", "cubby::durable_options",
                      "cubby::recovered", "cubby::checked", "cubby::durable_stats"], ["durable", *TABLE]),
+    "in_place_map": (["cubby::in_place_map", "cubby::in_place_handle", DETAIL + "in_place_api"], ["in-place"]),
     "delegated_map": (["cubby::delegated_map", DETAIL + "delegated_reads", "cubby::delegated_handle"], ["delegated"]),
     "pipeline": (["cubby::pipeline< Engine, Sink, Key >", "cubby::pipeline_options"], ["pipelines"]),
     "coro": (["cubby::task", "cubby::round_robin"], ["coroutines"]),

@@ -8,9 +8,9 @@ SECTIONS = [
     ("Begin", ["start", "choose", "cookbook", ("migration", ["migration/*"])]),
     ("Reference", [
         ("api", ["api/lookups", "api/inserts", "api/get-or-create", "api/changes", "api/erases", "api/batches", "api/scans",
-                 "api/contents", "api/space", "api/handles", "api/reservations", "api/pipelines", "api/coroutines",
+                 "api/contents", "api/in-place", "api/space", "api/handles", "api/reservations", "api/pipelines", "api/coroutines",
                  "api/delegated", "api/durable", "api/rcu", "api/*"]),
-        ("headers", ["headers/map", "headers/set", "headers/durable_map", "headers/delegated_map", "headers/pipeline",
+        ("headers", ["headers/map", "headers/set", "headers/in_place_map", "headers/durable_map", "headers/delegated_map", "headers/pipeline",
                      "headers/coro", "headers/rcu", "headers/options", "headers/results", "headers/hash", "headers/*"]),
         "tuning", "glossary"]),
     ("In depth", ["topics/plugins", "topics/fork", "topics/threads", "topics/empty-maps", "topics/visitors", "topics/full-tables",

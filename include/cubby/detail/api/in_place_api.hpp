@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of `in_place_map`, over a map of held values. A function that is shown an entry holds it: readers together, a writer
+// alone. Each function runs at most once for an entry. It may call the map about other entries, as code that holds a lock may take
+// another one. Two threads that hold one entry each and ask for the other's wait for ever. A call about the entry itself would wait for
+// itself; debug builds throw `self_deadlock`.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <cubby/detail/api/held_value.hpp>
+#include <cubby/detail/api/map_api.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// `Derived` has `asked() const`: the map of held values, or a handle of it.
+template <class Derived, class Map, class V> class in_place_api {
+public:
+  using key_type = typename Map::key_type;
+  using mapped_type = V;
+  using hasher = typename Map::hasher;
+  using allocator_type = typename Map::allocator_type;
+  using engine_type = typename Map::engine_type;
+  using codec_type = typename engine_type::policy;
+  static constexpr capability_set capabilities = Map::capabilities;
+
+  /// A copy of the value, or nothing if the key is absent. Blocks while another thread changes the entry; so does `visit`.
+  [[nodiscard]] std::optional<V> find(const key_type& k) const
+    requires std::copy_constructible<V>
+  {
+    return copy_of(k);
+  }
+  template <lookup_key<codec_type> Q>
+    requires std::copy_constructible<V>
+  [[nodiscard]] std::optional<V> find(const Q& k) const {
+    return copy_of(k);
+  }
+  /// Whether the key is in the map. Blocks only while another thread builds the value of a new entry.
+  [[nodiscard]] bool contains(const key_type& k) const { return has(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] bool contains(const Q& k) const { return has(k); }
+  /// Calls `f(const V&)` if the key is there, and returns 1; else returns 0. Other readers go on; changes of the entry wait for `f`.
+  template <class F> std::size_t visit(const key_type& k, F&& f) const { return look(k, f); }
+  template <lookup_key<codec_type> Q, class F> std::size_t visit(const Q& k, F&& f) const { return look(k, f); }
+
+  /// Calls `f(V&)` once if the key is there, on the value itself, while no other thread reads or changes it; false if the key is
+  /// absent. Blocks while others read or change the entry. Operations on other entries go on. An exception of `f` passes through,
+  /// and what `f` has done to the value stays.
+  template <class F> bool modify(const key_type& k, F&& f) { return alter(k, f); }
+  template <lookup_key<codec_type> Q, class F> bool modify(const Q& k, F&& f) { return alter(k, f); }
+  /// `modify` if the key is there, else inserts a value constructed from `args`. True: inserted. Throws like `insert`.
+  template <class F, class... A> bool insert_or_modify(const key_type& k, F&& f, A&&... args) {
+    return alter_or_add(k, f, std::forward<A>(args)...);
+  }
+  template <lookup_key<codec_type> Q, class F, class... A> bool insert_or_modify(const Q& k, F&& f, A&&... args) {
+    return alter_or_add(k, f, std::forward<A>(args)...);
+  }
+
+  /// Inserts if the key is absent. The value is built once, by the thread that inserts, while the entry is held: other calls about
+  /// this key wait, and no argument is moved from in vain. If its constructor throws, the key was never there. False if the key was
+  /// there. Throws table_full, table_crowded or std::bad_alloc if there is no space; without exceptions it then returns false, and
+  /// `try_insert` tells the cases apart.
+  template <class U = V>
+    requires std::constructible_from<V, U>
+  bool insert(const key_type& k, U&& v) {
+    return report_failure(add(k, std::forward<U>(v)));
+  }
+  template <lookup_key<codec_type> Q, class U = V>
+    requires std::constructible_from<V, U>
+  bool insert(const Q& k, U&& v) {
+    return report_failure(add(k, std::forward<U>(v)));
+  }
+  /// The same, with a value constructed from `args`.
+  template <class... A>
+    requires std::constructible_from<V, A...>
+  bool try_emplace(const key_type& k, A&&... args) {
+    return report_failure(add(k, std::forward<A>(args)...));
+  }
+  template <lookup_key<codec_type> Q, class... A>
+    requires std::constructible_from<V, A...>
+  bool try_emplace(const Q& k, A&&... args) {
+    return report_failure(add(k, std::forward<A>(args)...));
+  }
+  /// The same, but returns how it ended, and does not throw for want of space.
+  template <class... A>
+    requires std::constructible_from<V, A...>
+  outcome try_insert(const key_type& k, A&&... args) {
+    return add(k, std::forward<A>(args)...);
+  }
+  template <lookup_key<codec_type> Q, class... A>
+    requires std::constructible_from<V, A...>
+  outcome try_insert(const Q& k, A&&... args) {
+    return add(k, std::forward<A>(args)...);
+  }
+
+  /// Gives the key this value if the key is there, by the assignment of V; false if it is not.
+  template <class U = V>
+    requires std::assignable_from<V&, U>
+  bool assign(const key_type& k, U&& v) {
+    return alter(k, [&v](V& there) { there = std::forward<U>(v); });
+  }
+  template <lookup_key<codec_type> Q, class U = V>
+    requires std::assignable_from<V&, U>
+  bool assign(const Q& k, U&& v) {
+    return alter(k, [&v](V& there) { there = std::forward<U>(v); });
+  }
+  /// Gives the key this value, whether the key is there or not. True: inserted. Throws like `insert`.
+  template <class U = V>
+    requires(std::assignable_from<V&, U> && std::constructible_from<V, U>)
+  bool insert_or_assign(const key_type& k, U&& v) {
+    return alter_or_add(k, [&v](V& there) { there = std::forward<U>(v); }, std::forward<U>(v));
+  }
+  template <lookup_key<codec_type> Q, class U = V>
+    requires(std::assignable_from<V&, U> && std::constructible_from<V, U>)
+  bool insert_or_assign(const Q& k, U&& v) {
+    return alter_or_add(k, [&v](V& there) { there = std::forward<U>(v); }, std::forward<U>(v));
+  }
+
+  /// Removes the key; true if it was there. Blocks while others read or change the entry; so do the calls below.
+  bool erase(const key_type& k) { return take_out(k, always); }
+  template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k, always); }
+  /// Calls `p(V&)` once if the key is there, and erases the entry if it holds; true if it did. `p` may change the value.
+  template <class P> bool erase_if(const key_type& k, P&& p) { return take_out(k, p); }
+  template <lookup_key<codec_type> Q, class P> bool erase_if(const Q& k, P&& p) { return take_out(k, p); }
+  /// Erases the entry and returns the value that left, which is moved, or nothing if the key was absent.
+  std::optional<V> extract(const key_type& k)
+    requires std::move_constructible<V>
+  {
+    return pull(k);
+  }
+  template <lookup_key<codec_type> Q>
+    requires std::move_constructible<V>
+  std::optional<V> extract(const Q& k) {
+    return pull(k);
+  }
+
+  /// Calls `f(i, const V*)` once for each key, with null if key i is absent, and returns the number found. Memory is asked ahead. Keys: a
+  /// contiguous range of keys, or of a type with which keys can be looked up. A repeated key is shown as often as it is there.
+  template <class F> std::size_t visit_batch(std::span<const key_type> keys, F&& f) const { return show_each(keys, f); }
+  template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
+    return show_each(elements_of<Keys>(keys), f);
+  }
+  /// The same, with `f(i, V*)`, which may change the value. Each entry is held for its own call of `f` alone.
+  template <class F> std::size_t modify_batch(std::span<const key_type> keys, F&& f) { return alter_each(keys, f); }
+  template <lookup_range<codec_type> Keys, class F> std::size_t modify_batch(const Keys& keys, F&& f) {
+    return alter_each(elements_of<Keys>(keys), f);
+  }
+
+  /// Calls `f(const K&, const V&)` for each entry. O(capacity). Weak, as `visit_all` of cubby::map. Holds one entry at a time.
+  template <class F> void visit_all(F f) const { asked().visit_all(shown_to(f)); }
+  /// The same in several threads, for engines that split a scan: `visit_all` of cubby::map.
+  template <class F> void visit_all(threads by, F f) const { asked().visit_all(by, shown_to(f)); }
+  /// The same, with `f(const K&, V&)`, which may change the value. `f` may run twice for an entry where `visit_all` shows one twice.
+  template <class F> void modify_all(F f) { asked().visit_all(given_to(f)); }
+  template <class F> void modify_all(threads by, F f) { asked().visit_all(by, given_to(f)); }
+  /// Erases each entry that `modify_all` would show and for which `p(const K&, V&)` holds, and returns their number. O(capacity).
+  template <class P> std::size_t erase_if(P p) {
+    std::size_t count = 0;
+    asked().visit_all([&](const key_type& k, const entry& e) {
+      lone_hold<V> mine(e);
+      if (!mine || !p(k, e.value())) return;
+      remove(k, e, mine);
+      ++count;
+    });
+    return count;
+  }
+  /// Erases each entry that is present throughout. Keeps the space. O(capacity).
+  void clear() {
+    erase_if([](const key_type&, const V&) { return true; });
+  }
+
+  /// The number of entries, those included whose value is being built. Exact while no thread writes.
+  [[nodiscard]] std::size_t size() const { return asked().size(); }
+  [[nodiscard]] bool empty() const { return asked().empty(); }
+  [[nodiscard]] std::size_t capacity() const { return asked().capacity(); }
+  [[nodiscard]] auto stats() const { return asked().stats(); }
+  /// As in cubby::map.
+  bool reserve(std::size_t entries) { return asked().reserve(entries); }
+  bool shrink_to_fit() { return asked().shrink_to_fit(); }
+  [[nodiscard]] hasher hash_function() const { return asked().hash_function(); }
+  [[nodiscard]] allocator_type get_allocator() const { return asked().get_allocator(); }
+
+protected:
+  in_place_api() = default;
+  ~in_place_api() = default;
+  in_place_api(const in_place_api&) = default;
+  in_place_api& operator=(const in_place_api&) = default;
+
+private:
+  using entry = held_value<V>;
+  static_assert(codec_type::in_records, "this engine does not keep entries in records, so no value stays where it is");
+
+  [[nodiscard]] auto& asked() const { return static_cast<const Derived&>(*this).asked(); }
+  static constexpr auto always = [](V&) { return true; };
+
+  /// Calls `f(entry)`, which answers whether the entry is alive. A dead one has left the table since the lookup began, and its key was
+  /// absent at that moment. So the answer is "absent" then, without another lookup.
+  template <class Q, class F> std::size_t hold(const Q& k, F f) const {
+    bool alive = false;
+    asked().visit(k, [&](const entry& e) { alive = f(e); });
+    return alive ? 1 : 0;
+  }
+  template <class Q, class F> std::size_t look(const Q& k, F& f) const {
+    return hold(k, [&f](const entry& e) {
+      const shared_hold<V> mine(e);
+      if (mine) f(std::as_const(e.value())); // linearization: any moment of the hold
+      return static_cast<bool>(mine);
+    });
+  }
+  template <class Q, class F> bool alter(const Q& k, F&& f) {
+    return hold(k, [&f](const entry& e) {
+             const lone_hold<V> mine(e);
+             if (mine) f(e.value()); // linearization: the end of the hold
+             return static_cast<bool>(mine);
+           }) != 0;
+  }
+  /// What a scan calls.
+  template <class F> static auto shown_to(F& f) {
+    return [&f](const key_type& k, const entry& e) {
+      if (const shared_hold<V> mine(e); mine) f(k, std::as_const(e.value()));
+    };
+  }
+  template <class F> static auto given_to(F& f) {
+    return [&f](const key_type& k, const entry& e) {
+      if (const lone_hold<V> mine(e); mine) f(k, e.value());
+    };
+  }
+  template <class Q> std::optional<V> copy_of(const Q& k) const {
+    std::optional<V> copy;
+    const auto take = [&copy](const V& value) { copy.emplace(value); };
+    look(k, take);
+    return copy;
+  }
+  template <class Q> bool has(const Q& k) const {
+    return hold(k, [](const entry& e) {
+             if (e.lock().is_built()) return e.lock().wait_until_built();
+             const noted_hold<> noted(&e); // this thread may be the one that builds it
+             return e.lock().wait_until_built();
+           }) != 0;
+  }
+
+  /// Takes the entry, which this thread holds, out of the table, and ends the hold. Nobody else can take it out. Inside the guard of the
+  /// lookup or scan that has shown the entry.
+  template <class Q> void remove(const Q& k, const entry& e, lone_hold<V>& mine) {
+    asked().erase_if(k, [&e](const entry& there) { return &there == &e; }); // linearization of the erase
+    mine.end_dead();
+  }
+  template <class Q, class P> bool take_out(const Q& k, P&& p) {
+    bool erased = false;
+    hold(k, [&](const entry& e) {
+      lone_hold<V> mine(e);
+      if (!mine) return false;
+      if (p(e.value())) {
+        remove(k, e, mine);
+        erased = true;
+      }
+      return true;
+    });
+    return erased;
+  }
+  template <class Q> std::optional<V> pull(const Q& k) {
+    std::optional<V> out;
+    take_out(k, [&out](V& value) {
+      out.emplace(std::move(value));
+      return true;
+    });
+    return out;
+  }
+
+  /// An entry that this thread has inserted, and whose value it builds. Unless that ends well, the entry leaves the table.
+  template <class Q> class building {
+  public:
+    building(in_place_api& in, const Q& k, const entry& e) : noted_(&e), in_(in), key_(k), entry_(e) {}
+    ~building() {
+      if (!built_) in_.give_up(key_, entry_);
+    }
+    building(const building&) = delete;
+    building& operator=(const building&) = delete;
+    template <class... A> void build(A&&... args) {
+      std::construct_at(entry_.place(), std::forward<A>(args)...);
+      built_ = true;
+      entry_.lock().unlock_built(); // linearization of the insert
+    }
+
+  private:
+    [[no_unique_address]] noted_hold<> noted_;
+    in_place_api& in_;
+    const Q& key_;
+    const entry& entry_;
+    bool built_ = false;
+  };
+  /// Inside a lookup: without its guard the record could be freed as soon as it has left the table.
+  template <class Q> void give_up(const Q& k, const entry& e) {
+    asked().visit(k, [&](const entry&) {
+      asked().erase_if(k, [&e](const entry& there) { return &there == &e; });
+      e.lock().unlock_dead();
+    });
+  }
+  /// One attempt: `exists` if the key was there at some moment, maybe without a value yet.
+  template <class Q, class... A> outcome add_once(const Q& k, A&&... args) {
+    const entry* made = nullptr;
+    const outcome how = asked().try_insert(k, typename entry::claim{&made});
+    if (how == outcome::done) building<Q>(*this, k, *made).build(std::forward<A>(args)...);
+    return how;
+  }
+  template <class Q, class... A> outcome add(const Q& k, A&&... args) {
+    for (;;) {
+      const outcome how = add_once(k, std::forward<A>(args)...); // moves from `args` only if it has inserted
+      if (how != outcome::exists || has(k)) return how;
+    }
+  }
+  template <class Q, class F, class... A> bool alter_or_add(const Q& k, F&& f, A&&... args) {
+    for (;;) {
+      if (alter(k, f)) return false;
+      const outcome how = add_once(k, std::forward<A>(args)...);
+      if (how != outcome::exists) return report_failure(how);
+    }
+  }
+
+  template <class Q, class F> std::size_t show_each(std::span<const Q> keys, F& f) const {
+    return each<const V*, shared_hold<V>>(keys, f);
+  }
+  template <class Q, class F> std::size_t alter_each(std::span<const Q> keys, F& f) {
+    return each<V*, lone_hold<V>>(keys, f);
+  }
+  template <class Pointer, class Hold, class Q, class F> std::size_t each(std::span<const Q> keys, F& f) const {
+    std::size_t count = 0;
+    asked().visit_batch(keys, [&](std::size_t i, const entry* e) {
+      if (e != nullptr) {
+        if (const Hold mine(*e); mine) {
+          ++count;
+          f(i, static_cast<Pointer>(e->place()));
+          return;
+        }
+      }
+      f(i, static_cast<Pointer>(nullptr));
+    });
+    return count;
+  }
+};
+
+} // namespace cubby::inline v0::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// cubby::in_place_map<K, V>: a concurrent map whose values are changed where they lie. `modify` gives a function the value itself,
+/// once, while no other thread reads or changes it. So a vector is not copied to push one element, and values that only move can
+/// be changed, taken out and replaced. The price: a lookup holds its entry (two locked instructions), and waits while another
+/// thread changes that entry. In `cubby::map` lookups wait for nothing, and a change makes a new value.
+#pragma once
+
+#include <utility>
+
+#include <cubby/detail/api/in_place_api.hpp>
+#include <cubby/map.hpp>
+
+namespace cubby::inline v0 {
+
+/// A handle of an `in_place_map`, with a thread record of its own: the same verbs, a little faster. For one thread at a time. The map
+/// must outlive it.
+template <class Map, class V>
+class in_place_handle : public detail::in_place_api<in_place_handle<Map, V>, Map, V> {
+public:
+  explicit in_place_handle(typename Map::handle_type of) noexcept : table_(std::move(of)) {}
+
+private:
+  friend class detail::in_place_api<in_place_handle, Map, V>;
+  [[nodiscard]] auto& asked() const noexcept { return table_; }
+
+  mutable typename Map::handle_type table_;
+};
+
+/// The parameters are those of cubby::map. Any engine will do that keeps entries in records.
+/// A map cannot be copied or moved. It must outlive its handles and the calls of other threads.
+template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
+          class KeyEqual = equal<K>>
+class in_place_map : public detail::in_place_api<in_place_map<K, V, Engine, Hash, Allocator, KeyEqual>,
+                                                 map<K, detail::held_value<V>, Engine, Hash, Allocator, KeyEqual>, V> {
+  using table_type = map<K, detail::held_value<V>, Engine, Hash, Allocator, KeyEqual>;
+
+public:
+  using key_equal = KeyEqual;
+  using handle_type = in_place_handle<table_type, V>;
+  /// `cubby::options`, and the options that only this engine has.
+  using options_type = typename table_type::options_type;
+
+  /// An empty map. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
+  explicit in_place_map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : table_(wanted, h, a) {}
+  /// The same, with the engine's own options, as for cubby::map.
+  template <detail::contract::options_of<typename table_type::engine_type> O>
+  explicit in_place_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : table_(wanted, h, a) {}
+
+  /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
+  [[nodiscard]] bool ok() const noexcept { return table_.ok(); }
+  /// A handle for the calling thread. Throws std::bad_alloc if there is no memory for its record.
+  [[nodiscard]] handle_type handle() { return handle_type(table_.handle()); }
+
+private:
+  friend class detail::in_place_api<in_place_map, table_type, V>;
+  [[nodiscard]] auto& asked() const noexcept { return table_; }
+
+  mutable table_type table_;
+};
+
+} // namespace cubby::inline v0

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are changed where they lie (`in_place_map`), over each engine that keeps entries in records.
+#include <atomic>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cubby/in_place_map.hpp>
+
+#include "engines.hpp"
+#include "support/threads.hpp"
+
+namespace cubby_test {
+namespace {
+
+using numbers = std::vector<std::uint64_t>;
+template <class Engine, threads_of Threads> struct texts_of {
+  using map = cubby::in_place_map<std::string, numbers, Engine>;
+  using engine = Engine;
+  static constexpr bool is_shared = Threads == threads_of::shared;
+};
+template <class Unused, class... Lines> using listed_texts = testing::Types<Lines...>;
+#define CUBBY_IN_PLACE_records(engine, threads) , texts_of<cubby::engine, threads_of::threads>
+#define CUBBY_IN_PLACE_tuples(engine, threads)
+#define CUBBY_IN_PLACE_delegated(engine, threads)
+#define CUBBY_IN_PLACE(engine, storage, threads, ...) CUBBY_IN_PLACE_##storage(engine, threads)
+using every_table = listed_texts<void CUBBY_FOR_EACH_ENGINE(CUBBY_IN_PLACE)>;
+
+template <class Table> class in_place : public testing::Test {};
+TYPED_TEST_SUITE(in_place, every_table);
+
+/// Of a value that only moves.
+template <class Engine> using jobs_of = cubby::in_place_map<std::uint64_t, std::unique_ptr<std::uint64_t>, Engine>;
+
+TYPED_TEST(in_place, changes_the_value_itself_by_a_function_that_runs_once) {
+  typename TypeParam::map m;
+  ASSERT_TRUE(m.insert("one", numbers{1}));
+  const numbers* where = nullptr;
+  m.visit("one", [&](const numbers& v) { where = &v; });
+  unsigned runs = 0;
+  for (std::uint64_t n = 2; n <= 100; ++n) {
+    ASSERT_TRUE(m.modify(std::string_view("one"), [&](numbers& v) {
+      ++runs;
+      EXPECT_EQ(&v, where) << "a copy";
+      v.push_back(n);
+    }));
+  }
+  EXPECT_EQ(runs, 99u);
+  EXPECT_EQ(m.find("one")->size(), 100u);
+  EXPECT_FALSE(m.modify("two", [](numbers&) { FAIL() << "an absent key was shown"; }));
+}
+
+TYPED_TEST(in_place, inserts_or_changes_in_one_step) {
+  typename TypeParam::map m;
+  const auto push = [](numbers& v) { v.push_back(7); };
+  EXPECT_TRUE(m.insert_or_modify("k", push, 3U, 5U)); // three fives
+  EXPECT_FALSE(m.insert_or_modify(std::string_view("k"), push, 3U, 5U));
+  EXPECT_EQ(m.find("k"), (numbers{5, 5, 5, 7}));
+  EXPECT_FALSE(m.insert("k", numbers{}));
+  EXPECT_FALSE(m.try_emplace("k", 9U));
+  EXPECT_EQ(m.try_insert("k", 9U), cubby::outcome::exists);
+  EXPECT_EQ(m.try_insert("l", 9U), cubby::outcome::done);
+  EXPECT_TRUE(m.assign("k", numbers{1}));
+  EXPECT_FALSE(m.assign("absent", numbers{1}));
+  EXPECT_FALSE(m.insert_or_assign("k", numbers{2}));
+  EXPECT_TRUE(m.insert_or_assign("new", numbers{3}));
+  EXPECT_EQ(m.find("k"), numbers{2});
+  EXPECT_EQ(m.size(), 3u);
+}
+
+TYPED_TEST(in_place, changes_and_takes_out_values_that_only_move) {
+  jobs_of<typename TypeParam::engine> m;
+  ASSERT_TRUE(m.insert(1, std::make_unique<std::uint64_t>(10)));
+  EXPECT_TRUE(m.modify(1, [](auto& v) { ++*v; }));
+  EXPECT_FALSE(m.insert_or_assign(1, std::make_unique<std::uint64_t>(20)));
+  auto mine = std::make_unique<std::uint64_t>(30);
+  EXPECT_FALSE(m.insert(1, std::move(mine)));
+  ASSERT_NE(mine, nullptr) << "an insert that did not insert has taken its argument";
+  EXPECT_TRUE(m.assign(1, std::move(mine)));
+  const auto out = m.extract(1);
+  ASSERT_TRUE(out);
+  EXPECT_EQ(**out, 30u);
+  EXPECT_FALSE(m.extract(1));
+  EXPECT_TRUE(m.empty());
+}
+
+TYPED_TEST(in_place, erases_by_a_function_that_may_change_what_stays) {
+  typename TypeParam::map m;
+  m.insert("k", numbers{1, 2});
+  const auto pop = [](numbers& v) {
+    v.pop_back();
+    return v.empty();
+  };
+  EXPECT_FALSE(m.erase_if("k", pop));
+  EXPECT_EQ(m.find("k"), numbers{1});
+  EXPECT_TRUE(m.erase_if(std::string_view("k"), pop));
+  EXPECT_FALSE(m.erase_if("k", pop));
+  EXPECT_FALSE(m.contains("k"));
+  m.insert("k", numbers{3});
+  EXPECT_TRUE(m.erase("k"));
+  EXPECT_FALSE(m.erase(std::string_view("k")));
+}
+
+TYPED_TEST(in_place, scans_and_batches_show_each_value_and_change_it) {
+  typename TypeParam::map m;
+  std::vector<std::string> keys;
+  for (std::uint64_t n = 0; n < 1000; ++n) keys.push_back("the key of number " + std::to_string(n));
+  for (std::uint64_t n = 0; n < 1000; n += 2) ASSERT_TRUE(m.insert(keys[n], numbers{n}));
+  std::size_t answered = 0;
+  EXPECT_EQ(m.visit_batch(keys,
+                          [&](std::size_t i, const numbers* v) {
+                            ++answered;
+                            ASSERT_EQ(v != nullptr, i % 2 == 0);
+                            if (v != nullptr) ASSERT_EQ(v->front(), i);
+                          }),
+            500u);
+  EXPECT_EQ(answered, 1000u);
+  EXPECT_EQ(m.modify_batch(keys,
+                           [](std::size_t, numbers* v) {
+                             if (v != nullptr) v->push_back(1);
+                           }),
+            500u);
+  (void)m.reserve(5000); // engines that move entries in the background have moved them, or a scan may show one twice
+  if (m.stats().migrating) GTEST_SKIP() << "the table still moves";
+  m.modify_all([](const std::string&, numbers& v) { v.push_back(2); });
+  std::map<std::string, numbers> seen;
+  m.visit_all([&](const std::string& k, const numbers& v) { seen.emplace(k, v); });
+  ASSERT_EQ(seen.size(), 500u);
+  for (std::uint64_t n = 0; n < 1000; n += 2) ASSERT_EQ(seen.at(keys[n]), (numbers{n, 1, 2}));
+  EXPECT_EQ(m.erase_if([](const std::string&, const numbers& v) { return v.front() % 4 == 0; }), 250u);
+  EXPECT_EQ(m.size(), 250u);
+  m.clear();
+  EXPECT_TRUE(m.empty());
+}
+
+struct fails_to_be_made : std::runtime_error {
+  fails_to_be_made() : std::runtime_error("not made") {}
+};
+struct fragile {
+  explicit fragile(bool fails) {
+    if (fails) throw fails_to_be_made();
+  }
+  int changes = 0;
+};
+
+TYPED_TEST(in_place, exceptions_pass_through_and_leave_no_entry_without_a_value) {
+  cubby::in_place_map<std::string, fragile, typename TypeParam::engine> m;
+  EXPECT_THROW(m.try_emplace("k", true), fails_to_be_made);
+  EXPECT_FALSE(m.contains("k"));
+  EXPECT_EQ(m.size(), 0u);
+  ASSERT_TRUE(m.try_emplace("k", false));
+  EXPECT_THROW(m.modify("k",
+                        [](fragile& v) {
+                          ++v.changes;
+                          throw fails_to_be_made();
+                        }),
+               fails_to_be_made);
+  int changes = 0;
+  m.visit("k", [&](const fragile& v) { changes = v.changes; });
+  EXPECT_EQ(changes, 1) << "what the function did stays, and the entry is free again";
+  EXPECT_THROW(m.erase_if("k", [](fragile&) -> bool { throw fails_to_be_made(); }), fails_to_be_made);
+  EXPECT_TRUE(m.contains("k"));
+}
+
+TYPED_TEST(in_place, nothing_is_lost_between_changes_and_extracts_of_threads) {
+  if constexpr (!TypeParam::is_shared) {
+    GTEST_SKIP() << "one thread at a time";
+  } else {
+    typename TypeParam::map m;
+    std::atomic<std::uint64_t> taken{0};
+    constexpr std::uint64_t rounds = 4000;
+    run_threads(4, [&](unsigned me) {
+      auto h = m.handle();
+      for (std::uint64_t n = 0; n < rounds; ++n) {
+        const std::string key = "key " + std::to_string(n % 3);
+        if (me == 0) {
+          if (auto v = m.extract(key)) taken += v->size();
+        } else {
+          h.insert_or_modify(key, [](numbers& v) { v.push_back(1); }, 1U, 1U);
+        }
+      }
+    });
+    std::uint64_t left = 0;
+    m.visit_all([&](const std::string&, const numbers& v) { left += v.size(); });
+    EXPECT_EQ(taken + left, 3 * rounds);
+  }
+}
+
+TYPED_TEST(in_place, a_value_is_built_once_for_many_threads_that_insert_it) {
+  if constexpr (!TypeParam::is_shared) {
+    GTEST_SKIP() << "one thread at a time";
+  } else {
+    struct counted {
+      explicit counted(std::atomic<unsigned>& made) { ++made; }
+    };
+    constexpr std::uint64_t keys = 500;
+    cubby::in_place_map<std::uint64_t, counted, typename TypeParam::engine> m; // it grows meanwhile
+    std::atomic<unsigned> made{0}, inserted{0};
+    run_threads(4, [&](unsigned) {
+      for (std::uint64_t k = 0; k < keys; ++k) inserted += m.try_emplace(k, made) ? 1 : 0;
+    });
+    EXPECT_EQ(made, keys);
+    EXPECT_EQ(inserted, keys);
+    EXPECT_EQ(m.size(), keys);
+  }
+}
+
+/// Readers see both halves of a value that a writer changes one after the other, while the table grows.
+TYPED_TEST(in_place, readers_see_whole_values_only) {
+  if constexpr (!TypeParam::is_shared) {
+    GTEST_SKIP() << "one thread at a time";
+  } else {
+    typename TypeParam::map m;
+    ASSERT_TRUE(m.insert("k", numbers{0, 0}));
+    std::atomic<bool> ends{false};
+    std::atomic<std::uint64_t> torn{0};
+    run_threads(3, [&](unsigned me) {
+      if (me == 0) {
+        for (std::uint64_t n = 1; n <= 3000; ++n) {
+          m.modify("k", [n](numbers& v) {
+            v[0] = n;
+            v.push_back(n);
+            v[1] = n;
+            v.pop_back();
+          });
+          m.insert("other " + std::to_string(n), numbers{n});
+        }
+        ends = true;
+      } else {
+        while (!ends) {
+          m.visit("k", [&](const numbers& v) { torn += v.size() != 2 || v[0] != v[1] ? 1 : 0; });
+        }
+      }
+    });
+    EXPECT_EQ(torn, 0u);
+  }
+}
+
+TYPED_TEST(in_place, calls_about_the_entry_that_is_shown_are_refused) {
+  if (!cubby::detail::fail::checks) GTEST_SKIP() << "this build does not look for them";
+  typename TypeParam::map m;
+  ASSERT_TRUE(m.insert("k", numbers{1}));
+  ASSERT_TRUE(m.insert("l", numbers{1}));
+  EXPECT_THROW(m.modify("k", [&](numbers&) { (void)m.find("k"); }), cubby::self_deadlock);
+  EXPECT_THROW(m.modify("k", [&](numbers&) { m.erase("k"); }), cubby::self_deadlock);
+  EXPECT_THROW(m.visit("k", [&](const numbers&) { m.modify("k", [](numbers&) {}); }), cubby::self_deadlock);
+  EXPECT_TRUE(m.modify("k", [&](numbers& v) { v.push_back(m.find("l")->size()); })) << "another entry may be asked for";
+  EXPECT_EQ(m.find("k"), (numbers{1, 1}));
+}
+
+} // namespace
+} // namespace cubby_test
