@@ -198,6 +198,7 @@ void explore_to_the_end(const std::vector<scenario>& all, const std::string& kin
     for (unsigned bound = 0; bound <= most; ++bound) {
       ASSERT_TRUE(e.search(bound, explorer::no_end)) << (e.failed() ? e.failed()->text : std::string());
     }
+    EXPECT_GE(e.covered().resizes, s.resizes) << s.name << " never resized as it should";
     ++explored;
   }
   EXPECT_NE(explored, 0u) << "no scenario of this kind: " << kind;

@@ -70,8 +70,8 @@ inline std::vector<entry> full_bin(std::uint64_t here, std::uint64_t apart) {
 }
 
 inline std::string short_name(table_kind table) {
-  static const char* const names[table_kinds] = {"w",  "r",  "rw", "rr", "dw", "dr", "tw", "tl", "lw", "lr",
-                                                 "iw", "ip", "it", "sw", "sr", "dp", "p",  "pl", "ph"};
+  static const char* const names[table_kinds] = {"w",  "r",  "rw", "rr", "dw", "dr", "tw", "tl", "lw", "lr", "iw",
+                                                 "ip", "it", "sw", "sr", "dp", "hw", "hl", "p",  "pl", "ph"};
   return names[static_cast<std::size_t>(table)];
 }
 

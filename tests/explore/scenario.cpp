@@ -18,6 +18,7 @@ constexpr cubby::capability_set capabilities_in =
 cubby::capability_set capabilities_of(table_kind kind) {
   switch (kind) {
   case table_kind::words:
+  case table_kind::in_place:
   case table_kind::records: return capabilities_in<cubby::dlht>;
   case table_kind::reference_words:
   case table_kind::reference_records: return capabilities_in<cubby::reference>;
@@ -32,6 +33,7 @@ cubby::capability_set capabilities_of(table_kind kind) {
   case table_kind::seph_words:
   case table_kind::seph_records: return capabilities_in<cubby::seph>;
   case table_kind::relativistic_words:
+  case table_kind::in_place_relativistic:
   case table_kind::relativistic_records: return capabilities_in<cubby::relativistic>;
   default: return {};
   }
@@ -53,6 +55,8 @@ constexpr const char* table_names[table_kinds] = {"dlht words",
                                                   "seph words",
                                                   "seph records",
                                                   "partitioned",
+                                                  "dlht in place",
+                                                  "relativistic in place",
                                                   "published bin",
                                                   "published bin, late assign",
                                                   "published bin, hasty find"};

@@ -45,11 +45,13 @@ enum class table_kind : std::uint8_t {
   seph_words,
   seph_records,
   partitioned,
+  in_place,
+  in_place_relativistic,
   paper,
   paper_late,
   paper_hasty
 };
-inline constexpr std::size_t table_kinds = 19;
+inline constexpr std::size_t table_kinds = 21;
 
 /// A key that lives at `place`, which is the high bits of its hash. So an index of 8 bins puts it into bin place / 0x2000,
 /// one of 16 into place / 0x1000, and so on. `id` tells keys of one place apart.
