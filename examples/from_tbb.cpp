@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of oneTBB's concurrent_hash_map (examples/rivals/from_tbb.cpp), ported: an index of the places of each word. What
 // happened while an accessor was held is a function now, and nothing stays locked behind it.
-#include <cubby/iceberg.hpp>
-#include <cubby/map.hpp>
+#include <cubby/in_place_map.hpp>
 
 #include <cstdio>
 #include <string>
@@ -10,10 +9,10 @@
 #include <vector>
 
 using places = std::vector<int>;
-using word_index = cubby::map<std::string, places, cubby::iceberg>;
+using word_index = cubby::in_place_map<std::string, places>;
 
 void add(word_index& words, const std::string& word, int place) {
-  while (!words.modify(word, [&](places& there) { there.push_back(place); })) words.try_emplace(word);
+  words.insert_or_modify(word, [&](places& there) { there.push_back(place); }, 1U, place);
 }
 
 std::size_t count(const word_index& words, const std::string& word) {

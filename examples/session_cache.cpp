@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of sessions. Each request changes its session: `modify` holds the one entry while the function runs, once, on a copy that then takes
-// the place of the old value. So lookups go on meanwhile. Sessions that were not used for a while are dropped beside the requests.
-#include <cubby/iceberg.hpp>
-#include <cubby/map.hpp>
+// A cache of sessions. Each request changes its session where it lies: the function holds the one entry, and runs once. Sessions that
+// were not used for a while are dropped beside the requests.
+#include <cubby/in_place_map.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +14,7 @@ struct session {
   std::vector<std::string> pages;
   std::uint64_t last_used = 0;
 };
-using sessions = cubby::map<std::string, session, cubby::iceberg>;
+using sessions = cubby::in_place_map<std::string, session>;
 
 void request(sessions& all, const std::string& id, const std::string& page, std::uint64_t now) {
   const auto visit = [&](session& s) {

@@ -26,6 +26,7 @@ int main() {
   jobs waiting;
   for (int id = 0; id < 1000; ++id) waiting.insert(id, std::make_unique<job>(id));
   int seen = 0;
+  waiting.update_fn(7, [](std::unique_ptr<job>& there) { there->work += 500; });
   waiting.find_fn(7, [&](const std::unique_ptr<job>& there) { seen = there->work; });
 
   std::atomic<int> sum = 0;
@@ -37,5 +38,5 @@ int main() {
   }
   for (std::thread& one : threads) one.join();
   std::printf("work of job 7: %d; all work: %d; %zu jobs left\n", seen, sum.load(), waiting.size());
-  return seen == 7 && sum == 499500 && waiting.empty() ? 0 : 1;
+  return seen == 507 && sum == 500000 && waiting.empty() ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cubby/iceberg.hpp>
+#include <cubby/in_place_map.hpp>
 #include <cubby/map.hpp>
 
 // only here: what the tables check depends on it

@@ -361,7 +361,8 @@ private:
         this->about(k, [&](const auto& s, const auto& p) { return detail::replace_value(s, p, k, f); }));
   }
   template <class Q, class F> bool alter(const Q& k, F& f) {
-    static_assert(contract::exclusive<Engine>, "this engine gives no entry to one caller alone; use update");
+    static_assert(contract::exclusive<Engine>,
+                  "this engine gives no entry to one caller alone; use update, or cubby::in_place_map");
     return report_failure(
         this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
   }
