@@ -27,21 +27,29 @@ public:
 
   [[nodiscard]] std::size_t half_bytes() const noexcept { return half_bytes_; }
 
-  /// `count` halves of zeros. False: no memory; then it has taken none.
+  /// `count` halves of zeros. False: no memory; then it has taken none. A region is mapped outside of the lock, and ahead: other threads go
+  /// on with the halves that are left, and do not wait for the kernel or the heap.
   bool take(slot** out, unsigned count) noexcept {
-    const lock_scope alone(lock_);
-    for (unsigned i = 0; i < count; ++i) {
-      out[i] = take_one();
-      if (out[i] != nullptr) continue;
-      while (i != 0) put_back(out[--i]);
-      return false;
+    for (;;) {
+      lock_.lock();
+      const bool taken = take_all(out, count);
+      const std::size_t wanted = taken && (adding_ || !is_low()) ? 0 : next_region();
+      if (wanted != 0) adding_ = true;
+      lock_.unlock();
+      if (wanted == 0) return true;
+      const memory::region made = memory::allocate(wanted);
+      const lock_scope alone(lock_);
+      adding_ = false;
+      const bool added = made.address != nullptr && keep_region(made);
+      if (taken || !added) return taken;
     }
-    return true;
   }
   /// Space for so many halves in one region. False: no memory.
   bool prepare(std::uint64_t count) noexcept {
+    if (count > ~std::size_t{0} / half_bytes_ / 2) return false;
+    const memory::region made = memory::allocate(count * half_bytes_);
     const lock_scope alone(lock_);
-    return count <= ~std::size_t{0} / half_bytes_ / 2 && add_region(count * half_bytes_);
+    return made.address != nullptr && keep_region(made);
   }
   /// A half that no thread uses any more.
   void give(slot* half) noexcept {
@@ -56,6 +64,7 @@ public:
     for (std::size_t i = 0; i < count_; ++i) {
       if (regions_[i].used == 0) {
         bytes_ -= regions_[i].pages.bytes;
+        left_ -= regions_[i].pages.bytes / half_bytes_;
         memory::release(regions_[i].pages);
       } else {
         regions_[kept++] = regions_[i];
@@ -80,9 +89,20 @@ private:
   [[nodiscard]] bool has_space(const region& r) const noexcept {
     return r.given != nullptr || r.fresh + half_bytes_ <= r.pages.bytes;
   }
+  bool take_all(slot** out, unsigned count) noexcept {
+    if (left_ < count) return false;
+    left_ -= count;
+    for (unsigned i = 0; i < count; ++i) out[i] = take_one();
+    return true;
+  }
+  /// Whether the next region is to be mapped now: behind the last eighth, and at most the halves of four splits.
+  [[nodiscard]] bool is_low() const noexcept {
+    const std::size_t eighth = bytes_ / half_bytes_ / 8;
+    return left_ < (eighth < 12 ? eighth : 12);
+  }
+  /// Some half is left.
   slot* take_one() noexcept {
-    while (with_space_ < count_ && !has_space(regions_[with_space_])) ++with_space_;
-    if (with_space_ == count_ && !add_region(next_region())) return nullptr;
+    while (!has_space(regions_[with_space_])) ++with_space_;
     region& from = regions_[with_space_];
     ++from.used;
     if (from.given == nullptr) {
@@ -101,6 +121,7 @@ private:
     half->store(std::bit_cast<std::uint64_t>(to.given), sync::relaxed); // relaxed: as in take_one
     to.given = half;
     --to.used;
+    ++left_;
     if (i < with_space_) with_space_ = i;
   }
   /// A quarter of what there is, so that a small table takes little, and at most a huge page, so that one insert does not bring in much.
@@ -126,13 +147,17 @@ private:
     space_ = wanted;
     return true;
   }
-  bool add_region(std::size_t bytes) noexcept {
-    if (!make_space_for_region()) return false;
+  /// Adds a region, or gives it back: no memory for the list.
+  bool keep_region(const memory::region& pages) noexcept {
     region made;
-    made.pages = memory::allocate(bytes);
-    if (made.pages.address == nullptr) return false;
+    made.pages = pages;
+    if (!make_space_for_region()) {
+      memory::release(made.pages);
+      return false;
+    }
     regions_[count_++] = made;
-    bytes_ += made.pages.bytes;
+    bytes_ += pages.bytes;
+    left_ += pages.bytes / half_bytes_;
     return true;
   }
 
@@ -143,6 +168,8 @@ private:
   std::size_t space_ = 0;
   std::size_t with_space_ = 0; // no region before it has space
   std::size_t bytes_ = 0;
+  std::size_t left_ = 0; // halves that nobody has
+  bool adding_ = false;  // a thread maps the next region
 };
 
 } // namespace cubby::inline v0::detail::engines::seph
