@@ -98,6 +98,7 @@ TYPED_TEST_SUITE(regression_api_large_bound, every_plain_engine);
 
 /// The figure of the report: 27,090 of 1.16 million inserts were refused.
 TYPED_TEST(regression_api_large_bound, holds_its_capacity_through_any_churn) {
+  CUBBY_SKIP_UNDER_TSAN();
   using mode = word_mode<TypeParam>;
   random_source random(21);
   const auto o = fixed_options(100000, random.next());

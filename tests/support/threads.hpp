@@ -11,6 +11,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cubby/detail/platform/cpu.hpp>
+
+// One thread alone: ThreadSanitizer has nothing to see, and takes ten times as long.
+#define CUBBY_SKIP_UNDER_TSAN()                                                                                        \
+  if (cubby::detail::cpu::thread_sanitizer) GTEST_SKIP() << "one thread: nothing for ThreadSanitizer to see"
+
 namespace cubby_test {
 
 /// Runs `body(index)` in `count` threads that leave the start line together.
