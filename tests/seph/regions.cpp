@@ -25,9 +25,18 @@ bool stop_here(std::size_t) {
 }
 bool refuse(std::size_t) { return true; }
 
-struct with_hook {
-  explicit with_hook(memory::refuse_function hook) { memory::install_failure(hook); }
-  ~with_hook() { memory::install_failure(nullptr); }
+/// Other tests of the program have a hook, too.
+class with_hook {
+public:
+  explicit with_hook(memory::refuse_function hook) : before_(memory::installed_failure()) {
+    memory::install_failure(hook);
+  }
+  ~with_hook() { memory::install_failure(before_); }
+  with_hook(const with_hook&) = delete;
+  with_hook& operator=(const with_hook&) = delete;
+
+private:
+  memory::refuse_function before_;
 };
 
 TEST(seph_regions, others_take_halves_while_one_maps_the_next_region) {
