@@ -12,7 +12,7 @@ using places = std::vector<int>;
 using word_index = cubby::in_place_map<std::string, places>;
 
 void add(word_index& words, const std::string& word, int place) {
-  words.insert_or_modify(word, [&](places& there) { there.push_back(place); }, 1U, place);
+  words.emplace_and_modify(word, [&](places& there) { there.push_back(place); });
 }
 
 std::size_t count(const word_index& words, const std::string& word) {

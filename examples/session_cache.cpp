@@ -17,11 +17,10 @@ struct session {
 using sessions = cubby::in_place_map<std::string, session>;
 
 void request(sessions& all, const std::string& id, const std::string& page, std::uint64_t now) {
-  const auto visit = [&](session& s) {
+  all.emplace_and_modify(id, [&](session& s) {
     s.pages.push_back(page);
     s.last_used = now;
-  };
-  while (!all.modify(id, visit)) all.try_emplace(id);
+  });
 }
 
 std::size_t expire(sessions& all, std::uint64_t before) {

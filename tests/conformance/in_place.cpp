@@ -71,6 +71,31 @@ TYPED_TEST(in_place, inserts_or_changes_in_one_step) {
   EXPECT_EQ(m.size(), 3u);
 }
 
+TYPED_TEST(in_place, changes_a_new_value_and_an_old_one_alike) {
+  typename TypeParam::map m;
+  const auto push = [](numbers& v) { v.push_back(7); };
+  EXPECT_TRUE(m.emplace_and_modify("k", push));
+  EXPECT_FALSE(m.emplace_and_modify(std::string_view("k"), push, 9U, 9U));
+  EXPECT_EQ(m.find("k"), (numbers{7, 7}));
+  EXPECT_THROW(m.emplace_and_modify("l", [](numbers&) { throw std::runtime_error("no"); }, 3U), std::runtime_error);
+  EXPECT_FALSE(m.contains("l")) << "a new value whose change failed stays";
+  EXPECT_EQ(m.size(), 1u);
+}
+
+/// A mutex can be neither copied nor moved.
+struct fixed_value {
+  explicit fixed_value(std::uint64_t n) : number(n) {}
+  fixed_value(const fixed_value&) = delete;
+  std::uint64_t number;
+};
+TYPED_TEST(in_place, holds_values_that_can_be_neither_copied_nor_moved) {
+  cubby::in_place_map<std::uint64_t, fixed_value, typename TypeParam::engine> m;
+  EXPECT_TRUE(m.try_emplace(1, 5U));
+  EXPECT_TRUE(m.modify(1, [](fixed_value& v) { ++v.number; }));
+  EXPECT_TRUE(m.erase_if(1, [](fixed_value& v) { return v.number == 6; }));
+  EXPECT_TRUE(m.empty());
+}
+
 TYPED_TEST(in_place, changes_and_takes_out_values_that_only_move) {
   jobs_of<typename TypeParam::engine> m;
   ASSERT_TRUE(m.insert(1, std::make_unique<std::uint64_t>(10)));

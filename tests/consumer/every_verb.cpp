@@ -132,6 +132,7 @@ std::size_t use_in_place() {
   m.insert_or_assign("d", list{4});
   m.modify("a", push);
   m.insert_or_modify("e", push, 1U);
+  m.emplace_and_modify("f", push, 1U);
   m.erase_if("a", none);
   const std::vector<std::string> keys{"a", "b"};
   std::size_t count = m.modify_batch(keys, [](std::size_t, list* v) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/api/held_value.hpp>
@@ -28,16 +29,8 @@ public:
   static constexpr capability_set capabilities = Map::capabilities;
 
   /// A copy of the value, or nothing if the key is absent. Blocks while another thread changes the entry; so does `visit`.
-  [[nodiscard]] std::optional<V> find(const key_type& k) const
-    requires std::copy_constructible<V>
-  {
-    return copy_of(k);
-  }
-  template <lookup_key<codec_type> Q>
-    requires std::copy_constructible<V>
-  [[nodiscard]] std::optional<V> find(const Q& k) const {
-    return copy_of(k);
-  }
+  [[nodiscard]] std::optional<V> find(const key_type& k) const { return copy_of(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] std::optional<V> find(const Q& k) const { return copy_of(k); }
   /// Whether the key is in the map. Blocks only while another thread builds the value of a new entry.
   [[nodiscard]] bool contains(const key_type& k) const { return has(k); }
   template <lookup_key<codec_type> Q> [[nodiscard]] bool contains(const Q& k) const { return has(k); }
@@ -48,14 +41,23 @@ public:
   /// Calls `f(V&)` once if the key is there, on the value itself, while no other thread reads or changes it; false if the key is
   /// absent. Blocks while others read or change the entry. Operations on other entries go on. An exception of `f` passes through,
   /// and what `f` has done to the value stays.
-  template <class F> bool modify(const key_type& k, F&& f) { return alter(k, f); }
-  template <lookup_key<codec_type> Q, class F> bool modify(const Q& k, F&& f) { return alter(k, f); }
+  template <class F> bool modify(const key_type& k, F&& f) { return alter(k, changes<F>(f)); }
+  template <lookup_key<codec_type> Q, class F> bool modify(const Q& k, F&& f) { return alter(k, changes<F>(f)); }
   /// `modify` if the key is there, else inserts a value constructed from `args`. True: inserted. Throws like `insert`.
   template <class F, class... A> bool insert_or_modify(const key_type& k, F&& f, A&&... args) {
-    return alter_or_add(k, f, std::forward<A>(args)...);
+    return alter_or_add(k, changes<F>(f), std::forward<A>(args)...);
   }
   template <lookup_key<codec_type> Q, class F, class... A> bool insert_or_modify(const Q& k, F&& f, A&&... args) {
-    return alter_or_add(k, f, std::forward<A>(args)...);
+    return alter_or_add(k, changes<F>(f), std::forward<A>(args)...);
+  }
+
+  /// Inserts a value constructed from `args` if the key is absent, then calls `f(V&)` once in either case, in the same hold. True:
+  /// inserted. If `f` throws on a new value, the key was never there. Throws like `insert`.
+  template <class F, class... A> bool emplace_and_modify(const key_type& k, F&& f, A&&... args) {
+    return add_and_alter(k, f, std::forward<A>(args)...);
+  }
+  template <lookup_key<codec_type> Q, class F, class... A> bool emplace_and_modify(const Q& k, F&& f, A&&... args) {
+    return add_and_alter(k, f, std::forward<A>(args)...);
   }
 
   /// Inserts if the key is absent. The value is built once, by the thread that inserts, while the entry is held: other calls about
@@ -125,16 +127,8 @@ public:
   template <class P> bool erase_if(const key_type& k, P&& p) { return take_out(k, p); }
   template <lookup_key<codec_type> Q, class P> bool erase_if(const Q& k, P&& p) { return take_out(k, p); }
   /// Erases the entry and returns the value that left, which is moved, or nothing if the key was absent.
-  std::optional<V> extract(const key_type& k)
-    requires std::move_constructible<V>
-  {
-    return pull(k);
-  }
-  template <lookup_key<codec_type> Q>
-    requires std::move_constructible<V>
-  std::optional<V> extract(const Q& k) {
-    return pull(k);
-  }
+  std::optional<V> extract(const key_type& k) { return pull(k); }
+  template <lookup_key<codec_type> Q> std::optional<V> extract(const Q& k) { return pull(k); }
 
   /// Calls `f(i, const V*)` once for each key, with null if key i is absent, and returns the number found. Memory is asked ahead. Keys: a
   /// contiguous range of keys, or of a type with which keys can be looked up. A repeated key is shown as often as it is there.
@@ -227,11 +221,23 @@ private:
       if (const lone_hold<V> mine(e); mine) f(k, e.value());
     };
   }
+  /// A function that changes a value; its result would be lost.
+  template <class F> static F& changes(std::remove_reference_t<F>& f) {
+    static_assert(std::is_void_v<std::invoke_result_t<F&, V&>>,
+                  "the function changes the value where it is, V& in and nothing out: what it returns would be lost");
+    return f;
+  }
   template <class Q> std::optional<V> copy_of(const Q& k) const {
-    std::optional<V> copy;
-    const auto take = [&copy](const V& value) { copy.emplace(value); };
-    look(k, take);
-    return copy;
+    constexpr bool copied = std::copy_constructible<V>;
+    static_assert(copied, "find copies the value, and this type cannot be copied: use visit");
+    if constexpr (!copied) {
+      return std::nullopt;
+    } else {
+      std::optional<V> copy;
+      const auto take = [&copy](const V& value) { copy.emplace(value); };
+      look(k, take);
+      return copy;
+    }
   }
   template <class Q> bool has(const Q& k) const {
     return hold(k, [](const entry& e) {
@@ -261,12 +267,18 @@ private:
     return erased;
   }
   template <class Q> std::optional<V> pull(const Q& k) {
-    std::optional<V> out;
-    take_out(k, [&out](V& value) {
-      out.emplace(std::move(value));
-      return true;
-    });
-    return out;
+    constexpr bool moved = std::move_constructible<V>;
+    static_assert(moved, "extract moves the value out, and this type cannot be moved: use erase_if, which shows it");
+    if constexpr (!moved) {
+      return std::nullopt;
+    } else {
+      std::optional<V> out;
+      take_out(k, [&out](V& value) {
+        out.emplace(std::move(value));
+        return true;
+      });
+      return out;
+    }
   }
 
   /// An entry that this thread has inserted, and whose value it builds. Unless that ends well, the entry leaves the table.
@@ -278,13 +290,26 @@ private:
     }
     building(const building&) = delete;
     building& operator=(const building&) = delete;
-    template <class... A> void build(A&&... args) {
-      std::construct_at(entry_.place(), std::forward<A>(args)...);
+    template <class F, class... A> void build(const F& then, A&&... args) {
+      construct(then, std::forward<A>(args)...);
       built_ = true;
       entry_.lock().unlock_built(); // linearization of the insert
     }
 
   private:
+    /// A value that is destroyed again if what follows its construction throws.
+    struct new_value {
+      V* at;
+      ~new_value() {
+        if (at != nullptr) std::destroy_at(at);
+      }
+    };
+    template <class F, class... A> void construct(const F& then, A&&... args) {
+      new_value made{std::construct_at(entry_.place(), std::forward<A>(args)...)};
+      then(*made.at);
+      made.at = nullptr;
+    }
+
     [[no_unique_address]] noted_hold<> noted_;
     in_place_api& in_;
     const Q& key_;
@@ -299,22 +324,31 @@ private:
     });
   }
   /// One attempt: `exists` if the key was there at some moment, maybe without a value yet.
-  template <class Q, class... A> outcome add_once(const Q& k, A&&... args) {
+  template <class Q, class F, class... A> outcome add_once(const Q& k, const F& then, A&&... args) {
     const entry* made = nullptr;
     const outcome how = asked().try_insert(k, typename entry::claim{&made});
-    if (how == outcome::done) building<Q>(*this, k, *made).build(std::forward<A>(args)...);
+    if (how == outcome::done) building<Q>(*this, k, *made).build(then, std::forward<A>(args)...);
     return how;
   }
+  static constexpr auto nothing = [](V&) {};
   template <class Q, class... A> outcome add(const Q& k, A&&... args) {
     for (;;) {
-      const outcome how = add_once(k, std::forward<A>(args)...); // moves from `args` only if it has inserted
+      const outcome how = add_once(k, nothing, std::forward<A>(args)...); // moves from `args` only if it has inserted
       if (how != outcome::exists || has(k)) return how;
     }
   }
   template <class Q, class F, class... A> bool alter_or_add(const Q& k, F&& f, A&&... args) {
     for (;;) {
       if (alter(k, f)) return false;
-      const outcome how = add_once(k, std::forward<A>(args)...);
+      const outcome how = add_once(k, nothing, std::forward<A>(args)...);
+      if (how != outcome::exists) return report_failure(how);
+    }
+  }
+  template <class Q, class F, class... A> bool add_and_alter(const Q& k, F& f, A&&... args) {
+    F& then = changes<F&>(f);
+    for (;;) {
+      if (alter(k, then)) return false;
+      const outcome how = add_once(k, [&then](V& v) { then(v); }, std::forward<A>(args)...);
       if (how != outcome::exists) return report_failure(how);
     }
   }
