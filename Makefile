@@ -4,7 +4,7 @@
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 REPORT := build/demo-report
 
-.PHONY: help demo single-header test check docs verify clean
+.PHONY: help demo figures single-header test check docs verify clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,8 @@ help:
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
 	@echo "make docs    install what is missing, and build the documentation with its search into build/site (half a minute)"
 	@echo "             CHECK=1: open it in headless Chromium, too, and fail on what a reader would see go wrong"
+	@echo "make figures run the commands behind the generated figures of docs/performance, and write the pages (15 minutes)"
+	@echo "             goes on where it was cut off; ONLY=ID,... those alone; FRESH=1: also what this machine has results of"
 	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (an hour or more)"
 	@echo "             FULL=1: each mutant, however long that takes, and what docs/testing.md names"
 	@echo "make clean   remove build/"
@@ -50,6 +52,13 @@ verify:
 	@tools/install_packages.sh verify
 	@tools/unpack_rivals.sh
 	@$(if $(FULL),CUBBY_VERIFY_FULL=$(FULL) )python3 tools/run_verify.py
+
+figures:
+	@tools/install_packages.sh demo
+	@tools/unpack_rivals.sh
+	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target cubby_program bench_in_place bench_construction bench_insert_tails
+	@tools/figures.py run $(if $(ONLY),--only $(ONLY)) $(if $(FRESH),--fresh)
 
 clean:
 	rm -rf build

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is written into pages from results. A page has a line `<!-- figures: KIND ID... -->`; all lines behind it up to
+# `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed; `matrix` is a table of engines by workloads.
+import re
+
+from figure_results.runs import ROOT, Failure, machines, results_of, runs
+
+OPEN = re.compile(r"^<!-- figures: (\w+) (.+) -->$")
+CLOSE = "<!-- end of figures -->"
+OURS = {"dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "iceberg", "iceberg-full", "relativistic", "seph"}
+NOT_RANKED = {"limit", "limit-swap"}
+WORKLOADS = {"get": "find", "miss": "miss", "insdel": "insert and erase", "upsert": "`insert_or_assign`", "populate": "fill"}
+
+
+def made_by(result):
+    about = result["machine"]
+    return (f"`{result['command']}`, commit {result['commit']}, {result['date']}, {about['cpu']} with {about['cores']} cores and "
+            f"{about['memory_gib']} GiB, huge pages by {about['huge_pages']}:")
+
+
+def block(all_results, ids):
+    for name in ids:
+        for machine, results in all_results.items():
+            if name in results:
+                yield from [made_by(results[name]), "", "```", *results[name]["output"], "```"]
+
+
+def ranked(rows, workload, ours):
+    """The best of ours, or of the others."""
+    those = [row for row in rows if row["workload"] == workload and row["engine"] not in NOT_RANKED
+             and (row["engine"] in OURS) == ours]
+    return max(those, key=lambda row: row["median_mops"], default=None)
+
+
+def cell(row, best):
+    if row is None:
+        return "-"
+    text = f"{row['median_mops']:.1f}"
+    if row["spread"] > 0.3:
+        text += " !"
+    return f"**{text}**" if row is best else text
+
+
+def huge_pages(rows):
+    shares = [row["huge_pages_percent"] for row in rows if row["huge_pages_percent"] is not None]
+    return f"; huge pages: {min(shares):.0f} to {max(shares):.0f} % of what a table took" if shares else ""
+
+
+def matrix(all_results, ids):
+    """A table for each id: engines by workloads, the best of ours over the best of the others, and a sentence for each workload."""
+    for name in ids:
+        for machine, results in all_results.items():
+            if name in results:
+                yield from matrix_of(results[name])
+
+
+def matrix_of(result):
+    rows = result["results"]
+    workloads = list(dict.fromkeys(row["workload"] for row in rows))
+    engines = list(dict.fromkeys(row["engine"] for row in rows))
+    best = {(w, o): ranked(rows, w, o) for w in workloads for o in (True, False)}
+    yield made_by(result)[:-1] + huge_pages(rows) + "."
+    yield ""
+    yield "| Mops/s | " + " | ".join(WORKLOADS[w] for w in workloads) + " | bytes a key |"
+    yield "|---|" + "---|" * (len(workloads) + 1)
+    for engine in sorted(engines, key=lambda e: e not in OURS):
+        by = {row["workload"]: row for row in rows if row["engine"] == engine}
+        cells = [cell(by.get(w), best[w, engine in OURS]) for w in workloads]
+        first = next(iter(by.values()))["bytes_per_key"]
+        yield f"| {'`' + engine + '`' if engine in OURS else engine} | " + " | ".join(cells) + f" | {first:.0f} |"
+    ratios = [best[w, True]["median_mops"] / best[w, False]["median_mops"] for w in workloads]
+    yield "| best of ours / best of the others | " + " | ".join(f"{ratio:.2f}" for ratio in ratios) + " | |"
+    yield ""
+    for w, ratio in zip(workloads, ratios):
+        ours, other = best[w, True]["engine"], best[w, False]["engine"]
+        says = f"take `{ours}`" if ratio >= 1 else f"we lose: {other} is ahead of `{ours}`"
+        yield f"- **{WORKLOADS[w]}**: {says} ({ratio:.2f} of {other})."
+
+
+KINDS = {"block": block, "matrix": matrix}
+
+
+def written(text, all_results, page):
+    """The page with its figures made anew."""
+    out, inside = [], False
+    for line in text.splitlines():
+        if inside and line != CLOSE:
+            continue
+        inside = False
+        out.append(line)
+        found = OPEN.match(line)
+        if not found:
+            continue
+        kind, ids = found.group(1), found.group(2).split()
+        if kind not in KINDS:
+            raise Failure(f"{page}: `{kind}` is no kind of figures: {', '.join(KINDS)}")
+        missing = [name for name in ids if not any(name in results for results in all_results.values())]
+        if missing:
+            raise Failure(f"{page}: no machine has a result of {missing[0]}: run make figures")
+        out += ["", *KINDS[kind](all_results, ids), ""]
+        inside = True
+    if inside:
+        raise Failure(f"{page}: `{CLOSE}` is missing")
+    return "\n".join(out) + "\n"
+
+
+def pages():
+    return sorted(path for path in (ROOT / "docs").rglob("*.md") if OPEN_ANY.search(path.read_text()))
+
+
+OPEN_ANY = re.compile(r"(?m)^<!-- figures: ")
+FIGURE = re.compile(r"\d+\.\d+")
+CODE = re.compile(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->")
+
+
+def figures_in_prose(text):
+    """Decimal figures of a generated page outside of what was generated: no result stands behind them."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if OPEN.match(line):
+            inside = True
+        elif line == CLOSE:
+            inside = False
+        elif not inside:
+            for found in FIGURE.findall(CODE.sub("", line)):
+                yield number, found
+
+
+def problems():
+    """What does not hold: a page that differs from its results, a figure that no result has, a result of no run."""
+    all_results = {name: results_of(name) for name in machines()}
+    known = runs()
+    for name, results in all_results.items():
+        for one in results:
+            if one not in known:
+                yield f"docs/results/{name}/{one}.json: runs.toml has no such run"
+            elif results[one]["command"] != known[one]["command"]:
+                yield f"docs/results/{name}/{one}.json: the command is not that of runs.toml: run make figures ONLY={one}"
+    for path in pages():
+        page, text = path.relative_to(ROOT), path.read_text()
+        try:
+            if written(text, all_results, page) != text:
+                yield f"{page}: its figures are not those of docs/results: run tools/figures.py write"
+        except Failure as failure:
+            yield str(failure)
+        if "<!-- all figures are generated -->" in text:
+            for number, figure in figures_in_prose(text):
+                yield f"{page}:{number}: {figure}: no result has this figure; let the script write it"
+
+
+def write():
+    """Writes all pages. Those that changed."""
+    all_results = {name: results_of(name) for name in machines()}
+    for path in pages():
+        text = path.read_text()
+        fresh = written(text, all_results, path.relative_to(ROOT))
+        if fresh != text:
+            path.write_text(fresh)
+            yield path.relative_to(ROOT)

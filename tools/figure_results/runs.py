@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands behind figures, and their results: docs/results/<machine>/<id>.json has the command, the commit, the date, the machine
+# and what the command printed.
+import datetime
+import json
+import os
+import re
+import subprocess
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RESULTS = ROOT / "docs" / "results"
+KEPT = ("engine", "workload", "batch", "median_mops", "spread", "bytes_per_key", "huge_pages_percent")
+
+
+class Failure(Exception):
+    """One line for the user."""
+
+
+def runs():
+    """All of docs/results/runs.toml, by id."""
+    listed = tomllib.loads((RESULTS / "runs.toml").read_text())["run"]
+    return {run["id"]: run for run in listed}
+
+
+def is_bench(run):
+    return run["command"].split()[:2] == ["cubby", "bench"]
+
+
+def machine():
+    """The processor, the cores and the memory of this machine, and its name as a folder."""
+    cpu = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                if line.startswith(("model name", "Model"))), "unknown processor")
+    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    cores = os.cpu_count() or 1
+    pages = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    huge = re.search(r"\[(\w+)\]", pages.read_text()).group(1) if pages.exists() else "none"
+    name = re.sub(r"[^a-z0-9]+", "-", f"{cpu} {cores} cores".lower()).strip("-")
+    return name, {"cpu": cpu, "cores": cores, "memory_gib": round(gib), "huge_pages": huge}
+
+
+def results_of(name):
+    """What a machine has, by id."""
+    found = {}
+    for file in sorted((RESULTS / name).glob("*.json")):
+        found[file.stem] = json.loads(file.read_text())
+    return found
+
+
+def machines():
+    return sorted(folder.name for folder in RESULTS.iterdir() if folder.is_dir())
+
+
+def program_of(run, build):
+    first = run["command"].split()[0]
+    path = build / first if first == "cubby" else build / "bench" / first
+    if not path.exists():
+        raise Failure(f"{path} is not there: make figures builds it, or cmake --build --preset release")
+    return path
+
+
+def carry_out(run, build):
+    """Runs one command. What it printed; for `cubby bench`, its results, too."""
+    words = run["command"].split()
+    words[0] = str(program_of(run, build))
+    with tempfile.TemporaryDirectory() as folder:
+        json_file = Path(folder) / "out.json"
+        if is_bench(run):
+            words += ["--json", str(json_file)]
+        begin = datetime.datetime.now()
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise Failure(f"{run['id']}: `{run['command']}` ended with {done.returncode}: {last}")
+        seconds = (datetime.datetime.now() - begin).total_seconds()
+        rows = json.loads(json_file.read_text())["results"] if is_bench(run) else []
+    kept = [{field: row[field] for field in KEPT} for row in rows]
+    return {"seconds": round(seconds), "output": done.stdout.rstrip("\n").splitlines(), "results": kept}
+
+
+def commit():
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def save(run, result, name, about):
+    """Written whole or not at all, so that a run that is cut off is run again."""
+    whole = {"id": run["id"], "command": run["command"], "commit": commit(), "date": datetime.date.today().isoformat(),
+             "machine": about, **result}
+    folder = RESULTS / name
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f"{run['id']}.json.new"
+    fresh.write_text(json.dumps(whole, indent=1) + "\n")
+    fresh.replace(folder / f"{run['id']}.json")

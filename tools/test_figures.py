@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The script that writes figures into pages.
+import contextlib
+import io
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import figures  # noqa: E402
+from figure_results import pages, runs  # noqa: E402
+
+ABOUT = {"cpu": "Some", "cores": 2, "memory_gib": 24, "huge_pages": "madvise"}
+
+
+def row(engine, workload, mops, spread=0.1):
+    return {"engine": engine, "workload": workload, "batch": 1, "median_mops": mops, "spread": spread, "bytes_per_key": 20.0,
+            "huge_pages_percent": 99.0}
+
+
+def result(**more):
+    return {"command": "cubby bench", "commit": "abc", "date": "2026-01-01", "machine": ABOUT, "output": ["one 1.5"], "results": [],
+            **more}
+
+
+class Pages(unittest.TestCase):
+    def written(self, text, **results):
+        return pages.written(text, {"here": results}, "page.md")
+
+    def test_a_block_is_what_the_command_printed(self):
+        text = "before\n<!-- figures: block a -->\nold\n<!-- end of figures -->\nafter\n"
+        fresh = self.written(text, a=result())
+        self.assertIn("```\none 1.5\n```", fresh)
+        self.assertNotIn("old", fresh)
+        self.assertTrue(fresh.startswith("before\n") and fresh.endswith("after\n"))
+        self.assertEqual(self.written(fresh, a=result()), fresh, "a second time changes nothing")
+
+    def test_a_matrix_marks_the_best_and_says_where_we_lose(self):
+        rows = [row("dlht", "get", 30), row("iceberg", "get", 10, 0.5), row("boost", "get", 40), row("dlht", "miss", 50), row("boost", "miss", 25)]
+        fresh = self.written("<!-- figures: matrix a -->\n<!-- end of figures -->\n", a=result(results=rows))
+        self.assertIn("| `dlht` | **30.0** | **50.0** |", fresh)
+        self.assertIn("| `iceberg` | 10.0 ! | - |", fresh)
+        self.assertIn("| boost | **40.0** | **25.0** |", fresh)
+        self.assertIn("we lose: boost is ahead of `dlht` (0.75 of boost)", fresh)
+        self.assertIn("take `dlht` (2.00 of boost)", fresh)
+
+    def test_refusals(self):
+        for text in ("<!-- figures: block b -->\n<!-- end of figures -->\n", "<!-- figures: drawing a -->\n<!-- end of figures -->\n",
+                     "<!-- figures: block a -->\nno end\n"):
+            with self.assertRaises(runs.Failure):
+                self.written(text, a=result())
+
+    def test_a_figure_of_the_prose_is_found(self):
+        text = "It is 1.5 times `2.5` as [fast](a1.2.md).\n<!-- figures: block a -->\n3.5\n<!-- end of figures -->\n"
+        self.assertEqual(list(pages.figures_in_prose(text)), [(1, "1.5")])
+
+    def test_each_page_is_what_its_results_say(self):
+        self.assertEqual(list(pages.problems()), [])
+
+    def test_a_changed_page_and_a_changed_command_are_found(self):
+        page = next(p for p in pages.pages() if p.name == "in-place.md")
+        name, kept = next((m, runs.results_of(m)) for m in runs.machines() if "in-place" in runs.results_of(m))
+        changed = {**kept, "in-place": {**kept["in-place"], "output": ["other 9.9"], "command": "other"}}
+        with mock.patch.object(pages, "results_of", lambda m: changed if m == name else {}):
+            found = " ".join(pages.problems())
+        self.assertIn(f"{page.relative_to(runs.ROOT)}: its figures are not those", found)
+        self.assertIn("in-place.json: the command is not that of runs.toml", found)
+
+
+class Runs(unittest.TestCase):
+    def test_each_run_is_complete_and_shown_on_a_page(self):
+        shown = " ".join(" ".join(re.findall(r"(?m)^<!-- figures: .+ -->$", p.read_text())) for p in pages.pages())
+        for name, one in runs.runs().items():
+            self.assertEqual(set(one), {"id", "command", "seconds"}, name)
+            self.assertIn(f" {name} ", shown)
+
+    def test_a_result_is_saved_with_its_command_and_machine(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(runs, "RESULTS", Path(folder)):
+            runs.save({"id": "a", "command": "x"}, {"seconds": 1, "output": ["o"], "results": []}, "m", ABOUT)
+            self.assertEqual(runs.results_of("m")["a"]["command"], "x")
+            self.assertEqual([p.name for p in (Path(folder) / "m").iterdir()], ["a.json"])
+
+    def test_a_command_that_fails_leaves_no_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = Path(folder) / "bench"
+            bench.mkdir()
+            failing = bench / "bench_a"
+            failing.write_text("#!/bin/sh\necho why >&2\nexit 2\n")
+            failing.chmod(0o755)
+            with self.assertRaisesRegex(runs.Failure, "a: `bench_a` ended with 2: why"):
+                runs.carry_out({"id": "a", "command": "bench_a"}, Path(folder))
+            with self.assertRaisesRegex(runs.Failure, "is not there: make figures builds it"):
+                runs.carry_out({"id": "b", "command": "bench_b"}, Path(folder))
+
+    def test_an_unknown_id_is_one_line_and_status_2(self):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors), mock.patch.object(sys, "argv", ["figures.py", "run", "--only", "nothing"]):
+            self.assertEqual(figures.main(), 2)
+        self.assertRegex(errors.getvalue(), r"^figures: no run is called nothing: docs/results/runs.toml has [^\n]+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
