@@ -4,6 +4,7 @@
 // files each test damages; the long command asks for thousands.
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -11,6 +12,7 @@
 
 #include "durable/files.hpp"
 #include "durable/kinds.hpp"
+#include "durable/one_bucket.hpp"
 
 #include <unistd.h>
 
@@ -280,6 +282,50 @@ TEST(durable_zero_entries, that_have_another_key_are_dropped) {
   EXPECT_EQ(got->find(5), 8U);
   EXPECT_TRUE(got->insert(0, 9));
   EXPECT_EQ(got->find(0), 9U);
+}
+
+/// Changes the key of an entry in a file, wherever its slot is.
+void change_key(bytes& all, std::uint64_t key, std::uint64_t value, std::uint64_t to) {
+  for (std::uint64_t at = pool_layout::first_extent; at + 16 <= all.size(); at += 8)
+    if (read_at<std::uint64_t>(all, at) == key && read_at<std::uint64_t>(all, at + 8) == value) {
+      std::memcpy(all.data() + at, &to, sizeof to);
+      return;
+    }
+  FAIL() << "no slot has key " << key;
+}
+
+/// Opens a table in which two entries had this key, and erases it.
+void expect_one_entry(const std::string& path, std::uint64_t key) {
+  auto t = bucket_table::open(path);
+  ASSERT_TRUE(t) << t.message();
+  EXPECT_FALSE(t.recovered().clean);
+  EXPECT_EQ(t.recovered().duplicates, 1U);
+  EXPECT_EQ(t->size(), entries_of_bucket - 1);
+  std::uint64_t shown = 0;
+  t->visit_all([&](std::uint64_t k, std::uint64_t) { shown += k == key ? 1 : 0; });
+  EXPECT_EQ(shown, 1U);
+  EXPECT_TRUE(t->erase(key));
+  EXPECT_FALSE(t->contains(key));
+  EXPECT_TRUE(t->close());
+}
+TEST(durable_words, whose_key_a_damage_has_made_equal_to_another_are_one_entry) {
+  constexpr std::uint64_t key = 1'000'000;
+  constexpr std::uint64_t value = 2'000'000;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  {
+    const auto t = must_open<bucket_table>(path);
+    for (std::uint64_t n = 0; n < entries_of_bucket; ++n) ASSERT_TRUE(t->insert(key + n, value + n));
+  }
+  const bytes made = bytes_in(path);
+  for (std::uint64_t n = 1; n < entries_of_bucket; ++n) { // in the front yard, in the back yard, in a chain
+    SCOPED_TRACE(testing::Message() << "entry " << n);
+    bytes all = made;
+    change_key(all, key + n, value + n, key);
+    write_file(path, all);
+    expect_one_entry(path, key);
+    EXPECT_FALSE(must_open<bucket_table>(path)->contains(key));
+  }
 }
 
 } // namespace

@@ -95,7 +95,7 @@ void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint6
     }
     if (!is_entry(r, mine, s)) continue;
     const std::uint64_t bit = std::uint64_t{1} << h.tag % 64;
-    const bool may_be_copy = !r.clean && (std::exchange(met[h.tag / 64], met[h.tag / 64] | bit) & bit) != 0;
+    const bool may_be_copy = !r.is_distinct() && (std::exchange(met[h.tag / 64], met[h.tag / 64] | bit) & bit) != 0;
     if (may_be_copy && is_in_front(t, at, h, s)) drop_copy(r, mine, s);
     else if (stays(r, mine, s)) show_tag(*at.line, slot, h.tag);
   }
@@ -145,7 +145,8 @@ template <durable Policy, class F> void in_parts(recovery<Policy>& r, std::uint6
 template <durable Policy> void doubt(recovery<Policy>& r) noexcept {
   for (unsigned i = 0; i < r.threads; ++i) {
     const auto& one = r.shares[i];
-    if (one.misplaced.size() + one.torn.size() + one.report.torn + one.report.damaged != 0) r.clean = false;
+    if (one.misplaced.size() + one.torn.size() + one.report.torn + one.report.damaged + one.report.dropped != 0)
+      r.clean = false;
   }
 }
 /// Both yards, at `level` doublings.
@@ -187,7 +188,7 @@ template <durable Policy>
 void recover_behind(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
   auto& t = r.t;
   home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, s), t.fronts));
-  if (!r.clean && (is_in_front(t, at.at, at.h, s) || is_older_behind(t, at, s))) drop_copy(r, mine, s);
+  if (!r.is_distinct() && (is_in_front(t, at.at, at.h, s) || is_older_behind(t, at, s))) drop_copy(r, mine, s);
   else if (stays(r, mine, s)) at.state = state::with_behind(at.state, at.h.tag);
   unlock_changed(*at.at.line, at.state);
 }
@@ -221,7 +222,7 @@ template <durable Policy> bool recover_node(recovery<Policy>& r, slot_of<Policy>
   auto* const space = take_raw<node<Policy>>(1);
   mine.no_memory |= space == nullptr;
   bool linked = false;
-  if (!r.clean && is_found(t, at, s)) {
+  if (!r.is_distinct() && is_found(t, at, s)) {
     drop_copy(r, mine, s);
   } else if (space != nullptr && stays(r, mine, s)) {
     auto* const made = ::new (static_cast<void*>(space)) node<Policy>;

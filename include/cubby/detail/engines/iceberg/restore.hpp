@@ -58,6 +58,9 @@ template <durable Policy> struct recovery {
   bool clean;                     // closed, and nothing has contradicted that so far
   recovery_share<Policy>* shares; // one for each thread
   sync::word<std::uint64_t> next; // unit of work
+
+  /// Whether no key is there twice. A damaged key without a checksum may be equal to another one, also in a file that was closed.
+  [[nodiscard]] bool is_distinct() const noexcept { return clean && Policy::in_records; }
 };
 
 /// Of each of some keys, by its hash: the last record that no slot leads to and that was not erased.
