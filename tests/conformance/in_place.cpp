@@ -6,31 +6,15 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include <cubby/in_place_map.hpp>
-
-#include "engines.hpp"
+#include "in_place.hpp"
 #include "support/threads.hpp"
 
 namespace cubby_test {
 namespace {
 
-using numbers = std::vector<std::uint64_t>;
-template <class Engine, threads_of Threads> struct texts_of {
-  using map = cubby::in_place_map<std::string, numbers, Engine>;
-  using engine = Engine;
-  static constexpr bool is_shared = Threads == threads_of::shared;
-};
-template <class Unused, class... Lines> using listed_texts = testing::Types<Lines...>;
-#define CUBBY_IN_PLACE_records(engine, threads) , texts_of<cubby::engine, threads_of::threads>
-#define CUBBY_IN_PLACE_tuples(engine, threads)
-#define CUBBY_IN_PLACE_delegated(engine, threads)
-#define CUBBY_IN_PLACE(engine, storage, threads, ...) CUBBY_IN_PLACE_##storage(engine, threads)
-using every_table = listed_texts<void CUBBY_FOR_EACH_ENGINE(CUBBY_IN_PLACE)>;
-
 template <class Table> class in_place : public testing::Test {};
-TYPED_TEST_SUITE(in_place, every_table);
+TYPED_TEST_SUITE(in_place, every_table_in_place);
 
 /// Of a value that only moves.
 template <class Engine> using jobs_of = cubby::in_place_map<std::uint64_t, std::unique_ptr<std::uint64_t>, Engine>;
@@ -51,6 +35,15 @@ TYPED_TEST(in_place, changes_the_value_itself_by_a_function_that_runs_once) {
   EXPECT_EQ(runs, 99u);
   EXPECT_EQ(m.find("one")->size(), 100u);
   EXPECT_FALSE(m.modify("two", [](numbers&) { FAIL() << "an absent key was shown"; }));
+}
+
+TYPED_TEST(in_place, claims_what_its_calls_can_do) {
+  using map = typename TypeParam::map;
+  static_assert(map::capabilities.exclusive_modify && !map::capabilities.lock_free_find && !map::capabilities.snapshot);
+  static_assert(!map::capabilities.lock_free_insert && !map::capabilities.pipelined &&
+                !map::capabilities.shadow_insert);
+  using of_engine = cubby::map<int, int, typename TypeParam::engine>;
+  EXPECT_EQ(map::capabilities.shrinks, of_engine::capabilities.shrinks);
 }
 
 TYPED_TEST(in_place, inserts_or_changes_in_one_step) {

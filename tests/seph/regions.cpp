@@ -3,6 +3,7 @@
 // a kernel or a heap that takes its time.
 #include <atomic>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <cubby/detail/engines/seph/halves.hpp>
@@ -78,6 +79,22 @@ TEST(seph_regions, what_is_left_is_given_out_where_no_region_can_be_had) {
   all.give(taken[0]); // of the last split that had its halves
   EXPECT_TRUE(all.take(one, 1));
   EXPECT_EQ(one[0], taken[0]);
+}
+
+memory_halves* gets_more = nullptr;
+bool refuse_one_and_add_another(std::size_t) {
+  memory_halves* const to = std::exchange(gets_more, nullptr);
+  if (to == nullptr) return false;
+  EXPECT_TRUE(to->prepare(64)); // as another thread would, whose request the kernel grants
+  return true;
+}
+TEST(seph_regions, that_another_thread_adds_serve_a_thread_whose_own_request_is_refused) {
+  memory_halves all(8192);
+  slot* taken[3];
+  gets_more = &all;
+  const with_hook hook(&refuse_one_and_add_another);
+  EXPECT_TRUE(all.take(taken, 3));
+  EXPECT_EQ(gets_more, nullptr);
 }
 
 } // namespace

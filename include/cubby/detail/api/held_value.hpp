@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <cubby/detail/core/entry_lock.hpp>
+#include <cubby/detail/core/held_entries.hpp>
 #include <cubby/detail/platform/fail.hpp>
 
 namespace cubby::inline v0::detail {
@@ -13,11 +14,9 @@ namespace cubby::inline v0::detail {
 /// What a record of an `in_place_map` has as its value. The table shows it as const; the lock says who may change it.
 template <class V> class held_value {
 public:
-  /// Makes a locked entry without a value, and says where it is.
-  struct claim {
-    const held_value** where;
-  };
-  explicit held_value(claim by) noexcept : lock_(entry_lock::initially::building) { *by.where = this; }
+  /// Makes a locked entry without a value.
+  struct claim {};
+  explicit held_value(claim) noexcept : lock_(entry_lock::initially::building) {}
   ~held_value() {
     if (lock_.is_built()) std::destroy_at(std::addressof(value_));
   }
@@ -45,7 +44,8 @@ inline const held_here*& innermost_held() noexcept {
   static constinit thread_local const held_here* node = nullptr;
   return node;
 }
-/// Debug builds (`fail::checks`) refuse a call that would wait for an entry that its own thread holds.
+/// While it lives, the thread holds an entry or waits for it. Debug builds (`fail::checks`) refuse a call that would wait for an entry
+/// that its own thread holds.
 template <bool Checks = fail::checks> class noted_hold {
 public:
   explicit noted_hold(const void* entry) : node_{entry, innermost_held()} {
@@ -56,8 +56,12 @@ public:
             "wait for itself: make that call when the function has returned");
     }
     innermost_held() = &node_;
+    ++entries_held();
   }
-  ~noted_hold() { innermost_held() = node_.outer; }
+  ~noted_hold() {
+    --entries_held();
+    innermost_held() = node_.outer;
+  }
   noted_hold(const noted_hold&) = delete;
   noted_hold& operator=(const noted_hold&) = delete;
 
@@ -66,7 +70,10 @@ private:
 };
 template <> class noted_hold<false> {
 public:
-  explicit noted_hold(const void*) noexcept {}
+  explicit noted_hold(const void*) noexcept { ++entries_held(); }
+  ~noted_hold() { --entries_held(); }
+  noted_hold(const noted_hold&) = delete;
+  noted_hold& operator=(const noted_hold&) = delete;
 };
 
 /// Reads an entry. False: it is dead.

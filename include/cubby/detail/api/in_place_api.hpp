@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <cubby/detail/api/held_value.hpp>
+#include <cubby/detail/api/in_place_entry.hpp>
 #include <cubby/detail/api/map_api.hpp>
 
 namespace cubby::inline v0::detail {
@@ -26,7 +26,14 @@ public:
   using allocator_type = typename Map::allocator_type;
   using engine_type = typename Map::engine_type;
   using codec_type = typename engine_type::policy;
-  static constexpr capability_set capabilities = Map::capabilities;
+  /// What the engine can do, without what only entries that nobody holds allow.
+  static constexpr capability_set capabilities = [] {
+    capability_set of_map = Map::capabilities;
+    of_map.lock_free_find = of_map.lock_free_insert = false;
+    of_map.snapshot = of_map.shadow_insert = of_map.pipelined = of_map.prefetch = false;
+    of_map.exclusive_modify = true;
+    return of_map;
+  }();
 
   /// A copy of the value, or nothing if the key is absent. Blocks while another thread changes the entry; so does `visit`.
   [[nodiscard]] std::optional<V> find(const key_type& k) const { return copy_of(k); }
@@ -152,11 +159,10 @@ public:
   /// Erases each entry that `modify_all` would show and for which `p(const K&, V&)` holds, and returns their number. O(capacity).
   template <class P> std::size_t erase_if(P p) {
     std::size_t count = 0;
-    asked().visit_all([&](const key_type& k, const entry& e) {
-      lone_hold<V> mine(e);
-      if (!mine || !p(k, e.value())) return;
-      remove(k, e, mine);
-      ++count;
+    in_place_access::about_all(asked(), [&](const auto& s, std::uint64_t key, std::uint64_t value) {
+      const key_type& k = s.codec().key(key, value);
+      const auto leaves = [&](V& v) { return static_cast<bool>(p(k, v)); };
+      if (erase_held<V>(s, s.codec().probe_of_slot(key, value), value, leaves)) ++count;
     });
     return count;
   }
@@ -189,26 +195,41 @@ private:
   [[nodiscard]] auto& asked() const { return static_cast<const Derived&>(*this).asked(); }
   static constexpr auto always = [](V&) { return true; };
 
+  template <class Q, class F> decltype(auto) about(const Q& k, F f) const {
+    return in_place_access::about(asked(), k, f);
+  }
   /// Calls `f(entry)`, which answers whether the entry is alive. A dead one has left the table since the lookup began, and its key was
   /// absent at that moment. So the answer is "absent" then, without another lookup.
-  template <class Q, class F> std::size_t hold(const Q& k, F f) const {
-    bool alive = false;
-    asked().visit(k, [&](const entry& e) { alive = f(e); });
-    return alive ? 1 : 0;
+  template <class F> static bool hold(const auto& s, const auto& p, F f) {
+    const auto seen = s.engine.find(s.at, p);
+    return seen.found && f(s.codec().value(seen.word));
   }
-  template <class Q, class F> std::size_t look(const Q& k, F& f) const {
-    return hold(k, [&f](const entry& e) {
+  template <class F> static bool look_at(const auto& s, const auto& p, F& f) {
+    return hold(s, p, [&f](const entry& e) {
       const shared_hold<V> mine(e);
       if (mine) f(std::as_const(e.value())); // linearization: any moment of the hold
       return static_cast<bool>(mine);
     });
   }
+  template <class F> static bool alter_at(const auto& s, const auto& p, F& f) {
+    return hold(s, p, [&f](const entry& e) {
+      const lone_hold<V> mine(e);
+      if (mine) f(e.value()); // linearization: the end of the hold
+      return static_cast<bool>(mine);
+    });
+  }
+  static bool is_there(const auto& s, const auto& p) {
+    return hold(s, p, [](const entry& e) {
+      if (e.lock().is_built()) return e.lock().wait_until_built();
+      const noted_hold<> noted(&e); // this thread may be the one that builds it
+      return e.lock().wait_until_built();
+    });
+  }
+  template <class Q, class F> std::size_t look(const Q& k, F& f) const {
+    return about(k, [&f](const auto& s, const auto& p) { return look_at(s, p, f); }) ? 1 : 0;
+  }
   template <class Q, class F> bool alter(const Q& k, F&& f) {
-    return hold(k, [&f](const entry& e) {
-             const lone_hold<V> mine(e);
-             if (mine) f(e.value()); // linearization: the end of the hold
-             return static_cast<bool>(mine);
-           }) != 0;
+    return about(k, [&f](const auto& s, const auto& p) { return alter_at(s, p, f); });
   }
   /// What a scan calls.
   template <class F> static auto shown_to(F& f) {
@@ -240,31 +261,13 @@ private:
     }
   }
   template <class Q> bool has(const Q& k) const {
-    return hold(k, [](const entry& e) {
-             if (e.lock().is_built()) return e.lock().wait_until_built();
-             const noted_hold<> noted(&e); // this thread may be the one that builds it
-             return e.lock().wait_until_built();
-           }) != 0;
+    return about(k, [](const auto& s, const auto& p) { return is_there(s, p); });
   }
-
-  /// Takes the entry, which this thread holds, out of the table, and ends the hold. Nobody else can take it out. Inside the guard of the
-  /// lookup or scan that has shown the entry.
-  template <class Q> void remove(const Q& k, const entry& e, lone_hold<V>& mine) {
-    asked().erase_if(k, [&e](const entry& there) { return &there == &e; }); // linearization of the erase
-    mine.end_dead();
-  }
-  template <class Q, class P> bool take_out(const Q& k, P&& p) {
-    bool erased = false;
-    hold(k, [&](const entry& e) {
-      lone_hold<V> mine(e);
-      if (!mine) return false;
-      if (p(e.value())) {
-        remove(k, e, mine);
-        erased = true;
-      }
-      return true;
+  template <class Q, class P> bool take_out(const Q& k, P&& leaves) {
+    return about(k, [&leaves](const auto& s, const auto& p) {
+      const auto seen = s.engine.find(s.at, p);
+      return seen.found && erase_held<V>(s, s.codec().aimed_at(p, seen.word), seen.word, leaves);
     });
-    return erased;
   }
   template <class Q> std::optional<V> pull(const Q& k) {
     constexpr bool moved = std::move_constructible<V>;
@@ -281,76 +284,32 @@ private:
     }
   }
 
-  /// An entry that this thread has inserted, and whose value it builds. Unless that ends well, the entry leaves the table.
-  template <class Q> class building {
-  public:
-    building(in_place_api& in, const Q& k, const entry& e) : noted_(&e), in_(in), key_(k), entry_(e) {}
-    ~building() {
-      if (!built_) in_.give_up(key_, entry_);
-    }
-    building(const building&) = delete;
-    building& operator=(const building&) = delete;
-    template <class F, class... A> void build(const F& then, A&&... args) {
-      construct(then, std::forward<A>(args)...);
-      built_ = true;
-      entry_.lock().unlock_built(); // linearization of the insert
-    }
-
-  private:
-    /// A value that is destroyed again if what follows its construction throws.
-    struct new_value {
-      V* at;
-      ~new_value() {
-        if (at != nullptr) std::destroy_at(at);
-      }
-    };
-    template <class F, class... A> void construct(const F& then, A&&... args) {
-      new_value made{std::construct_at(entry_.place(), std::forward<A>(args)...)};
-      then(*made.at);
-      made.at = nullptr;
-    }
-
-    [[no_unique_address]] noted_hold<> noted_;
-    in_place_api& in_;
-    const Q& key_;
-    const entry& entry_;
-    bool built_ = false;
-  };
-  /// Inside a lookup: without its guard the record could be freed as soon as it has left the table.
-  template <class Q> void give_up(const Q& k, const entry& e) {
-    asked().visit(k, [&](const entry&) {
-      asked().erase_if(k, [&e](const entry& there) { return &there == &e; });
-      e.lock().unlock_dead();
-    });
-  }
-  /// One attempt: `exists` if the key was there at some moment, maybe without a value yet.
-  template <class Q, class F, class... A> outcome add_once(const Q& k, const F& then, A&&... args) {
-    const entry* made = nullptr;
-    const outcome how = asked().try_insert(k, typename entry::claim{&made});
-    if (how == outcome::done) building<Q>(*this, k, *made).build(then, std::forward<A>(args)...);
-    return how;
-  }
   static constexpr auto nothing = [](V&) {};
   template <class Q, class... A> outcome add(const Q& k, A&&... args) {
-    for (;;) {
-      const outcome how = add_once(k, nothing, std::forward<A>(args)...); // moves from `args` only if it has inserted
-      if (how != outcome::exists || has(k)) return how;
-    }
+    return in_place_access::about_new(asked(), k, outcome::full, [&](const auto& s, const auto& p) {
+      for (;;) {
+        const outcome how = insert_held<V>(s, p, k, nothing, std::forward<A>(args)...);
+        if (how != outcome::exists || is_there(s, p)) return how;
+      }
+    });
+  }
+  /// Changes the value by `f` if the key is there, else inserts one and calls `then` about it.
+  template <class Q, class F, class G, class... A>
+  bool alter_or_build(const Q& k, F& f, const G& then, A&&... args) {
+    return report_failure(in_place_access::about_new(asked(), k, outcome::full, [&](const auto& s, const auto& p) {
+      for (;;) {
+        if (alter_at(s, p, f)) return outcome::exists;
+        const outcome how = insert_held<V>(s, p, k, then, std::forward<A>(args)...);
+        if (how != outcome::exists) return how;
+      }
+    }));
   }
   template <class Q, class F, class... A> bool alter_or_add(const Q& k, F&& f, A&&... args) {
-    for (;;) {
-      if (alter(k, f)) return false;
-      const outcome how = add_once(k, nothing, std::forward<A>(args)...);
-      if (how != outcome::exists) return report_failure(how);
-    }
+    return alter_or_build(k, f, nothing, std::forward<A>(args)...);
   }
   template <class Q, class F, class... A> bool add_and_alter(const Q& k, F& f, A&&... args) {
     F& then = changes<F&>(f);
-    for (;;) {
-      if (alter(k, then)) return false;
-      const outcome how = add_once(k, [&then](V& v) { then(v); }, std::forward<A>(args)...);
-      if (how != outcome::exists) return report_failure(how);
-    }
+    return alter_or_build(k, then, [&then](V& v) { then(v); }, std::forward<A>(args)...);
   }
 
   template <class Q, class F> std::size_t show_each(std::span<const Q> keys, F& f) const {

@@ -54,6 +54,8 @@ template <class Api> class async_lookup;
 
 namespace detail {
 
+struct in_place_access;
+
 /// `Derived` has `context() const` (the engine and the thread record), and `own_thread_record() const`, which is null if the calling
 /// thread's record is used.
 template <class Derived, class Engine> class table_api {
@@ -67,6 +69,7 @@ public:
   using reply_type = reply<typename codec_type::mapped_type>;
   /// What the engine can do. A verb that it does not claim does not compile.
   static constexpr capability_set capabilities = contract::capabilities_of<Engine>;
+  friend struct in_place_access;
 
   /// Whether the key is in the table.
   [[nodiscard]] bool contains(const key_type& k) const { return has(k); }

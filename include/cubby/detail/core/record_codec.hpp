@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec of tables whose entries are records: DLHT's Allocator mode (section 3.1), with variable-size keys
-// (3.4.1), namespaces (3.4.2) and addresses of any width. A record never changes once it is published: a new value is
-// a new record, so no reader ever sees half of one. Each record is one allocation of the user's allocator, which is
-// called from every thread that uses the table, like the keys' equality and the hash; equality must not throw.
+// The codec of tables whose entries are records: DLHT's Allocator mode (section 3.1), with variable-size keys (3.4.1), namespaces (3.4.2) and
+// addresses of any width. A record never changes once it is published: a new value is a new record, so no reader ever sees half of one. Each
+// record is one allocation of the user's allocator, which is called from every thread, like the hash and the keys' equality, which must not throw.
 #pragma once
 
 #include <cstddef>
@@ -118,7 +117,8 @@ public:
     } else if constexpr (kind == key_kind::word) {
       return {{hash_of(key_word, value_word), key_word}, tag_of(space, 0)};
     } else {
-      return make_probe(at(value_word).key, space);
+      const inner& key = at(value_word).key;
+      return {{key_word, key_word}, tag_of(space, key_elsewhere), std::addressof(key), is_equal_to<inner>};
     }
   }
   static constexpr bool is_legal(const probe& p) noexcept { return p.tag != impossible_tag; }
@@ -154,13 +154,14 @@ public:
     return {true, packed::pack(made, p.tag)};
   }
 
-  /// The probe of the key that was moved into this record.
-  [[nodiscard]] static probe aimed_at(const probe& p, std::uint64_t word) noexcept
-    requires(kind == key_kind::object)
-  {
+  /// The same probe, but it refers to the key in this record instead of the caller's. Use it inside the pin that showed the word.
+  [[nodiscard]] static probe aimed_at(const probe& p, [[maybe_unused]] std::uint64_t word) noexcept {
     probe out = p;
-    out.asked = std::addressof(at(word).key);
-    out.equal = is_equal_to<inner>;
+    if constexpr (kind == key_kind::bytes) out.data = at(word).bytes();
+    if constexpr (kind == key_kind::object) {
+      out.asked = std::addressof(at(word).key);
+      out.equal = is_equal_to<inner>;
+    }
     return out;
   }
 

@@ -41,7 +41,8 @@ public:
       const lock_scope alone(lock_);
       adding_ = false;
       const bool added = made.address != nullptr && keep_region(made);
-      if (taken || !added) return taken;
+      if (taken) return true;
+      if (!added) return take_all(out, count); // another thread may have added some
     }
   }
   /// Space for so many halves in one region. False: no memory.

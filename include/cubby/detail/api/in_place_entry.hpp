@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// How `in_place_map` uses the table below it. Each call is one pin, which lasts until the user's functions and constructors have returned.
+// An entry leaves the table by the key of its own record: the caller's key may have changed, or be gone, when his function has run.
+#pragma once
+
+#include <utility>
+
+#include <cubby/detail/api/held_value.hpp>
+#include <cubby/detail/api/operations.hpp>
+
+namespace cubby::inline v0::detail {
+
+struct in_place_access {
+  /// Calls `f(context, probe)` in a pin.
+  template <class Table, class Q, class F> static decltype(auto) about(const Table& in, const Q& k, F&& f) {
+    return in.about(k, std::forward<F>(f));
+  }
+  /// The same for a call that may insert. Answers `otherwise` for a key that no table may hold.
+  template <class Table, class Q, class R, class F> static R about_new(const Table& in, const Q& k, R otherwise,
+                                                                       F&& f) {
+    return in.about_new(k, otherwise, std::forward<F>(f));
+  }
+  /// Calls `f(context, key word, value word)` for each entry, in a pin.
+  template <class Table, class F> static void about_all(const Table& in, F&& f) {
+    const auto s = in.here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) { f(s, key, value); });
+  }
+};
+
+/// Takes an entry out of the table. The calling thread holds it alone, so nobody else takes it out. `p` refers to its record. False only
+/// if the hash or the equality of the keys has changed its answer.
+template <class Engine>
+[[nodiscard]] bool unlink(const context<Engine>& s, const typename Engine::probe& p, std::uint64_t word) noexcept {
+  const auto m = s.engine.mutate(s.at, p, [word](std::uint64_t now) { // linearization of the erase
+    return decision_of<Engine>{now == word ? action::erase : action::keep};
+  });
+  return m.found && m.done == action::erase;
+}
+
+/// Calls `leaves(V&)` once, unless the entry is dead, and erases the entry if it holds. The record is retired after the hold: that may
+/// destroy other values, whose destructors may ask for this key. `p` refers to the record.
+template <class V, class Engine, class P>
+bool erase_held(const context<Engine>& s, const typename Engine::probe& p, std::uint64_t word, P& leaves) {
+  const held_value<V>& e = s.codec().value(word);
+  {
+    lone_hold<V> mine(e);
+    if (!mine || !leaves(e.value())) return false;
+    if (!unlink(s, p, word)) return false;
+    mine.end_dead();
+  }
+  s.engine.retire(s.at, word);
+  return true;
+}
+
+/// An entry that this thread has inserted, and whose value it builds. Unless that ends well, the entry leaves the table. `p` refers to the
+/// record.
+template <class V, class Engine> class building {
+public:
+  building(const context<Engine>& s, const typename Engine::probe& p, std::uint64_t word)
+      : left_{s, word}, p_(p), noted_(&held()) {}
+  ~building() {
+    if (built_) return;
+    left_.is_out = unlink(left_.s, p_, left_.word);
+    held().lock().unlock_dead();
+  }
+  building(const building&) = delete;
+  building& operator=(const building&) = delete;
+  /// Constructs the value, and calls `then(V&)`.
+  template <class F, class... A> void build(const F& then, A&&... args) {
+    new_value made{std::construct_at(held().place(), std::forward<A>(args)...)};
+    then(*made.at);
+    made.at = nullptr;
+    built_ = true;
+    held().lock().unlock_built(); // linearization of the insert
+  }
+
+private:
+  /// A value that is destroyed again if what follows its construction throws.
+  struct new_value {
+    V* at;
+    ~new_value() {
+      if (at != nullptr) std::destroy_at(at);
+    }
+  };
+  /// Retires a record that has left the table. The first member: after the hold.
+  struct left {
+    context<Engine> s;
+    std::uint64_t word;
+    bool is_out = false;
+    ~left() {
+      if (is_out) s.engine.retire(s.at, word);
+    }
+  };
+  [[nodiscard]] const held_value<V>& held() const noexcept { return left_.s.codec().value(left_.word); }
+
+  left left_;
+  typename Engine::probe p_;
+  [[no_unique_address]] noted_hold<> noted_;
+  bool built_ = false;
+};
+
+/// Inserts if the key is absent, then builds the value and calls `then(V&)`. `exists` if the key was there at some moment, maybe without a
+/// value yet. Moves from `args` only if it has inserted.
+template <class V, class Engine, class Q, class F, class... A>
+insert_outcome insert_held(const context<Engine>& s, const typename Engine::probe& p, const Q& key, const F& then,
+                           A&&... args) {
+  if (s.engine.find(s.at, p).found) return insert_outcome::exists;
+  fresh_word<Engine> next(s, p, key, typename held_value<V>::claim{});
+  if (!next.ok()) return insert_outcome::no_memory;
+  const std::uint64_t word = next.word();
+  const insert_outcome how = next.insert(p);
+  if (how == insert_outcome::inserted)
+    building<V, Engine>(s, s.codec().aimed_at(p, word), word).build(then, std::forward<A>(args)...);
+  return how;
+}
+
+} // namespace cubby::inline v0::detail
