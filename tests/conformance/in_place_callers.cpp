@@ -22,6 +22,7 @@ const char* const other_text = "another text, as long as the first one, of anoth
 
 /// The key is absent, and can be inserted again.
 template <class Map, class K> void expect_gone(Map& m, const K& k) {
+  ASSERT_EQ(m.size(), 0u); // calls about an entry that stays without a value would wait for ever
   EXPECT_FALSE(m.contains(k));
   EXPECT_TRUE(m.try_emplace(k));
   EXPECT_TRUE(m.erase(k));
@@ -153,9 +154,8 @@ TYPED_TEST(in_place_callers, a_destructor_may_ask_for_an_entry_that_an_outer_fun
   };
   m.modify(0, [&](teller& v) { erase_in_a_hold(v, 1); });
   m.visit(0, [&](const teller& v) { erase_in_a_hold(v, 1 + keys); });
-  EXPECT_EQ(m.erase_if([](std::uint64_t k, const teller&) { return k != 0; }), keys);
-  (void)m.shrink_to_fit();
-  EXPECT_GT(told, keys) << "nothing is destroyed after the functions";
+  for (std::uint64_t k = 1 + 2 * keys; k <= 3 * keys; ++k) EXPECT_TRUE(m.erase(k));
+  EXPECT_GT(told, 0u) << "nothing is destroyed after the functions";
   EXPECT_TRUE(m.erase(0)); // from now on the destructors find nothing
 }
 /// Waits for the readers of its image when it is made.
