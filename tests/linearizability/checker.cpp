@@ -36,7 +36,16 @@ struct object {
     auto operator<=>(const configuration&) const = default;
   };
   std::vector<std::uint64_t> keys;
-  std::array<std::vector<record>, max_threads> lanes;
+  std::array<std::vector<record>, max_threads> lanes; // of the threads that have called about these keys
+  std::vector<std::uint16_t> threads;                 // of the lanes, one each; more than there are lanes: not checked
+
+  /// The lane of a record's thread, or null: there are too many threads.
+  std::vector<record>* lane_of(const record& r) {
+    const auto at = std::find(threads.begin(), threads.end(), r.thread);
+    const auto lane = static_cast<std::size_t>(at - threads.begin());
+    if (at == threads.end()) threads.push_back(r.thread);
+    return lane < max_threads ? &lanes[lane] : nullptr;
+  }
 };
 
 bool become(key_state& s, presence is, std::uint64_t value) {
@@ -189,6 +198,7 @@ finding search(const object<Keys>& o, std::size_t total, const check_limits& lim
 template <std::size_t Keys>
 finding judge(const object<Keys>& o, const check_limits& limits) {
   std::size_t total = 0;
+  if (o.threads.size() > max_threads) return {judgement::not_checked, o.keys[0], "too many threads"};
   for (const auto& lane : o.lanes) {
     if (const char* const why = flaw(lane)) return {judgement::not_checked, o.keys[0], why};
     total += lane.size();
@@ -213,10 +223,6 @@ void count(finding& all, finding one) {
   all.what = one.what;
   all.key = one.key;
   all.text = std::move(one.text);
-}
-
-bool has_too_many_threads(std::span<const record> history) {
-  return std::any_of(history.begin(), history.end(), [](const record& r) { return r.thread >= max_threads; });
 }
 
 /// Null when `batch`, in its order, ended as a batch may.
@@ -255,13 +261,14 @@ finding check_batches(std::span<const record> history) {
 finding check_history(std::span<const record> history, const check_limits& limits) {
   finding all = check_batches(history);
   if (all.what != judgement::linearizable) return all;
-  if (has_too_many_threads(history)) return {judgement::not_checked, 0, "too many threads"};
   std::map<std::uint64_t, object<1>> keys;
   for (const record& r : history) {
     object<1>& o = keys[r.key];
     if (o.keys.empty()) o.keys.push_back(r.key);
-    o.lanes[r.thread].push_back(r);
-    o.lanes[r.thread].back().key = 0;
+    std::vector<record>* const lane = o.lane_of(r);
+    if (lane == nullptr) continue; // `judge` says so
+    lane->push_back(r);
+    lane->back().key = 0;
   }
   for (auto& [key, o] : keys) {
     count(all, judge(o, limits));
@@ -273,14 +280,15 @@ finding check_history(std::span<const record> history, const check_limits& limit
 finding check_together(std::span<const record> history, const check_limits& limits) {
   finding all = check_batches(history);
   if (all.what != judgement::linearizable) return all;
-  if (has_too_many_threads(history)) return {judgement::not_checked, 0, "too many threads"};
   object<keys_together> o;
   for (const record& r : history) {
     auto at = std::find(o.keys.begin(), o.keys.end(), r.key);
     if (at == o.keys.end()) at = o.keys.insert(at, r.key);
     if (o.keys.size() > keys_together) return {judgement::not_checked, r.key, "too many keys"};
-    o.lanes[r.thread].push_back(r);
-    o.lanes[r.thread].back().key = static_cast<std::uint64_t>(at - o.keys.begin());
+    std::vector<record>* const lane = o.lane_of(r);
+    if (lane == nullptr) continue; // as above
+    lane->push_back(r);
+    lane->back().key = static_cast<std::uint64_t>(at - o.keys.begin());
   }
   if (!o.keys.empty()) count(all, judge(o, limits));
   return all;
