@@ -23,8 +23,16 @@ using maps = testing::Types<
     cubby::map<std::uint64_t, std::uint64_t, cubby::dlht_counted>,
     cubby::map<std::uint64_t, std::uint64_t, cubby::relativistic>,
     cubby::map<std::uint64_t, std::string, cubby::relativistic>, cubby::map<std::uint64_t, std::uint64_t, cubby::seph>,
-    cubby::map<std::uint64_t, std::string, cubby::seph>, cubby::map<std::uint64_t, std::uint64_t, cubby::reference>>;
+    cubby::map<std::uint64_t, std::string, cubby::seph>, cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg>,
+    cubby::map<std::uint64_t, std::string, cubby::iceberg>, cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>,
+    cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit_tuples>,
+    cubby::map<std::uint64_t, std::uint64_t, cubby::reference>>;
 TYPED_TEST_SUITE(shared_scans, maps);
+
+/// How often a scan may show an entry that is there throughout, while entries move.
+template <class Map> bool is_as_promised(unsigned times) {
+  return times == 1 || (times > 1 && !Map::capabilities.scans_once);
+}
 
 template <class V> V value_for(std::uint64_t key) {
   if constexpr (std::is_same_v<V, std::string>) return std::to_string(key) + " is a text that lies in a record";
@@ -81,7 +89,8 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_while_the_table_grows) {
       ++seen[k];
       EXPECT_EQ(v, value_for<V>(k));
     });
-    for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(seen[k], 1) << k;
+    for (std::uint64_t k = 0; k < entries; ++k)
+      ASSERT_TRUE(is_as_promised<TypeParam>(seen[k])) << k << ": " << +seen[k];
   }
   over = true;
   writer.join();
@@ -102,14 +111,14 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_t
     ++seen[k];
     EXPECT_EQ(v, value_for<V>(k));
     const std::uint64_t number = shown++;
-    if (number % 1000 != 0) return;
+    if (number % 1000 != 0 || number >= entries) return; // a scan that begins again shows more
     if (number / 1000 % 2 == 0) {
       EXPECT_TRUE(m.reserve(20 * entries));
     } else {
       EXPECT_TRUE(m.shrink_to_fit());
     }
   });
-  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(seen[k], 1) << k;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(is_as_promised<TypeParam>(seen[k])) << k << ": " << +seen[k];
 }
 
 TYPED_TEST(shared_scans, end_with_the_first_exception) {

@@ -117,8 +117,8 @@ public:
   }
 
   /// The same in so many threads, the caller included: `visit_all(cubby::threads(4), f)`. The call makes the threads, and returns when they
-  /// have ended. They call `f` at the same time. The first exception of `f` ends the call, and passes on then. Not in `iceberg`,
-  /// `dramhit`, `dramhit_tuples` and `dlht_single`.
+  /// have ended. They call `f` at the same time. The first exception of `f` ends the call, and passes on then. Not in `dlht_single`. In
+  /// `iceberg`, `dramhit` and `dramhit_tuples` the threads wait for each other at the end of each part of the table.
   template <class F> void visit_all(threads by, F f) const {
     static_assert(contract::splittable<Engine>, "this engine does not split a scan: give visit_all the function alone");
     if constexpr (contract::splittable<Engine>)

@@ -181,14 +181,15 @@ template <class Table, class F> void free_generations(Table& t, F last_look) {
   t.retired.free_all();
 }
 
+/// The next generation that is not empty by now, or null.
+template <class Generation> const Generation* next_with_entries(const Generation& of) noexcept {
+  const Generation* at = next_of(of);
+  while (at != nullptr && is_complete(*at)) at = next_of(*at);
+  return at;
+}
 /// Calls `f(generation)` from the oldest on, in the direction in which entries move. Skips generations that are empty by then.
 template <class Table, class F> void for_each_generation(const Table& t, F f) {
-  const auto* at = first(t);
-  while (at != nullptr) {
-    f(*at);
-    at = next_of(*at);
-    while (at != nullptr && is_complete(*at)) at = next_of(*at);
-  }
+  for (const auto* at = first(t); at != nullptr; at = next_with_entries(*at)) f(*at);
 }
 
 /// The slots of the oldest generation. Needs no pin, because generations are freed only under the lock that it takes.

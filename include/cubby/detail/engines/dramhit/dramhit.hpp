@@ -122,6 +122,14 @@ public:
   }
 
   template <class F> void for_each(thread_record&, F f) { engines::dramhit::for_each(table_, f); }
+  using shared_scan = engines::dramhit::shared_scan<Policy>;
+  [[nodiscard]] shared_scan begin_shared_scan() const noexcept {
+    return shared_scan(engines::dramhit::phase_of<Policy>(generations::first(table_)));
+  }
+  template <class F> void for_each_of(shared_scan& shared, thread_record&, F f) {
+    engines::dramhit::for_each_of<Policy>(shared, f);
+  }
+  static void end_shared_scan(shared_scan& shared) noexcept { shared.end(); }
   template <class Make, class Take>
   CUBBY_ALWAYS_INLINE void find_many(thread_record&, std::size_t count, Make make, Take take) const {
     engines::dramhit::find_many(table_, count, make, take);

@@ -110,6 +110,14 @@ public:
   }
 
   template <class F> void for_each(thread_record&, F f) { engines::iceberg::for_each(table_, f); }
+  using shared_scan = engines::iceberg::shared_scan<policy>;
+  [[nodiscard]] shared_scan begin_shared_scan() const noexcept {
+    return shared_scan(engines::iceberg::first_phase(table_));
+  }
+  template <class F> void for_each_of(shared_scan& shared, thread_record&, F f) {
+    engines::iceberg::for_each_of(table_, shared, f);
+  }
+  static void end_shared_scan(shared_scan& shared) noexcept { shared.end(); }
   template <class Make, class Take>
   CUBBY_ALWAYS_INLINE void find_many(thread_record&, std::size_t count, Make make, Take take) const {
     engines::iceberg::find_many(table_, count, make, take);
