@@ -6,6 +6,8 @@
 /// thread changes that entry. In `cubby::map` lookups wait for nothing, and a change makes a new value.
 #pragma once
 
+#include <initializer_list>
+#include <iterator>
 #include <utility>
 
 #include <cubby/detail/api/in_place_api.hpp>
@@ -48,6 +50,20 @@ public:
   template <detail::contract::options_of<typename table_type::engine_type> O>
   explicit in_place_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : table_(wanted, h, a) {}
+
+  /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
+  /// a number it asks for space first. `std::move_iterator`s move the values. Throws like the first constructor and like `insert`.
+  template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+    requires std::copyable<It>
+  in_place_map(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+      : in_place_map(wanted, h, a) {
+    detail::fill(*this, std::move(first), std::move(last));
+  }
+  /// The same, of a list, whose values are copied: `{{k, v}, {k, v}}`.
+  template <class O = options>
+  in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
+               const Allocator& a = Allocator())
+      : in_place_map(entries.begin(), entries.end(), wanted, h, a) {}
 
   /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return table_.ok(); }

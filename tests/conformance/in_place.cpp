@@ -155,6 +155,41 @@ TYPED_TEST(in_place, scans_and_batches_show_each_value_and_change_it) {
   EXPECT_TRUE(m.empty());
 }
 
+TYPED_TEST(in_place, takes_lists_and_ranges_and_gives_containers) {
+  using map = typename TypeParam::map;
+  map m{{"a", numbers{1}}, {"b", numbers{2}}, {"a", numbers{9}}};
+  EXPECT_EQ(m.find("a"), numbers{1}) << "of equal keys the first stays";
+  const std::map<std::string, numbers> more{{"b", {3}}, {"c", {4}}};
+  EXPECT_EQ(m.insert_range(more), 1u);
+  EXPECT_EQ((m.template to<std::map<std::string, numbers>>()),
+            (std::map<std::string, numbers>{{"a", {1}}, {"b", {2}}, {"c", {4}}}));
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<std::uint64_t>>> jobs;
+  for (std::uint64_t n = 0; n < 3; ++n) jobs.emplace_back(n % 2, std::make_unique<std::uint64_t>(n));
+  const jobs_of<typename TypeParam::engine> moved(std::make_move_iterator(jobs.begin()),
+                                                  std::make_move_iterator(jobs.end()));
+  EXPECT_EQ(moved.size(), 2u);
+  EXPECT_EQ(jobs[0].second, nullptr);
+  ASSERT_NE(jobs[2].second, nullptr) << "the value of a key that is there already was moved";
+}
+
+TYPED_TEST(in_place, merges_by_moving_the_values) {
+  jobs_of<typename TypeParam::engine> to, from;
+  const auto value = [](std::uint64_t n) { return std::make_unique<std::uint64_t>(n); };
+  ASSERT_TRUE(to.insert(1, value(10)));
+  std::uint64_t* where = nullptr;
+  for (std::uint64_t n = 1; n <= 100; ++n) ASSERT_TRUE(from.insert(n, value(n)));
+  from.visit(2, [&](const auto& v) { where = v.get(); });
+  EXPECT_EQ(to.merge(from), 99u);
+  EXPECT_EQ(to.merge(to), 0u);
+  auto h = to.handle();
+  EXPECT_EQ(to.merge(h), 0u) << "a handle of the map itself";
+  EXPECT_EQ(to.size(), 100u);
+  EXPECT_EQ(from.size(), 1u) << "an entry whose key is there stays";
+  to.visit(1, [](const auto& v) { EXPECT_EQ(*v, 10u); });
+  from.visit(1, [](const auto& v) { EXPECT_EQ(*v, 1u); });
+  to.visit(2, [&](const auto& v) { EXPECT_EQ(v.get(), where) << "a copy"; });
+}
+
 struct fails_to_be_made : std::runtime_error {
   fails_to_be_made() : std::runtime_error("not made") {}
 };

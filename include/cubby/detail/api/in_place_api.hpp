@@ -171,6 +171,36 @@ public:
     erase_if([](const key_type&, const V&) { return true; });
   }
 
+  /// `insert` of each pair of a range, in its order: the number inserted. Copies `second`, or moves it out of a pair that is an rvalue, as a
+  /// `std::move_iterator` gives it. Throws like `insert` at the first pair without space, without exceptions it ends there.
+  template <class Pairs> std::size_t insert_range(Pairs&& pairs) {
+    std::size_t count = 0;
+    for (auto&& pair : pairs) {
+      using pair_type = decltype(pair);
+      const outcome how = add(pair.first, std::forward<pair_type>(pair).second);
+      if (report_failure(how)) ++count;
+      else if (how != outcome::exists) break;
+    }
+    return count;
+  }
+  /// Moves each entry of `source`, another `in_place_map` of these keys and values or a handle of one, whose key is absent here. The number
+  /// moved. The value is moved, so an entry is in `source`, then in both, then here, and nobody reads it meanwhile. Throws like `insert`; what was
+  /// moved before stays moved. O(capacity of `source`). Two threads that merge two maps into each other may wait for ever.
+  template <class Source> std::size_t merge(Source& source) {
+    static_assert(std::is_same_v<typename Source::key_type, key_type> &&
+                      std::is_same_v<typename Source::mapped_type, V>,
+                  "merge takes an in_place_map of the same keys and the same values");
+    if (source.identity() == identity()) return 0;
+    return source.erase_if([this](const key_type& k, V& v) { return insert(k, std::move(v)); });
+  }
+  /// A container of copies of all entries: `m.to<std::unordered_map<K, V>>()`. O(capacity). It has what `visit_all` meets.
+  template <class Container> [[nodiscard]] Container to() const {
+    Container out;
+    if constexpr (requires { out.reserve(std::size_t{}); }) out.reserve(size());
+    visit_all([&out](const key_type& k, const V& v) { out.emplace(k, v); });
+    return out;
+  }
+
   /// The number of entries, those included whose value is being built. Exact while no thread writes.
   [[nodiscard]] std::size_t size() const { return asked().size(); }
   [[nodiscard]] bool empty() const { return asked().empty(); }
@@ -189,10 +219,13 @@ protected:
   in_place_api& operator=(const in_place_api&) = default;
 
 private:
+  template <class, class, class> friend class in_place_api;
   using entry = held_value<V>;
   static_assert(codec_type::in_records, "this engine does not keep entries in records, so no value stays where it is");
 
   [[nodiscard]] auto& asked() const { return static_cast<const Derived&>(*this).asked(); }
+  /// The same for a map and its handles.
+  [[nodiscard]] const void* identity() const { return in_place_access::identity_of(asked()); }
   static constexpr auto always = [](V&) { return true; };
 
   template <class Q, class F> decltype(auto) about(const Q& k, F f) const {

@@ -20,6 +20,8 @@ struct in_place_access {
                                                                        F&& f) {
     return in.about_new(k, otherwise, std::forward<F>(f));
   }
+  /// The same for a map and its handles.
+  template <class Table> [[nodiscard]] static const void* identity_of(const Table& in) { return &in.here().engine; }
   /// Calls `f(context, key word, value word)` for each entry, in a pin.
   template <class Table, class F> static void about_all(const Table& in, F&& f) {
     const auto s = in.here();
