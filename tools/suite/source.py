@@ -22,6 +22,7 @@ STRICT = {
 EVERY_VERB = "tests/consumer/every_verb.cpp"
 FRONT_DOOR_LINES = 80_000
 USER = "tests/consumer/main.cpp"
+WAITS = "tests/consumer/waits_for_itself.cpp"
 USER_SIZE = "tests/consumer/small_user.cpp"
 # The files that see most of the headers; the others would cost minutes and show the same.
 TIDY_UNITS = ["examples/coroutines.cpp", "examples/custom.cpp", "examples/hot_counts.cpp"]
@@ -111,6 +112,10 @@ def bare(shell):
         flags = [*FLAGS, "-O1", "-fno-exceptions", "-fno-rtti", "-pthread"]
         shell.run(f"build with {compiler}", [compiler, *flags, USER, "-o", out / compiler])
         shell.run("run", [out / compiler])
+        shell.run(f"build what waits for itself with {compiler}", [compiler, *flags, WAITS, "-o", out / "waits"])
+        done = subprocess.run([out / "waits"], capture_output=True, text=True, check=False)
+        if done.returncode >= 0 or "would wait for itself" not in done.stderr:
+            raise Failure(f"{WAITS} ended with {done.returncode}, and said: {done.stderr}")
     return "-fno-exceptions -fno-rtti, g++ and clang++"
 
 

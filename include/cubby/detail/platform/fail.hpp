@@ -6,6 +6,10 @@
 #include <exception>
 #include <new>
 
+#if !defined(__cpp_exceptions)
+#include <unistd.h>
+#endif
+
 #include <cubby/detail/platform/sync.hpp>
 
 namespace cubby::inline v0 {
@@ -113,7 +117,12 @@ inline void with_table_full() noexcept {}
 inline void with_table_crowded() noexcept {}
 inline void with_bad_namespace() noexcept {}
 inline void with_no_memory() noexcept {}
-[[noreturn]] inline void with_self_deadlock(const char*) noexcept { __builtin_trap(); }
+/// Says why on standard error, and ends the program.
+[[noreturn]] inline void with_self_deadlock(const char* what) noexcept {
+  const bool told = ::write(STDERR_FILENO, what, __builtin_strlen(what)) > 0 && ::write(STDERR_FILENO, "\n", 1) == 1;
+  static_cast<void>(told); // it ends either way
+  __builtin_trap();
+}
 
 template <class F> [[nodiscard]] bool attempt(F&& f) {
   f();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // says alone: this engine does not split a scan: give visit_all the function alone
-#include <cubby/iceberg.hpp>
+#include <cubby/dlht.hpp>
 #include <cubby/map.hpp>
 
-void count(cubby::map<int, int, cubby::iceberg>& m) {
+void count(cubby::map<int, int, cubby::dlht_single>& m) {
   m.visit_all(cubby::threads(2), [](const int&, const int&) {});
 }
