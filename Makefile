@@ -55,9 +55,10 @@ verify:
 
 figures:
 	@tools/install_packages.sh demo
+	@tools/install_packages.sh stores
 	@tools/unpack_rivals.sh
 	@test -f build/release/build.ninja || cmake --preset release
-	@cmake --build --preset release -j $(JOBS) --target cubby_program bench_in_place bench_construction bench_insert_tails
+	@cmake --build --preset release -j $(JOBS) --target cubby_program bench_in_place bench_construction bench_insert_tails bench_ycsb
 	@tools/figures.py run $(if $(ONLY),--only $(ONLY)) $(if $(FRESH),--fresh)
 
 clean:

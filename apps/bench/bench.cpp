@@ -114,8 +114,8 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");
   app.add_option("--key-kind", raw.key_kind, "made-up texts as keys: words or 12-40");
   app.add_option("--dir", raw.dir,
-                 "folder for the files of durable tables, removed at the end; default: /dev/shm for durable and "
-                 "durable-line, the system's temporary folder for durable-page");
+                 "folder for the files of durable tables, removed at the end; default: /dev/shm, and for "
+                 "durable-page the system's temporary folder");
   app.add_option("--json", raw.json, "FILE for the results");
   app.add_flag("--full", raw.full,
                "the demonstration with all its chapters: sweeps of sizes and threads, latencies, YCSB");

@@ -44,6 +44,8 @@ constexpr std::array<std::string_view, named_engine_count> descriptions = {
     "cubby's iceberg in a file that survives the end of the process",
     "cubby's iceberg in a file that survives a power cut, by writing lines back",
     "cubby's iceberg in a file that survives a power cut, by syncing its log",
+    "cubby's seph in a file that survives the end of the process",
+    "cubby's seph in a file that survives a power cut, by writing lines back",
     "cubby's table that splits one third of a segment at a time"};
 
 bool has_batches(engine_id e, const workload& w) {

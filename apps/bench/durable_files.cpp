@@ -28,7 +28,7 @@ constexpr const char* folder_in_memory = "/dev/shm";
 
 // The names that a signal removes: of one table of each engine at a time, and of the file that is tried before. Made, changed and removed
 // by the main thread.
-constexpr std::size_t most_names = 4;
+constexpr std::size_t most_names = 6;
 struct kept_name {
   std::atomic<bool> is_used{false};
   std::array<char, 4096> text{};

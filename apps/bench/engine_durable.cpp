@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The iceberg engine over a file: what a domain asks for, and what the user is told when the file cannot grow.
+// Tables in files: what a domain asks for, and what the user is told when the file cannot grow.
 #include "engine_durable.hpp"
 
 namespace bench {
+
+namespace {
+
+cubby::persistence wanted_domain(engine_id engine) {
+  switch (engine) {
+  case engine_id::durable_line:
+  case engine_id::durable_seph_line: return cubby::persistence::line;
+  case engine_id::durable_page: return cubby::persistence::page;
+  default: return cubby::persistence::process;
+  }
+}
+
+} // namespace
 
 cubby::durable_options durable_options_for(const table_spec& spec) {
   cubby::durable_options o;
   o.capacity = spec.capacity;
   if (spec.shrinks) o.shrink = cubby::shrink_policy::automatic;
   o.how = cubby::opening::only_new;
-  o.survives = spec.engine == engine_id::durable ? cubby::survive::process : cubby::survive::power_cut;
-  o.write_lines_back = spec.engine == engine_id::durable_line;
+  o.survives =
+      wanted_domain(spec.engine) == cubby::persistence::process ? cubby::survive::process : cubby::survive::power_cut;
+  o.write_lines_back = wanted_domain(spec.engine) == cubby::persistence::line;
   if (spec.engine == engine_id::durable_page) o.sync_every = sync_pause;
   return o;
 }
@@ -21,10 +35,7 @@ std::string_view domain_name(cubby::persistence domain) {
 }
 
 void check_domain(const table_spec& spec, cubby::persistence found) {
-  using domain = cubby::persistence;
-  const domain wanted = spec.engine == engine_id::durable        ? domain::process
-                        : spec.engine == engine_id::durable_line ? domain::line
-                                                                 : domain::page;
+  const cubby::persistence wanted = wanted_domain(spec.engine);
   if (found != wanted)
     throw bad_request(fmt::format("--engine {}: a file in '{}' has the domain {}, and this engine measures {}; give "
                                   "--dir a folder of another file system",
@@ -75,8 +86,9 @@ std::unique_ptr<table> make_inner(const table_spec& spec) {
 
 } // namespace
 
-std::unique_ptr<table> make_durable(const table_spec& spec) {
-  return std::make_unique<table_in_file>(spec, make_inner(spec));
+std::unique_ptr<table> in_file(const table_spec& spec, std::unique_ptr<table> inner) {
+  return std::make_unique<table_in_file>(spec, std::move(inner));
 }
+std::unique_ptr<table> make_durable(const table_spec& spec) { return in_file(spec, make_inner(spec)); }
 
 } // namespace bench

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <cubby/durable_map.hpp>
+#include <cubby/seph.hpp>
 
 #include "durable_files.hpp"
 #include "engine_cubby.hpp"
@@ -24,8 +25,8 @@ void check_domain(const table_spec& spec, cubby::persistence found);
 std::string_view domain_name(cubby::persistence domain);
 
 // A durable map with its file, as map_adapter wants it.
-template <class K, class V> class file_map {
-  using map_type = cubby::durable_map<K, V, key_hash<K>>;
+template <class K, class V, class Engine> class file_map {
+  using map_type = cubby::durable_map<K, V, key_hash<K>, Engine>;
 
 public:
   using key_type = K;
@@ -61,16 +62,22 @@ private:
   std::unique_ptr<map_type> map_;
 };
 
-template <class K, class V> class durable_adapter : public map_adapter<file_map<K, V>> {
-  using base = map_adapter<file_map<K, V>>;
+template <class K, class V, class Engine> class durable_adapter_of : public map_adapter<file_map<K, V, Engine>> {
+  using base = map_adapter<file_map<K, V, Engine>>;
 
 public:
-  explicit durable_adapter(const table_spec& spec) : base(std::in_place, spec) {}
+  explicit durable_adapter_of(const table_spec& spec) : base(std::in_place, spec) {}
   std::string_view domain() const { return domain_name(this->map_.stats().domain); }
   void end_work() { this->map_.check_syncs(); }
 };
 
+template <class K, class V> using durable_adapter = durable_adapter_of<K, V, cubby::iceberg>;
+template <class K, class V> using durable_seph_adapter = durable_adapter_of<K, V, cubby::seph>;
+
 std::unique_ptr<table> make_durable_keys(const table_spec& spec);
 std::unique_ptr<table> make_durable_values(const table_spec& spec);
+std::unique_ptr<table> make_durable_seph_sizes(const table_spec& spec);
+// `inner`, of which calls end the program with one line when its file finds no space to grow.
+std::unique_ptr<table> in_file(const table_spec& spec, std::unique_ptr<table> inner);
 
 } // namespace bench

@@ -228,8 +228,7 @@ void check_together(const run_spec& run) {
           "--workload {}: one thread updates while another finds; give --threads 2 or more, or --updaters 1",
           name_of(w)));
   if (!run.dir.empty() && std::none_of(run.engines.begin(), run.engines.end(), is_durable))
-    throw bad_request("--dir: no engine of this run has a file; leave it out, or add durable, durable-line or "
-                      "durable-page");
+    throw bad_request("--dir: no engine of this run has a file; leave it out, or add a durable engine");
   check_figures(run);
 }
 

@@ -33,6 +33,8 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::durable:
   case engine_id::durable_line:
   case engine_id::durable_page: return make_durable(spec);
+  case engine_id::durable_seph:
+  case engine_id::durable_seph_line: return make_durable_seph(spec);
   case engine_id::ddds: return make_ddds(spec);
   case engine_id::rwlock: return make_rwlock(spec);
   case engine_id::boost: return make_boost(spec);

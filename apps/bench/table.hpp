@@ -92,6 +92,7 @@ std::unique_ptr<table> make_iceberg(const table_spec& spec);
 std::unique_ptr<table> make_iceberg_full(const table_spec& spec);
 std::unique_ptr<table> make_seph(const table_spec& spec);
 std::unique_ptr<table> make_durable(const table_spec& spec);
+std::unique_ptr<table> make_durable_seph(const table_spec& spec);
 std::unique_ptr<table> make_ddds(const table_spec& spec);
 std::unique_ptr<table> make_rwlock(const table_spec& spec);
 std::unique_ptr<table> make_folklore(const table_spec& spec);

@@ -12,12 +12,38 @@ namespace bench {
 
 namespace {
 
-constexpr std::array<std::string_view, named_engine_count> engines = {
-    "dlht",         "dramhit",  "dramhit-pipe", "dramhit-tuples", "partitioned",  "reference", "tbb",
-    "cuckoo",       "lfht",     "std",          "limit",          "relativistic", "ddds",      "rwlock",
-    "limit-swap",   "rcu",      "rcu-record",   "urcu-memb",      "urcu-bp",      "urcu-qsbr", "boost",
-    "phmap",        "folklore", "line-locks",   "iceberg",        "iceberg-full", "durable",   "durable-line",
-    "durable-page", "seph"};
+constexpr std::array<std::string_view, named_engine_count> engines = {"dlht",
+                                                                      "dramhit",
+                                                                      "dramhit-pipe",
+                                                                      "dramhit-tuples",
+                                                                      "partitioned",
+                                                                      "reference",
+                                                                      "tbb",
+                                                                      "cuckoo",
+                                                                      "lfht",
+                                                                      "std",
+                                                                      "limit",
+                                                                      "relativistic",
+                                                                      "ddds",
+                                                                      "rwlock",
+                                                                      "limit-swap",
+                                                                      "rcu",
+                                                                      "rcu-record",
+                                                                      "urcu-memb",
+                                                                      "urcu-bp",
+                                                                      "urcu-qsbr",
+                                                                      "boost",
+                                                                      "phmap",
+                                                                      "folklore",
+                                                                      "line-locks",
+                                                                      "iceberg",
+                                                                      "iceberg-full",
+                                                                      "durable",
+                                                                      "durable-line",
+                                                                      "durable-page",
+                                                                      "durable-seph",
+                                                                      "durable-seph-line",
+                                                                      "seph"};
 
 /// Whether an engine of the list, whose words are joined by `_`, has an adapter here.
 constexpr bool is_measured(std::string_view engine) {
@@ -89,6 +115,8 @@ bool shrinks(engine_id e) {
   case engine_id::durable:
   case engine_id::durable_line:
   case engine_id::durable_page:
+  case engine_id::durable_seph:
+  case engine_id::durable_seph_line:
   case engine_id::ddds:
   case engine_id::rwlock: return true;
   default: return false;

@@ -42,9 +42,11 @@ enum class engine_id : std::uint8_t {
   durable,
   durable_line,
   durable_page,
+  durable_seph,
+  durable_seph_line,
   seph
 };
-inline constexpr std::size_t named_engine_count = 30;
+inline constexpr std::size_t named_engine_count = 32;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 
@@ -100,7 +102,7 @@ inline bool is_limit(engine_id e) { return e == engine_id::limit || e == engine_
 // Not tables but ways into a read section, of read-copy-update: ours, and the flavours of liburcu.
 inline bool is_flavour(engine_id e) { return e >= engine_id::rcu && e <= engine_id::urcu_qsbr; }
 // Tables in files, one for each domain of docs/durability.md that any file has.
-inline bool is_durable(engine_id e) { return e >= engine_id::durable && e <= engine_id::durable_page; }
+inline bool is_durable(engine_id e) { return e >= engine_id::durable && e <= engine_id::durable_seph_line; }
 // Designs that are re-stated here from their papers, for 8-byte keys and values.
 inline bool is_design(engine_id e) { return e == engine_id::folklore || e == engine_id::line_locks; }
 inline bool is_rival(engine_id e) {

@@ -10,7 +10,7 @@ import bench_support
 from bench_engines import DURABLE
 from bench_support import Folder, cubby
 
-DOMAINS = {"durable": "process", "durable-line": "line", "durable-page": "page"}
+DOMAINS = {"durable": "process", "durable-line": "line", "durable-page": "page", "durable-seph": "process", "durable-seph-line": "line"}
 TINY = ("--keys", "5000", "--threads", "2")
 
 
@@ -29,7 +29,7 @@ class Durable(Folder):
     def test_each_row_names_its_domain(self):
         results, shown = self.run_in_files("--engine", f"{DURABLE},iceberg", "--workload", "get,miss,insdel,add,ycsb-d,populate",
                                            "--batch", "1,32", *TINY)
-        self.assertEqual(len(results), 4 * 6 * 2)
+        self.assertEqual(len(results), 6 * 6 * 2)
         for r in results:
             self.assertEqual(r["domain"], DOMAINS.get(r["engine"]), r)
             self.assertEqual(r["medium"] is None, r["engine"] == "iceberg")

@@ -3,7 +3,7 @@
 from bench_support import Folder, cubby
 
 ENGINES = "dlht,reference,tbb,cuckoo,lfht,std,limit,limit-swap,relativistic,iceberg,seph"
-DURABLE = "durable,durable-line,durable-page"
+DURABLE = "durable,durable-line,durable-page,durable-seph,durable-seph-line"
 DESIGNS = "folklore,line-locks"  # for 8-byte keys and values alone
 
 

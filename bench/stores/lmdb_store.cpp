@@ -77,10 +77,10 @@ private:
   bool words_;
 };
 
-/// A transaction for each change, no sync but those that are asked for.
+/// A transaction for each change, no sync but those that are asked for, or one for each change.
 class single final : public lmdb_store {
 public:
-  explicit single(const settings& s) : lmdb_store(s, MDB_NOSYNC) {}
+  explicit single(const settings& s) : lmdb_store(s, s.each ? 0U : MDB_NOSYNC) {}
   void put(std::string_view key, std::string_view value) override {
     MDB_txn* const t = begin(); // waits for the other writer
     put_in(t, key, value);

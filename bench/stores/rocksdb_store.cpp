@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RocksDB with its log, which a sync makes durable; without compression, and with memory enough for all entries.
+// RocksDB with its log, which a sync or each change makes durable; without compression, and with memory enough for all entries.
 #include "store.hpp"
 
 #if CUBBY_HAS_ROCKSDB
@@ -37,10 +37,10 @@ public:
     rocksdb::DB* made = nullptr;
     must(rocksdb::DB::Open(options(), s.folder, &made));
     db_.reset(made);
+    how_.sync = s.each;
   }
   void put(std::string_view key, std::string_view value) override {
-    must(db_->Put(rocksdb::WriteOptions(), rocksdb::Slice(key.data(), key.size()),
-                  rocksdb::Slice(value.data(), value.size())));
+    must(db_->Put(how_, rocksdb::Slice(key.data(), key.size()), rocksdb::Slice(value.data(), value.size())));
   }
   bool get(std::string_view key, std::string& value) override {
     const rocksdb::Status found = db_->Get(rocksdb::ReadOptions(), rocksdb::Slice(key.data(), key.size()), &value);
@@ -51,6 +51,7 @@ public:
 
 private:
   std::unique_ptr<rocksdb::DB> db_;
+  rocksdb::WriteOptions how_;
 };
 
 std::unique_ptr<store> open_rocksdb(const settings& s) { return std::make_unique<rocksdb_store>(s); }

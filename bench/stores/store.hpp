@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bench_stores asks of a store of texts in a file: changes of several threads, and a sync that covers those before it.
+// What bench_stores and bench_ycsb ask of a store of texts in a file: changes of several threads, and a sync that covers those before it.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct settings {
   bool words = false;        // keys and values of 8 bytes each
   bool space = false;        // for all entries, from the beginning
   bool log = false;          // a log, so that a sync does not write all changed pages
+  bool each = false;         // each change is durable when it has returned, without a sync
 };
 
 class store {

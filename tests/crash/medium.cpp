@@ -55,6 +55,12 @@ std::uint64_t medium::word_in_mapping(std::uint64_t at) const {
   return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(base_ + at * 8), __ATOMIC_RELAXED);
 }
 
+/// In `byte`: what another thread may see is durable.
+void medium::turn_to(unsigned actor) {
+  see_open_word();
+  if (actor != actor_) end_stores_before();
+  actor_ = actor;
+}
 void medium::before_step(step kind, const void* address) {
   see_open_word();
   const bool writes = kind == step::store || kind == step::rmw8 || kind == step::rmw16;
@@ -68,11 +74,18 @@ void medium::see_open_word() {
   const std::uint64_t value = word_in_mapping(at);
   if (value == now_[at]) return;
   now_[at] = value;
+  end_stores_before();
   add(at * 8 / unit_bytes, {{static_cast<std::uint32_t>(at), value}});
+  if (at_once_) told_(moment::after_store);
 }
 /// The file has become longer: zeros, which the system has put there.
 void medium::see_size(std::uint64_t least_words) {
   if (least_words > now_.size()) now_.resize(file_bytes() / 8);
+}
+/// In `byte`: all stores so far are durable, because another one or a fence follows. The size of the file needs a sync there, too.
+void medium::end_stores_before() {
+  if (!at_once_) return;
+  for (auto& [unit, of] : units_) make_durable(unit, of.gone + of.groups.size());
 }
 void medium::add(std::uint64_t unit, group words) { units_[unit].groups.push_back(std::move(words)); }
 
@@ -88,6 +101,7 @@ void medium::stored(const void* from, std::size_t bytes) {
   const auto first = static_cast<std::uint64_t>(at - base_);
   const std::uint64_t end = (first + bytes + 7) / 8;
   see_size(end);
+  end_stores_before();
   for (std::uint64_t word = first / 8; word < end;) {
     const std::uint64_t unit = word * 8 / unit_bytes;
     group words;
@@ -100,6 +114,7 @@ void medium::stored(const void* from, std::size_t bytes) {
     }
     if (!words.empty()) add(unit, std::move(words));
   }
+  if (at_once_) told_(moment::after_store);
 }
 
 /// A thread may lose its turn before it writes back and before it drains, too.
@@ -120,7 +135,7 @@ void medium::make_durable(std::uint64_t unit, std::uint64_t up_to) {
   line& of = units_[unit];
   std::uint64_t count = 0;
   for (; of.gone + count < up_to; ++count)
-    for (const placed_word& w : of.groups[count]) durable_[w.at] = w.value;
+    for (const placed_word& w : of.groups[count]) durable_.at(w.at) = w.value;
   of.groups.erase(of.groups.begin(), of.groups.begin() + static_cast<std::ptrdiff_t>(count));
   of.gone += count;
 }
@@ -130,6 +145,7 @@ void medium::drained() {
   ++drains_;
   look_for_unnoted();
   told_(moment::before_drain);
+  end_stores_before();
   for (const auto& [unit, up_to] : written_back_[actor_]) make_durable(unit, up_to);
   written_back_[actor_].clear();
 }
@@ -171,6 +187,7 @@ void medium::look_for_unnoted() {
   if (base_ == nullptr) return;
   const std::uint64_t words = words_in_use();
   if (std::memcmp(base_, now_.data(), words * 8) == 0) return;
+  end_stores_before();
   for (std::uint64_t word = 0; word < words; ++word) {
     const std::uint64_t value = word_in_mapping(word);
     if (value == now_[word]) continue;

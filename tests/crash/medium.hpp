@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The medium of a durable table as a power cut sees it. It follows a mapped file: what is durable, and behind that the stores of each unit,
-// in order, that nothing has made durable yet. A unit keeps the order of its stores; units lose theirs independently (docs/format.md).
+// in order, that nothing has made durable yet. A unit keeps the order of its stores; units lose theirs independently (docs/format.md). In the
+// domain `byte` each store is durable before the next one.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ struct snapshot {
 };
 
 /// Why a snapshot is taken.
-enum class moment : std::uint8_t { before_drain, before_sync };
+enum class moment : std::uint8_t { before_drain, before_sync, after_store };
 
 class medium final : public cubby::detail::persist::recorder {
 public:
@@ -54,7 +55,7 @@ public:
   static medium* install(medium* one);
 
   /// The thread whose steps come next.
-  void turn_to(unsigned actor) { actor_ = actor; }
+  void turn_to(unsigned actor);
   /// A thread is about to carry out a step. What it stores is looked at when the next thing happens.
   void before_step(step kind, const void* address);
   [[nodiscard]] snapshot take();
@@ -84,6 +85,7 @@ private:
   void see_open_word();
   void see_size(std::uint64_t least_words);
   void add(std::uint64_t unit, group words);
+  void end_stores_before();
   void look_for_unnoted();
   [[nodiscard]] bool is_retire_link(std::uint64_t word) const;
   [[nodiscard]] std::uint64_t file_bytes() const;
@@ -105,7 +107,17 @@ private:
   std::uint64_t drains_ = 0;
   std::uint64_t syncs_ = 0;
   std::set<std::uint64_t> unnoted_; // words; a thread may stand still between a copy and its report
+  const bool at_once_ = cubby::detail::persist::forced_domain() == cubby::persistence::byte;
   medium* outer_;
+};
+
+/// Tables that are to write lines back are in `byte` while it lives.
+class in_byte {
+public:
+  in_byte() { cubby::detail::persist::forced_domain() = cubby::persistence::byte; }
+  ~in_byte() { cubby::detail::persist::forced_domain() = cubby::persistence::line; }
+  in_byte(const in_byte&) = delete;
+  in_byte& operator=(const in_byte&) = delete;
 };
 
 /// Passes the steps of its thread on to a medium.

@@ -90,5 +90,15 @@ TYPED_TEST(crash_writers, beside_growth_and_shrink) {
   this->interleave({.beside = beside, .capacity = 200, .calls = 8, .grows = true}, 1);
 }
 
+/// The same where caches survive a power cut.
+template <class Coding> class crash_writers_in_byte : public crash_writers<Coding> {
+  in_byte chosen_;
+};
+TYPED_TEST_SUITE(crash_writers_in_byte, all_codings);
+TYPED_TEST(crash_writers_in_byte, in_the_front_yard) { this->interleave({.beside = 2}, 12); }
+TYPED_TEST(crash_writers_in_byte, beside_growth_and_shrink) {
+  this->interleave({.beside = 2, .capacity = 1, .calls = 8, .grows = true}, 3);
+}
+
 } // namespace
 } // namespace cubby_test::crash

@@ -316,7 +316,7 @@ protected:
     const std::uint64_t mark = home_->file.medium().is_synced_later() ? 1 : 0;
     // relaxed: an older epoch does no harm, because nothing was before this record
     const made_word made = write_record(p, value, mark, home_->epoch.load(sync::relaxed));
-    if (made.ok) home_->file.medium().persist(&at(made.word), bytes_of_record(at(made.word)));
+    if (made.ok) home_->file.medium().persist_first(&at(made.word), bytes_of_record(at(made.word)));
     return made;
   }
   /// A new record that is not durable yet.

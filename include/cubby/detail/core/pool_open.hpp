@@ -169,7 +169,7 @@ inline pool_error pool::map_file(const pool_request& asked, std::uint64_t size) 
   persistence domain = persistence::process;
   if (now_.what.promise != 0 && !read_only_) domain = persist::detect(file_.number());
   direct_ = domain >= persistence::line;
-  if (asked.force_line) domain = persistence::line;
+  if (asked.force_line) domain = persist::forced_domain();
   medium_ = persist::medium(domain);
   if (!map_to(size / pool_layout::page * pool_layout::page))
     return pool_error::of(open_error::no_memory, asked.path, "cannot map it: %s; raise the limit of virtual memory",

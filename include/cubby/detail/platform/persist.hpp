@@ -59,10 +59,16 @@ inline void note_write_back(const void* from, std::size_t bytes) noexcept {
 inline void note_drain() noexcept {
   if (auto* const one = installed_recorder()) one->drained();
 }
+/// The domain that `write_lines_back` forces.
+inline persistence& forced_domain() noexcept {
+  static persistence one = persistence::line;
+  return one;
+}
 #else
 CUBBY_ALWAYS_INLINE void note_stored(const void*, std::size_t) noexcept {}
 CUBBY_ALWAYS_INLINE void note_write_back(const void*, std::size_t) noexcept {}
 CUBBY_ALWAYS_INLINE void note_drain() noexcept {}
+constexpr persistence forced_domain() noexcept { return persistence::line; }
 #endif
 
 /// The instruction that writes a line back. `clwb` leaves it in the cache.
@@ -104,6 +110,14 @@ CUBBY_ALWAYS_INLINE void wait_for_lines() noexcept {
   asm volatile("dsb ish" ::: "memory");
 #endif
 }
+/// What was stored or seen before it is in the caches before stores after it. x86-64 keeps that order by itself.
+CUBBY_ALWAYS_INLINE void keep_order_of_stores() noexcept {
+#if defined(__x86_64__)
+  asm volatile("" ::: "memory");
+#else
+  asm volatile("dmb ish" ::: "memory");
+#endif
+}
 
 /// A domain, ready for use. A plain value.
 class medium {
@@ -120,10 +134,10 @@ public:
 
   /// Sends the lines of [from, from + bytes) to the medium. They are there after the next `drain`.
   CUBBY_ALWAYS_INLINE void write_back(const void* from, std::size_t bytes) const noexcept {
-    if (domain_ < persistence::line) [[likely]]
+    if (domain_ != persistence::line) [[likely]]
       return;
     note_write_back(from, bytes);
-    if (domain_ != persistence::line || bytes == 0) return;
+    if (bytes == 0) return;
     const auto first = reinterpret_cast<std::uintptr_t>(from) / cpu::cache_line;
     const auto last = (reinterpret_cast<std::uintptr_t>(from) + bytes - 1) / cpu::cache_line;
     for (auto one = first; one <= last; ++one) write_line_back(reinterpret_cast<void*>(one * cpu::cache_line), how_);
@@ -138,6 +152,11 @@ public:
   CUBBY_ALWAYS_INLINE void persist(const void* from, std::size_t bytes) const noexcept {
     write_back(from, bytes);
     drain();
+  }
+  /// [from, from + bytes) is on the medium before anything that this thread stores next. Where caches survive, the order of stores is enough.
+  CUBBY_ALWAYS_INLINE void persist_first(const void* from, std::size_t bytes) const noexcept {
+    if (domain_ == persistence::byte) keep_order_of_stores();
+    else persist(from, bytes);
   }
 
 private:

@@ -59,9 +59,14 @@ public:
       show_until_sync(r);
       return;
     }
-    show_here(r);
+    make_live(r);
     // `epoch` does not change here before the block is used again
-    if (r.epoch != 0) kill_durably(at(r.epoch));
+    if (r.epoch == 0) {
+      medium().persist(&r, Base::bytes_of_record(r));
+      return;
+    }
+    medium().persist_first(&r, Base::bytes_of_record(r));
+    kill_durably(at(r.epoch));
   }
   /// The same by its writer, if it replaces none. No lock is needed: what other threads change under one they change in live records.
   void show_first(std::uint64_t word) const noexcept { show_here(at(word)); }
@@ -177,8 +182,11 @@ private:
     (void)r.size_and_mark.compare_exchange(expected, size | to << pool_layout::mark_shift, sync::relaxed,
                                            sync::relaxed);
   }
-  void show_here(header& r) const noexcept {
+  static void make_live(header& r) noexcept {
     advance(r, pool_layout::record_state::prepared, pool_layout::record_state::live);
+  }
+  void show_here(header& r) const noexcept {
+    make_live(r);
     medium().persist(&r, Base::bytes_of_record(r));
   }
   void kill_durably(header& r) const noexcept {

@@ -140,6 +140,7 @@ struct dead_slots {
   std::uint64_t used = 0;
   std::uint64_t dead = 0;
   std::uint64_t here = 0; ///< dead ones of the two candidate buckets: without them writing it anew would make no space
+  std::uint64_t live_elsewhere = 0; ///< in the other buckets
 };
 template <class Policy>
 dead_slots count_dead(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
@@ -155,9 +156,13 @@ dead_slots count_dead(const table<Policy>& t, const level_segment& x, std::uint6
   constexpr std::uint64_t slots = table<Policy>::slots_a_bucket;
   count(lower_bucket(t, x, hash), slots);
   count(higher_bucket(t, x, hash), slots);
+  const dead_slots both = out;
   out.here = out.dead;
   out.used = out.dead = 0;
   for (const slot* const half : {x.lower, x.higher[0], x.higher[1]}) count(half, slots << t.bits);
+  const std::uint64_t live = out.used - out.dead;
+  const std::uint64_t live_here = both.used - both.dead;
+  out.live_elsewhere = live < live_here ? 0 : live - live_here; // others change it between the two counts
   return out;
 }
 
@@ -223,18 +228,25 @@ template <class Policy> void resolve(table<Policy>& t, level_segment& x, sync::b
 }
 
 /// A leaf may be so many levels deeper than if all leaves had one level. With a hash that spreads keys it never is; keys that agree in their
-/// first bits are refused there (SECURITY.md), because each level costs three halves.
+/// first bits are refused there (SECURITY.md), because each level costs three halves. A dense leaf is never too deep: it pays for them. It may be
+/// deep because the rest of the table was erased and merged.
 inline constexpr unsigned most_levels_deeper = 5;
-template <class Policy> bool is_too_deep(const table<Policy>& t, const level_segment& x) noexcept {
+template <class Policy> bool is_too_deep(const table<Policy>& t, const level_segment& x, bool dense) noexcept {
   // relaxed: a recent number
   const auto usual = static_cast<unsigned>(std::bit_width(t.leaves.load(sync::relaxed)));
-  return (x.level >= usual + most_levels_deeper && !is_recovering(t)) || known_bits(t, x.level + 2) > most_known;
+  return (x.level >= usual + most_levels_deeper && !dense && !is_recovering(t)) ||
+         known_bits(t, x.level + 2) > most_known;
+}
+/// Whether entries have three eighths of the slots, those of the two full buckets aside. Segments of a growing table split above that.
+template <class Policy> bool is_dense(const table<Policy>& t, const dead_slots& d) noexcept {
+  constexpr std::uint64_t here = 2 * table<Policy>::slots_a_bucket;
+  return d.live_elsewhere * 8 >= (slots_of_segment(t) - here) * 3;
 }
 
 /// Reorganises a leaf, together with others that do the same. `crowded`: a split would not tell its entries apart.
 template <class Policy>
-progress reorganise(table<Policy>& t, level_segment& x, kind_of_work kind) noexcept {
-  if (kind == kind_of_work::split && is_too_deep(t, x)) return progress::crowded;
+progress reorganise(table<Policy>& t, level_segment& x, kind_of_work kind, bool dense = false) noexcept {
+  if (kind == kind_of_work::split && is_too_deep(t, x, dense)) return progress::crowded;
   // [next] acquire: pairs with [install], with [publish-children], and with [end-hold]
   std::uint64_t next = x.next.load(sync::acquire);
   if (next == next_word::leaf) {
@@ -263,7 +275,7 @@ template <class Policy> progress make_space(table<Policy>& t, level_segment& x, 
   const bool much = d.here > table<Policy>::slots_a_bucket / 4 && d.dead * 2 >= d.used;
   if (much || (d.here != 0 && t.settings.growth == growth_policy::fixed))
     return reorganise(t, x, kind_of_work::rewrite);
-  const progress made = reorganise(t, x, kind_of_work::split);
+  const progress made = reorganise(t, x, kind_of_work::split, is_dense(t, d));
   if (made != progress::crowded || d.here == 0) return made;
   return reorganise(t, x, kind_of_work::rewrite);
 }
