@@ -11,9 +11,7 @@
 
 #include "bench/bench.hpp"
 #include "console.hpp"
-#include "kmer/command.hpp"
-#include "shell/command.hpp"
-#include "store/command.hpp"
+#include "other_commands.hpp"
 
 namespace {
 
@@ -54,9 +52,7 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   bench::raw_options raw;
   const CLI::App& command = bench::add_command(program, raw);
-  const kmer::commands kmers(program);
-  const store::commands stores(program);
-  const shell::commands shells(program);
+  const other_commands others(program);
   if (const char* const unknown = unknown_command(program, argc, argv, 1)) {
     console::say("cubby: '{}' is no command; see cubby {}--help\n", unknown,
                  unknown == argv[1] ? "" : std::string(argv[1]) + " ");
@@ -68,14 +64,9 @@ int main(int argc, char** argv) {
     if (e.get_exit_code() == 0) return answer(program, e);
     const std::string usual = command.parsed() ? "cubby bench --help" : "cubby --help";
     console::say("cubby: {}; see {}\n", e.what(),
-                 kmers.chosen()    ? kmers.help()
-                 : stores.chosen() ? stores.help()
-                 : shells.chosen() ? shells.help()
-                                   : usual);
+                 others.chosen() ? others.help() : usual);
     return 2;
   }
-  if (kmers.chosen()) return kmers.run();
-  if (stores.chosen()) return stores.run();
-  if (shells.chosen()) return shells.run();
+  if (others.chosen()) return others.run();
   return command.parsed() ? bench::run_command(raw) : 2;
 }

@@ -6,8 +6,11 @@
 namespace bench {
 
 std::unique_ptr<table> make_dlht(const table_spec& spec) {
-  if (spec.key_size > 8) return make_dlht_keys(spec);
-  return spec.value_size > 8 ? make_dlht_values(spec) : build_small<dlht_adapter>(spec);
+  if constexpr (is_whole_program) {
+    if (spec.key_size > 8) return make_dlht_keys(spec);
+    if (spec.value_size > 8) return make_dlht_values(spec);
+  }
+  return build_small<dlht_adapter>(spec);
 }
 
 // The bins of the table, which are the lines that a request must meet; link buckets come on top. An index is mapped, not

@@ -5,8 +5,11 @@
 namespace bench {
 
 std::unique_ptr<table> make_dramhit(const table_spec& spec) {
-  if (spec.key_size > 8) return make_dramhit_keys(spec);
-  return spec.value_size > 8 ? make_dramhit_values(spec) : build_small<dramhit_adapter>(spec);
+  if constexpr (is_whole_program) {
+    if (spec.key_size > 8) return make_dramhit_keys(spec);
+    if (spec.value_size > 8) return make_dramhit_values(spec);
+  }
+  return build_small<dramhit_adapter>(spec);
 }
 
 } // namespace bench

@@ -119,7 +119,10 @@ template <class K, class V> using swaps = limit_adapter<true, K, V>;
 } // namespace
 
 std::unique_ptr<table> make_limit(const table_spec& spec) {
-  return spec.engine == engine_id::limit_swap ? build<swaps>(spec) : build<reads>(spec);
+  if constexpr (is_whole_program) {
+    if (spec.engine == engine_id::limit_swap) return build<swaps>(spec);
+  }
+  return build<reads>(spec);
 }
 
 } // namespace bench

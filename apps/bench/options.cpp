@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "absence.hpp"
+#include "build_kind.hpp"
 #include "features.hpp"
 #include "machine.hpp"
 #include "made_texts.hpp"
@@ -66,6 +67,8 @@ template <class Sizes> void check_sizes(const std::string& flag, const std::vect
   for (const std::size_t size : got)
     if (std::find(std::begin(known), std::end(known), size) == std::end(known))
       throw bad_request(fmt::format("{} {}: no engine is built for this size; {}", flag, size, size_list(known)));
+    else if (!is_whole_program && size > 8)
+      throw bad_request(fmt::format("{} {}: {}", flag, size, how_to_get_the_rest));
 }
 
 std::vector<engine_id> engines_in(const std::string& text) {
@@ -76,9 +79,7 @@ std::vector<engine_id> engines_in(const std::string& text) {
       throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
     for (const engine_id e : found) {
       if (!is_built_in(e))
-        throw bad_request(fmt::format("--engine {}: its headers were not there when this program was built; run "
-                                      "tools/unpack_rivals.sh and build again, or leave it out",
-                                      name));
+        throw bad_request(fmt::format("--engine {}: {}", name, why_not_built_in(e)));
       if (std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
     }
   }
@@ -246,6 +247,7 @@ void choose_chapters(bench_options& all, const raw_options& raw) {
     throw bad_request(
         "--full: chooses among the chapters of the default run, and other flags choose what to run; leave "
         "--full out, or all flags but --report, --json and --seed");
+  if (all.full && !is_whole_program) throw bad_request(fmt::format("--full: {}", how_to_get_the_rest));
 }
 
 } // namespace

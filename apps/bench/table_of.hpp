@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "build_kind.hpp"
 #include "loops.hpp"
 #include "table.hpp"
 
@@ -259,8 +260,11 @@ template <template <class, class> class Adapter> std::unique_ptr<table> build_va
 }
 
 template <template <class, class> class Adapter> std::unique_ptr<table> build(const table_spec& spec) {
-  if (spec.key_size > 8) return build_keys<Adapter>(spec);
-  return spec.value_size > 8 ? build_values<Adapter>(spec) : build_small<Adapter>(spec);
+  if constexpr (is_whole_program) {
+    if (spec.key_size > 8) return build_keys<Adapter>(spec);
+    if (spec.value_size > 8) return build_values<Adapter>(spec);
+  }
+  return build_small<Adapter>(spec);
 }
 
 } // namespace bench

@@ -119,8 +119,9 @@ inline bool keeps_order(engine_id e) { return e != engine_id::dramhit_pipe && e 
 inline bool wants_order(const workload& w) {
   return w.what == kind::insdel || w.what == kind::ycsb_d || updates_beside_finds(w);
 }
-// False: the headers of this rival were not there when the program was built.
+// Whether this program holds the engine; and if not, why and what to do.
 bool is_built_in(engine_id e);
+std::string_view why_not_built_in(engine_id e);
 // Engines that give space back without being asked.
 bool shrinks(engine_id e);
 // Workloads that start from an empty table of their own.
