@@ -63,8 +63,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return answer(program, e);
     const std::string usual = command.parsed() ? "cubby bench --help" : "cubby --help";
-    console::say("cubby: {}; see {}\n", e.what(),
-                 others.chosen() ? others.help() : usual);
+    console::say("cubby: {}; see {}\n", e.what(), others.chosen() ? others.help() : usual);
     return 2;
   }
   if (others.chosen()) return others.run();

@@ -15,9 +15,7 @@ struct other_commands::all {
 other_commands::other_commands(CLI::App& program) : all_(std::make_unique<all>(program)) {}
 other_commands::~other_commands() = default;
 
-bool other_commands::chosen() const {
-  return all_->kmers.chosen() || all_->stores.chosen() || all_->shells.chosen();
-}
+bool other_commands::chosen() const { return all_->kmers.chosen() || all_->stores.chosen() || all_->shells.chosen(); }
 
 std::string other_commands::help() const {
   if (all_->kmers.chosen()) return all_->kmers.help();

@@ -13,8 +13,8 @@ inline constexpr bool is_whole_program = false;
 inline constexpr bool is_whole_program = true;
 #endif
 
-inline constexpr std::string_view how_to_get_the_rest =
-    "this is the program of make demo, which holds the default run alone; build the whole one: cmake --preset release && cmake "
-    "--build --preset release --target cubby_program";
+inline constexpr std::string_view how_to_get_the_rest = "this is the program of make demo, which holds the default run "
+                                                        "alone; build the whole one: cmake --preset release && cmake "
+                                                        "--build --preset release --target cubby_program";
 
 } // namespace bench

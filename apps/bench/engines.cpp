@@ -50,7 +50,8 @@ bool is_built_in(engine_id e) {
 }
 
 std::string_view why_not_built_in(engine_id) {
-  return "its headers were not there when this program was built; run tools/unpack_rivals.sh and build again, or leave it out";
+  return "its headers were not there when this program was built; run tools/unpack_rivals.sh and build again, or leave "
+         "it out";
 }
 
 } // namespace bench

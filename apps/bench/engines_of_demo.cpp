@@ -39,7 +39,8 @@ bool is_built_in(engine_id e) {
 
 std::string_view why_not_built_in(engine_id e) {
   if (e != engine_id::boost) return how_to_get_the_rest;
-  return "its headers were not there when this program was built; run tools/unpack_rivals.sh and build again, or leave it out";
+  return "its headers were not there when this program was built; run tools/unpack_rivals.sh and build again, or leave "
+         "it out";
 }
 
 } // namespace bench

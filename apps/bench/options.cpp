@@ -78,8 +78,7 @@ std::vector<engine_id> engines_in(const std::string& text) {
     if (found.empty())
       throw bad_request(fmt::format("--engine '{}': unknown engine; give some of {}", name, engine_names()));
     for (const engine_id e : found) {
-      if (!is_built_in(e))
-        throw bad_request(fmt::format("--engine {}: {}", name, why_not_built_in(e)));
+      if (!is_built_in(e)) throw bad_request(fmt::format("--engine {}: {}", name, why_not_built_in(e)));
       if (std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
     }
   }
