@@ -33,9 +33,9 @@ th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left }
 tr.first td { border-top: 1px solid #aaa } tr.dlht td { font-weight: 600 }
 tr.doubtful td:nth-child(4), b.mark { color: #a40000; font-weight: 600 }
 .conclusion > p { font-size: 1.15rem } .conclusion li { margin: .3rem 0; max-width: 60rem }
-.conclusion figure { margin: 1rem 0; max-width: 60rem } .conclusion svg { width: 100%; height: auto }
+.conclusion figure { margin: 1rem 0; max-width: 60rem; overflow-x: auto } .conclusion svg { width: 100%; min-width: 38rem; height: auto }
 table.engines td { text-align: left; white-space: normal }
-summary { cursor: pointer } nav a { margin-right: .8rem } .scroll { overflow-x: auto }
+summary { cursor: pointer } nav a { margin-right: .8rem; display: inline-block } .scroll { overflow-x: auto }
 </style></head><body>
 )";
 
