@@ -15,7 +15,7 @@ help:
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
 	@echo "make docs    install what is missing, and build the documentation with its search into build/site (half a minute)"
 	@echo "             CHECK=1: open it in headless Chromium, too, and fail on what a reader would see go wrong"
-	@echo "make figures run the commands behind the generated figures of docs/performance, and write the pages (15 minutes)"
+	@echo "make figures run the commands behind the generated figures of docs/performance, and write the pages (25 minutes)"
 	@echo "             goes on where it was cut off; ONLY=ID,... those alone; FRESH=1: also what this machine has results of"
 	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (an hour or more)"
 	@echo "             FULL=1: each mutant, however long that takes, and what docs/testing.md names"
@@ -59,7 +59,7 @@ figures:
 	@tools/install_packages.sh stores
 	@tools/unpack_rivals.sh
 	@test -f build/release/build.ninja || cmake --preset release
-	@cmake --build --preset release -j $(JOBS) --target cubby_program bench_in_place bench_construction bench_insert_tails bench_ycsb
+	@cmake --build --preset release -j $(JOBS) --target $$(tools/figures.py targets $(if $(ONLY),--only $(ONLY)))
 	@tools/figures.py run $(if $(ONLY),--only $(ONLY)) $(if $(FRESH),--fresh)
 
 clean:

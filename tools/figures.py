@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Renews the figures of the documentation.
 #   tools/figures.py run [--only ID,...] [--fresh]   runs the commands of docs/results/runs.toml that this machine has no result of yet
+#   tools/figures.py targets                         the targets of the build that the commands need
 #   tools/figures.py write                           writes tables and blocks of pages from the results
 #   tools/figures.py check                           fails if a page shows what no result has
 # `run` can be cut off and called again: it goes on with the command that was cut off. Exit 1: `check` has found something. Exit 2: bad
@@ -36,7 +37,7 @@ def run(only, fresh):
 
 def main():
     parser = argparse.ArgumentParser(description="Renews the figures of the documentation.")
-    parser.add_argument("action", choices=["run", "write", "check"])
+    parser.add_argument("action", choices=["run", "targets", "write", "check"])
     parser.add_argument("--only", help="ids of runs, with commas between; they are run even if there are results")
     parser.add_argument("--fresh", action="store_true", help="run also what this machine has results of")
     given = parser.parse_args()
@@ -46,6 +47,8 @@ def main():
         if given.action in ("run", "write"):
             for page in pages.write():
                 print(f"wrote {page}")
+        if given.action == "targets":
+            print(*sorted({runs.target_of(one) for one in chosen(given.only)}))
         if given.action == "check":
             found = list(pages.problems())
             print("\n".join(found) or "each generated figure has its result")

@@ -48,8 +48,17 @@ class Pages(unittest.TestCase):
         self.assertIn("we lose: boost is ahead of `dlht` (0.75 of boost)", fresh)
         self.assertIn("take `dlht` (2.00 of boost)", fresh)
 
+    def test_the_front_page_has_the_best_rival_of_each_line(self):
+        single = result(results=[row("dlht", "get", 30), row("seph", "get", 90), row("boost", "get", 40), row("tbb", "get", 10)])
+        batch = result(results=[row("dlht", "get", 80), row("boost", "get", 40)])
+        fill = result(results=[row("dlht", "populate", 5), row("folklore", "populate", 10)])
+        fresh = self.written("<!-- figures: front words=a+b =c other=a:miss -->\n<!-- end of figures -->\n", a=single, b=batch, c=fill)
+        self.assertIn("| words: find | 30.0 | boost 40.0 | 0.75 | words: find | 80.0 | boost 40.0 | 2.00 |", fresh)
+        self.assertIn("| fill | 5.0 | folklore 10.0 | 0.50 |", fresh)
+        self.assertNotIn("other: ", fresh, "workloads that were not chosen")
+
     def test_refusals(self):
-        for text in ("<!-- figures: block b -->\n<!-- end of figures -->\n", "<!-- figures: drawing a -->\n<!-- end of figures -->\n",
+        for text in ("<!-- figures: front =a+b -->\n<!-- end of figures -->\n", "<!-- figures: block b -->\n<!-- end of figures -->\n", "<!-- figures: drawing a -->\n<!-- end of figures -->\n",
                      "<!-- figures: block a -->\nno end\n"):
             with self.assertRaises(runs.Failure):
                 self.written(text, a=result())
@@ -77,6 +86,12 @@ class Runs(unittest.TestCase):
         for name, one in runs.runs().items():
             self.assertEqual(set(one), {"id", "command", "seconds"}, name)
             self.assertIn(f" {name} ", shown)
+
+    def test_the_build_knows_the_program_of_each_run(self):
+        known = set(re.findall(r"\w+", (runs.ROOT / "bench" / "CMakeLists.txt").read_text()))
+        for name, one in runs.runs().items():
+            target = runs.target_of(one)
+            self.assertTrue(target == "cubby_program" or known & {target, target.removeprefix("bench_")}, f"{name}: {target}")
 
     def test_a_result_is_saved_with_its_command_and_machine(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(runs, "RESULTS", Path(folder)):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is written into pages from results. A page has a line `<!-- figures: KIND ID... -->`; all lines behind it up to
-# `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed; `matrix` is a table of engines by workloads.
+# `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed; `matrix` is a table of engines by workloads; `front`
+# is `dlht` beside the best of the others.
 import re
 
 from figure_results.runs import ROOT, Failure, machines, results_of, runs
@@ -77,7 +78,39 @@ def matrix_of(result):
         yield f"- **{WORKLOADS[w]}**: {says} ({ratio:.2f} of {other})."
 
 
-KINDS = {"block": block, "matrix": matrix}
+def versus(rows, workload):
+    """`dlht`, the best of the others and the ratio, as cells; three empty ones if that was not measured."""
+    mine = next((row for row in rows if (row["engine"], row["workload"]) == ("dlht", workload)), None)
+    other = ranked(rows, workload, False)
+    if mine is None or other is None:
+        return " | | "
+    return f"{mine['median_mops']:.1f} | {other['engine']} {other['median_mops']:.1f} | {mine['median_mops'] / other['median_mops']:.2f}"
+
+
+def front(all_results, ids):
+    """`dlht` beside the best of the others. An id is LABEL=SINGLE+BATCH, two runs, or LABEL=SINGLE; LABEL may be empty. `:WORKLOAD,...`
+    behind it are those to show. The results of one machine."""
+    results = next(iter(all_results.values()))
+    yield "| one key a call | `dlht` | best rival | x | 32 keys a call | `dlht` | best rival | x |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for one in ids:
+        label, names = one.split("=")
+        names, _, chosen = names.partition(":")
+        single, *batches = [results[name]["results"] for name in names.split("+")]
+        batch = batches[0] if batches else []
+        for w in dict.fromkeys(row["workload"] for row in single):
+            if chosen and w not in chosen.split(","):
+                continue
+            what = (f"{label}: " if label else "") + WORKLOADS[w]
+            yield f"| {what} | {versus(single, w)} | {what if batch else ''} | {versus(batch, w)} |"
+
+
+KINDS = {"block": block, "matrix": matrix, "front": front}
+
+
+def runs_named(words):
+    """The ids of runs in the arguments of a marker."""
+    return [name for word in words for name in word.split("=")[-1].split(":")[0].split("+")]
 
 
 def written(text, all_results, page):
@@ -94,7 +127,7 @@ def written(text, all_results, page):
         kind, ids = found.group(1), found.group(2).split()
         if kind not in KINDS:
             raise Failure(f"{page}: `{kind}` is no kind of figures: {', '.join(KINDS)}")
-        missing = [name for name in ids if not any(name in results for results in all_results.values())]
+        missing = [name for name in runs_named(ids) if not any(name in results for results in all_results.values())]
         if missing:
             raise Failure(f"{page}: no machine has a result of {missing[0]}: run make figures")
         out += ["", *KINDS[kind](all_results, ids), ""]
@@ -105,7 +138,8 @@ def written(text, all_results, page):
 
 
 def pages():
-    return sorted(path for path in (ROOT / "docs").rglob("*.md") if OPEN_ANY.search(path.read_text()))
+    all_pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [path for path in all_pages if OPEN_ANY.search(path.read_text())]
 
 
 OPEN_ANY = re.compile(r"(?m)^<!-- figures: ")

@@ -53,6 +53,12 @@ def machines():
     return sorted(folder.name for folder in RESULTS.iterdir() if folder.is_dir())
 
 
+def target_of(run):
+    """What the build calls the program of a command."""
+    first = run["command"].split()[0]
+    return "cubby_program" if first == "cubby" else first
+
+
 def program_of(run, build):
     first = run["command"].split()[0]
     path = build / first if first == "cubby" else build / "bench" / first
