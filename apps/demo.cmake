@@ -6,6 +6,7 @@ add_executable(cubby_demo
   bench/engines_of_demo.cpp
   bench/engine_boost.cpp
   bench/engine_cuckoo.cpp
+  bench/engine_designs.cpp
   bench/engine_dlht.cpp
   bench/engine_dramhit.cpp
   bench/engine_dramhit_pipe.cpp

@@ -66,12 +66,13 @@ void add_main(std::vector<chapter>& all, std::uint64_t seed) {
        eight,
        {}});
   run_spec single = eight;
-  single.engines = with_boost({limit, dlht, iceberg, dramhit, tbb, cuckoo, lfht});
+  single.engines = with_boost({limit, dlht, iceberg, dramhit, folklore, line_locks, tbb, cuckoo, lfht});
   single.batch = {1};
   all.push_back(
       {"8-byte keys", "The same keys, one call for each: what a caller gets that has one key at a time.", single, {}});
   // Without cuckoo: where it grows under two threads a run may end in a segmentation fault (docs/bench.md).
-  run_spec populate = run_of(seed, with_boost({dlht, iceberg, dramhit, reference, tbb, lfht}), {"populate"});
+  run_spec populate =
+      run_of(seed, with_boost({dlht, iceberg, dramhit, reference, folklore, line_locks, tbb, lfht}), {"populate"});
   all.push_back({"Population of a small table",
                  "All keys are inserted into a table that starts with space for 1024 and grows on demand (paper, "
                  "figure 7).",

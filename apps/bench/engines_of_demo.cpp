@@ -17,6 +17,8 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::lfht: return make_lfht(spec);
   case engine_id::boost: return make_boost(spec);
   case engine_id::limit: return make_limit(spec);
+  case engine_id::folklore: return make_folklore(spec);
+  case engine_id::line_locks: return make_line_locks(spec);
   default: return nullptr; // not built in, or no table
   }
 }
@@ -31,6 +33,8 @@ bool is_built_in(engine_id e) {
   case engine_id::tbb:
   case engine_id::cuckoo:
   case engine_id::lfht:
+  case engine_id::folklore:
+  case engine_id::line_locks:
   case engine_id::limit: return true;
   case engine_id::boost: return has_boost();
   default: return is_flavour(e);

@@ -8,7 +8,7 @@ import unittest
 import bench_support
 from bench_support import Folder, cubby
 
-ENGINES = "dlht,dramhit,dramhit-pipe,iceberg,reference,tbb,cuckoo,lfht,limit"
+ENGINES = "dlht,dramhit,dramhit-pipe,iceberg,reference,folklore,line-locks,tbb,cuckoo,lfht,limit"
 
 
 class Demo(Folder):
