@@ -163,6 +163,9 @@ TYPED_TEST(in_place, takes_lists_and_ranges_and_gives_containers) {
   EXPECT_EQ(m.insert_range(more), 1u);
   EXPECT_EQ((m.template to<std::map<std::string, numbers>>()),
             (std::map<std::string, numbers>{{"a", {1}}, {"b", {2}}, {"c", {4}}}));
+  cubby::in_place_map<std::int64_t, int, typename TypeParam::engine> wide;
+  EXPECT_EQ(wide.insert_range(std::vector<std::pair<int, int>>{{-1, 5}}), 1u);
+  EXPECT_TRUE(wide.contains(-1)) << "a key of another type of words was not converted";
   std::vector<std::pair<std::uint64_t, std::unique_ptr<std::uint64_t>>> jobs;
   for (std::uint64_t n = 0; n < 3; ++n) jobs.emplace_back(n % 2, std::make_unique<std::uint64_t>(n));
   const jobs_of<typename TypeParam::engine> moved(std::make_move_iterator(jobs.begin()),

@@ -135,29 +135,17 @@ struct teller {
     if (last != nullptr) (*last)();
   }
 };
-TYPED_TEST(in_place_callers, a_destructor_may_ask_for_an_entry_that_an_outer_function_holds) {
-  constexpr std::uint64_t keys = 4000;
-  bool holds = false;
-  std::uint64_t told = 0;
+TYPED_TEST(in_place_callers, a_destructor_of_a_value_that_was_given_up_may_ask_for_its_key) {
+  unsigned told = 0;
   std::function<void()> tell;
   cubby::in_place_map<std::uint64_t, teller, typename TypeParam::engine> m;
-  tell = [&] {
-    EXPECT_FALSE(holds) << "a destructor runs while its thread holds an entry";
-    if (!holds) m.modify(0, [&](teller&) { ++told; });
-  };
-  ASSERT_TRUE(m.try_emplace(0));
-  for (std::uint64_t k = 1; k <= 3 * keys; ++k) ASSERT_TRUE(m.try_emplace(k, &tell));
-  const auto erase_in_a_hold = [&](const teller&, std::uint64_t from) {
-    holds = true;
-    for (std::uint64_t k = from; k < from + keys; ++k) EXPECT_TRUE(m.erase(k));
-    holds = false;
-  };
-  m.modify(0, [&](teller& v) { erase_in_a_hold(v, 1); });
-  m.visit(0, [&](const teller& v) { erase_in_a_hold(v, 1 + keys); });
-  for (std::uint64_t k = 1 + 2 * keys; k <= 3 * keys; ++k) EXPECT_TRUE(m.erase(k));
-  EXPECT_GT(told, 0u) << "nothing is destroyed after the functions";
-  EXPECT_TRUE(m.erase(0)); // from now on the destructors find nothing
+  tell = [&] { told += m.contains(7) ? 100 : 1; };
+  const auto fails = [](teller&) { throw std::runtime_error("no"); };
+  EXPECT_THROW(m.emplace_and_modify(7, fails, &tell), std::runtime_error);
+  EXPECT_EQ(told, 1u) << "the key is there, or the value was destroyed twice";
+  expect_gone(m, std::uint64_t{7});
 }
+
 /// Waits for the readers of its image when it is made.
 struct patient {
   cubby::rcu::waited how;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <cubby/detail/core/entry_lock.hpp>
-#include <cubby/detail/core/held_entries.hpp>
 #include <cubby/detail/platform/fail.hpp>
 
 namespace cubby::inline v0::detail {
@@ -44,8 +43,7 @@ inline const held_here*& innermost_held() noexcept {
   static constinit thread_local const held_here* node = nullptr;
   return node;
 }
-/// While it lives, the thread holds an entry or waits for it. Debug builds (`fail::checks`) refuse a call that would wait for an entry
-/// that its own thread holds.
+/// Debug builds (`fail::checks`) refuse a call that would wait for an entry that its own thread holds.
 template <bool Checks = fail::checks> class noted_hold {
 public:
   explicit noted_hold(const void* entry) : node_{entry, innermost_held()} {
@@ -56,12 +54,8 @@ public:
             "wait for itself: make that call when the function has returned");
     }
     innermost_held() = &node_;
-    ++entries_held();
   }
-  ~noted_hold() {
-    --entries_held();
-    innermost_held() = node_.outer;
-  }
+  ~noted_hold() { innermost_held() = node_.outer; }
   noted_hold(const noted_hold&) = delete;
   noted_hold& operator=(const noted_hold&) = delete;
 
@@ -70,10 +64,7 @@ private:
 };
 template <> class noted_hold<false> {
 public:
-  explicit noted_hold(const void*) noexcept { ++entries_held(); }
-  ~noted_hold() { --entries_held(); }
-  noted_hold(const noted_hold&) = delete;
-  noted_hold& operator=(const noted_hold&) = delete;
+  explicit noted_hold(const void*) noexcept {}
 };
 
 /// Reads an entry. False: it is dead.

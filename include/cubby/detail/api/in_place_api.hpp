@@ -177,14 +177,14 @@ public:
     std::size_t count = 0;
     for (auto&& pair : pairs) {
       using pair_type = decltype(pair);
-      const outcome how = add(pair.first, std::forward<pair_type>(pair).second);
+      const outcome how = add(asked_key<codec_type>(pair.first), std::forward<pair_type>(pair).second);
       if (report_failure(how)) ++count;
       else if (how != outcome::exists) break;
     }
     return count;
   }
   /// Moves each entry of `source`, another `in_place_map` of these keys and values or a handle of one, whose key is absent here. The number
-  /// moved. The value is moved, so an entry is in `source`, then in both, then here, and nobody reads it meanwhile. Throws like `insert`; what was
+  /// moved. The value is moved, so an entry is in `source`, then in both, then here, and nobody reads it in `source` meanwhile. Throws like `insert`; what was
   /// moved before stays moved. O(capacity of `source`). Two threads that merge two maps into each other may wait for ever.
   template <class Source> std::size_t merge(Source& source) {
     static_assert(std::is_same_v<typename Source::key_type, key_type> &&
@@ -195,9 +195,13 @@ public:
   }
   /// A container of copies of all entries: `m.to<std::unordered_map<K, V>>()`. O(capacity). It has what `visit_all` meets.
   template <class Container> [[nodiscard]] Container to() const {
+    constexpr bool fits = takes_entries<Container, key_type, V>;
+    static_assert(fits, "to<C>() makes a container that is filled by emplace(key, value), such as std::unordered_map");
     Container out;
-    if constexpr (requires { out.reserve(std::size_t{}); }) out.reserve(size());
-    visit_all([&out](const key_type& k, const V& v) { out.emplace(k, v); });
+    if constexpr (fits) {
+      if constexpr (requires { out.reserve(std::size_t{}); }) out.reserve(size());
+      visit_all([&out](const key_type& k, const V& v) { out.emplace(k, v); });
+    }
     return out;
   }
 

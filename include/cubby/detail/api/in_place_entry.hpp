@@ -70,27 +70,23 @@ public:
   building& operator=(const building&) = delete;
   /// Constructs the value, and calls `then(V&)`.
   template <class F, class... A> void build(const F& then, A&&... args) {
-    new_value made{std::construct_at(held().place(), std::forward<A>(args)...)};
-    then(*made.at);
-    made.at = nullptr;
+    left_.value = std::construct_at(held().place(), std::forward<A>(args)...);
+    then(*left_.value);
+    left_.value = nullptr;
     built_ = true;
     held().lock().unlock_built(); // linearization of the insert
   }
 
 private:
-  /// A value that is destroyed again if what follows its construction throws.
-  struct new_value {
-    V* at;
-    ~new_value() {
-      if (at != nullptr) std::destroy_at(at);
-    }
-  };
-  /// Retires a record that has left the table. The first member: after the hold.
+  /// Destroys a value whose change has thrown, and retires the record that has left the table. The first member: after the hold, because
+  /// a destructor may ask for this key.
   struct left {
     context<Engine> s;
     std::uint64_t word;
     bool is_out = false;
+    V* value = nullptr;
     ~left() {
+      if (value != nullptr) std::destroy_at(value);
       if (is_out) s.engine.retire(s.at, word);
     }
   };

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <cubby/detail/core/held_entries.hpp>
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/core/registry.hpp>
 
@@ -68,9 +67,8 @@ public:
     mine.lock.unlock();
   }
 
-  /// Disposes of all words whose grace period is over, unless the thread holds an entry. Reads all taken thread records.
+  /// Disposes of all words whose grace period is over. Reads all taken thread records.
   void collect() {
-    if (entries_held() != 0) return;
     for (stripe& one : stripes_) {
       for (int step = 0; step < 2; ++step) {
         word_chain ready;
@@ -142,9 +140,6 @@ private:
     std::uint32_t left = dispose_slice;
     if constexpr (plain_disposal<Policy>) {
       mine.lock.unlock(); // what is ready goes with the words that follow
-    } else if (entries_held() != 0) {
-      mine.lock.unlock();
-      return;
     } else {
       const word_chain ready = take_ready(mine);
       mine.lock.unlock();
@@ -262,13 +257,13 @@ template <class Policy> class retire_bag<Policy, sync::single> {
 public:
   explicit retire_bag(const Policy& policy) noexcept : policy_(policy) {}
   retire_bag(const Policy& policy, const domain_ref&) noexcept : policy_(policy) {}
-  ~retire_bag() { dispose_some(~std::size_t{0}); }
+  ~retire_bag() { collect(); }
   retire_bag(const retire_bag&) = delete;
   retire_bag& operator=(const retire_bag&) = delete;
 
   void enter() noexcept { ++depth_; }
   void leave() {
-    if (--depth_ == 0 && chain_ != 0 && entries_held() == 0) dispose_some(dispose_slice);
+    if (--depth_ == 0 && chain_ != 0) dispose_some(dispose_slice);
   }
   void add(const thread_record&, std::uint64_t word) {
     policy_.retire_link(word) = chain_;
@@ -277,13 +272,11 @@ public:
   }
   bool dispose_all() {
     const bool any = chain_ != 0;
-    dispose_some(~std::size_t{0});
+    collect();
     return any && depth_ == 0;
   }
-  /// Disposes of all words if no pin lives and the thread holds no entry, also of those that a destructor retires meanwhile.
-  void collect() {
-    if (entries_held() == 0) dispose_some(~std::size_t{0});
-  }
+  /// Disposes of all words if no pin lives, also of those that a destructor retires meanwhile.
+  void collect() { dispose_some(~std::size_t{0}); }
   [[nodiscard]] std::size_t waiting() const noexcept { return count_; }
   /// Whether no pin lives except the caller's.
   [[nodiscard]] bool alone() const noexcept { return depth_ <= 1; }
