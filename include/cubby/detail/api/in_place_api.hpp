@@ -171,8 +171,8 @@ public:
     erase_if([](const key_type&, const V&) { return true; });
   }
 
-  /// `insert` of each pair of a range, in its order: the number inserted. Copies `second`, or moves it out of a pair that is an rvalue, as a
-  /// `std::move_iterator` gives it. Throws like `insert` at the first pair without space, without exceptions it ends there.
+  /// `insert` of each pair of a range, in its order: the number inserted. Copies `second`, or moves it out of a pair that is an rvalue, as
+  /// a `std::move_iterator` gives it. Throws like `insert` at the first pair without space; without exceptions it ends there.
   template <class Pairs> std::size_t insert_range(Pairs&& pairs) {
     std::size_t count = 0;
     for (auto&& pair : pairs) {
@@ -183,15 +183,22 @@ public:
     }
     return count;
   }
-  /// Moves each entry of `source`, another `in_place_map` of these keys and values or a handle of one, whose key is absent here. The number
-  /// moved. The value is moved, so an entry is in `source`, then in both, then here, and nobody reads it in `source` meanwhile. Throws like `insert`; what was
-  /// moved before stays moved. O(capacity of `source`). Two threads that merge two maps into each other may wait for ever.
+  /// Moves each entry of `source`, another `in_place_map` of these keys and values or a handle of one, whose key is absent here. The
+  /// number moved. An entry is in `source`, then in both, then here, and nobody reads it in `source` while its value is moved. Throws
+  /// like `insert`; what was moved before stays moved. O(capacity of `source`). Two threads that merge two maps into each other may
+  /// wait for ever.
   template <class Source> std::size_t merge(Source& source) {
-    static_assert(std::is_same_v<typename Source::key_type, key_type> &&
-                      std::is_same_v<typename Source::mapped_type, V>,
-                  "merge takes an in_place_map of the same keys and the same values");
-    if (source.identity() == identity()) return 0;
-    return source.erase_if([this](const key_type& k, V& v) { return insert(k, std::move(v)); });
+    constexpr bool fits = requires {
+      source.identity();
+      requires std::is_same_v<typename Source::key_type, key_type> && std::is_same_v<typename Source::mapped_type, V>;
+    };
+    static_assert(fits, "merge takes an in_place_map of the same keys and the same values");
+    if constexpr (fits) {
+      if (source.identity() == identity()) return 0;
+      return source.erase_if([this](const key_type& k, V& v) { return insert(k, std::move(v)); });
+    } else {
+      return 0;
+    }
   }
   /// A container of copies of all entries: `m.to<std::unordered_map<K, V>>()`. O(capacity). It has what `visit_all` meets.
   template <class Container> [[nodiscard]] Container to() const {
