@@ -59,7 +59,7 @@ figures:
 	@tools/install_packages.sh stores
 	@tools/unpack_rivals.sh
 	@test -f build/release/build.ninja || cmake --preset release
-	@cmake --build --preset release -j $(JOBS) --target $$(tools/figures.py targets $(if $(ONLY),--only $(ONLY)))
+	@targets=$$(tools/figures.py targets $(if $(ONLY),--only $(ONLY))) && cmake --build --preset release -j $(JOBS) --target $$targets
 	@tools/figures.py run $(if $(ONLY),--only $(ONLY)) $(if $(FRESH),--fresh)
 
 clean:
