@@ -40,9 +40,14 @@ namespace write_duty {
 inline constexpr std::uint32_t move_or_free = 1; // a migration runs or a generation waits to be freed
 } // namespace write_duty
 
-/// The state of a table; its engine may add more. For its table an engine defines becomes_first(table, generation), which is called
-/// when the root has reached a generation, and move_range(table, generation, units), which core/migration.hpp describes.
-template <generation Generation, class Policy, class Settings, class Threads> struct table_state {
+/// For a table that counts its entries elsewhere.
+struct no_counter {};
+
+/// The state of a table; its engine may add more. `Counter` is what each change reads to count. For its table an engine defines
+/// becomes_first(table, generation), which is called when the root has reached a generation, and move_range(table, generation, units),
+/// which core/migration.hpp describes.
+template <generation Generation, class Policy, class Settings, class Threads, class Counter = no_counter>
+struct table_state {
   using generation_type = Generation;
   using threads = Threads;
   using growth = decltype(Settings::growth);
@@ -51,11 +56,12 @@ template <generation Generation, class Policy, class Settings, class Threads> st
 
   // Each operation reads this line. It is written only when a migration begins or ends.
   alignas(cpu::cache_line) sync::word<Generation*, Threads> root; // the oldest generation that still holds entries
+  [[no_unique_address]] Counter entries;
   sync::word<std::uint32_t, Threads> maintenance;     // further work for writes: bits of `write_duty` and of the engine
-  std::uint32_t lasting_maintenance = 0;              // bits that the engine has set for the table's life
   const domain_ref home = domain_of_table<Threads>(); // its thread records keep alive what the table shows
   place_stock<Threads> places;                        // `settings.capacity` places, of a `fixed` table
   Policy policy;
+  std::uint32_t lasting_maintenance = 0; // bits that the engine has set for the table's life
   Settings settings;
   std::uint64_t least_extent = 1; // the smallest size of a shrink, from `settings.capacity`
 
@@ -168,6 +174,11 @@ template <class Table> void release_retired(Table& t, std::size_t slice = ~std::
   release_locked(t, slice);
 }
 
+/// Whether the table has been made, and not ended.
+template <class Table> bool is_open(const Table& t) noexcept {
+  return t.root.load(sync::relaxed) != nullptr; // relaxed: it changes while one thread has the table
+}
+
 /// Calls `last_look` for each generation, the oldest first, and frees it. No other thread may use the table any more.
 template <class Table, class F> void free_generations(Table& t, F last_look) {
   t.worker.stop();
@@ -178,6 +189,7 @@ template <class Table, class F> void free_generations(Table& t, F last_look) {
     free_array(at);
     at = next;
   }
+  t.root.store(nullptr, sync::relaxed); // relaxed: as above
   t.retired.free_all();
 }
 

@@ -17,7 +17,7 @@ namespace cubby::inline v0::detail {
 template <class Threads> class place_stock {
 public:
   place_stock() = default;
-  ~place_stock() { delete[] stripes_; }
+  ~place_stock() { delete[] stripes(); }
   place_stock(const place_stock&) = delete;
   place_stock& operator=(const place_stock&) = delete;
 
@@ -25,27 +25,28 @@ public:
   [[nodiscard]] bool open(std::uint64_t bound) noexcept {
     std::uint64_t count = std::bit_floor(bound / places_a_stripe | 1);
     if (count > most_stripes) count = most_stripes;
-    stripes_ = new (std::nothrow) stripe[count];
-    if (stripes_ == nullptr) return false;
-    mask_ = count - 1;
+    auto* const made = new (std::nothrow) stripe[count];
+    if (made == nullptr) return false;
+    packed_ = reinterpret_cast<std::uintptr_t>(made) | (count - 1);
     // relaxed: not shared yet
     for (std::uint64_t i = 0; i < count; ++i)
-      stripes_[i].given.store(bound / count + (i < bound % count ? 1 : 0), sync::relaxed);
+      made[i].given.store(bound / count + (i < bound % count ? 1 : 0), sync::relaxed);
     return true;
   }
 
-  [[nodiscard]] CUBBY_ALWAYS_INLINE bool is_bounded() const noexcept { return stripes_ != nullptr; }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE bool is_bounded() const noexcept { return packed_ != 0; }
 
   /// Takes a place. False: at one moment of the call there was none.
   [[nodiscard]] CUBBY_NEVER_INLINE bool take(std::uint64_t thread_record_id) noexcept {
-    stripe& own = stripes_[thread_record_id & mask_];
+    stripe* const all = stripes();
+    stripe& own = all[thread_record_id & mask()];
     std::uint64_t unused = 0;
     if (take_from(own, unused)) return true;
     for (;;) {
       std::uint64_t before = 0;
       const std::uint64_t first = own.next.load(sync::relaxed); // relaxed: where to look first, a hint
-      for (std::uint64_t i = 0; i <= mask_; ++i) {
-        if (!take_from(stripes_[(first + i) & mask_], before)) continue;
+      for (std::uint64_t i = 0; i <= mask(); ++i) {
+        if (!take_from(all[(first + i) & mask()], before)) continue;
         own.next.store(first + i, sync::relaxed); // relaxed: as above
         return true;
       }
@@ -56,7 +57,7 @@ public:
   }
   CUBBY_ALWAYS_INLINE void give(std::uint64_t thread_record_id) noexcept {
     // [give-place] release: pairs with [places]
-    (void)stripes_[thread_record_id & mask_].given.fetch_add(1, sync::release);
+    (void)stripes()[thread_record_id & mask()].given.fetch_add(1, sync::release);
   }
 
 private:
@@ -84,12 +85,18 @@ private:
   [[nodiscard]] std::uint64_t sum_of_given() const noexcept {
     std::uint64_t sum = 0;
     // [places] acquire: pairs with [give-place]
-    for (std::uint64_t i = 0; i <= mask_; ++i) sum += stripes_[i].given.load(sync::acquire);
+    for (std::uint64_t i = 0; i <= mask(); ++i) sum += stripes()[i].given.load(sync::acquire);
     return sum;
   }
 
-  stripe* stripes_ = nullptr; // null: no bound
-  std::uint64_t mask_ = 0;
+  // One word, so that it fits into the line that each write reads: the address of the stripes, and in the bits that its alignment
+  // leaves the number of stripes less one. 0: no bound.
+  static_assert(most_stripes <= alignof(stripe));
+  [[nodiscard]] CUBBY_ALWAYS_INLINE stripe* stripes() const noexcept {
+    return reinterpret_cast<stripe*>(packed_ & ~std::uintptr_t{most_stripes - 1});
+  }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t mask() const noexcept { return packed_ & (most_stripes - 1); }
+  std::uintptr_t packed_ = 0;
 };
 
 } // namespace cubby::inline v0::detail

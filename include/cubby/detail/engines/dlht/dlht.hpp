@@ -4,6 +4,7 @@
 // the paper in one page, what we changed and why, and what is not proved.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/engines/dlht/batch.hpp>
@@ -39,18 +40,17 @@ public:
   /// Throws std::bad_alloc if there is no memory for the first index, or no background thread; without exceptions `ok`
   /// is then false.
   dlht_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
-    ok_ = engines::dlht::open(table_);
-    if (ok_) return;
+    if (engines::dlht::open(table_)) return;
     engines::dlht::close(table_);
     fail::with_no_memory();
   }
   ~dlht_engine() {
-    if (ok_) engines::dlht::close(table_);
+    if (ok()) engines::dlht::close(table_);
   }
   dlht_engine(const dlht_engine&) = delete;
   dlht_engine& operator=(const dlht_engine&) = delete;
 
-  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] bool ok() const noexcept { return generations::is_open(table_); }
   [[nodiscard]] const Policy& slots() const noexcept { return table_.policy; }
 
   /// Keeps alive what the table shows, until the returned object ends. Nests. It costs one store at each end.
@@ -170,8 +170,9 @@ public:
 
 private:
   engines::dlht::table<Policy, Threads> table_;
-  thread_record own_thread_record_; // the only one of a single-threaded table
-  bool ok_ = false;
+  struct nothing {};
+  // the only one of a single-threaded table
+  [[no_unique_address]] std::conditional_t<Threads::is_shared, nothing, thread_record> own_thread_record_;
 };
 
 } // namespace detail

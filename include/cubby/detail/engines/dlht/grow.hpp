@@ -229,7 +229,7 @@ inserted_word insert(table<Policy, Threads>& t, thread_record& who, const Probe&
     if (how == attempt::ended) [[likely]] {
       if (out.outcome != insert_outcome::inserted) return give_up(t, who, a, out);
       out.shown = a.shown;
-      if (final == slot_state::valid) t.entries.add(who.id(), 1);
+      if (final == slot_state::valid) count_entries(t, who, 1);
       maintenance(t);
       return out;
     }
@@ -255,7 +255,7 @@ CUBBY_NEVER_INLINE inserted_word commit_further(table<Policy, Threads>& t, threa
   const word_probe probe{hash, a.word};
   if (commit_contended(t.policy, probe, a, s, static_cast<unsigned>(&s - a.b->slots), h) == attempt::again)
     return insert(t, who, probe, a.value);
-  t.entries.add(who.id(), 1);
+  count_entries(t, who, 1);
   return {.word = a.value};
 }
 
@@ -288,7 +288,7 @@ CUBBY_ALWAYS_INLINE inserted_word insert_word(table<Policy, Threads>& t, thread_
         // Linearization point as in `show`, [fill] acq_rel: pairs with [key]
         if (!s.compare_exchange({pending, word}, {word, value})) [[unlikely]]
           show_further<Policy>(at, b, hash, word, value);
-        t.entries.add(who.id(), 1);
+        count_entries(t, who, 1);
         return {.word = value};
       }
     }

@@ -19,6 +19,9 @@ private:
   retire_bag<Policy, sync::single>& bag_;
 };
 
+/// A table that begins with so many bins has the stripes of its counter at once: they take no more than its bins do.
+inline constexpr std::uint64_t bins_with_stripes = 64;
+
 /// Initializes a new table. False: no memory, or no thread for background growth.
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
   if (t.settings.growth_factor > most_growth) t.settings.growth_factor = most_growth;
@@ -30,6 +33,7 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
   if (t.settings.shrink == shrink_policy::automatic) t.lasting_maintenance |= write_duty::watch_load;
   t.maintenance.store(t.lasting_maintenance, sync::relaxed); // relaxed: not shared yet
   const std::uint64_t bins = bins_for(t.settings.capacity);
+  if (Threads::is_shared && bins >= bins_with_stripes) t.entries.add_stripes();
   return generations::begin_with(t, make_index<Threads>(bins, links_for(bins, t.settings)));
 }
 

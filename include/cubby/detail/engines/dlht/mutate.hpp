@@ -93,7 +93,7 @@ mutated mutate_if(table<Policy, Threads>& t, const thread_record& who, const wor
     if (mutate_here<!Policy::unique_words>(*at, b, h, word, matches, f, out)) [[likely]]
       break;
   }
-  if (out.found && out.done == action::erase) t.entries.add(who.id(), -1);
+  if (out.found && out.done == action::erase) count_entries(t, who, -1);
   return out;
 }
 
@@ -131,7 +131,7 @@ CUBBY_ALWAYS_INLINE mutated mutate_word(table<Policy, Threads>& t, const thread_
             return {true, action::replace, value};
         } else if (b.slots[n].compare_exchange({word, value}, {cleared, value})) [[likely]] {
           // Linearization point of an erase, [fill] acq_rel: pairs with [key], as in mutate_here
-          t.entries.add(who.id(), -1);
+          count_entries(t, who, -1);
           return {true, action::erase, value};
         }
       } else if (is_unchanged && !header::uses_links(h)) {

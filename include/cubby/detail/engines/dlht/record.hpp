@@ -88,7 +88,7 @@ CUBBY_ALWAYS_INLINE mutated mutate_record(table<Policy, Threads>& t, const threa
     // as in mutate_here
     if (seen.where->compare_exchange({probe.word, seen.value},
                                      {erases ? cleared : probe.word, erases ? seen.value : wanted.word})) [[likely]] {
-      if (erases) t.entries.add(who.id(), -1);
+      if (erases) count_entries(t, who, -1);
       return {true, wanted.what, seen.value};
     }
   }
@@ -112,7 +112,7 @@ CUBBY_NEVER_INLINE inserted_word commit_record_further(table<Policy, Threads>& t
     out.shown = true;
     return out;
   }
-  t.entries.add(who.id(), 1);
+  count_entries(t, who, 1);
   return {.word = a.value};
 }
 
@@ -143,7 +143,7 @@ CUBBY_ALWAYS_INLINE inserted_word insert_record(table<Policy, Threads>& t, threa
           const Probe copy = probe; // as in find_record
           return commit_record_further(t, who, copy, {&at, &b, probe.word, value, slot_state::valid}, *to.where, h);
         }
-        t.entries.add(who.id(), 1);
+        count_entries(t, who, 1);
         return {.word = value};
       }
     }

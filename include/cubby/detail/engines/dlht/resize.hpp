@@ -42,7 +42,7 @@ inline std::uint64_t growth_factor(std::uint64_t bins, const options& chosen) no
 }
 
 template <class Policy, class Threads> std::uint64_t live_entries(const table<Policy, Threads>& t) noexcept {
-  const std::int64_t total = t.entries.total();
+  const std::int64_t total = t.entries.total(t.first_entries);
   return total < 0 ? 0 : static_cast<std::uint64_t>(total);
 }
 

@@ -65,7 +65,7 @@ template <class Policy, class Threads>
 void shadow_commit(table<Policy, Threads>& t, thread_record& who, const word_probe& probe,
                    std::uint64_t value) noexcept {
   end_shadow(t, probe, shown_in_shadow<Policy>(probe, value), {stored_word(probe.word), value}, false);
-  t.entries.add(who.id(), 1);
+  count_entries(t, who, 1);
   maintenance(t);
 }
 

@@ -18,14 +18,26 @@ using generations::add_done, generations::advance_root, generations::count_done;
 using generations::maintenance, generations::finish_moves, generations::mark_missed, generations::move_rest;
 
 template <class Policy, class Threads>
-struct table : generations::table_state<index<Threads>, Policy, options, Threads> {
-  using base = generations::table_state<index<Threads>, Policy, options, Threads>;
+struct table : generations::table_state<index<Threads>, Policy, options, Threads, growing_counter<Threads>> {
+  using base = generations::table_state<index<Threads>, Policy, options, Threads, growing_counter<Threads>>;
   static constexpr bool every_write_cooperates = false; // the inserts alone that find no space in their bin
   table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
 
   [[no_unique_address]] bag_for<Policy, Threads> bag;
-  striped_counter<Threads> entries;
+  first_count<Threads> first_entries; // of the counter `entries`
 };
+
+template <class Policy, class Threads>
+CUBBY_OUTLINED void count_entries_further(table<Policy, Threads>& t, std::int64_t amount) noexcept {
+  t.entries.add_shared(t.first_entries, amount);
+}
+/// Counts entries that have come or, below 0, gone.
+template <class Policy, class Threads>
+CUBBY_ALWAYS_INLINE void count_entries(table<Policy, Threads>& t, const thread_record& who,
+                                       std::int64_t amount) noexcept {
+  if constexpr (!Threads::is_shared) t.first_entries.add_alone(amount);
+  else if (!t.entries.add_alone(who.place_in_stripes(), amount)) [[unlikely]] count_entries_further(t, amount);
+}
 
 /// The bin of `probe` in `at`.
 template <class Policy, class Threads>
