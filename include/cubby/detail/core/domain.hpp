@@ -5,7 +5,11 @@
 // docs/memory-order.md has the argument.
 #pragma once
 
+#include <new>
+#include <type_traits>
+
 #include <cubby/detail/core/lock.hpp>
+#include <cubby/detail/core/raw_memory.hpp>
 #include <cubby/detail/core/thread_record_tree.hpp>
 #include <cubby/detail/platform/barrier.hpp>
 
@@ -18,7 +22,8 @@ struct domain {
   alignas(cpu::cache_line) sync::word<std::uint64_t> clock; // each pin reads it; one retired record in 256 writes it
   alignas(cpu::cache_line) small_lock<> lock;               // for claims and releases of thread records
   sync::word<std::uint64_t> holders;                        // tables, taken thread records, images
-  image::fork_count forks; // tells a table in the child of a fork that it has no worker
+  image::fork_count forks;            // tells a table in the child of a fork that it has no worker
+  sync::word<void*> for_empty_tables; // see shared_by_empty_tables; set once
   thread_record_tree<3> thread_records;
   thread_record_tree<2> first_high; // the path to the first thread records, which need no allocation
   thread_record_tree<1> first_low;
@@ -36,6 +41,25 @@ struct domain {
     first_low.free_below(&first_thread_records);
     first_high.free_below(&first_low);
     thread_records.free_below(&first_high);
+    // relaxed: no other thread is here
+    give_raw(static_cast<counter_cell<sync::shared>*>(for_empty_tables.load(sync::relaxed)));
+  }
+
+  /// The T that all empty tables of the domain share, so that a new one takes nothing from the heap. It lies here and not in static
+  /// memory, because a table may outlive the image that made it. One type T alone. The first call makes it; null: no memory.
+  template <class T> T* shared_by_empty_tables() noexcept {
+    static_assert(alignof(T) == alignof(counter_cell<sync::shared>) && std::is_trivially_destructible_v<T>);
+    // [empty-table] acquire: pairs with [share-empty]
+    void* there = for_empty_tables.load(sync::acquire);
+    if (there != nullptr) return static_cast<T*>(there);
+    T* const space = take_raw<T>(1);
+    if (space == nullptr) return nullptr;
+    T* const made = new (static_cast<void*>(space)) T;
+    // [share-empty] acq_rel: pairs with [empty-table]
+    // acquire on failure: pairs with [share-empty]
+    if (for_empty_tables.compare_exchange(there, made, sync::acq_rel, sync::acquire)) return made;
+    give_raw(space);
+    return static_cast<T*>(there);
   }
 
   // relaxed: the caller holds it, too

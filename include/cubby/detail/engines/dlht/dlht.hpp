@@ -37,7 +37,7 @@ public:
       .one_thread_only = !Threads::is_shared,
   };
 
-  /// Throws std::bad_alloc if there is no memory for the first index, or no background thread; without exceptions `ok`
+  /// Throws std::bad_alloc if there is no memory for a first index, or no background thread; without exceptions `ok`
   /// is then false.
   dlht_engine(const options_type& chosen, Policy slots) : table_(chosen, std::move(slots)) {
     if (engines::dlht::open(table_)) return;

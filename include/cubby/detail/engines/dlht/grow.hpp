@@ -136,7 +136,9 @@ template <class Policy, class Threads> bool reserve(table<Policy, Threads>& t, s
   const std::uint64_t bins = bins_for(wanted);
   for (;;) {
     if (!finish_moves(t)) return false;
-    index<Threads>& at = *first_index(t);
+    index<Threads>* const own = own_first_index(t, bins);
+    if (own == nullptr) return false;
+    index<Threads>& at = *own;
     if (bins <= at.bin_count) {
       note_asked(t, at, bins);
       return true;
@@ -199,6 +201,12 @@ CUBBY_NEVER_INLINE attempt help(table<Policy, Threads>& t, const thread_record& 
   if (how == attempt::no_place) {
     why = insert_outcome::full;
     return find_place(t, who, a, h) == attempt::again ? attempt::again : attempt::ended;
+  }
+  if (a.at->is_of_empty_tables()) {
+    index<Threads>* const own = own_first_index(t, least_bins);
+    why = insert_outcome::no_memory;
+    if (own != nullptr) a.at = own;
+    return own != nullptr ? attempt::again : attempt::ended;
   }
   // Slots that other inserts are filling may come free: an insert of the same key that was slower gives its slot back. One
   // that stands still does not, so no thread waits for long.

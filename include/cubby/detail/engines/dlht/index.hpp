@@ -13,6 +13,27 @@ namespace cubby::inline v0::detail::engines::dlht {
 /// 64 TiB of bins, which no machine has memory for. Products of sizes below it do not wrap.
 inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 40;
 
+/// The bins of the smallest index.
+inline constexpr std::uint64_t least_bins = 8;
+
+/// The index of tables that have had no insert yet. All tables of a domain share it, and nothing ever changes it: each slot of each bin
+/// is in the state `filling`, so lookups miss and inserts find no space. It looks as large as the index that the first insert makes.
+template <class Threads> struct empty_index {
+  index<Threads> head;
+  bin<Threads> bins[least_bins + 1];
+  empty_index() noexcept {
+    // relaxed, all: no other thread sees it yet
+    for (auto& b : bins) b.head.store(header::every_slot, sync::relaxed);
+    head.bins = bins;
+    head.bin_count = least_bins;
+    head.link_count = least_bins;
+    head.asked_bins.store(least_bins, sync::relaxed); // relaxed: as above
+  }
+};
+static_assert(slot_state::filling == 1 && header::invalid(header::every_slot) == 0);
+static_assert(header::present(header::every_slot) == 0 && !header::is_plain(header::every_slot));
+static_assert(!header::uses_links(header::every_slot));
+
 /// A zeroed index; null without memory. The pages of a large index are mapped at their first use.
 template <class Threads>
 index<Threads>* make_index(std::uint64_t bin_count, std::uint64_t link_count) noexcept {

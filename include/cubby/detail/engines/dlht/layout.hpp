@@ -161,6 +161,9 @@ template <class Threads> struct alignas(cpu::cache_line) index {
   index* next_retired = nullptr;                                      // used by table::retired, as is the next one
   std::uint64_t tag = 0;
 
+  /// Whether this is the index of tables that have had no insert yet (index.hpp, `empty_index`).
+  [[nodiscard]] bool is_of_empty_tables() const noexcept { return links == nullptr; }
+
   static constexpr std::uint64_t unit_bins = 1;
   [[nodiscard]] std::uint64_t extent() const noexcept { return bin_count; }
   [[nodiscard]] std::uint64_t slot_count() const noexcept {

@@ -22,7 +22,7 @@ private:
 /// A table that begins with so many bins has the stripes of its counter at once: they take no more than its bins do.
 inline constexpr std::uint64_t bins_with_stripes = 64;
 
-/// Initializes a new table. False: no memory, or no thread for background growth.
+/// Initializes a new table. If it was asked for no capacity, its first insert makes its first index. False: no memory, or no thread for background growth.
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
   if (t.settings.growth_factor > most_growth) t.settings.growth_factor = most_growth;
   if (!Threads::is_shared && t.settings.growth == growth_policy::background) {
@@ -33,6 +33,12 @@ template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noex
   if (t.settings.shrink == shrink_policy::automatic) t.lasting_maintenance |= write_duty::watch_load;
   t.maintenance.store(t.lasting_maintenance, sync::relaxed); // relaxed: not shared yet
   const std::uint64_t bins = bins_for(t.settings.capacity);
+  if constexpr (Threads::is_shared) {
+    if (t.settings.capacity == 0 && t.settings.growth != growth_policy::fixed) {
+      auto* const empty = t.home ? t.home->template shared_by_empty_tables<empty_index<Threads>>() : nullptr;
+      return generations::begin_with(t, empty != nullptr ? &empty->head : nullptr);
+    }
+  }
   if (Threads::is_shared && bins >= bins_with_stripes) t.entries.add_stripes();
   return generations::begin_with(t, make_index<Threads>(bins, links_for(bins, t.settings)));
 }
@@ -53,6 +59,10 @@ template <class Policy, class Threads> void dispose_words(const Policy& policy, 
 
 /// Disposes of all live words and frees all indexes. No other thread may use the table any more.
 template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
+  t.worker.stop(); // it reads the root
+  // relaxed, both: no other thread is here
+  const index<Threads>* const oldest = t.root.load(sync::relaxed);
+  if (oldest != nullptr && oldest->is_of_empty_tables()) t.root.store(nullptr, sync::relaxed);
   generations::free_generations(t, [&]([[maybe_unused]] const index<Threads>& at) {
     if constexpr (Policy::unique_words) dispose_words(t.policy, at);
   });

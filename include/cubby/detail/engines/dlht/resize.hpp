@@ -25,7 +25,7 @@ inline std::uint64_t links_for(std::uint64_t bins, const options& chosen) noexce
 /// entries lie in link buckets (docs/performance/constants.md). Rounded up to m * 2^k with 8 <= m < 16, so that it can be halved.
 inline std::uint64_t bins_for(std::uint64_t entries) noexcept {
   const std::uint64_t wanted = entries - entries / 3;
-  if (wanted <= 8) return 8;
+  if (wanted <= least_bins) return least_bins;
   const auto shift = static_cast<unsigned>(std::bit_width(wanted - 1)) - 4;
   const std::uint64_t unit = std::uint64_t{1} << shift;
   return (wanted + unit - 1) / unit * unit;
@@ -62,6 +62,20 @@ std::uint64_t crowd_entries_of(const table<Policy, Threads>& t, const index<Thre
                                occasion why) noexcept {
   if (bins == at.bin_count) return at.crowd_entries;
   return bins > at.bin_count && why == occasion::crowd ? live_entries(t) : 0;
+}
+
+/// The first index. A table that shares the empty one gets an index of its own, with `bins` bins. Null: no memory. Under a pin.
+template <class Policy, class Threads>
+CUBBY_NEVER_INLINE index<Threads>* own_first_index(table<Policy, Threads>& t, std::uint64_t bins) noexcept {
+  index<Threads>* at = first_index(t);
+  if (!at->is_of_empty_tables()) return at;
+  index<Threads>* const made = make_index<Threads>(bins, links_for(bins, t.settings));
+  if (made == nullptr) return nullptr;
+  // A find that has read the older root misses where it read it. [first-index] seq_cst: pairs with [root]
+  // [root] seq_cst on failure: pairs with [first-index]; another thread was faster
+  if (t.root.compare_exchange(at, made, sync::seq_cst, sync::seq_cst)) return made;
+  free_array(made);
+  return at;
 }
 
 /// Creates the successor of `at` with `bins` bins unless it has one; null: no memory.

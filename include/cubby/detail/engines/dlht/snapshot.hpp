@@ -12,8 +12,9 @@ namespace cubby::inline v0::detail::engines::dlht {
 template <class Policy, class Threads> index<Threads>* freeze(table<Policy, Threads>& t) noexcept {
   for (;;) {
     if (!finish_moves(t)) return nullptr;
-    index<Threads>& at = *first_index(t);
-    index<Threads>* const made = make_next(t, at, at.bin_count, occasion::snapshot);
+    index<Threads>* const at = own_first_index(t, least_bins);
+    if (at == nullptr) return nullptr;
+    index<Threads>* const made = make_next(t, *at, at->bin_count, occasion::snapshot);
     if (made == nullptr) return nullptr;
     // relaxed: only this thread freezes (shape_lock); if another migration was faster, its index is not frozen
     if (made->frozen.load(sync::relaxed) != 0) return made;
