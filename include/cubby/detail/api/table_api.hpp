@@ -122,7 +122,7 @@ public:
   /// have ended. They call `f` at the same time. The first exception of `f` ends the call, and passes on then. Not in `dlht_single`. In
   /// `iceberg`, `dramhit` and `dramhit_tuples` the threads wait for each other at the end of each part of the table.
   template <class F> void visit_all(threads by, F f) const {
-    static_assert(contract::splittable<Engine>, "this engine does not split a scan: give visit_all the function alone");
+    static_assert(contract::splittable<Engine>, "this engine does not split a scan: leave out threads(n)");
     [[maybe_unused]] auto& shown = scanned(f);
     if constexpr (contract::splittable<Engine>)
       detail::scan_together(
@@ -144,7 +144,7 @@ public:
   }
   /// The same in several threads, as `visit_all(threads(n), f)`.
   template <class P> std::size_t erase_if(threads by, P p) {
-    static_assert(contract::splittable<Engine>, "this engine does not split a scan: give erase_if the predicate alone");
+    static_assert(contract::splittable<Engine>, "this engine does not split a scan: leave out threads(n)");
     [[maybe_unused]] auto& leaves = selected(p);
     sync::word<std::uint64_t> count;
     if constexpr (contract::splittable<Engine>)
