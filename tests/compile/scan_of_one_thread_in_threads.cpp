@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says alone: this engine does not split a scan: give visit_all the function alone
+// says alone: this engine does not split a scan: leave out threads(n)
 #include <cubby/dlht.hpp>
 #include <cubby/map.hpp>
 

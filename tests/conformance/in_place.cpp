@@ -222,6 +222,24 @@ TYPED_TEST(in_place, exceptions_pass_through_and_leave_no_entry_without_a_value)
   EXPECT_TRUE(m.contains("k"));
 }
 
+struct fails_to_be_moved {
+  fails_to_be_moved() = default;
+  fails_to_be_moved(fails_to_be_moved&& from) : fails(from.fails) {
+    if (fails) throw fails_to_be_made();
+  }
+  bool fails = true;
+};
+
+TYPED_TEST(in_place, an_extract_whose_move_throws_leaves_the_entry) {
+  cubby::in_place_map<std::string, fails_to_be_moved, typename TypeParam::engine> m;
+  ASSERT_TRUE(m.try_emplace("k"));
+  EXPECT_THROW((void)m.extract("k"), fails_to_be_made);
+  EXPECT_EQ(m.size(), 1u);
+  ASSERT_TRUE(m.modify("k", [](fails_to_be_moved& v) { v.fails = false; })) << "the entry is free again";
+  EXPECT_TRUE(m.extract("k").has_value());
+  EXPECT_TRUE(m.empty());
+}
+
 TYPED_TEST(in_place, nothing_is_lost_between_changes_and_extracts_of_threads) {
   if constexpr (!TypeParam::is_shared) {
     GTEST_SKIP() << "one thread at a time";

@@ -154,6 +154,9 @@ TYPED_TEST(durable_space, of_addresses_ends) {
   typename TestFixture::model_type model;
   {
     const auto t = must_open<typename TypeParam::table>(this->path_, {.most_bytes = std::uint64_t{1} << 20});
+    const auto before = t->stats().file_bytes;
+    EXPECT_FALSE(t->reserve(std::size_t{1} << 40)); // at once, before the file has grown
+    EXPECT_EQ(t->stats().file_bytes, before);
     EXPECT_GT(this->fill(*t, model, 200'000), 0U);
     EXPECT_LE(t->stats().file_bytes, std::size_t{1} << 20);
     this->go_on(*t, model);

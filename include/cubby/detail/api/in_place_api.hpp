@@ -131,8 +131,10 @@ public:
   bool erase(const key_type& k) { return take_out(k, always); }
   template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k, always); }
   /// Calls `p(V&)` once if the key is there, and erases the entry if it holds; true if it did. `p` may change the value.
-  template <class P> bool erase_if(const key_type& k, P&& p) { return take_out(k, p); }
-  template <lookup_key<codec_type> Q, class P> bool erase_if(const Q& k, P&& p) { return take_out(k, p); }
+  template <class P> bool erase_if(const key_type& k, P&& p) { return take_out(k, that_decides<V>(p)); }
+  template <lookup_key<codec_type> Q, class P> bool erase_if(const Q& k, P&& p) {
+    return take_out(k, that_decides<V>(p));
+  }
   /// Erases the entry and returns the value that left, which is moved, or nothing if the key was absent.
   std::optional<V> extract(const key_type& k) { return pull(k); }
   template <lookup_key<codec_type> Q> std::optional<V> extract(const Q& k) { return pull(k); }
@@ -161,7 +163,7 @@ public:
     std::size_t count = 0;
     in_place_access::about_all(asked(), [&](const auto& s, std::uint64_t key, std::uint64_t value) {
       const key_type& k = s.codec().key(key, value);
-      const auto leaves = [&](V& v) { return static_cast<bool>(p(k, v)); };
+      const auto leaves = [&](V& v) { return static_cast<bool>(that_selects<key_type, V, true>(p)(k, v)); };
       if (erase_held<V>(s, s.codec().probe_of_slot(key, value), value, leaves)) ++count;
     });
     return count;
@@ -269,26 +271,30 @@ private:
       return e.lock().wait_until_built();
     });
   }
-  template <class Q, class F> std::size_t look(const Q& k, F& f) const {
+  template <class Q, class F> std::size_t look(const Q& k, F& given) const {
+    auto& f = that_looks<V>(given);
     return about(k, [&f](const auto& s, const auto& p) { return look_at(s, p, f); }) ? 1 : 0;
   }
   template <class Q, class F> bool alter(const Q& k, F&& f) {
     return about(k, [&f](const auto& s, const auto& p) { return alter_at(s, p, f); });
   }
   /// What a scan calls.
-  template <class F> static auto shown_to(F& f) {
+  template <class F> static auto shown_to(F& given) {
+    auto& f = that_scans<key_type, const V, true>(given);
     return [&f](const key_type& k, const entry& e) {
       if (const shared_hold<V> mine(e); mine) f(k, std::as_const(e.value()));
     };
   }
-  template <class F> static auto given_to(F& f) {
+  template <class F> static auto given_to(F& given) {
+    auto& f = that_scans<key_type, V, true>(given);
     return [&f](const key_type& k, const entry& e) {
       if (const lone_hold<V> mine(e); mine) f(k, e.value());
     };
   }
   /// A function that changes a value; its result would be lost.
-  template <class F> static F& changes(std::remove_reference_t<F>& f) {
-    static_assert(std::is_void_v<std::invoke_result_t<F&, V&>>,
+  template <class F> static auto& changes(std::remove_reference_t<F>& given) {
+    auto& f = that_changes<V>(given);
+    static_assert(std::is_void_v<decltype(f(std::declval<V&>()))>,
                   "the function changes the value where it is, V& in and nothing out: what it returns would be lost");
     return f;
   }
@@ -352,7 +358,7 @@ private:
     return alter_or_build(k, f, nothing, std::forward<A>(args)...);
   }
   template <class Q, class F, class... A> bool add_and_alter(const Q& k, F& f, A&&... args) {
-    F& then = changes<F&>(f);
+    auto& then = changes<F&>(f);
     return alter_or_build(k, then, [&then](V& v) { then(v); }, std::forward<A>(args)...);
   }
 
@@ -362,7 +368,8 @@ private:
   template <class Q, class F> std::size_t alter_each(std::span<const Q> keys, F& f) {
     return each<V*, lone_hold<V>>(keys, f);
   }
-  template <class Pointer, class Hold, class Q, class F> std::size_t each(std::span<const Q> keys, F& f) const {
+  template <class Pointer, class Hold, class Q, class F> std::size_t each(std::span<const Q> keys, F& given) const {
+    auto& f = that_looks_at_each<Pointer>(given);
     std::size_t count = 0;
     asked().visit_batch(keys, [&](std::size_t i, const entry* e) {
       if (e != nullptr) {

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/api/callbacks.hpp>
 #include <cubby/detail/api/get_or_create.hpp>
 #include <cubby/detail/api/insertion.hpp>
 #include <cubby/detail/api/table_api.hpp>
@@ -282,7 +283,8 @@ private:
     });
     return count;
   }
-  template <class Q, class F> std::size_t visit_each(std::span<const Q> keys, F& f) const {
+  template <class Q, class F> std::size_t visit_each(std::span<const Q> keys, F& given) const {
+    auto& f = detail::that_looks_at_each<const V*>(given);
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
@@ -314,7 +316,8 @@ private:
     if (!seen.found) return std::nullopt;
     return std::optional<V>(s.codec().value(seen.word));
   };
-  template <class Q, class F> std::size_t look(const Q& k, F& f) const {
+  template <class Q, class F> std::size_t look(const Q& k, F& given) const {
+    auto& f = detail::that_looks<V>(given);
     return this->about(k, [&](const auto& s, const auto& p) -> std::size_t {
       const auto seen = s.engine.find(s.at, p);
       if (!seen.found) return 0;
@@ -356,26 +359,31 @@ private:
       return detail::report_failure(detail::assign_or_insert(s, p, k, std::forward<U>(v)).how);
     });
   }
-  template <class Q, class F> bool renew(const Q& k, F& f) {
+  template <class Q, class F> bool renew(const Q& k, F& given) {
+    auto& f = detail::that_renews<V>(given);
     return report_failure(
         this->about(k, [&](const auto& s, const auto& p) { return detail::replace_value(s, p, k, f); }));
   }
-  template <class Q, class F> bool alter(const Q& k, F& f) {
+  template <class Q, class F> bool alter(const Q& k, F& given) {
+    auto& f = detail::that_changes<V>(given);
     static_assert(contract::exclusive<Engine>,
                   "this engine gives no entry to one caller alone; use update, or cubby::in_place_map");
     return report_failure(
         this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
   }
-  template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& f, A&&... args) {
+  template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& given, A&&... args) {
+    auto& f = detail::that_renews<V>(given);
     return this->about_new(k, false, [&](const auto& s, const auto& p) {
       return detail::report_failure(detail::update_or_insert(s, p, k, f, std::forward<A>(args)...).how);
     });
   }
-  template <class Q, class F> change computed_by(const Q& k, F& f) {
+  template <class Q, class F> change computed_by(const Q& k, F& given) {
+    auto& f = detail::that_computes<V>(given);
     return this->about_new(k, change::none,
                            [&](const auto& s, const auto& p) { return detail::compute_value(s, p, k, f); });
   }
-  template <class Q, class P> bool take_out_if(const Q& k, P& p) {
+  template <class Q, class P> bool take_out_if(const Q& k, P& given) {
+    auto& p = detail::that_decides<const V>(given);
     return this->about(k, [&](const auto& s, const auto& where) {
       return detail::erase_word(s, where, [&](const auto& word) {
         const V& value = s.codec().value(word);

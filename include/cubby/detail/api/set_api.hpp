@@ -148,7 +148,8 @@ private:
     });
     return count;
   }
-  template <class Q, class F> std::size_t tell_each(std::span<const Q> keys, F& f) const {
+  template <class Q, class F> std::size_t tell_each(std::span<const Q> keys, F& given) const {
+    auto& f = detail::that_looks_at_each<bool>(given);
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <cubby/detail/api/batch.hpp>
+#include <cubby/detail/api/callbacks.hpp>
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/api/reservation.hpp>
@@ -113,17 +114,19 @@ public:
     static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), f, key, value); });
+    auto& shown = scanned(f);
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
   }
 
   /// The same in so many threads, the caller included: `visit_all(cubby::threads(4), f)`. The call makes the threads, and returns when they
   /// have ended. They call `f` at the same time. The first exception of `f` ends the call, and passes on then. Not in `dlht_single`. In
   /// `iceberg`, `dramhit` and `dramhit_tuples` the threads wait for each other at the end of each part of the table.
   template <class F> void visit_all(threads by, F f) const {
-    static_assert(contract::splittable<Engine>, "this engine does not split a scan: give visit_all the function alone");
+    static_assert(contract::splittable<Engine>, "this engine does not split a scan: leave out threads(n)");
+    [[maybe_unused]] auto& shown = scanned(f);
     if constexpr (contract::splittable<Engine>)
-      detail::scan_together(here(), by,
-                            [&](const auto& s, const auto& key, const auto& value) { show(s.codec(), f, key, value); });
+      detail::scan_together(
+          here(), by, [&](const auto& s, const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
   }
 
   /// Erases each entry that visit_all would see and for which `p` holds, and returns their number. O(capacity). `p` takes the
@@ -132,19 +135,21 @@ public:
     static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    auto& leaves = selected(p);
     std::size_t count = 0;
     s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-      if (erase_shown(s, p, key, value)) ++count;
+      if (erase_shown(s, leaves, key, value)) ++count;
     });
     return count;
   }
   /// The same in several threads, as `visit_all(threads(n), f)`.
   template <class P> std::size_t erase_if(threads by, P p) {
-    static_assert(contract::splittable<Engine>, "this engine does not split a scan: give erase_if the predicate alone");
+    static_assert(contract::splittable<Engine>, "this engine does not split a scan: leave out threads(n)");
+    [[maybe_unused]] auto& leaves = selected(p);
     sync::word<std::uint64_t> count;
     if constexpr (contract::splittable<Engine>)
       detail::scan_together(here(), by, [&](const auto& s, const auto& key, const auto& value) {
-        if (erase_shown(s, p, key, value)) count.fetch_add(1, sync::relaxed); // relaxed: read after their end
+        if (erase_shown(s, leaves, key, value)) count.fetch_add(1, sync::relaxed); // relaxed: read after their end
       });
     return count.load(sync::relaxed); // relaxed: as above
   }
@@ -341,6 +346,12 @@ private:
   template <class Q> void ask_for(const Q& k) const {
     static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead");
     about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });
+  }
+  template <class F> static constexpr auto& scanned(F& f) noexcept {
+    return detail::that_scans<key_type, const typename codec_type::mapped_type, codec_type::has_values>(f);
+  }
+  template <class P> static constexpr auto& selected(P& p) noexcept {
+    return detail::that_selects<key_type, const typename codec_type::mapped_type, codec_type::has_values>(p);
   }
   /// Erases an entry that a scan has shown, if `p` holds for the value that leaves.
   template <class P> static bool erase_shown(const auto& s, P& p, const auto& key, const auto& value) {

@@ -40,6 +40,8 @@ template <class K, class Hash> struct checked_key {
   static_assert(!missing_hash<Hash>,
                 "cubby::hash has no hash for this key type: name a Hash of yours as the table's fourth "
                 "parameter (a set's third), or specialize std::hash<K> or cubby::hash<K>");
+  static_assert(missing_hash<Hash> || std::is_invocable_v<const Hash&, const K&>,
+                "a Hash is called by all threads, on a const object: std::uint64_t operator()(const K&) const");
   static_assert(is_compared_rightly<K>,
                 "this key would be compared by its bits, and its class has an operator==: specialize as true "
                 "cubby::bits_are_equality<K> if both mean the same, else cubby::always_in_record<K>");

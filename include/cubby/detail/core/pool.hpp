@@ -142,6 +142,8 @@ public:
     }
     return nullptr;
   }
+  /// The size that the file may reach.
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept { return reserved_; }
   /// The extent whose data begin there.
   [[nodiscard]] extent* extent_at(std::uint64_t data) const noexcept {
     for (std::size_t i = 0; i < extents_.size(); ++i)

@@ -300,6 +300,20 @@ template <class Policy> bool finish_move(table<Policy>& t, const thread_record& 
   }
 }
 
+/// Whether memory could hold a table with space for so many entries, and its file could. Not the disk, which says so itself.
+template <class Policy> bool could_hold(const table<Policy>& t, std::uint64_t entries) noexcept {
+  if (entries > most_capacity) return false;
+  unsigned level = 0;
+  while (level <= most_levels && entries > mark_of(t, level)) ++level;
+  const std::uint64_t fronts = t.fronts << level;
+  const std::uint64_t backs = t.backs << level;
+  const std::uint64_t slots = slot_bytes<slot_of<Policy>>(fronts, backs);
+  const std::uint64_t lines = fronts * sizeof(front_line) + backs * sizeof(back_line);
+  if constexpr (durable<Policy>)
+    return level <= most_levels && slots <= t.policy.home().most_bytes() && memory::can_hold(lines);
+  else return level <= most_levels && memory::can_hold(slots + lines);
+}
+
 /// Makes space for so many entries, and for those that are there. False: no memory, or the bound of a `fixed` table.
 template <class Policy> bool reserve(table<Policy>& t, const thread_record& who, std::uint64_t entries) noexcept {
   for (;;) {
@@ -307,7 +321,7 @@ template <class Policy> bool reserve(table<Policy>& t, const thread_record& who,
     const root_word r = first_root(t);
     if (t.settings.growth == growth_policy::fixed) return entries <= t.settings.capacity;
     if (entries <= mark_of(t, r.level()) && live_entries(t) <= mark_of(t, r.level())) return true;
-    if (r.level() == most_levels || entries > (std::uint64_t{1} << 46)) return false;
+    if (r.level() == most_levels || !could_hold(t, entries)) return false;
     if (!settle(t, who)) return false;
     if (!r.moving() && !begin_move(t, r, false) && is_same_root(t, r)) return false;
   }

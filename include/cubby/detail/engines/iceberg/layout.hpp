@@ -33,6 +33,7 @@ inline constexpr unsigned front_slots = tags::line_tags; // 56
 inline constexpr unsigned back_slots = 8;
 /// Doublings. 2^40 times the first size is more than any machine has memory for.
 inline constexpr unsigned most_levels = 40;
+inline constexpr std::uint64_t most_capacity = std::uint64_t{1} << 46;
 
 /// The state word of a front bucket.
 namespace state {

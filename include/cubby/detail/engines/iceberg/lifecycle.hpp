@@ -11,7 +11,6 @@ namespace cubby::inline v0::detail::engines::iceberg {
 constexpr std::uint64_t backs_for(std::uint64_t fronts) noexcept { return fronts - fronts / 8; }
 /// The load for which a `fixed` table is made, in parts of 1000. At 965 it takes 17.8 bytes for each entry of 16 (README.md).
 inline constexpr std::uint64_t fixed_load = 965;
-inline constexpr std::uint64_t most_capacity = std::uint64_t{1} << 46;
 
 inline std::uint64_t fronts_for(const options& o) noexcept {
   const std::uint64_t load = o.growth == growth_policy::fixed ? fixed_load : std::uint64_t{o.grow_at} * 10;

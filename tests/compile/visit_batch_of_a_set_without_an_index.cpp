@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// says alone: the function of a batch is called with the index of a key and what is there: f(i, const V*), of a set f(i, bool)
+#include <cubby/set.hpp>
+
+std::size_t ask(const cubby::set<int>& all, std::span<const int> keys) {
+  return all.visit_batch(keys, [](bool) {});
+}
