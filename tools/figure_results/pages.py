@@ -28,7 +28,7 @@ def block(all_results, ids):
     for name in ids:
         for machine, results in all_results.items():
             if name in results:
-                yield from [made_by(results[name]), "", "```", *results[name]["output"], "```"]
+                yield from [made_by(results[name]), "", "```", *results[name]["output"], "```", ""]
 
 
 def rows(all_results, ids):
@@ -42,7 +42,7 @@ def rows(all_results, ids):
                     raise Failure(f"{name}: its output has no table of `cubby bench`")
                 yield from [made_by(results[name]), "", "```", output[begin]]
                 yield from itertools.takewhile(lambda line: line and line[0] not in "*!", output[begin + 2:])
-                yield "```"
+                yield from ["```", ""]
 
 
 def ranked(rows, workload, ours):
@@ -203,7 +203,7 @@ def written(text, all_results, page):
         missing = [name for name in named if not any(name in results for results in all_results.values())]
         if missing:
             raise Failure(f"{page}: no machine has a result of {missing[0]}: run make figures")
-        out += ["", *KINDS[kind](all_results, ids), ""]
+        out += ["", *"\n".join(KINDS[kind](all_results, ids)).rstrip("\n").split("\n"), ""]
         inside = True
     if inside:
         raise Failure(f"{page}: `{CLOSE}` is missing")
