@@ -171,6 +171,18 @@ class Runs(unittest.TestCase):
             target = runs.target_of(one)
             self.assertTrue(target == "cubby_program" or known & {target, target.removeprefix("bench_")}, f"{name}: {target}")
 
+    def test_a_machine_is_a_plain_folder(self):
+        self.assertEqual(runs.folder_of("Intel(R) Xeon(R) Processor", 2), "intel-xeon-processor-2-cores")
+        self.assertEqual(runs.folder_of("AMD EPYC", 2), "amd-epyc-2-cores")
+
+    def test_a_page_that_was_written_makes_no_other_commit(self):
+        asked = []
+        with mock.patch.object(runs.subprocess, "run", lambda words, **more: asked.append(words) or mock.Mock(stdout="abc\n", returncode=0)):
+            self.assertEqual(runs.commit(), "abc")
+        for words in asked:
+            self.assertNotIn("docs", words)
+            self.assertIn(":(exclude)*.md", words)
+
     def test_a_result_is_saved_with_its_command_and_machine(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(runs, "RESULTS", Path(folder)):
             runs.save({"id": "a", "command": "x"}, {"seconds": 1, "output": ["o"], "results": []}, "m", ABOUT)

@@ -38,8 +38,11 @@ def machine():
     cores = os.cpu_count() or 1
     pages = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     huge = re.search(r"\[(\w+)\]", pages.read_text()).group(1) if pages.exists() else "none"
-    name = re.sub(r"[^a-z0-9]+", "-", f"{cpu} {cores} cores".lower()).strip("-")
-    return name, {"cpu": cpu, "cores": cores, "memory_gib": round(gib), "huge_pages": huge}
+    return folder_of(cpu, cores), {"cpu": cpu, "cores": cores, "memory_gib": round(gib), "huge_pages": huge}
+
+
+def folder_of(cpu, cores):
+    return re.sub(r"(\(r\)|\(tm\)|[^a-z0-9])+", "-", f"{cpu} {cores} cores".lower()).strip("-")
 
 
 def results_of(name):
