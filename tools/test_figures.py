@@ -12,7 +12,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import figures  # noqa: E402
-from figure_results import pages, runs  # noqa: E402
+from figure_results import goals, pages, runs  # noqa: E402
 
 ABOUT = {"cpu": "Some", "cores": 2, "memory_gib": 24, "huge_pages": "madvise"}
 
@@ -57,6 +57,43 @@ class Pages(unittest.TestCase):
         self.assertIn("| fill | 5.0 | folklore 10.0 | 0.50 |", fresh)
         self.assertNotIn("other: ", fresh, "workloads that were not chosen")
 
+    def test_rows_leave_out_head_and_conclusion(self):
+        output = ["machine 9.9", "", "workload  engine", "-----", "get  dlht  1.25", "* a remark 8.8", "", "Conclusion", "7.7"]
+        fresh = self.written("<!-- figures: rows a -->\n<!-- end of figures -->\n", a=result(output=output))
+        self.assertIn("```\nworkload  engine\nget  dlht  1.25\n```", fresh)
+        for other in ("9.9", "8.8", "7.7"):
+            self.assertNotIn(other, fresh)
+
+    def test_rows_want_a_table(self):
+        with self.assertRaisesRegex(runs.Failure, "a: its output has no table of `cubby bench`"):
+            self.written("<!-- figures: rows a -->\n<!-- end of figures -->\n", a=result())
+
+    def test_ratios_of_one_engine_over_others(self):
+        rows = [row("dlht", "get", 30), row("boost", "get", 40), row("tbb", "get", 10), row("limit", "get", 60, 0.4), row("dlht", "miss", 5)]
+        fresh = self.written("<!-- figures: ratios a:dlht/limit,best-rival,tbb -->\n<!-- end of figures -->\n", a=result(results=rows))
+        self.assertIn("| `dlht` over | find | miss |", fresh)
+        self.assertIn("| `limit` | 0.50 ! | - |", fresh)
+        self.assertIn("| the best rival | 0.75 (boost) | - |", fresh)
+        self.assertIn("| tbb | 3.00 | - |", fresh)
+
+    def test_ratios_say_under_which_condition(self):
+        rows = [{**row(engine, "get", mops), "batch": batch} for engine, mops, batch in
+                (("dlht", 10, 1), ("boost", 20, 1), ("dlht", 60, 32), ("boost", 30, 32))]
+        fresh = self.written("<!-- figures: ratios a:dlht/boost -->\n<!-- end of figures -->\n", a=result(results=rows))
+        self.assertIn("| boost, one key a call | 0.50 |", fresh)
+        self.assertIn("| boost, 32 keys a call | 2.00 |", fresh)
+
+    def test_ratios_with_a_misspelt_argument(self):
+        for wrong in ("a:dlht", "a/dlht:boost"):
+            with self.assertRaises(runs.Failure):
+                self.written(f"<!-- figures: ratios {wrong} -->\n<!-- end of figures -->\n", a=result(results=[row("dlht", "get", 1)]))
+
+    def test_the_newest_result_counts(self):
+        old, new = result(results=[row("dlht", "get", 1), row("tbb", "get", 1)]), result(date="2026-02-01", results=[row("dlht", "get", 3), row("tbb", "get", 1)])
+        text = "<!-- figures: ratios a:dlht/tbb -->\n<!-- end of figures -->\n"
+        for both in ({"m": {"a": old}, "n": {"a": new}}, {"m": {"a": new}, "n": {"a": old}}):
+            self.assertIn("| tbb | 3.00 |", pages.written(text, both, "page.md"))
+
     def test_refusals(self):
         for text in ("<!-- figures: front =a+b -->\n<!-- end of figures -->\n", "<!-- figures: block b -->\n<!-- end of figures -->\n", "<!-- figures: drawing a -->\n<!-- end of figures -->\n",
                      "<!-- figures: block a -->\nno end\n"):
@@ -80,18 +117,71 @@ class Pages(unittest.TestCase):
         self.assertIn("in-place.json: the command is not that of runs.toml", found)
 
 
+class Goals(unittest.TestCase):
+    def table(self, *listed, **results):
+        with mock.patch.object(goals, "goals", lambda: list(listed)):
+            return pages.written("<!-- figures: goals all -->\n<!-- end of figures -->\n", {"here": results}, "page.md")
+
+    def test_a_ratio_is_reached_or_missed(self):
+        rows = [row("dlht", "get", 30, 0.02), row("limit", "get", 40, 0.02), row("tbb", "get", 10, 0.02), row("boost", "get", 6, 0.5)]
+        fresh = self.table({"what": "A", "run": "a", "ratio": ["dlht get", "limit get"], "bound": ">= 0.8"},
+                           {"what": "B", "run": "a", "ratio": ["dlht get", "tbb|boost get"], "bound": ">= 2"},
+                           {"what": "C", "run": "a", "ratio": ["dlht get", "best-rival get"], "bound": "<= 2"},
+                           {"what": "D", "run": "a", "ratio": ["dlht get", "boost get"], "bound": ">= 4"}, a=result(results=rows))
+        self.assertIn("| A | &ge; 0.8 | 0.75 | missed | `a` |", fresh)
+        self.assertIn("| B | &ge; 2 | 3.00 | reached | `a` |", fresh)
+        self.assertIn("| C | &le; 2 | 3.00 | missed | `a` |", fresh)
+        self.assertIn("| D | &ge; 4 | 5.00 | reached, within the spread | `a` |", fresh)
+        self.assertIn("Reached: 2 of 4; missed: 2.", fresh)
+
+    def test_what_a_program_printed(self):
+        lines = ["p99.9 2373, longest 24726008", "x 3.5 units", "x 7.5 units"]
+        fresh = self.table({"what": "A", "run": "a", "match": r"longest (\d+)", "times": 1e-6, "bound": "<= 5", "unit": "ms", "decimals": 1},
+                           {"what": "B", "run": "a", "match": r"x ([\d.]+)", "pick": "largest", "bound": "<= 8"},
+                           {"what": "C", "run": "a", "match": r"x (7.5)", "divide": r"x (3.5)", "bound": ">= 1"}, a=result(output=lines))
+        self.assertIn("| A | &le; 5 ms | 24.7 ms | missed | `a` |", fresh)
+        self.assertIn("| B | &le; 8 | 7.50 | reached | `a` |", fresh)
+        self.assertIn("| C | &ge; 1 | 2.14 | reached | `a` |", fresh)
+
+    def test_a_goal_without_evidence_is_no_goal(self):
+        rows = [row("dlht", "get", 30)]
+        for wrong, says in (({"ratio": ["dlht get", "limit get"], "run": "a"}, "a has no row `limit get`"),
+                            ({"match": "nothing ([0-9])", "run": "a"}, "a printed nothing like"),
+                            ({"match": "one ([0-9])", "run": "b"}, "no machine has a result of b")):
+            with self.assertRaisesRegex(runs.Failure, says):
+                self.table({"what": "A", "bound": ">= 1", **wrong}, a=result(results=rows))
+
+    def test_each_goal_names_a_run(self):
+        for goal in goals.goals():
+            self.assertIn(goal["run"], runs.runs())
+            self.assertTrue(("ratio" in goal) != ("match" in goal), goal["what"])
+
+
 class Runs(unittest.TestCase):
     def test_each_run_is_complete_and_shown_on_a_page(self):
         shown = " ".join(" ".join(re.findall(r"(?m)^<!-- figures: .+ -->$", p.read_text())) for p in pages.pages())
+        shown += " " + " ".join(goal["run"] for goal in goals.goals()) + " "
         for name, one in runs.runs().items():
             self.assertEqual(set(one), {"id", "command", "seconds"}, name)
-            self.assertIn(f" {name} ", shown)
+            self.assertRegex(shown, f"[ +=]{name}[ +:@]")
 
     def test_the_build_knows_the_program_of_each_run(self):
         known = set(re.findall(r"\w+", (runs.ROOT / "bench" / "CMakeLists.txt").read_text()))
         for name, one in runs.runs().items():
             target = runs.target_of(one)
             self.assertTrue(target == "cubby_program" or known & {target, target.removeprefix("bench_")}, f"{name}: {target}")
+
+    def test_a_machine_is_a_plain_folder(self):
+        self.assertEqual(runs.folder_of("Intel(R) Xeon(R) Processor", 2), "intel-xeon-processor-2-cores")
+        self.assertEqual(runs.folder_of("AMD EPYC", 2), "amd-epyc-2-cores")
+
+    def test_a_page_that_was_written_makes_no_other_commit(self):
+        asked = []
+        with mock.patch.object(runs.subprocess, "run", lambda words, **more: asked.append(words) or mock.Mock(stdout="abc\n", returncode=0)):
+            self.assertEqual(runs.commit(), "abc")
+        for words in asked:
+            self.assertNotIn("docs", words)
+            self.assertIn(":(exclude)*.md", words)
 
     def test_a_result_is_saved_with_its_command_and_machine(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(runs, "RESULTS", Path(folder)):

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is written into pages from results. A page has a line `<!-- figures: KIND ID... -->`; all lines behind it up to
-# `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed; `matrix` is a table of engines by workloads; `front`
-# is `dlht` beside the best of the others.
+# `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed, and `rows` the table of `cubby bench` alone.
+# `matrix` is a table of engines by workloads, and `ratios` one of an engine over others. `front` is `dlht` beside the best of the others.
+# `goals` is the table of docs/results/goals.toml.
+import itertools
 import re
 
-from figure_results.runs import ROOT, Failure, machines, results_of, runs
+from figure_results import goals
+from figure_results.runs import ROOT, Failure, latest, machines, results_of, runs
 
 OPEN = re.compile(r"^<!-- figures: (\w+) (.+) -->$")
 CLOSE = "<!-- end of figures -->"
 OURS = {"dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "iceberg", "iceberg-full", "relativistic", "seph"}
 NOT_RANKED = {"limit", "limit-swap"}
-WORKLOADS = {"get": "find", "miss": "miss", "insdel": "insert and erase", "upsert": "`insert_or_assign`", "populate": "fill"}
+WORKLOADS = {"get": "find", "miss": "miss", "insdel": "insert and erase", "upsert": "`insert_or_assign`", "populate": "fill", "put": "`assign`",
+             "add": "add", "add-zipf": "add to hot keys", "grow-shrink": "find beside growth", "read-section": "read section"}
+CONDITIONS = {"batch": "{} keys a call", "threads": "{} threads", "value_size": "values of {} bytes"}
 
 
 def made_by(result):
@@ -23,7 +28,21 @@ def block(all_results, ids):
     for name in ids:
         for machine, results in all_results.items():
             if name in results:
-                yield from [made_by(results[name]), "", "```", *results[name]["output"], "```"]
+                yield from [made_by(results[name]), "", "```", *results[name]["output"], "```", ""]
+
+
+def rows(all_results, ids):
+    """What `cubby bench` printed, without its head and its conclusion."""
+    for name in ids:
+        for machine, results in all_results.items():
+            if name in results:
+                output = results[name]["output"]
+                begin = next((number for number, line in enumerate(output) if line.startswith("workload ")), None)
+                if begin is None:
+                    raise Failure(f"{name}: its output has no table of `cubby bench`")
+                yield from [made_by(results[name]), "", "```", output[begin]]
+                yield from itertools.takewhile(lambda line: line and line[0] not in "*!", output[begin + 2:])
+                yield from ["```", ""]
 
 
 def ranked(rows, workload, ours):
@@ -48,11 +67,14 @@ def huge_pages(rows):
 
 
 def matrix(all_results, ids):
-    """A table for each id: engines by workloads, the best of ours over the best of the others, and a sentence for each workload."""
-    for name in ids:
+    """A table for each id: engines by workloads, the best of ours over the best of the others, and a sentence for each workload.
+    `ID@BATCH` has the rows of that batch alone."""
+    for one in ids:
+        name, _, batch = one.partition("@")
         for machine, results in all_results.items():
             if name in results:
-                yield from matrix_of(results[name])
+                rows = [row for row in results[name]["results"] if not batch or row["batch"] == int(batch)]
+                yield from matrix_of({**results[name], "results": rows})
 
 
 def matrix_of(result):
@@ -105,12 +127,62 @@ def front(all_results, ids):
             yield f"| {what} | {versus(single, w)} | {what if batch else ''} | {versus(batch, w)} |"
 
 
-KINDS = {"block": block, "matrix": matrix, "front": front}
+def conditions(row, rows):
+    """What tells a row apart from others of its run, apart from engine and workload."""
+    differing = [field for field in CONDITIONS if len({one.get(field) for one in rows}) > 1]
+    said = [CONDITIONS[field].format(row.get(field)) for field in differing]
+    return ", ".join(said).replace("1 keys", "one key").replace("1 threads", "one thread") if said else ""
+
+
+def other_of(rows, other):
+    if other in ("best-rival", "best-of-ours"):
+        return max((row for row in rows if row["engine"] not in NOT_RANKED and (row["engine"] in OURS) == (other == "best-of-ours")),
+                   key=lambda row: row["median_mops"], default=None)
+    return next((row for row in rows if row["engine"] == other), None)
+
+
+def ratio_cell(mine, other, named):
+    if mine is None or other is None:
+        return "-"
+    text = f"{mine['median_mops'] / other['median_mops']:.2f}" + (" !" if max(mine["spread"], other["spread"]) > 0.3 else "")
+    return text + (f" ({other['engine']})" if named else "")
+
+
+def ratios(all_results, ids):
+    """How often an engine does what others do: `RUN:ENGINE/OTHER,...`; OTHER may be `best-rival`. A row for each other and condition."""
+    for one in ids:
+        found = re.fullmatch(r"([\w-]+):([\w-]+)/([\w,-]+)", one)
+        if not found:
+            raise Failure(f"`{one}` is no RUN:ENGINE/OTHER,...")
+        name, engine, others = found.groups()
+        rows = latest(all_results, name)["results"]
+        workloads = list(dict.fromkeys(row["workload"] for row in rows))
+        yield f"| `{engine}` over | " + " | ".join(WORKLOADS[w] for w in workloads) + " |"
+        yield "|---|" + "---|" * len(workloads)
+        for said in dict.fromkeys(conditions(row, rows) for row in rows):
+            alike = [row for row in rows if conditions(row, rows) == said]
+            for other in others.split(","):
+                cells = []
+                for w in workloads:
+                    those = [row for row in alike if row["workload"] == w]
+                    mine = next((row for row in those if row["engine"] == engine), None)
+                    cells.append(ratio_cell(mine, other_of(those, other), other == "best-rival"))
+                label = "the best rival" if other == "best-rival" else f"`{other}`" if other in OURS | NOT_RANKED else other
+                yield f"| {label}{', ' + said if said else ''} | " + " | ".join(cells) + " |"
+        yield ""
+
+
+def goal_table(all_results, ids):
+    """`all`: the table of docs/results/goals.toml."""
+    yield from goals.table(all_results, lambda rows: other_of(rows, "best-rival"))
+
+
+KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table}
 
 
 def runs_named(words):
     """The ids of runs in the arguments of a marker."""
-    return [name for word in words for name in word.split("=")[-1].split(":")[0].split("+")]
+    return [name for word in words for name in re.split("[:@]", word.split("=")[-1])[0].split("+")]
 
 
 def written(text, all_results, page):
@@ -127,10 +199,11 @@ def written(text, all_results, page):
         kind, ids = found.group(1), found.group(2).split()
         if kind not in KINDS:
             raise Failure(f"{page}: `{kind}` is no kind of figures: {', '.join(KINDS)}")
-        missing = [name for name in runs_named(ids) if not any(name in results for results in all_results.values())]
+        named = [] if kind == "goals" else runs_named(ids)
+        missing = [name for name in named if not any(name in results for results in all_results.values())]
         if missing:
             raise Failure(f"{page}: no machine has a result of {missing[0]}: run make figures")
-        out += ["", *KINDS[kind](all_results, ids), ""]
+        out += ["", *"\n".join(KINDS[kind](all_results, ids)).rstrip("\n").split("\n"), ""]
         inside = True
     if inside:
         raise Failure(f"{page}: `{CLOSE}` is missing")

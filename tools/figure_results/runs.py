@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "docs" / "results"
-KEPT = ("engine", "workload", "batch", "median_mops", "spread", "bytes_per_key", "huge_pages_percent")
+BUILT_FROM = ("include", "apps", "bench", "CMakeLists.txt", "CMakePresets.json", "cmake", ":(exclude)*.md")
+KEPT = ("engine", "workload", "threads", "batch", "value_size", "median_mops", "spread", "bytes_per_key", "huge_pages_percent")
 
 
 class Failure(Exception):
@@ -37,8 +38,11 @@ def machine():
     cores = os.cpu_count() or 1
     pages = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     huge = re.search(r"\[(\w+)\]", pages.read_text()).group(1) if pages.exists() else "none"
-    name = re.sub(r"[^a-z0-9]+", "-", f"{cpu} {cores} cores".lower()).strip("-")
-    return name, {"cpu": cpu, "cores": cores, "memory_gib": round(gib), "huge_pages": huge}
+    return folder_of(cpu, cores), {"cpu": cpu, "cores": cores, "memory_gib": round(gib), "huge_pages": huge}
+
+
+def folder_of(cpu, cores):
+    return re.sub(r"(\(r\)|\(tm\)|[^a-z0-9])+", "-", f"{cpu} {cores} cores".lower()).strip("-")
 
 
 def results_of(name):
@@ -51,6 +55,12 @@ def results_of(name):
 
 def machines():
     return sorted(folder.name for folder in RESULTS.iterdir() if folder.is_dir())
+
+
+def latest(all_results, name):
+    """The newest result of a run, of all machines; None if there is none."""
+    those = [results[name] for results in all_results.values() if name in results]
+    return max(those, key=lambda result: result["date"], default=None)
 
 
 def target_of(run):
@@ -87,8 +97,11 @@ def carry_out(run, build):
 
 
 def commit():
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """The last commit of what the programs are built from; a page that this script has just written makes it no other one."""
+    def git(*words):
+        return subprocess.run(["git", *words, "--", *BUILT_FROM], cwd=ROOT, capture_output=True, text=True, check=False)
+    last = git("log", "-1", "--format=%h").stdout.strip()
+    return (last + ("-dirty" if git("diff", "--quiet", "HEAD").returncode else "")) if last else "unknown"
 
 
 def save(run, result, name, about):

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# The goals of docs/results/goals.toml beside what was measured. A goal has `what`, `run`, `bound`, perhaps `unit` and `decimals`, and one of:
+# - `ratio = ["ENGINE WORKLOAD FIELD=N", ...]`: of two rows of `cubby bench`. The engine is one, the best of `a|b`, or `best-rival`.
+# - `match`: the first group of a regular expression, of its first hit in the output, or of the one that `pick` says. `divide` is another
+#   one whose hit it is divided by, `times` a number.
+import re
+import tomllib
+
+from figure_results.runs import RESULTS, Failure, latest
+
+SIGNS = {"<=": lambda value, bound: value <= bound, ">=": lambda value, bound: value >= bound}
+
+
+def goals():
+    return tomllib.loads((RESULTS / "goals.toml").read_text())["goal"]
+
+
+def row_of(rows, words, goal, best_rival):
+    engine, workload, *more = words.split()
+    wanted = {key: int(value) for key, value in (one.split("=") for one in more)}
+    those = [row for row in rows if row["workload"] == workload and all(row.get(key) == value for key, value in wanted.items())]
+    if engine == "best-rival":
+        found = best_rival(those)
+    else:
+        found = max((row for row in those if row["engine"] in engine.split("|")), key=lambda row: row["median_mops"], default=None)
+    if found is None:
+        raise Failure(f"goals.toml: {goal['what']}: {goal['run']} has no row `{words}`")
+    return found
+
+
+def hit(lines, pattern, goal):
+    found = [float(one.group(1)) for line in lines for one in re.finditer(pattern, line)]
+    if not found:
+        raise Failure(f"goals.toml: {goal['what']}: {goal['run']} printed nothing like `{pattern}`")
+    picks = {"smallest": min, "largest": max}
+    return picks[goal["pick"]](found) if "pick" in goal else found[0]
+
+
+def measured(goal, result, best_rival):
+    """The value, and how far one run's rounds leave it open: 0 where the output says nothing about that."""
+    if "ratio" in goal:
+        over, under = [row_of(result["results"], words, goal, best_rival) for words in goal["ratio"]]
+        return over["median_mops"] / under["median_mops"], max(over["spread"], under["spread"])
+    value = hit(result["output"], goal["match"], goal)
+    if "divide" in goal:
+        value /= hit(result["output"], goal["divide"], goal)
+    return value * goal.get("times", 1), 0
+
+
+def conclusion(goal, value, spread):
+    sign, bound = goal["bound"].split()
+    kept = SIGNS[sign](value, float(bound))
+    open_ = any(SIGNS[sign](value * (1 + one), float(bound)) != kept for one in (-spread, spread))
+    return ("reached" if kept else "missed") + (", within the spread" if open_ else "")
+
+
+def table(all_results, best_rival):
+    """A line for each goal, and one that counts them."""
+    yield "| goal | bound | measured | | run |"
+    yield "|---|---|---|---|---|"
+    count = {"reached": 0, "missed": 0}
+    for goal in goals():
+        result = latest(all_results, goal["run"])
+        if result is None:
+            raise Failure(f"goals.toml: {goal['what']}: no machine has a result of {goal['run']}: run make figures")
+        value, spread = measured(goal, result, best_rival)
+        says = conclusion(goal, value, spread)
+        count[says.split(",")[0]] += 1
+        unit = f" {goal['unit']}" if "unit" in goal else ""
+        yield (f"| {goal['what']} | {goal['bound'].replace('<=', '&le;').replace('>=', '&ge;')}{unit} | "
+               f"{value:.{goal.get('decimals', 2)}f}{unit} | {says} | `{goal['run']}` |")
+    yield ""
+    yield f"Reached: {count['reached']} of {len(goals())}; missed: {count['missed']}."
