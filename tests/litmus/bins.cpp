@@ -172,7 +172,7 @@ struct table_cell {
   std::uint64_t passenger[2] = {};
   std::atomic<bool> begun{false};
   table_cell() {
-    if (dlht::open(table)) first = dlht::first_index(table);
+    if (dlht::open(table)) first = dlht::own_first_index(table, dlht::least_bins);
   }
   ~table_cell() { dlht::close(table); }
   table_cell(const table_cell&) = delete;
