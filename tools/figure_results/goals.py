@@ -6,6 +6,7 @@
 import re
 import tomllib
 
+from figure_results.ranks import best, fastest
 from figure_results.runs import RESULTS, Failure, latest
 
 SIGNS = {"<=": lambda value, bound: value <= bound, ">=": lambda value, bound: value >= bound}
@@ -15,14 +16,11 @@ def goals():
     return tomllib.loads((RESULTS / "goals.toml").read_text())["goal"]
 
 
-def row_of(rows, words, goal, best_rival):
+def row_of(rows, words, goal):
     engine, workload, *more = words.split()
     wanted = {key: int(value) for key, value in (one.split("=") for one in more)}
     those = [row for row in rows if row["workload"] == workload and all(row.get(key) == value for key, value in wanted.items())]
-    if engine == "best-rival":
-        found = best_rival(those)
-    else:
-        found = max((row for row in those if row["engine"] in engine.split("|")), key=lambda row: row["median_mops"], default=None)
+    found = best(those, False) if engine == "best-rival" else fastest(row for row in those if row["engine"] in engine.split("|"))
     if found is None:
         raise Failure(f"goals.toml: {goal['what']}: {goal['run']} has no row `{words}`")
     return found
@@ -36,10 +34,10 @@ def hit(lines, pattern, goal):
     return picks[goal["pick"]](found) if "pick" in goal else found[0]
 
 
-def measured(goal, result, best_rival):
+def measured(goal, result):
     """The value, and how far one run's rounds leave it open: 0 where the output says nothing about that."""
     if "ratio" in goal:
-        over, under = [row_of(result["results"], words, goal, best_rival) for words in goal["ratio"]]
+        over, under = [row_of(result["results"], words, goal) for words in goal["ratio"]]
         return over["median_mops"] / under["median_mops"], max(over["spread"], under["spread"])
     value = hit(result["output"], goal["match"], goal)
     if "divide" in goal:
@@ -54,7 +52,7 @@ def conclusion(goal, value, spread):
     return ("reached" if kept else "missed") + (", within the spread" if open_ else "")
 
 
-def table(all_results, best_rival):
+def table(all_results):
     """A line for each goal, and one that counts them."""
     yield "| goal | bound | measured | | run |"
     yield "|---|---|---|---|---|"
@@ -63,7 +61,7 @@ def table(all_results, best_rival):
         result = latest(all_results, goal["run"])
         if result is None:
             raise Failure(f"goals.toml: {goal['what']}: no machine has a result of {goal['run']}: run make figures")
-        value, spread = measured(goal, result, best_rival)
+        value, spread = measured(goal, result)
         says = conclusion(goal, value, spread)
         count[says.split(",")[0]] += 1
         unit = f" {goal['unit']}" if "unit" in goal else ""

@@ -7,12 +7,11 @@ import itertools
 import re
 
 from figure_results import goals
+from figure_results.ranks import NOT_RANKED, OURS, best
 from figure_results.runs import ROOT, Failure, latest, machines, results_of, runs
 
 OPEN = re.compile(r"^<!-- figures: (\w+) (.+) -->$")
 CLOSE = "<!-- end of figures -->"
-OURS = {"dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "iceberg", "iceberg-full", "relativistic", "seph"}
-NOT_RANKED = {"limit", "limit-swap"}
 WORKLOADS = {"get": "find", "miss": "miss", "insdel": "insert and erase", "upsert": "`insert_or_assign`", "populate": "fill", "put": "`assign`",
              "add": "add", "add-zipf": "add to hot keys", "grow-shrink": "find beside growth", "read-section": "read section"}
 CONDITIONS = {"batch": "{} keys a call", "threads": "{} threads", "value_size": "values of {} bytes"}
@@ -47,9 +46,7 @@ def rows(all_results, ids):
 
 def ranked(rows, workload, ours):
     """The best of ours, or of the others."""
-    those = [row for row in rows if row["workload"] == workload and row["engine"] not in NOT_RANKED
-             and (row["engine"] in OURS) == ours]
-    return max(those, key=lambda row: row["median_mops"], default=None)
+    return best([row for row in rows if row["workload"] == workload], ours)
 
 
 def cell(row, best):
@@ -67,14 +64,11 @@ def huge_pages(rows):
 
 
 def matrix(all_results, ids):
-    """A table for each id: engines by workloads, the best of ours over the best of the others, and a sentence for each workload.
-    `ID@BATCH` has the rows of that batch alone."""
-    for one in ids:
-        name, _, batch = one.partition("@")
+    """A table for each id: engines by workloads, the best of ours over the best of the others, and a sentence for each workload."""
+    for name in ids:
         for machine, results in all_results.items():
             if name in results:
-                rows = [row for row in results[name]["results"] if not batch or row["batch"] == int(batch)]
-                yield from matrix_of({**results[name], "results": rows})
+                yield from matrix_of(results[name])
 
 
 def matrix_of(result):
@@ -135,10 +129,7 @@ def conditions(row, rows):
 
 
 def other_of(rows, other):
-    if other in ("best-rival", "best-of-ours"):
-        return max((row for row in rows if row["engine"] not in NOT_RANKED and (row["engine"] in OURS) == (other == "best-of-ours")),
-                   key=lambda row: row["median_mops"], default=None)
-    return next((row for row in rows if row["engine"] == other), None)
+    return best(rows, False) if other == "best-rival" else next((row for row in rows if row["engine"] == other), None)
 
 
 def ratio_cell(mine, other, named):
@@ -174,7 +165,7 @@ def ratios(all_results, ids):
 
 def goal_table(all_results, ids):
     """`all`: the table of docs/results/goals.toml."""
-    yield from goals.table(all_results, lambda rows: other_of(rows, "best-rival"))
+    yield from goals.table(all_results)
 
 
 KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table}
@@ -182,7 +173,7 @@ KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios
 
 def runs_named(words):
     """The ids of runs in the arguments of a marker."""
-    return [name for word in words for name in re.split("[:@]", word.split("=")[-1])[0].split("+")]
+    return [name for word in words for name in word.split("=")[-1].split(":")[0].split("+")]
 
 
 def written(text, all_results, page):
