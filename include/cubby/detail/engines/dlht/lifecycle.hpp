@@ -22,7 +22,8 @@ private:
 /// A table that begins with so many bins has the stripes of its counter at once: they take no more than its bins do.
 inline constexpr std::uint64_t bins_with_stripes = 64;
 
-/// Initializes a new table. If it was asked for no capacity, its first insert makes its first index. False: no memory, or no thread for background growth.
+/// Initializes a new table. If it was asked for no capacity, its first insert makes its first index. False: no memory, or no thread for
+/// background growth.
 template <class Policy, class Threads> bool open(table<Policy, Threads>& t) noexcept {
   if (t.settings.growth_factor > most_growth) t.settings.growth_factor = most_growth;
   if (!Threads::is_shared && t.settings.growth == growth_policy::background) {
