@@ -233,20 +233,31 @@ private:
   /// Disk space and addresses up to `end`.
   bool extend(std::uint64_t end) noexcept {
     if (end <= mapped_) return true;
-    // ahead of need, so that few calls do this: an eighth more, at most 64 MiB
-    std::uint64_t ahead = end / 8;
-    if (ahead > most_ahead) ahead = most_ahead;
-    const std::uint64_t wanted = (end + ahead + pool_layout::page - 1) / pool_layout::page * pool_layout::page;
-    for (const std::uint64_t to : {wanted, end}) {
-      if (to > reserved_ || (read_only_ ? 0 : file::take_space(file_.number(), mapped_, to - mapped_)) != 0) continue;
+    for (const std::uint64_t to : {ahead_of(end), end}) {
       const std::uint64_t from = mapped_;
-      if (!map_to(to)) return false;
-      if (file::is_in_memory(file_.number())) file::ask_for_huge_pages(base_, from, to, true);
+      if (to > reserved_ || !map_to(to)) continue;
+      if (const int error = take_space(from, to); error != 0) {
+        mapped_ = from;
+        continue;
+      }
       if (medium_.domain() < persistence::line) return true;
       note_failure(file::sync(file_.number())); // the size of the file
       return failure() == 0;
     }
     return false;
+  }
+  /// Where to extend to. A disk only notes what it gives: an eighth more, so that few calls do it. Memory is cleared at once, while other
+  /// threads wait: what is needed, in whole huge pages where one is little beside the file.
+  [[nodiscard]] std::uint64_t ahead_of(std::uint64_t end) const noexcept {
+    const bool by_pages = in_memory_ && end >= 8 * file::huge_page;
+    const std::uint64_t unit = by_pages ? file::huge_page : pool_layout::page;
+    const std::uint64_t ahead = by_pages ? 0 : end / 8 < most_ahead ? end / 8 : most_ahead;
+    return (end + ahead + unit - 1) / unit * unit;
+  }
+  int take_space(std::uint64_t from, std::uint64_t to) noexcept {
+    if (read_only_) return 0;
+    return in_memory_ ? file::take_memory(file_.number(), base_, from, to)
+                      : file::take_space(file_.number(), from, to - from);
   }
   bool map_to(std::uint64_t end) noexcept {
     if (end > reserved_) return false;
@@ -301,6 +312,7 @@ private:
   bool power_cut_ = false;
   bool read_only_ = false;
   bool direct_ = false;
+  bool in_memory_ = false; // the file is of a file system in memory
 };
 
 } // namespace cubby::inline v0::detail

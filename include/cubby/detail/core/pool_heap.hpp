@@ -29,15 +29,21 @@ public:
     const unsigned number = block_size::number_for(bytes);
     if (number == block_size::count) return 0;
     size_class& c = classes_[number];
-    const lock_scope alone(c.lock);
-    if (c.with_space == nullptr && !add_chunk(c, block_size::of(number))) {
-      wanted_.store(syncs_of_a_block, sync::relaxed); // relaxed: a hint
-      return 0;
+    std::uint64_t offset = 0;
+    std::uint64_t ahead = 0; // the bytes of a chunk to be made
+    {
+      const lock_scope alone(c.lock);
+      if (c.with_space == nullptr && !add_chunk(c, block_size::of(number))) {
+        wanted_.store(syncs_of_a_block, sync::relaxed); // relaxed: a hint
+        return 0;
+      }
+      chunk& from = *c.with_space;
+      offset = from.at + take_bit(from) * from.block;
+      if (--from.free == 0) c.with_space = from.next;
+      if (from.free == from.blocks / 8 && from.next == nullptr) ahead = next_chunk_of(c, from.block);
     }
-    chunk& from = *c.with_space;
-    const std::uint64_t block = take_bit(from);
-    if (--from.free == 0) c.with_space = from.next;
-    return from.at + block * from.block;
+    if (ahead != 0) add_chunk_ahead(c, ahead, block_size::of(number));
+    return offset;
   }
   /// A block that was taken, and that nothing on the medium leads to any more.
   void give(std::uint64_t offset) noexcept {
@@ -189,7 +195,8 @@ private:
   struct alignas(cpu::cache_line) size_class {
     small_lock<> lock;
     chunk* with_space = nullptr;
-    std::uint64_t bytes = 0; // of all chunks
+    std::uint64_t bytes = 0; // of the chunks that were listed here
+    chunk* ahead = nullptr;  // the next one, under the lock of the list
   };
 
   static std::uint64_t bits(const chunk& c, std::uint64_t word) noexcept {
@@ -209,21 +216,40 @@ private:
     flip(from, block);
     return block;
   }
-  /// Chunks of a quarter of what the size has, from 64 KiB to 16 MiB, and of one block at least.
-  bool add_chunk(size_class& c, std::uint64_t block) noexcept {
+  /// The bytes of the next chunk: a quarter of what the size has, from 64 KiB to 2 MiB with its header, and one block at least.
+  static std::uint64_t next_chunk_of(const size_class& c, std::uint64_t block) noexcept {
     std::uint64_t wanted = c.bytes / 4;
     if (wanted < least_chunk) wanted = least_chunk;
     if (wanted > most_chunk) wanted = most_chunk;
-    if (wanted < block) wanted = block;
+    return wanted < block ? block : wanted;
+  }
+  /// Under the lock of the size. The only chunk that is made while another thread makes one ahead is that one.
+  bool add_chunk(size_class& c, std::uint64_t block) noexcept {
     const lock_scope alone(list_lock_); // so that chunks are listed in the order of the file
-    const extent* const made = home_.take_extent(pool_layout::extent_kind::records, 0, wanted, block);
-    if (made == nullptr) return false;
-    chunk* const added = make_chunk(*made);
-    if (added == nullptr) return false;
-    c.bytes += made->bytes;
-    added->free = added->blocks;
-    c.with_space = added;
-    return true;
+    if (c.ahead != nullptr) {
+      link(c, *c.ahead);
+      c.ahead = nullptr;
+      return true;
+    }
+    chunk* const added = new_chunk(next_chunk_of(c, block), block);
+    if (added != nullptr) link(c, *added);
+    return added != nullptr;
+  }
+  /// When the last chunk with space has little left: other threads use that while the file grows. Refused: the next chunk is, too.
+  void add_chunk_ahead(size_class& c, std::uint64_t bytes, std::uint64_t block) noexcept {
+    const lock_scope alone(list_lock_);
+    if (c.ahead == nullptr) c.ahead = new_chunk(bytes, block);
+  }
+  chunk* new_chunk(std::uint64_t bytes, std::uint64_t block) noexcept {
+    const extent* const made = home_.take_extent(pool_layout::extent_kind::records, 0, bytes, block);
+    chunk* const added = made == nullptr ? nullptr : make_chunk(*made);
+    if (added != nullptr) added->free = added->blocks;
+    return added;
+  }
+  static void link(size_class& c, chunk& added) noexcept {
+    c.bytes += added.blocks * added.block;
+    added.next = c.with_space;
+    c.with_space = &added;
   }
   chunk* make_chunk(const extent& from) noexcept {
     chunk* const made = chunks_.next();
@@ -282,7 +308,7 @@ private:
   }
 
   static constexpr std::uint64_t least_chunk = pool_layout::least_record_bytes;
-  static constexpr std::uint64_t most_chunk = std::uint64_t{16} << 20;
+  static constexpr std::uint64_t most_chunk = (std::uint64_t{2} << 20) - pool_layout::page;
   static constexpr std::uint64_t part = 1024; // blocks
   pool& home_;
   size_class classes_[block_size::count];

@@ -174,7 +174,8 @@ inline pool_error pool::map_file(const pool_request& asked, std::uint64_t size) 
   if (!map_to(size / pool_layout::page * pool_layout::page))
     return pool_error::of(open_error::no_memory, asked.path, "cannot map it: %s; raise the limit of virtual memory",
                           std::strerror(errno));
-  if (file::is_in_memory(file_.number())) file::ask_for_huge_pages(base_, 0, mapped_, false);
+  in_memory_ = file::is_in_memory(file_.number());
+  if (in_memory_) file::ask_for_huge_pages(base_, 0, mapped_);
   return {};
 }
 

@@ -183,19 +183,36 @@ inline std::byte* reserve(std::uint64_t bytes) noexcept {
   (void)munmap(from + before + bytes, huge_page - before);
   return from + before;
 }
-/// Asks for huge pages for [at + from, at + to) of a mapping from `at`, which begins with a huge page, of a file in memory. `now`: its pages
-/// exist, and become huge at once, whatever the system's default is. On a disk each fault would read, and each sync write, all of a huge page.
-inline void ask_for_huge_pages(std::byte* at, std::uint64_t from, std::uint64_t to, bool now) noexcept {
+/// Calls `f(begin, bytes)` for the huge pages that begin in [from, to), or before it in one with `from`, and that end there.
+template <class F> void for_huge_pages(std::uint64_t from, std::uint64_t to, F f) noexcept {
+  const std::uint64_t first = from / huge_page * huge_page;
+  const std::uint64_t end = to / huge_page * huge_page;
+  if (first < end) f(first, end - first);
+}
+/// Asks for huge pages for [at + from, at + to) of a mapping from `at`, which begins with a huge page, of a file in memory. On a disk each
+/// fault would read, and each sync write, all of a huge page.
+inline void ask_for_huge_pages(std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
+  for_huge_pages(from, to,
+                 [at](std::uint64_t begin, std::uint64_t bytes) { (void)madvise(at + begin, bytes, MADV_HUGEPAGE); });
+}
+/// `take_space` for [from, to) of a file in memory, mapped from `at` on, and in huge pages where the system can, whatever its default is. A
+/// huge page that is made before its small ones is cleared once, and nothing is copied into it. Its first small page has to be there.
+inline int take_memory(int file, std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
 #if defined(MADV_COLLAPSE)
   constexpr int collapse = MADV_COLLAPSE;
 #else
   constexpr int collapse = 25; // since Linux 6.1; older ones refuse it
 #endif
-  const std::uint64_t first = from / huge_page * huge_page;
-  const std::uint64_t end = to / huge_page * huge_page;
-  if (first >= end) return;
-  (void)madvise(at + first, end - first, MADV_HUGEPAGE);
-  if (now) (void)madvise(at + first, end - first, collapse);
+  ask_for_huge_pages(at, from, to);
+  if (ftruncate(file, static_cast<off_t>(to)) == 0)
+    for_huge_pages(from, to, [=](std::uint64_t begin, std::uint64_t bytes) {
+      for (std::uint64_t page = begin; page < begin + bytes; page += huge_page)
+        if (posix_fallocate(file, static_cast<off_t>(page), 1) != 0) return; // `take_space` says so
+      (void)madvise(at + begin, bytes, collapse);
+    });
+  const int error = take_space(file, from, to - from);
+  if (error != 0) (void)cut(file, from);
+  return error;
 }
 /// Maps a part of the file into reserved addresses. `copied`: changes stay in this process, and the file is not written.
 inline int map(int file, std::byte* at, std::uint64_t from, std::uint64_t bytes, bool copied, bool direct) noexcept {
