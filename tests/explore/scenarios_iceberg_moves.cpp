@@ -100,8 +100,10 @@ std::vector<scenario> iceberg_growth_under_way() {
     add_both(all, "split", s, k);
     // The slot that `up` leaves is filled again.
     key_chooser others(fronts);
-    const std::uint64_t next = others.next(
-        [&](const key_facts& f) { return f.residue == 0 && f.up == 0 && f.tag != facts_of(k.low, fronts).tag; });
+    const key_facts gone = facts_of(k.up, fronts);
+    const std::uint64_t next = others.next([&](const key_facts& f) {
+      return f.residue == 0 && f.up == 0 && f.line == gone.line && f.tag != facts_of(k.low, fronts).tag;
+    });
     add_under_way(all, "under way, slot", s, {{{{act::find, k.up}}}, {{{act::assign, k.up, 6}}}},
                   {one_unit, {act::insert, next, 7}});
     for (const bool in_chain : {false, true}) {
