@@ -22,12 +22,13 @@ struct key_facts {
   std::uint64_t back_up[2] = {};
   std::uint8_t tag = 0;
   bool odd_chain = false; // the second unit of two empties it
-  std::uint64_t line = 0; // the line of its front bucket that it prefers, where a line has one slot; the same one: also where it has more
+  std::uint64_t slot = 0; // that it prefers, if a line has one; keys with the same one prefer the same line
 };
 inline key_facts facts_of(std::uint64_t key, std::uint64_t fronts) {
   const std::uint64_t hash = scattered_hash()(key);
   const auto h = yards::hashed_for(hash, fronts);
-  key_facts out{h.residue, h.copies & 1, h.copies >> 1 & 1, {}, {}, h.tag, false, std::uint64_t{h.choice} * yards::front_slots >> 32};
+  key_facts out{h.residue, h.copies & 1, h.copies >> 1 & 1, {}, {}, h.tag, false};
+  out.slot = std::uint64_t{h.choice} * yards::front_slots >> 32;
   for (unsigned which = 0; which < 2; ++which) {
     const std::uint64_t one = yards::back_hash(hash, which);
     out.back[which] = cubby::detail::cpu::multiply(one, fronts).high;

@@ -85,6 +85,14 @@ void add_both(std::vector<scenario>& all, const std::string& what, const scenari
   std::erase_if(two, [](const auto& cast) { return cast.size() == 1; });
   add_under_way(all, "two under way, " + what, like, two);
 }
+/// Is inserted into the slot that `up` leaves in a split.
+std::uint64_t to_the_slot_of_up(const trio& k) {
+  key_chooser others(fronts);
+  const key_facts up = facts_of(k.up, fronts);
+  return others.next([&](const key_facts& f) {
+    return f.residue == 0 && f.up == 0 && f.slot == up.slot && f.tag != facts_of(k.low, fronts).tag;
+  });
+}
 
 } // namespace
 
@@ -98,14 +106,8 @@ std::vector<scenario> iceberg_growth_under_way() {
     s.before = put({k.low, k.up});
     s.at_last = {doubles};
     add_both(all, "split", s, k);
-    // The slot that `up` leaves is filled again.
-    key_chooser others(fronts);
-    const key_facts gone = facts_of(k.up, fronts);
-    const std::uint64_t next = others.next([&](const key_facts& f) {
-      return f.residue == 0 && f.up == 0 && f.line == gone.line && f.tag != facts_of(k.low, fronts).tag;
-    });
     add_under_way(all, "under way, slot", s, {{{{act::find, k.up}}}, {{{act::assign, k.up, 6}}}},
-                  {one_unit, {act::insert, next, 7}});
+                  {one_unit, {act::insert, to_the_slot_of_up(k), 7}});
     for (const bool in_chain : {false, true}) {
       trio b{};
       scenario behind = left_behind(table, fronts, in_chain, b);
