@@ -8,6 +8,7 @@
 #include <iostream>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 #include "bench/bench.hpp"
 #include "console.hpp"
@@ -33,6 +34,14 @@ const char* unknown_command(const CLI::App& app, int argc, char** argv, int at) 
   if (known == commands.end()) return argv[at];
   const bool has_own = !(*known)->get_subcommands([](const CLI::App*) { return true; }).empty();
   return has_own ? unknown_command(**known, argc, argv, at + 1) : nullptr;
+}
+
+// What is wrong. CLI11 names what is missing before a flag that it does not know, and unknown words from the last to the first.
+std::string what_is_wrong(const CLI::App& program, const CLI::ParseError& what) {
+  const std::vector<std::string> unknown = program.remaining(true);
+  const auto is_flag = [](const std::string& word) { return word.size() > 1 && word.front() == '-'; };
+  const auto flag = std::find_if(unknown.begin(), unknown.end(), is_flag);
+  return flag == unknown.end() ? what.what() : "'" + *flag + "' is no option";
 }
 
 // Help or the version, which CLI11 prints.
@@ -63,7 +72,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return answer(program, e);
     const std::string usual = command.parsed() ? "cubby bench --help" : "cubby --help";
-    console::say("cubby: {}; see {}\n", e.what(), others.chosen() ? others.help() : usual);
+    console::say("cubby: {}; see {}\n", what_is_wrong(program, e), others.chosen() ? others.help() : usual);
     return 2;
   }
   if (others.chosen()) return others.run();

@@ -176,4 +176,5 @@ class Asked(Folder):
             self.refused("count", "--memory", memory, "-o", self.folder / "o", reads, says=("--memory", memory, says))
         self.refused("query", file, says="no k-mers to ask for")
         self.refused("frob", says=("'frob' is no command", "cubby kmer --help"))
+        self.refused("count", "--fast", says=("'--fast' is no option", "cubby kmer count --help"))
         self.assertIn(b"subcommand", cubby().stderr)

@@ -370,7 +370,7 @@ class Refusals(Folder):
         self.assertFalse((self.folder / "r").exists())
 
     def test_unknown_flags_and_commands(self):
-        self.refused("bench", "--fast", says="--fast; see cubby bench --help\n")
+        self.refused("bench", "--fast", "7", says="'--fast' is no option; see cubby bench --help\n")
         self.refused("dance", says="'dance' is no command")
         self.refused(says="see cubby --help\n")
 

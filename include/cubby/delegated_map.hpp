@@ -16,6 +16,7 @@
 #include <cubby/detail/api/batch.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/core/codec.hpp>
 #include <cubby/detail/engines/partitioned/partitioned.hpp>
 #include <cubby/map.hpp>
@@ -192,6 +193,11 @@ private:
   typename Engine::sender* from_;
 };
 
+namespace detail {
+template <class K, class V>
+concept delegated_types = held_type<K> && held_type<V> && mode_of<K, V> == storage_mode::words;
+} // namespace detail
+
 /// The map. Its `options_type` has `partitions`, and `owners`, the number of threads that the table starts to carry out writes. Without
 /// owners the handles do so: those that `own` a partition, and any that would have to wait. Writes that are pending when a `fixed`
 /// table reaches its bound are still carried out: at most 512 more entries for each handle and partition. The hash of each write
@@ -200,11 +206,6 @@ private:
 template <class K, class V, class Hash = hash<K>, class Allocator = std::allocator<std::byte>>
 class delegated_map : public detail::delegated_reads<delegated_map<K, V, Hash, Allocator>,
                                                      detail::partitioned_engine<detail::codec<K, V, Hash, Allocator>>> {
-  static_assert(
-      mode_of<K, V> == storage_mode::words,
-      "cubby::delegated_map holds keys and values of at most 8 bytes that are their own bits: a message to an owner "
-      "has 16 bytes; cubby::dramhit and cubby::dlht hold any");
-
 public:
   using engine_type = detail::partitioned_engine<detail::codec<K, V, Hash, Allocator>>;
   using handle_type = delegated_handle<engine_type>;
@@ -245,6 +246,19 @@ private:
                 "contract::delegating");
 
   mutable engine_type engine_;
+};
+
+/// Of these types there is no delegated map: its use ends in one readable error.
+template <class K, class V, class Hash, class Allocator>
+  requires(!detail::delegated_types<K, V>)
+class delegated_map<K, V, Hash, Allocator> {
+  static_assert(
+      !std::same_as<K, K>,
+      "cubby::delegated_map holds keys and values of at most 8 bytes that are their own bits: a message to an owner "
+      "has 16 bytes; cubby::dramhit and cubby::dlht hold any");
+
+public:
+  template <class... A> explicit delegated_map(A&&...) {}
 };
 
 /// There is no map of this engine: its use ends in one readable error.

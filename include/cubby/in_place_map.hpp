@@ -77,4 +77,12 @@ private:
   mutable table_type table_;
 };
 
+/// Of these types there is no map: its use ends in one readable error.
+template <class K, class V, class Engine, class Hash, class Allocator, class KeyEqual>
+  requires detail::refused_types<Engine, K, V>
+class in_place_map<K, V, Engine, Hash, Allocator, KeyEqual> : detail::refused_table<Engine, K, V> {
+public:
+  template <class... A> explicit in_place_map(A&&...) {}
+};
+
 } // namespace cubby::inline v0

@@ -15,6 +15,7 @@
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/api/map_api.hpp>
+#include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/engines/dlht/dlht.hpp>
 
 namespace cubby::inline v0 {
@@ -104,6 +105,14 @@ private:
                 "this engine lacks something that each table needs: see contract::engine");
 
   mutable engine_type engine_;
+};
+
+/// Of these types there is no map: its use ends in one readable error.
+template <class K, class V, class Engine, class Hash, class Allocator, class KeyEqual>
+  requires detail::refused_types<Engine, K, V>
+class map<K, V, Engine, Hash, Allocator, KeyEqual> : detail::refused_table<Engine, K, V> {
+public:
+  template <class... A> explicit map(A&&...) {}
 };
 
 } // namespace cubby::inline v0

@@ -12,6 +12,7 @@
 #include <cubby/detail/api/ending.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/api/set_api.hpp>
 #include <cubby/detail/engines/dlht/dlht.hpp>
 
@@ -99,6 +100,14 @@ private:
                 "this engine lacks something that each table needs: see contract::engine");
 
   mutable engine_type engine_;
+};
+
+/// Of these types there is no set: its use ends in one readable error.
+template <class K, class Engine, class Hash, class Allocator, class KeyEqual>
+  requires detail::refused_types<Engine, K>
+class set<K, Engine, Hash, Allocator, KeyEqual> : detail::refused_table<Engine, K> {
+public:
+  template <class... A> explicit set(A&&...) {}
 };
 
 } // namespace cubby::inline v0

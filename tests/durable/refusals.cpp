@@ -305,6 +305,16 @@ TEST_F(durable_refusals, refuses_a_log_of_seph) {
   EXPECT_TRUE(std::string_view(got.message()).ends_with("have no log; leave log_bytes at 0")) << got.message();
   EXPECT_FALSE(std::filesystem::exists(path));
 }
+/// A table that `most_bytes` leaves no space for names that option, and leaves no file.
+TEST_F(durable_refusals, names_a_bound_of_the_file_that_is_too_small) {
+  const std::string path = folder_.file("table");
+  const auto got = cubby::durable_map<std::uint64_t, std::uint64_t>::open(
+      path, {.capacity = 1000, .how = cubby::opening::only_new, .most_bytes = 4096});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error(), open_error::no_memory);
+  EXPECT_NE(std::string_view(got.message()).find("raise most_bytes"), std::string_view::npos) << got.message();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
 /// Each engine refuses the files of the other one.
 TEST_F(durable_refusals, refuses_the_other_engine) {
   make();

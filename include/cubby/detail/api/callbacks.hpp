@@ -49,6 +49,15 @@ template <class V, class F> constexpr auto& that_renews(F& f) noexcept {
   if constexpr (fits) return f;
   else return unfit<V>;
 }
+/// The same for a function beside `args`, of which a new value is made.
+template <class V, class F, class... A> constexpr bool renews_or_makes() noexcept {
+  constexpr bool fits = renews<F, V>;
+  constexpr bool makes = std::constructible_from<V, A...>;
+  static_assert(fits, "the function of an update is called with the value and returns the new one: f(const V&) -> V; "
+                      "insert_or_update takes it behind the key, and last what a new value is made of");
+  static_assert(makes || !fits, "insert_or_update takes a key, then a function, and last what a new value is made of");
+  return fits && makes;
+}
 template <class V, class F> constexpr auto& that_computes(F& f) noexcept {
   constexpr bool fits = computes<F, V>;
   static_assert(fits, "the function of compute is called with the value, or null, and returns what to do: "

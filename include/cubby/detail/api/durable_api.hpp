@@ -314,8 +314,10 @@ private:
     if (const int error = home.file.failure(); error != 0)
       return pool_error::of(open_error::io, path, "cannot sync it: %s; check the disk", std::strerror(error));
     return pool_error::of(open_error::no_memory, path,
-                          home.file.is_new() ? "no memory or disk space for its capacity; free some, or ask for less"
-                                             : "no memory or disk space to recover it; free some and open it again");
+                          home.file.is_new() ? "no memory, disk space or most_bytes for its capacity; free some, raise "
+                                               "most_bytes, or ask for less"
+                                             : "no memory, disk space or most_bytes to recover it; free some, or raise "
+                                               "most_bytes, and open it again");
   }
   static cubby::recovered report_of(const durable_home& home, std::chrono::steady_clock::time_point begin) noexcept {
     cubby::recovered out;

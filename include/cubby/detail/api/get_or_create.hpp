@@ -112,15 +112,15 @@ public:
   /// One value then enters the table, and both calls answer with it; the other is destroyed. `factory` may call the table. An
   /// exception of it or of a copy leaves the table as it was. O(1). Waits for nothing but an open reservation of the key. Throws
   /// like `insert`; without exceptions, lack of space answers nothing.
-  template <factory_of<V> F> [[nodiscard]] std::optional<V> find_or_emplace(const K& k, F&& factory) {
+  template <class F> [[nodiscard]] std::optional<V> find_or_emplace(const K& k, F&& factory) {
     return find_or_make(k, factory);
   }
-  template <lookup_key<codec_type> Q, factory_of<V> F>
+  template <lookup_key<codec_type> Q, class F>
   [[nodiscard]] std::optional<V> find_or_emplace(const Q& k, F&& factory) {
     return find_or_make(k, factory);
   }
 
-  template <factory_of<V> F>
+  template <class F>
     requires moves
   [[nodiscard]] std::optional<V> find_or_emplace(K&& k, F&& factory) {
     return find_or_make(std::move(k), factory);
@@ -163,9 +163,11 @@ private:
   }
   template <class Q, class F> std::optional<V> find_or_make(Q&& k, F& factory) {
     constexpr bool copied = std::copy_constructible<V>;
+    constexpr bool makes = factory_of<F, V>;
     static_assert(copied, "find_or_emplace copies the value, and this type cannot be copied: use try_emplace_or_visit");
+    static_assert(makes || !copied, "find_or_emplace takes a key and a function that makes the value: factory() -> V");
     std::optional<V> out;
-    if constexpr (copied) {
+    if constexpr (copied && makes) {
       const bool is_there = this->about_new(k, false, [&](const auto& s, const auto& p) {
         const upserted how = detail::find_or_build(s, p, std::forward<Q>(k), factory, out);
         return detail::report_failure(how.how) || how.how == outcome::exists;

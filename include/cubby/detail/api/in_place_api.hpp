@@ -346,13 +346,18 @@ private:
   /// Changes the value by `f` if the key is there, else inserts one and calls `then` about it.
   template <class Q, class F, class G, class... A>
   bool alter_or_build(const Q& k, F& f, const G& then, A&&... args) {
-    return report_failure(in_place_access::about_new(asked(), k, outcome::full, [&](const auto& s, const auto& p) {
-      for (;;) {
-        if (alter_at(s, p, f)) return outcome::exists;
-        const outcome how = insert_held<V>(s, p, k, then, std::forward<A>(args)...);
-        if (how != outcome::exists) return how;
-      }
-    }));
+    constexpr bool makes = std::constructible_from<V, A...>;
+    constexpr bool told = std::same_as<F, decltype(unfit<void>)>; // of a function that does not fit
+    static_assert(makes || told, "this call takes a key, then a function f(V&), and last what a new value is made of");
+    if constexpr (!makes) return false;
+    else
+      return report_failure(in_place_access::about_new(asked(), k, outcome::full, [&](const auto& s, const auto& p) {
+        for (;;) {
+          if (alter_at(s, p, f)) return outcome::exists;
+          const outcome how = insert_held<V>(s, p, k, then, std::forward<A>(args)...);
+          if (how != outcome::exists) return how;
+        }
+      }));
   }
   template <class Q, class F, class... A> bool alter_or_add(const Q& k, F&& f, A&&... args) {
     return alter_or_build(k, f, nothing, std::forward<A>(args)...);

@@ -113,8 +113,7 @@ public:
   /// that change or erase this entry wait until `f` has returned, and this call waits for other `modify` calls of the entry. Lookups
   /// and operations on other entries go on. `f` must not wait for a thread that may want this entry. So it must not change the
   /// entry, call `clear` or `erase_if` over all entries, or change an entry that another `modify` or a reservation holds. An
-  /// exception of `f` leaves the entry as it was. Throws like `assign`. Only for engines with `exclusive_modify`: `relativistic`
-  /// and `iceberg`.
+  /// exception of `f` leaves the entry as it was. Throws like `assign`. Only in engines with `exclusive_modify`.
   template <class F>
     requires std::copy_constructible<V>
   bool modify(const K& k, F&& f) {
@@ -372,10 +371,11 @@ private:
         this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
   }
   template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& given, A&&... args) {
-    auto& f = detail::that_renews<V>(given);
-    return this->about_new(k, false, [&](const auto& s, const auto& p) {
-      return detail::report_failure(detail::update_or_insert(s, p, k, f, std::forward<A>(args)...).how);
-    });
+    if constexpr (!detail::renews_or_makes<V, F, A...>()) return false;
+    else
+      return this->about_new(k, false, [&](const auto& s, const auto& p) {
+        return detail::report_failure(detail::update_or_insert(s, p, k, given, std::forward<A>(args)...).how);
+      });
   }
   template <class Q, class F> change computed_by(const Q& k, F& given) {
     auto& f = detail::that_computes<V>(given);

@@ -48,6 +48,9 @@ template <class K, class Hash> struct checked_key {
   static_assert(is_hashed_rightly<K, Hash> || !is_compared_rightly<K>,
                 "the default hash reads this key's bits, and its class has an operator==: specialize "
                 "cubby::bits_are_equality<K> as true if both mean the same, else give the table a Hash of yours");
+  static_assert(kind_of_key<K, Hash>() != key_kind::object || comparable<const K, const K>,
+                "this key type has no operator== for const keys: write one, or name a KeyEqual of yours as the last "
+                "parameter of the table");
 };
 
 /// The same for an equality that is not the type's own.
@@ -64,11 +67,13 @@ template <class K, class Hash, class Equal, bool KeepsTuples> struct checked_equ
                 "a KeyEqual takes two keys and answers whether they are equal");
 };
 
-template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_for : checked_key<K, Hash> {
+template <storage_mode Mode, class K, class V, class Hash, class Allocator> struct codec_for {
+  static_assert(sizeof(checked_key<K, Hash>) != 0);
   using type = word_codec<K, V, Hash, Allocator>;
 };
 template <class K, class V, class Hash, class Allocator>
-struct codec_for<storage_mode::records, K, V, Hash, Allocator> : checked_key<inner_key<K>, Hash> {
+struct codec_for<storage_mode::records, K, V, Hash, Allocator> {
+  static_assert(sizeof(checked_key<inner_key<K>, Hash>) != 0);
   static_assert(!std::is_same_v<inner_key<K>, std::string_view>,
                 "a table owns its keys: use std::string, and look up by std::string_view");
   using type = record_codec<K, V, Hash, Allocator, near_address_bits<K>>;

@@ -177,11 +177,8 @@ public:
   /// The key to put in the record that replaces this one: equal keys may differ, and the first one stays.
   template <class Q>
   [[nodiscard]] decltype(auto) kept_key([[maybe_unused]] std::uint64_t word, const Q& asked) const noexcept {
-    if constexpr (kind == key_kind::object) {
-      return (static_cast<const inner&>(at(word).key));
-    } else {
-      return (asked);
-    }
+    if constexpr (kind == key_kind::object) return (static_cast<const inner&>(at(word).key));
+    else return (asked);
   }
 
   // slot_policy
@@ -241,8 +238,9 @@ public:
 private:
   template <class Q> static bool is_equal_to(const void* asked, const inner& stored) noexcept {
     const Q& other = *static_cast<const Q*>(asked);
-    if constexpr (own_equality) return stored == other;
-    else return Equal{}(stored, other);
+    if constexpr (!own_equality) return Equal{}(stored, other);
+    else if constexpr (comparable<const inner, const Q>) return stored == other;
+    else return false; // `checked_key` says so
   }
   template <class Q> static void make_key(unit_allocator& a, inner* place, Q&& from) {
     constexpr bool copied = std::is_copy_constructible_v<inner> || !std::is_same_v<Q, const inner&>;

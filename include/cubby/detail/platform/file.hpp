@@ -110,10 +110,29 @@ inline sync_function& installed_sync() noexcept {
 inline int refused() noexcept { return 0; }
 #endif
 
+constexpr long tmpfs = 0x01021994;
+/// Whether the pages of a file are memory and nothing else: tmpfs, as /dev/shm is.
+inline bool is_in_memory(int file) noexcept {
+  struct statfs of{};
+  return fstatfs(file, &of) == 0 && of.f_type == tmpfs;
+}
+/// Whether a file in memory cannot have so many bytes behind its first `from`. The system would take all pages that are left, one by one, and
+/// give them back: a growth asks again and again. A disk says at once that it is full.
+inline bool lacks_pages(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
+  struct statfs of{};
+  struct stat about = {};
+  // without blocks: a tmpfs without a limit
+  if (fstatfs(file, &of) != 0 || of.f_type != tmpfs || of.f_blocks == 0 || fstat(file, &about) != 0) return false;
+  const std::uint64_t taken = static_cast<std::uint64_t>(about.st_blocks) * 512;
+  const std::uint64_t there = taken > from ? taken - from : 0; // some of the pages may be there
+  return bytes > there && (bytes - there) / static_cast<std::uint64_t>(of.f_bsize) > of.f_bfree;
+}
+
 /// Takes disk space for [from, from + bytes), which then reads as zeros where nothing was written. Without it a store into a hole of a
 /// full disk would end the process.
 inline int take_space(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
   if (const int error = refused(); error != 0) return error;
+  if (lacks_pages(file, from, bytes)) return ENOSPC;
   int error = 0;
   do error = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(bytes));
   while (error == EINTR);
@@ -165,12 +184,6 @@ inline int sync_folder_of(const char* path) noexcept {
   return error;
 }
 
-/// Whether the pages of a file are memory and nothing else: tmpfs, as /dev/shm is.
-inline bool is_in_memory(int file) noexcept {
-  constexpr long tmpfs = 0x01021994;
-  struct statfs of{};
-  return fstatfs(file, &of) == 0 && of.f_type == tmpfs;
-}
 constexpr std::uint64_t huge_page = std::uint64_t{2} << 20;
 
 /// Addresses for a mapping that grows in place, from the beginning of a huge page. Null: none.

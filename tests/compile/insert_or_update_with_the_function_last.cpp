@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// says alone: insert_or_update takes it behind the key, and last what a new value is made of
+#include <cubby/map.hpp>
+
+bool change(cubby::map<int, int>& all) {
+  return all.insert_or_update(1, 7, [](const int& v) { return v + 1; });
+}

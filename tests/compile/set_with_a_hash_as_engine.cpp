@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// says alone: this is no engine: the third parameter of a map and the second of a set is the tag of an engine, such as cubby::dlht
+#include <cubby/set.hpp>
+
+#include <functional>
+
+cubby::set<int, std::hash<int>> all;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file in memory (tmpfs) that has too little space for a growth. The system took all pages that were left, one by one, and gave them back,
+// in one of 64 inserts behind the mark: a fill stood still for minutes.
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include <cubby/durable_map.hpp>
+
+#include "durable/files.hpp"
+#include "process/child.hpp"
+
+#include <sched.h>
+#include <sys/mount.h>
+
+namespace cubby_test {
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+/// Seconds of processor time of this process.
+double spent() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// On a disk of 64 MiB: 64 refusals of more than it has cost less than one grant of the half.
+void take_too_much(const std::string& path, result_of_child& told) {
+  namespace file = cubby::detail::file;
+  file::descriptor of;
+  told.expect(of.open(path.c_str(), O_RDWR | O_CREAT) == 0, "a file is made");
+  const double begin = spent();
+  told.expect(file::take_space(of.number(), 0, 32 * mebibyte) == 0, "the half is granted");
+  const double granted = spent();
+  for (int i = 0; i < 64; ++i)
+    told.expect(file::take_space(of.number(), 32 * mebibyte, 33 * mebibyte) == ENOSPC,
+                "more than there is, is refused");
+  told.expect(spent() - granted < granted - begin, "by little work");
+  told.expect(file::take_space(of.number(), 32 * mebibyte, 31 * mebibyte) == 0, "the rest is granted");
+}
+
+TEST(iceberg_growth_of_a_full_memory_file, is_refused_at_once) {
+  const own_folder folder;
+  const std::string disk = folder.file("disk");
+  std::filesystem::create_directory(disk);
+  constexpr int not_allowed = 100;
+  const int status = status_of_child([&](result_of_child& told) {
+    const int apart = getuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+    if (unshare(apart) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64m") != 0)
+      _exit(not_allowed);
+    take_too_much(disk + "/file", told);
+  });
+  if (status == not_allowed) GTEST_SKIP() << "this process may not mount a disk of its own";
+  EXPECT_EQ(status, 0);
+}
+
+} // namespace
+} // namespace cubby_test
