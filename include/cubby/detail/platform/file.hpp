@@ -216,6 +216,7 @@ inline int take_memory(int file, std::byte* at, std::uint64_t from, std::uint64_
 #else
   constexpr int collapse = 25; // since Linux 6.1; older ones refuse it
 #endif
+  if (lacks_pages(file, from, to - from)) return ENOSPC;
   ask_for_huge_pages(at, from, to);
   if (ftruncate(file, static_cast<off_t>(to)) == 0)
     for_huge_pages(from, to, [=](std::uint64_t begin, std::uint64_t bytes) {
