@@ -54,6 +54,14 @@ class OfTheTree(unittest.TestCase):
             done = mutants.execute(["git", "apply", "--check", path], root, 60)
             self.assertEqual((path.name, done.code), (path.name, 0), done.output)
 
+    def test_each_small_check_has_a_program(self):
+        root = Path(__file__).resolve().parent.parent
+        built = (root / "tests" / "mutation" / "CMakeLists.txt").read_text()
+        for path in sorted((root / "verify" / "mutants").glob("*.patch")):
+            target = mutants.read_mutant(path).check.target
+            if target.startswith("check_"):
+                self.assertRegex(built, rf"\b{target[6:]}\b", f"{path.name} names {target}, which nothing builds")
+
 
 class Judgement(unittest.TestCase):
     def expect(self, good, how, **scratch):
