@@ -75,6 +75,13 @@ class Judgement(unittest.TestCase):
     def test_alive(self):
         self.expect(False, "ALIVE", ran=PASSES)
 
+    def test_a_check_has_three_seeds(self):
+        scratch = FakeScratch()
+        asked = []
+        scratch.run = lambda check, limit, seed: asked.append(seed) or (FAILS if seed == "3" else PASSES)
+        self.assertTrue(mutants.judge(scratch, mutant())[0])
+        self.assertEqual(asked, ["1", "2", "3"])
+
     def test_a_patch_that_does_not_apply_or_build_is_not_caught(self):
         self.expect(False, "does not apply", applied=Ended(1, "error"), ran=FAILS)
         self.expect(False, "does not build", built=Ended(1, "error"), ran=FAILS)
