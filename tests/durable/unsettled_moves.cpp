@@ -176,12 +176,15 @@ TEST_F(durable_growth, lets_an_erase_keep_other_keys_with_the_same_hash) {
 /// the keys have is up to the seed of the file.
 template <class Table, class Key>
 void erase_beside_inserts(const std::string& path, Key key, std::uint64_t erased, std::uint64_t& alone) {
-  constexpr std::uint64_t other = 1000, first = 100, last = 140;
+  constexpr std::uint64_t others = 1000, end_of_others = 1040, first = 100, last = 140;
   for (std::uint64_t stop = 0;; ++stop) {
     std::filesystem::remove(path);
     auto t = must_open<Table>(path);
-    ASSERT_TRUE(t->insert(key(other), 1) && t->insert(key(erased), 1)); // slots 0 and 1
-    ASSERT_TRUE(t->erase(key(other)) && t->erase(key(erased)) && t->insert(key(erased), 1));
+    // Another key has the first slot of the line that the key prefers, so the words of the key stay in the second one.
+    for (std::uint64_t n = others; n < end_of_others; ++n) ASSERT_TRUE(t->insert(key(n), 1));
+    ASSERT_TRUE(t->insert(key(erased), 1));
+    for (std::uint64_t n = others; n < end_of_others; ++n) ASSERT_TRUE(t->erase(key(n)));
+    ASSERT_TRUE(t->erase(key(erased)) && t->insert(key(erased), 1));
     ASSERT_TRUE(t->sync());
     std::optional<failing_syncs> none(std::in_place);
     ASSERT_TRUE(t->reserve(t->capacity()));
@@ -212,7 +215,7 @@ TEST_F(durable_growth, lets_an_erase_of_the_key_zero_empty_no_slot_that_is_being
 TEST_F(durable_growth, lets_an_erase_of_words_empty_no_slot_that_is_being_filled) {
   using pair = std::array<std::uint64_t, 2>;
   std::uint64_t alone = 0;
-  for (std::uint64_t erased = 1; erased < 41; ++erased)
+  for (std::uint64_t erased = 1; erased < 101; ++erased)
     erase_beside_inserts<cubby::durable_map<pair, std::uint64_t>>(
         path_, [](std::uint64_t n) { return pair{n, n / 8}; }, erased, alone);
   EXPECT_GT(alone, 3U);
