@@ -78,6 +78,18 @@ TEST(durable_growing_file, that_is_refused_space_stays_as_long_as_it_was) {
   EXPECT_EQ(std::filesystem::file_size(folder.file("table")), before);
 }
 
+/// A block of that size more, which no other record could use, would be a third of the file.
+TEST(durable_growing_file, takes_nothing_ahead_for_large_records) {
+  const own_folder folder;
+  cubby::durable_options wanted;
+  wanted.survives = cubby::survive::process;
+  const auto t = must_open<cubby::durable_map<std::string, std::string>>(folder.file("table"), wanted);
+  ASSERT_NE(t, nullptr);
+  const word before = t->stats().file_bytes;
+  ASSERT_TRUE(t->insert("key", std::string(3'000'000, 'x')));
+  EXPECT_LT(t->stats().file_bytes - before, 5'000'000U);
+}
+
 /// The first request for space waits until `leave`.
 struct slow_disk {
   static std::atomic<bool>& asked() {

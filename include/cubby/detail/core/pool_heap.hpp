@@ -40,7 +40,9 @@ public:
       chunk& from = *c.with_space;
       offset = from.at + take_bit(from) * from.block;
       if (--from.free == 0) c.with_space = from.next;
-      if (from.free == from.blocks / 8 && from.next == nullptr) ahead = next_chunk_of(c, from.block);
+      // Not of large blocks: one that nobody asks for would be much of the file.
+      const bool little = from.free == from.blocks / 8 && from.next == nullptr;
+      if (little && from.blocks >= least_blocks_ahead) ahead = next_chunk_of(c, from.block);
     }
     if (ahead != 0) add_chunk_ahead(c, ahead, block_size::of(number));
     return offset;
@@ -309,7 +311,8 @@ private:
 
   static constexpr std::uint64_t least_chunk = pool_layout::least_record_bytes;
   static constexpr std::uint64_t most_chunk = (std::uint64_t{2} << 20) - pool_layout::page;
-  static constexpr std::uint64_t part = 1024; // blocks
+  static constexpr std::uint64_t least_blocks_ahead = 64; // of a chunk, for the next one to be made before it is needed
+  static constexpr std::uint64_t part = 1024;             // blocks
   pool& home_;
   size_class classes_[block_size::count];
   stable_list<chunk> chunks_;
