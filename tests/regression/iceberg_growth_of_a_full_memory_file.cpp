@@ -43,7 +43,20 @@ void take_too_much(const std::string& path, result_of_child& told) {
   told.expect(file::take_space(of.number(), 32 * mebibyte, 31 * mebibyte) == 0, "the rest is granted");
 }
 
-TEST(iceberg_growth_of_a_full_memory_file, is_refused_at_once) {
+/// On the same disk: a hole counts as free, whether it is filled again or the file grows behind it.
+void grow_with_a_hole(const std::string& path, result_of_child& told) {
+  namespace file = cubby::detail::file;
+  file::descriptor of;
+  told.expect(of.open(path.c_str(), O_RDWR | O_CREAT) == 0, "a file is made");
+  told.expect(file::take_space(of.number(), 0, 20 * mebibyte) == 0, "the beginning is granted");
+  told.expect(file::give_space(of.number(), 2 * mebibyte, 16 * mebibyte) == 0, "a hole is made");
+  std::byte* const at = file::reserve(128 * mebibyte);
+  told.expect(at != nullptr && file::map(of.number(), at, 0, 128 * mebibyte, false, false) == 0, "it is mapped");
+  told.expect(file::take_memory(of.number(), at, 20 * mebibyte, 76 * mebibyte) == 0, "nearly all is granted");
+  told.expect(file::lacks_pages(of.number(), 2 * mebibyte, 16 * mebibyte), "the hole cannot be filled then");
+}
+
+template <class F> void on_a_disk_of_64_mebibytes(F take) {
   const own_folder folder;
   const std::string disk = folder.file("disk");
   std::filesystem::create_directory(disk);
@@ -53,10 +66,14 @@ TEST(iceberg_growth_of_a_full_memory_file, is_refused_at_once) {
     if (unshare(apart) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64m") != 0)
       _exit(not_allowed);
-    take_too_much(disk + "/file", told);
+    take(disk + "/file", told);
   });
   if (status == not_allowed) GTEST_SKIP() << "this process may not mount a disk of its own";
   EXPECT_EQ(status, 0);
+}
+TEST(iceberg_growth_of_a_full_memory_file, is_refused_at_once) { on_a_disk_of_64_mebibytes(take_too_much); }
+TEST(iceberg_growth_of_a_full_memory_file, is_granted_where_holes_leave_space) {
+  on_a_disk_of_64_mebibytes(grow_with_a_hole);
 }
 
 } // namespace

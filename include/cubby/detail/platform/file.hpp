@@ -116,27 +116,42 @@ inline bool is_in_memory(int file) noexcept {
   struct statfs of{};
   return fstatfs(file, &of) == 0 && of.f_type == tmpfs;
 }
+/// Bytes of [from, from + bytes) that were written. Pages that were taken and not written are not among them.
+inline std::uint64_t written_in(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
+  std::uint64_t sum = 0;
+  const std::uint64_t end = from + bytes;
+  while (from < end) {
+    const off_t data = lseek(file, static_cast<off_t>(from), SEEK_DATA);
+    const off_t hole = data < 0 ? -1 : lseek(file, data, SEEK_HOLE);
+    if (hole < 0 || static_cast<std::uint64_t>(data) >= end) break;
+    from = static_cast<std::uint64_t>(hole) < end ? static_cast<std::uint64_t>(hole) : end;
+    sum += from - static_cast<std::uint64_t>(data);
+  }
+  return sum;
+}
 /// Whether a file in memory cannot have so many bytes behind its first `from`. The system would take all pages that are left, one by one, and
 /// give them back: a growth asks again and again. A disk says at once that it is full.
 inline bool lacks_pages(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
   struct statfs of{};
-  struct stat about = {};
   // without blocks: a tmpfs without a limit
-  if (fstatfs(file, &of) != 0 || of.f_type != tmpfs || of.f_blocks == 0 || fstat(file, &about) != 0) return false;
-  const std::uint64_t taken = static_cast<std::uint64_t>(about.st_blocks) * 512;
-  const std::uint64_t there = taken > from ? taken - from : 0; // some of the pages may be there
-  return bytes > there && (bytes - there) / static_cast<std::uint64_t>(of.f_bsize) > of.f_bfree;
+  if (fstatfs(file, &of) != 0 || of.f_type != tmpfs || of.f_blocks == 0) return false;
+  const auto page = static_cast<std::uint64_t>(of.f_bsize);
+  return bytes / page > of.f_bfree && (bytes - written_in(file, from, bytes)) / page > of.f_bfree;
 }
 
+/// Takes the space of a range from the system.
+inline int allocate(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
+  int error = 0;
+  do error = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(bytes));
+  while (error == EINTR);
+  return error;
+}
 /// Takes disk space for [from, from + bytes), which then reads as zeros where nothing was written. Without it a store into a hole of a
 /// full disk would end the process.
 inline int take_space(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
   if (const int error = refused(); error != 0) return error;
   if (lacks_pages(file, from, bytes)) return ENOSPC;
-  int error = 0;
-  do error = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(bytes));
-  while (error == EINTR);
-  return error;
+  return allocate(file, from, bytes);
 }
 /// Gives disk space back; the range then reads as zeros. Not all file systems can.
 inline int give_space(int file, std::uint64_t from, std::uint64_t bytes) noexcept {
@@ -221,10 +236,11 @@ inline int take_memory(int file, std::byte* at, std::uint64_t from, std::uint64_
   if (ftruncate(file, static_cast<off_t>(to)) == 0)
     for_huge_pages(from, to, [=](std::uint64_t begin, std::uint64_t bytes) {
       for (std::uint64_t page = begin; page < begin + bytes; page += huge_page)
-        if (posix_fallocate(file, static_cast<off_t>(page), 1) != 0) return; // `take_space` says so
+        if (allocate(file, page, 1) != 0) return; // the last call says so
       (void)madvise(at + begin, bytes, collapse);
     });
-  const int error = take_space(file, from, to - from);
+  int error = refused();
+  if (error == 0) error = allocate(file, from, to - from); // not `take_space`: the pages are no longer free
   if (error != 0) (void)cut(file, from);
   return error;
 }
