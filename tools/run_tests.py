@@ -15,11 +15,12 @@ PARTS = {
     "house": (source.house, "rules of the house, and that each rule catches what it should"),
     "format": (source.format, "clang-format"),
     "front_door": (source.front_door, "what #include <cubby/map.hpp> costs"),
-    "alone": (source.alone, "each header compiles alone, g++ and clang"),
+    "alone": (source.alone, "each header compiles alone with g++, the public ones with clang, too"),
     "messages": (source.messages, "what must not compile says why"),
     "bare": (source.bare, "without exceptions and run-time types"),
     "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config, single header"),
-    "release": (tests.release, "all tests of the tables, built with g++ and optimised"),
+    "release": (tests.release, "the conformance suite and the code of the documentation, built with g++ and optimised"),
+    "stops": (tests.stops, "threads stopped at chosen steps, faults, tables in files, killed processes and power cuts, built with clang"),
     "gates": (tests.gates, "what each call costs in lines, locked instructions and allocations; the explorer of schedules"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
@@ -37,7 +38,7 @@ PARTS = {
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
 # The parts that take long run side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "gates", "instructions"], ["programs", "examples"], ["asan", "asan_engines"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
+CHAINS = [["release", "gates", "instructions"], ["programs", "examples", "stops"], ["asan", "asan_engines"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
           ["consumers"], ["documentation"]]
 
 

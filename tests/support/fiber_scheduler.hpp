@@ -14,6 +14,7 @@ namespace cubby_test {
 /// A script on a stack of its own. Only the thread that made it may let it go on.
 class script_fiber {
 public:
+  struct surroundings {};
   script_fiber(std::function<void()> script, step_function told)
       : script_(std::move(script)), told_(std::move(told)), home_(take_home()) {
     home_->guest = this;

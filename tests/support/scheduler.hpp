@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/hooks.hpp"
+#include "support/one_processor.hpp"
 
 namespace cubby_test {
 
@@ -32,6 +33,8 @@ private:
 /// A script in a thread of its own, which runs only while the test waits for it.
 class script_thread {
 public:
+  /// What a scheduler of such scripts keeps while it lives.
+  using surroundings = one_processor;
   script_thread(std::function<void()> script, step_function told)
       : script_(std::move(script)), told_(std::move(told)), thread_([this] { run(); }) {}
   ~script_thread() { thread_.join(); }
@@ -153,6 +156,7 @@ private:
     std::optional<Script> stage;
   };
 
+  [[maybe_unused]] typename Script::surroundings surroundings_;
   std::vector<std::unique_ptr<actor>> actors_;
 };
 

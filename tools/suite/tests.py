@@ -12,7 +12,13 @@ PUBLIC = ("cubby_tests", "cubby_tests_of_engines")
 
 
 def runs_of(*programs):
+    """All runs of these programs."""
     return ("-R", f"^({'|'.join(programs)})(_others|_without_membarrier)?$")
+
+
+def whole_runs_of(*programs):
+    """Not those that repeat a part of a program without the membarrier call: `release` has them, and `make verify` under sanitizers."""
+    return ("-R", f"^({'|'.join(programs)})(_others)?$")
 
 
 def ctest(shell, preset, *options, prefix=(), env=None):
@@ -34,19 +40,35 @@ def count(programs, log):
     return f"{programs} programs{cases}" + (f", {skipped} cases skipped" if skipped else "")
 
 
+# What `release` builds with g++, and the runs of it: the conformance suite in every mode, and tests of what users copy or link.
+OPTIMISED = ("cubby_tests", "cubby_tests_first_use", "cubby_tests_generated", "cubby_tests_of_the_api", "cubby_tests_of_the_lesson",
+             "cubby_tests_of_the_migration", "cubby_images_linked", "cubby_images_linked_hidden", "cubby_images_opened",
+             "cubby_images_opened_hidden")
+# Tests that let one thread run at a time, end processes, or go through states of a file: an optimiser changes little of what they see.
+STEPPED = ("cubby_tests_hooked", "cubby_tests_crash", "cubby_tests_durable", "cubby_tests_of_composed_calls")
+COSTS = ("cubby_counting", "cubby_explore", "cubby_explore_seph", "cubby_explore_in_place")
+
+
 def release(shell):
-    """The tests alone, with -Og, which g++ compiles in half the time of -O1; with clang and sanitizers in `make verify`. The programs, which
-    are most of what there is to build, come with clang in part `programs`."""
+    """With -Og, which g++ compiles in half the time of -O1. All tests with g++ are in `make verify`."""
     shell.configure("release")
-    shell.build("release", "cubby_tests_of_tables")
-    return ctest(shell, "release", "-R", "^cubby_tests")
+    shell.build("release", *OPTIMISED)
+    return ctest(shell, "release", *runs_of(*OPTIMISED))
+
+
+def stops(shell):
+    """With clang and not optimised, which compiles in half of g++'s time."""
+    need("clang++-19")
+    shell.configure("programs")
+    shell.build("programs", *STEPPED)
+    return ctest(shell, "programs", *runs_of(*STEPPED))
 
 
 def gates(shell):
     """What guards the costs and the checks themselves, and is built with -O2: for changes of an engine."""
     shell.configure("release")
-    shell.build("release", "tests/all")
-    return ctest(shell, "release", "-R", "^cubby_(counting|explore)")
+    shell.build("release", *COSTS)
+    return ctest(shell, "release", *runs_of(*COSTS))
 
 
 def examples(shell):
@@ -68,13 +90,13 @@ def asan(shell):
     """The conformance suite, with clang, which compiles for it in a third of g++'s time. The other modes, the tests with hooks and the
     explorer, which has a watch of its own over freed memory, are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", "cubby_tests", only=runs_of("cubby_tests"))
+    return build_and_run(shell, "clang-asan", "cubby_tests", only=whole_runs_of("cubby_tests"))
 
 
 def asan_engines(shell):
     """The same for the tests of single engines and parts, and of regressions."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", "cubby_tests_of_engines", only=runs_of("cubby_tests_of_engines"))
+    return build_and_run(shell, "clang-asan", "cubby_tests_of_engines", only=whole_runs_of("cubby_tests_of_engines"))
 
 
 def without_address_randomisation():
@@ -89,7 +111,7 @@ def tsan(shell):
     """With clang, in half of g++'s time, and the tests whose threads run freely. In the hooked ones a schedule lets one
     thread run at a time, and shows the sanitizer little: they are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-tsan", *PUBLIC, prefix=without_address_randomisation(), only=runs_of(*PUBLIC))
+    return build_and_run(shell, "clang-tsan", *PUBLIC, prefix=without_address_randomisation(), only=whole_runs_of(*PUBLIC))
 
 
 def programs(shell):
@@ -112,4 +134,4 @@ def cross(shell, *programs):
     need("aarch64-linux-gnu-g++", "qemu-aarch64")
     shell.configure("aarch64")
     shell.build("aarch64", *programs)
-    return ctest(shell, "aarch64", "-R", f"^({'|'.join(programs)})(_others)?$") + " under qemu-user"
+    return ctest(shell, "aarch64", *whole_runs_of(*programs)) + " under qemu-user"

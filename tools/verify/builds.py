@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the builds of the test command leave out. The tests are compiled file by file: those builds join some of them into one unit,
-# where a missing #include or a shadowed name can hide. The programs are built with g++ and without precompiled headers, as users
-# build them, and run. With CUBBY_VERIFY_FULL=1 all tests are built for AArch64, too; the check command runs those that the
+# where a missing #include or a shadowed name can hide. The programs and all tests are built with g++ and without precompiled headers,
+# as users build them, and run. With CUBBY_VERIFY_FULL=1 all tests are built for AArch64, too; the check command runs those that the
 # processor matters to.
 import json
 import shlex
@@ -11,7 +11,7 @@ from pathlib import Path
 from suite import source, tests
 from suite.shell import BUILD, Failure, in_parallel, is_full, need
 
-TITLE = "tests compiled file by file, clang-tidy; the programs with g++"
+TITLE = "tests compiled file by file, clang-tidy; the programs and all tests of tables with g++"
 PRESET = "clang-debug"
 # Where the objects of the programs lie whose files are joined (cmake/own_targets.cmake).
 JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in (*tests.PUBLIC, "cubby_tests_hooked", "cubby_explore"))
@@ -51,7 +51,7 @@ def run(shell):
     files = file_by_file(shell)
     shell.configure("release")
     shell.build("release")
-    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|kmer|store)|example)")
+    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|kmer|store|tests)|example)")
     tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
     cross = f"; AArch64: {tests.cross(shell, *tests.PUBLIC)}" if is_full() else ""
-    return f"files of tests: {files}; clang-tidy: {tidy}; programs and examples: {programs}{cross}"
+    return f"files of tests: {files}; clang-tidy: {tidy}; programs, tests and examples: {programs}{cross}"
