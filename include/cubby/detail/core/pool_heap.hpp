@@ -125,23 +125,14 @@ public:
   }
   /// How many parts `for_each_block_in` has: each one has blocks of one chunk.
   [[nodiscard]] std::uint64_t parts() const noexcept {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < chunks_.size(); ++i) sum += (chunks_[i].blocks + part - 1) / part;
-    return sum;
+    return chunks_.size() == 0 ? 0 : chunks_[chunks_.size() - 1].parts_end;
   }
-  /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not.
+  /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not. Logarithmic in the chunks, and the blocks.
   template <class F> void for_each_block_in(std::uint64_t number, F f) const {
-    for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      const chunk& c = chunks_[i];
-      const std::uint64_t count = (c.blocks + part - 1) / part;
-      if (number >= count) {
-        number -= count;
-        continue;
-      }
-      for (std::uint64_t block = number * part; block < (number + 1) * part && block < c.blocks; ++block)
-        f(c.at + block * c.block, c.block);
-      return;
-    }
+    const chunk& c = chunks_[last_of_chunks([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; })];
+    const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;
+    for (std::uint64_t block = first; block < first + part && block < c.blocks; ++block)
+      f(c.at + block * c.block, c.block);
   }
   /// Before `mark`: fetches what it changes.
   void prefetch_mark(std::uint64_t offset) const noexcept {
@@ -189,6 +180,7 @@ private:
     std::uint64_t block = 0;   // bytes of a block
     std::uint64_t inverse = 0; // 2^64 by that, rounded up
     std::uint64_t blocks = 0;
+    std::uint64_t parts_end = 0; // its parts, and those of the chunks before it
     std::uint64_t free = 0;
     std::uint64_t hint = 0;                    // the word of the bitmap where the next search begins
     sync::word<std::uint64_t>* used = nullptr; // a bit for each block
@@ -225,7 +217,7 @@ private:
     if (wanted > most_chunk) wanted = most_chunk;
     return wanted < block ? block : wanted;
   }
-  /// Under the lock of the size. The only chunk that is made while another thread makes one ahead is that one.
+  /// Under the lock of the size. Where another thread makes a chunk ahead, waits for it.
   bool add_chunk(size_class& c, std::uint64_t block) noexcept {
     const lock_scope alone(list_lock_); // so that chunks are listed in the order of the file
     if (c.ahead != nullptr) {
@@ -260,6 +252,7 @@ private:
     made->block = from.argument;
     made->inverse = ~std::uint64_t{0} / made->block + 1;
     made->blocks = from.bytes / from.argument;
+    made->parts_end = parts() + parts_of(*made);
     made->used = new (std::nothrow) sync::word<std::uint64_t>[(made->blocks + 63) / 64];
     if (made->used == nullptr) return nullptr;
     if (made->blocks % 64 != 0)
@@ -268,6 +261,7 @@ private:
     chunks_.publish();
     return made;
   }
+  static std::uint64_t parts_of(const chunk& c) noexcept { return (c.blocks + part - 1) / part; }
   /// The number of the block that an offset of the chunk lies in. It is exact: a block and a chunk have at most 2^32 bytes (`is_valid`).
   static std::uint64_t number_of(const chunk& c, std::uint64_t offset) noexcept {
     return cpu::multiply(offset - c.at, c.inverse).high;
@@ -297,16 +291,20 @@ private:
   }
   /// Of chunks that were added since the file was opened, and of the last one of before.
   [[nodiscard]] chunk* later_chunk_of(std::uint64_t offset) const noexcept {
+    if (chunks_.size() == 0) return nullptr;
+    chunk& c = chunks_[last_of_chunks([&](const chunk& one) { return one.at <= offset; })];
+    return offset >= c.at && offset < c.at + c.blocks * c.block ? &c : nullptr;
+  }
+  /// The number of the last chunk for which it is true. The first one, if there is none. It is false behind the first false.
+  template <class Predicate> [[nodiscard]] std::size_t last_of_chunks(Predicate is) const noexcept {
     std::size_t low = 0;
     std::size_t high = chunks_.size();
     while (high - low > 1) {
       const std::size_t middle = low + (high - low) / 2;
-      if (chunks_[middle].at <= offset) low = middle;
+      if (is(chunks_[middle])) low = middle;
       else high = middle;
     }
-    if (high == 0) return nullptr;
-    chunk& c = chunks_[low];
-    return offset >= c.at && offset < c.at + c.blocks * c.block ? &c : nullptr;
+    return low;
   }
 
   static constexpr std::uint64_t least_chunk = pool_layout::least_record_bytes;
