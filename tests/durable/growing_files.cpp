@@ -63,6 +63,20 @@ TEST(durable_growing_file, in_memory_has_huge_pages) {
   EXPECT_GE(huge_bytes_of(folder.file("table")), t->stats().file_bytes / 10 * 8);
 }
 
+TEST(durable_growing_file, in_memory_has_huge_pages_again_after_a_shrink) {
+  const own_folder folder;
+  if (!can_collapse(folder.file("probe"))) GTEST_SKIP() << "no huge pages are to be had here";
+  cubby::durable_options wanted;
+  wanted.survives = cubby::survive::process;
+  const auto t = must_open<words>(folder.file("table"), wanted);
+  ASSERT_NE(t, nullptr);
+  ASSERT_TRUE(t->reserve(1'000'000));
+  ASSERT_TRUE(t->shrink_to_fit());
+  ASSERT_LT(huge_bytes_of(folder.file("table")), t->stats().file_bytes / 4) << "nothing was given back";
+  ASSERT_TRUE(t->reserve(1'000'000));
+  EXPECT_GE(huge_bytes_of(folder.file("table")), t->stats().file_bytes / 10 * 8);
+}
+
 TEST(durable_growing_file, that_is_refused_space_stays_as_long_as_it_was) {
   const own_folder folder;
   cubby::durable_options wanted;

@@ -146,9 +146,14 @@ public:
   [[nodiscard]] std::uint64_t most_bytes() const noexcept { return reserved_; }
   /// The extent whose data begin there.
   [[nodiscard]] extent* extent_at(std::uint64_t data) const noexcept {
-    for (std::size_t i = 0; i < extents_.size(); ++i)
-      if (extents_[i].at == data) return &extents_[i];
-    return nullptr;
+    std::size_t low = 0;
+    std::size_t high = extents_.size(); // they are in the order of the file
+    while (high - low > 1) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (extents_[middle].at <= data) low = middle;
+      else high = middle;
+    }
+    return high != 0 && extents_[low].at == data ? &extents_[low] : nullptr;
   }
   /// Zeros in an extent that lookups have left, and no disk space where the file system can do that. Then `retake` before use.
   void give_back(const extent& one) noexcept {
@@ -157,7 +162,9 @@ public:
     medium_.persist(base_ + one.at, one.bytes);
   }
   bool retake(const extent& one) noexcept {
-    if (file::take_space(file_.number(), one.at, one.bytes) != 0) return false;
+    const int error = in_memory_ ? file::retake_memory(file_.number(), base_, one.at, one.at + one.bytes)
+                                 : file::take_space(file_.number(), one.at, one.bytes);
+    if (error != 0) return false;
     // that it was given back is known to the file system, and not to the lines
     return medium_.domain() < persistence::line || sync_file();
   }
@@ -233,7 +240,10 @@ private:
   /// Disk space and addresses up to `end`.
   bool extend(std::uint64_t end) noexcept {
     if (end <= mapped_) return true;
+    std::uint64_t tried = 0;
     for (const std::uint64_t to : {ahead_of(end), end}) {
+      if (to == tried) break; // it was refused
+      tried = to;
       const std::uint64_t from = mapped_;
       if (to > reserved_ || !map_to(to)) continue;
       if (const int error = take_space(from, to); error != 0) {

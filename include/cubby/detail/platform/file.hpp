@@ -223,25 +223,36 @@ inline void ask_for_huge_pages(std::byte* at, std::uint64_t from, std::uint64_t 
   for_huge_pages(from, to,
                  [at](std::uint64_t begin, std::uint64_t bytes) { (void)madvise(at + begin, bytes, MADV_HUGEPAGE); });
 }
-/// `take_space` for [from, to) of a file in memory, mapped from `at` on, and in huge pages where the system can, whatever its default is. A
+/// Takes memory for [from, to) of a file in memory, mapped from `at` on: in huge pages where the system can, whatever its default is. A
 /// huge page that is made before its small ones is cleared once, and nothing is copied into it. Its first small page has to be there.
-inline int take_memory(int file, std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
+/// What was taken before the rest was refused stays. An errno.
+inline int fill_memory(int file, std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
 #if defined(MADV_COLLAPSE)
   constexpr int collapse = MADV_COLLAPSE;
 #else
   constexpr int collapse = 25; // since Linux 6.1; older ones refuse it
 #endif
-  if (lacks_pages(file, from, to - from)) return ENOSPC;
   ask_for_huge_pages(at, from, to);
-  if (ftruncate(file, static_cast<off_t>(to)) == 0)
-    for_huge_pages(from, to, [=](std::uint64_t begin, std::uint64_t bytes) {
-      for (std::uint64_t page = begin; page < begin + bytes; page += huge_page)
-        if (allocate(file, page, 1) != 0) return; // the last call says so
-      (void)madvise(at + begin, bytes, collapse);
-    });
-  int error = refused();
-  if (error == 0) error = allocate(file, from, to - from); // not `take_space`: the pages are no longer free
+  for_huge_pages(from, to, [=](std::uint64_t begin, std::uint64_t bytes) {
+    for (std::uint64_t page = begin; page < begin + bytes; page += huge_page)
+      if (allocate(file, page, 1) != 0) return; // the last call says so
+    (void)madvise(at + begin, bytes, collapse);
+  });
+  const int error = refused();
+  return error != 0 ? error : allocate(file, from, to - from); // not `take_space`: the pages are no longer free
+}
+/// `take_space` for a file in memory that ends at `from`.
+inline int take_memory(int file, std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
+  if (lacks_pages(file, from, to - from)) return ENOSPC;
+  const int error = ftruncate(file, static_cast<off_t>(to)) == 0 ? fill_memory(file, at, from, to) : errno;
   if (error != 0) (void)cut(file, from);
+  return error;
+}
+/// The same for a part that `give_space` has emptied.
+inline int retake_memory(int file, std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
+  if (lacks_pages(file, from, to - from)) return ENOSPC;
+  const int error = fill_memory(file, at, from, to);
+  if (error != 0) (void)give_space(file, from, to - from);
   return error;
 }
 /// Maps a part of the file into reserved addresses. `copied`: changes stay in this process, and the file is not written.
