@@ -32,6 +32,17 @@ TYPED_TEST(api, strings_are_found_by_views_and_literals) {
   EXPECT_FALSE(m.contains("third"));
 }
 
+enum class level : std::uint16_t {};
+
+TYPED_TEST(api, enumerations_are_made_of_the_number_that_is_brought) {
+  cubby::map<std::uint64_t, level, TypeParam> m(tiny_options());
+  const auto next = [](level v) { return level(static_cast<std::uint16_t>(v) + 1); };
+  EXPECT_TRUE(m.insert_or_update(1, next, 7));
+  EXPECT_EQ(m.find(1), level(7));
+  EXPECT_FALSE(m.insert_or_update(1, next, 7));
+  EXPECT_EQ(m.find(1), level(8));
+}
+
 struct broken : std::runtime_error {
   broken() : std::runtime_error("a callback throws") {}
 };
