@@ -4,6 +4,7 @@
 # exit status. A skipped part is never counted as passed.
 import contextlib
 import io
+import re
 import sys
 import tempfile
 import time
@@ -158,6 +159,20 @@ class Driver(unittest.TestCase):
         fake = mock.Mock(run=lambda *_, **__: "No tests were found!!!")
         with self.assertRaises(shell.Failure):
             tests.ctest(fake, "release")
+
+    def test_tests_that_no_part_runs(self):
+        listed = "  Test #1: cubby_tests_others\n  Test  #2: cubby_kmer_1\n  Test #33: cubby_elsewhere\n"
+        self.assertEqual(tests.without_a_part(listed), ["cubby_elsewhere"])
+        with self.assertRaises(shell.Failure):
+            tests.without_a_part("Total Tests: 0")
+
+    def test_files_of_one_thread_have_one(self):
+        root = Path(__file__).resolve().parent.parent / "tests"
+        names = re.findall(r"\w+/\w+\.cpp", (root / "files_of_one_thread.cmake").read_text())
+        self.assertGreater(len(names), 20)
+        for name in names:
+            found = re.search(r"run_threads|std::j?thread\b(?!::id)|growing_policies|growth_policy::background", (root / name).read_text())
+            self.assertIsNone(found, f"{name}: {found}")
 
     def test_unknown_part(self):
         with contextlib.redirect_stderr(io.StringIO()), mock.patch.object(sys, "argv", ["x", "--only", "nothing"]):

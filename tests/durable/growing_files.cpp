@@ -17,6 +17,7 @@
 #include "durable/files.hpp"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 namespace cubby_test {
 namespace {
@@ -52,6 +53,12 @@ word huge_bytes_of(const std::string& path) {
   return sum;
 }
 
+/// Disk space or memory that a file has, in units of 512 bytes.
+word blocks_of(const std::string& path) {
+  struct stat about{};
+  return stat(path.c_str(), &about) == 0 ? static_cast<word>(about.st_blocks) : 0;
+}
+
 TEST(durable_growing_file, in_memory_has_huge_pages) {
   const own_folder folder;
   if (!can_collapse(folder.file("probe"))) GTEST_SKIP() << "no huge pages are to be had here";
@@ -75,6 +82,23 @@ TEST(durable_growing_file, in_memory_has_huge_pages_again_after_a_shrink) {
   ASSERT_LT(huge_bytes_of(folder.file("table")), t->stats().file_bytes / 4) << "nothing was given back";
   ASSERT_TRUE(t->reserve(1'000'000));
   EXPECT_GE(huge_bytes_of(folder.file("table")), t->stats().file_bytes / 10 * 8);
+}
+
+TEST(durable_growing_file, that_is_refused_space_after_a_shrink_takes_none) {
+  const own_folder folder;
+  cubby::durable_options wanted;
+  wanted.survives = cubby::survive::process;
+  const auto t = must_open<words>(folder.file("table"), wanted);
+  ASSERT_NE(t, nullptr);
+  ASSERT_TRUE(t->reserve(1'000'000));
+  ASSERT_TRUE(t->shrink_to_fit());
+  const word before = blocks_of(folder.file("table"));
+  {
+    const full_disk none(0);
+    EXPECT_FALSE(t->reserve(1'000'000));
+  }
+  EXPECT_LE(blocks_of(folder.file("table")), before + 8) << "in units of 512 bytes: what was refused stays";
+  EXPECT_TRUE(t->reserve(1'000'000));
 }
 
 TEST(durable_growing_file, that_is_refused_space_stays_as_long_as_it_was) {

@@ -48,6 +48,7 @@ class regression_api_fixed_bound : public ::testing::Test {};
 TYPED_TEST_SUITE(regression_api_fixed_bound, main_modes);
 
 TYPED_TEST(regression_api_fixed_bound, holds_its_capacity_through_any_churn) {
+  CUBBY_SKIP_UNDER_TSAN();
   random_source random(18);
   for (const std::size_t capacity : {1u, 2u, 7u, 12u, 100u, 1000u}) {
     const auto o = fixed_options(capacity, random.next());

@@ -6,17 +6,18 @@
 #include <cstdlib>
 
 #include <sched.h>
+#include <unistd.h>
 
 namespace cubby_test {
 
-/// Keeps its thread, and the threads that this starts from then on, on one processor until it ends. Shards of one program take
-/// different processors. Where the system refuses, the threads stay where they are, and are slower.
+/// Keeps its thread on one processor until it ends, and the threads that this starts meanwhile until those end. Shards of one program take
+/// different processors. Where the system refuses, the threads stay where they are, and are slower. Made and ended by one thread.
 class one_processor {
 public:
   one_processor() {
     if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
     const char* const shard = std::getenv("GTEST_SHARD_INDEX");
-    long left = (shard != nullptr ? std::strtol(shard, nullptr, 10) : 0) % CPU_COUNT(&before_);
+    long left = (shard != nullptr ? std::strtol(shard, nullptr, 10) : getpid()) % CPU_COUNT(&before_);
     int mine = 0;
     while (!CPU_ISSET(mine, &before_) || left-- > 0) ++mine;
     cpu_set_t only;

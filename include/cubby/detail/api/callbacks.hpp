@@ -49,10 +49,14 @@ template <class V, class F> constexpr auto& that_renews(F& f) noexcept {
   if constexpr (fits) return f;
   else return unfit<V>;
 }
+/// An enumeration is made of a number by a cast alone.
+template <class V, class... A>
+inline constexpr bool made_by_a_cast =
+    std::is_enum_v<V> && !std::constructible_from<V, A...> && requires { V(std::declval<A>()...); };
 /// The same for a function beside `args`, of which a new value is made.
 template <class V, class F, class... A> constexpr bool renews_or_makes() noexcept {
   constexpr bool fits = renews<F, V>;
-  constexpr bool makes = requires { V(std::declval<A>()...); }; // as the value is made: of one argument by a cast
+  constexpr bool makes = std::constructible_from<V, A...> || made_by_a_cast<V, A...>;
   static_assert(fits, "the function of an update is called with the value and returns the new one: f(const V&) -> V; "
                       "insert_or_update takes it behind the key, and last what a new value is made of");
   static_assert(makes || !fits, "insert_or_update takes a key, then a function, and last what a new value is made of");

@@ -372,7 +372,7 @@ private:
   }
   template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& given, A&&... args) {
     if constexpr (!detail::renews_or_makes<V, F, A...>()) return false;
-    else if constexpr (!std::constructible_from<V, A...>) return renew_anyway(k, given, V(std::forward<A>(args)...));
+    else if constexpr (detail::made_by_a_cast<V, A...>) return renew_anyway(k, given, V(std::forward<A>(args)...));
     else
       return this->about_new(k, false, [&](const auto& s, const auto& p) {
         return detail::report_failure(detail::update_or_insert(s, p, k, given, std::forward<A>(args)...).how);

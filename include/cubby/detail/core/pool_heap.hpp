@@ -127,7 +127,7 @@ public:
   [[nodiscard]] std::uint64_t parts() const noexcept {
     return chunks_.size() == 0 ? 0 : chunks_[chunks_.size() - 1].parts_end;
   }
-  /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not. Logarithmic in the chunks, and the blocks.
+  /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not. Logarithmic in the chunks, and linear in its blocks.
   template <class F> void for_each_block_in(std::uint64_t number, F f) const {
     const chunk& c = chunks_[last_of_chunks([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; })];
     const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;

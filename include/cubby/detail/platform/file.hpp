@@ -241,14 +241,15 @@ inline int fill_memory(int file, std::byte* at, std::uint64_t from, std::uint64_
   const int error = refused();
   return error != 0 ? error : allocate(file, from, to - from); // not `take_space`: the pages are no longer free
 }
-/// `take_space` for a file in memory that ends at `from`.
+/// `take_space` for a file in memory of which nothing behind `from` is needed.
 inline int take_memory(int file, std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
   if (lacks_pages(file, from, to - from)) return ENOSPC;
   const int error = ftruncate(file, static_cast<off_t>(to)) == 0 ? fill_memory(file, at, from, to) : errno;
   if (error != 0) (void)cut(file, from);
   return error;
 }
-/// The same for a part that `give_space` has emptied.
+/// `take_space` for a part of a file in memory that `give_space` has emptied. What lies before it in its first huge page gets memory, too,
+/// and keeps it.
 inline int retake_memory(int file, std::byte* at, std::uint64_t from, std::uint64_t to) noexcept {
   if (lacks_pages(file, from, to - from)) return ENOSPC;
   const int error = fill_memory(file, at, from, to);
