@@ -146,14 +146,8 @@ public:
   [[nodiscard]] std::uint64_t most_bytes() const noexcept { return reserved_; }
   /// The extent whose data begin there.
   [[nodiscard]] extent* extent_at(std::uint64_t data) const noexcept {
-    std::size_t low = 0;
-    std::size_t high = extents_.size(); // they are in the order of the file
-    while (high - low > 1) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (extents_[middle].at <= data) low = middle;
-      else high = middle;
-    }
-    return high != 0 && extents_[low].at == data ? &extents_[low] : nullptr;
+    extent* const one = extents_.last_where([&](const extent& e) { return e.at <= data; }); // in the order of the file
+    return one != nullptr && one->at == data ? one : nullptr;
   }
   /// Zeros in an extent that lookups have left, and no disk space where the file system can do that. Then `retake` before use.
   void give_back(const extent& one) noexcept {

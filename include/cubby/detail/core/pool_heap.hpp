@@ -129,7 +129,7 @@ public:
   }
   /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not. Logarithmic in the chunks, and linear in its blocks.
   template <class F> void for_each_block_in(std::uint64_t number, F f) const {
-    const chunk& c = chunks_[last_of_chunks([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; })];
+    const chunk& c = *chunks_.last_where([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; });
     const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;
     for (std::uint64_t block = first; block < first + part && block < c.blocks; ++block)
       f(c.at + block * c.block, c.block);
@@ -291,20 +291,8 @@ private:
   }
   /// Of chunks that were added since the file was opened, and of the last one of before.
   [[nodiscard]] chunk* later_chunk_of(std::uint64_t offset) const noexcept {
-    if (chunks_.size() == 0) return nullptr;
-    chunk& c = chunks_[last_of_chunks([&](const chunk& one) { return one.at <= offset; })];
-    return offset >= c.at && offset < c.at + c.blocks * c.block ? &c : nullptr;
-  }
-  /// The number of the last chunk for which it is true. The first one, if there is none. It is false behind the first false.
-  template <class Predicate> [[nodiscard]] std::size_t last_of_chunks(Predicate is) const noexcept {
-    std::size_t low = 0;
-    std::size_t high = chunks_.size();
-    while (high - low > 1) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (is(chunks_[middle])) low = middle;
-      else high = middle;
-    }
-    return low;
+    chunk* const c = chunks_.last_where([&](const chunk& one) { return one.at <= offset; });
+    return c != nullptr && offset >= c->at && offset < c->at + c->blocks * c->block ? c : nullptr;
   }
 
   static constexpr std::uint64_t least_chunk = pool_layout::least_record_bytes;

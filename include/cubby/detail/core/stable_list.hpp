@@ -27,6 +27,19 @@ public:
     const auto part = static_cast<unsigned>(std::bit_width(i / first));
     return parts_[part][part == 0 ? i : i - (first << (part - 1))];
   }
+  /// The last element for which it is true, or the first one if there is none; null in an empty list. It must be false behind an element
+  /// for which it is false. Logarithmic.
+  template <class Predicate> [[nodiscard]] T* last_where(Predicate is) const noexcept {
+    std::size_t low = 0;
+    std::size_t high = size();
+    if (high == 0) return nullptr;
+    while (high - low > 1) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (is((*this)[middle])) low = middle;
+      else high = middle;
+    }
+    return &(*this)[low];
+  }
   /// Null: no memory. The element can be read by others after `publish`.
   T* next() noexcept {
     const std::size_t i = size_.load(sync::relaxed); // relaxed: one thread adds at a time
