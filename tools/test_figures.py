@@ -143,6 +143,17 @@ class Goals(unittest.TestCase):
         self.assertIn("| B | &le; 8 | 7.50 | reached | `a` |", fresh)
         self.assertIn("| C | &ge; 1 | 2.14 | reached | `a` |", fresh)
 
+    def test_a_page_shows_its_own_goals(self):
+        rows = [{**row("dlht", "get", 30), "bytes_per_key": 20}]
+        listed = [{"what": "A", "run": "a", "bytes": "dlht get", "bound": "<= 19", "unit": "bytes", "decimals": 1, "page": "full"},
+                  {"what": "B", "run": "a", "bytes": "dlht get", "bound": "<= 20"}]
+        with mock.patch.object(goals, "goals", lambda: listed):
+            fresh = "\n".join(goals.table({"here": {"a": result(results=rows)}}, "full"))
+            self.assertIn("| A | &le; 19 bytes | 20.0 bytes | missed | `a` |", fresh)
+            self.assertIn("Reached: 0 of 1; missed: 1.", fresh)
+            with self.assertRaisesRegex(runs.Failure, "no goal has `page = \"other\"`"):
+                list(goals.table({}, "other"))
+
     def test_a_goal_without_evidence_is_no_goal(self):
         rows = [row("dlht", "get", 30)]
         for wrong, says in (({"ratio": ["dlht get", "limit get"], "run": "a"}, "a has no row `limit get`"),
@@ -154,7 +165,10 @@ class Goals(unittest.TestCase):
     def test_each_goal_names_a_run(self):
         for goal in goals.goals():
             self.assertIn(goal["run"], runs.runs())
-            self.assertTrue(("ratio" in goal) != ("match" in goal), goal["what"])
+            self.assertEqual(len({"ratio", "match", "bytes"} & set(goal)), 1, goal["what"])
+            if "page" in goal:
+                page = runs.ROOT / "docs" / "performance" / f"{goal['page']}.md"
+                self.assertIn(f"<!-- figures: goals {goal['page']} -->", page.read_text())
 
 
 class Runs(unittest.TestCase):

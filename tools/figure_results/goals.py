@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The goals of docs/results/goals.toml beside what was measured. A goal has `what`, `run`, `bound`, perhaps `unit` and `decimals`, and one of:
+# The goals of docs/results/goals.toml beside what was measured. A goal has `what`, `run`, `bound`, perhaps `unit`, `decimals` and `page`, the
+# page of an engine that shows it as well, and one of:
 # - `ratio = ["ENGINE WORKLOAD FIELD=N", ...]`: of two rows of `cubby bench`. The engine is one, the best of `a|b`, or `best-rival`.
+# - `bytes = "ENGINE WORKLOAD"`: the bytes a key of such a row.
 # - `match`: the first group of a regular expression, of its first hit in the output, or of the one that `pick` says. `divide` is another
 #   one whose hit it is divided by, `times` a number.
 import re
@@ -39,6 +41,8 @@ def measured(goal, result):
     if "ratio" in goal:
         over, under = [row_of(result["results"], words, goal) for words in goal["ratio"]]
         return over["median_mops"] / under["median_mops"], max(over["spread"], under["spread"])
+    if "bytes" in goal:
+        return row_of(result["results"], goal["bytes"], goal)["bytes_per_key"], 0
     value = hit(result["output"], goal["match"], goal)
     if "divide" in goal:
         value /= hit(result["output"], goal["divide"], goal)
@@ -52,12 +56,20 @@ def conclusion(goal, value, spread):
     return ("reached" if kept else "missed") + (", within the spread" if open_ else "")
 
 
-def table(all_results):
+def shown_on(page):
+    """All goals, or those of a page."""
+    those = [goal for goal in goals() if page in ("all", goal.get("page"))]
+    if not those:
+        raise Failure(f"goals.toml: no goal has `page = \"{page}\"`")
+    return those
+
+
+def table(all_results, page="all"):
     """A line for each goal, and one that counts them."""
     yield "| goal | bound | measured | | run |"
     yield "|---|---|---|---|---|"
     count = {"reached": 0, "missed": 0}
-    for goal in goals():
+    for goal in shown_on(page):
         result = latest(all_results, goal["run"])
         if result is None:
             raise Failure(f"goals.toml: {goal['what']}: no machine has a result of {goal['run']}: run make figures")
@@ -68,4 +80,4 @@ def table(all_results):
         yield (f"| {goal['what']} | {goal['bound'].replace('<=', '&le;').replace('>=', '&ge;')}{unit} | "
                f"{value:.{goal.get('decimals', 2)}f}{unit} | {says} | `{goal['run']}` |")
     yield ""
-    yield f"Reached: {count['reached']} of {len(goals())}; missed: {count['missed']}."
+    yield f"Reached: {count['reached']} of {sum(count.values())}; missed: {count['missed']}."

@@ -105,8 +105,12 @@ def versus(rows, workload):
 
 def front(all_results, ids):
     """`dlht` beside the best of the others. An id is LABEL=SINGLE+BATCH, two runs, or LABEL=SINGLE; LABEL may be empty. `:WORKLOAD,...`
-    behind it are those to show. The results of one machine."""
-    results = next(iter(all_results.values()))
+    behind it are those to show. The results of one machine, the one that measured all of them last."""
+    named = runs_named(ids)
+    complete = [results for results in all_results.values() if all(name in results for name in named)]
+    if not complete:
+        raise Failure(f"no machine has results of all of {', '.join(named)}: run make figures")
+    results = max(complete, key=lambda those: min(those[name]["date"] for name in named))
     yield "| one key a call | `dlht` | best rival | x | 32 keys a call | `dlht` | best rival | x |"
     yield "|---|---|---|---|---|---|---|---|"
     for one in ids:
@@ -164,8 +168,9 @@ def ratios(all_results, ids):
 
 
 def goal_table(all_results, ids):
-    """`all`: the table of docs/results/goals.toml."""
-    yield from goals.table(all_results)
+    """`all`: the table of docs/results/goals.toml. Another word: the goals of it that have this word as their `page`."""
+    for page in ids:
+        yield from goals.table(all_results, page)
 
 
 KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table}
