@@ -208,28 +208,6 @@ TYPED_TEST(durable_space, of_a_disk_ends) {
   EXPECT_EQ(status, 0);
 }
 
-TYPED_TEST(durable_space, that_is_missing_for_a_new_table_is_an_answer) {
-  using table = typename TypeParam::table;
-  for (const auto how : {cubby::opening::any, cubby::opening::only_new}) {
-    for (const long granted : {0, 1}) {
-      // a table without slots in its file takes no more space than that of the superblock
-      if (granted == 1 && table::engine_type::code == cubby::detail::pool_layout::engine_code::seph) continue;
-      cubby::durable_options wanted;
-      wanted.how = how;
-      {
-        const full_disk full(granted);
-        const auto got = table::open(this->path_.c_str(), wanted);
-        ASSERT_FALSE(got);
-        EXPECT_EQ(got.error(), granted == 0 ? open_error::no_space : open_error::no_memory) << got.message();
-      }
-      EXPECT_EQ(bytes_in(this->path_).size(), 0U);
-      EXPECT_EQ(std::filesystem::exists(this->path_), how == cubby::opening::any);
-      EXPECT_TRUE(table::open(this->path_.c_str(), wanted)) << "a refused open is in the way of the next one";
-      std::filesystem::remove(this->path_);
-    }
-  }
-}
-
 TYPED_TEST(durable_space, that_is_used_by_several_threads_ends) {
   using K = typename TypeParam::key_type;
   using V = typename TypeParam::mapped_type;
@@ -281,22 +259,6 @@ TYPED_TEST(durable_space, of_memory_ends_while_a_file_is_opened) {
     }
   }
   for (const bool moving : {false, true}) this->fail_each_allocation(moving, model);
-}
-
-TYPED_TEST(durable_space, of_memory_ends_while_a_file_is_made) {
-  using table = typename TypeParam::table;
-  for (std::uint64_t number = 1;; ++number) {
-    {
-      const memory_failure at(number);
-      const auto got = table::open(this->path_.c_str(), {.how = cubby::opening::only_new});
-      if (!at.struck()) break;
-      if (!got) {
-        EXPECT_EQ(got.error(), open_error::no_memory) << got.message();
-        EXPECT_FALSE(std::filesystem::exists(this->path_)) << number;
-      }
-    }
-    std::filesystem::remove(this->path_);
-  }
 }
 
 TYPED_TEST(durable_space, whose_syncs_fail_in_recovery_is_refused_as_such) {

@@ -301,7 +301,7 @@ private:
     if (!done || made == nullptr || !made->engine_.ok()) {
       if (made != nullptr) made->closed_ = true; // nothing says that the file is complete
       made.reset();
-      if (home->file.is_new()) home->file.undo_create(path, wanted.how == opening::only_new, 0);
+      home->file.undo_create(path);
       out.error_ = why_not_made(*home, path);
       return out;
     }

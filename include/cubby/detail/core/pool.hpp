@@ -59,8 +59,8 @@ public:
   pool& operator=(const pool&) = delete;
 
   pool_error open(const pool_request& asked) noexcept; // core/pool_open.hpp
-  /// After an `open` that has made a file, if there is to be no table: nobody may use the mapping any more.
-  void undo_create(const char* path, bool was_absent, std::uint64_t size) noexcept;
+  /// After an `open` that has made a table, if there is to be none: nobody may use the mapping any more.
+  void undo_create(const char* path) noexcept;
   /// After all changes: the file says that it is complete. False: the system could not write it.
   bool close(std::uint64_t entries) noexcept {
     update([entries](pool_layout::superblock& s) {
@@ -278,7 +278,9 @@ private:
     return true;
   }
 
+  int open_or_make(const pool_request& asked) noexcept;
   pool_error begin(const pool_request& asked) noexcept;
+  pool_error open_in(const pool_request& asked) noexcept;
   pool_error create(const pool_request& asked, std::uint64_t size) noexcept;
   pool_error create_in(const pool_request& asked) noexcept;
   pool_error read_superblock(const pool_request& asked, std::uint64_t size) noexcept;
@@ -298,6 +300,9 @@ private:
   static constexpr std::uint64_t most_fronts = std::uint64_t{1} << 46;
 
   file::descriptor file_;
+  bool made_here_ = false;  // it was not there before this table was opened
+  bool made_table_ = false; // it had `size_before_` zeros at most
+  std::uint64_t size_before_ = 0;
   opened_file opened_;
   persist::medium medium_;
   std::byte* base_ = nullptr;

@@ -43,34 +43,51 @@ inline pool_error in_use(const char* path, file_holder who, bool read_only) noex
 }
 } // namespace pool_texts
 
+/// Opens the file, or makes it if it is not there and that is asked for. Then a failure removes it again.
+inline int pool::open_or_make(const pool_request& asked) noexcept {
+  const bool only_new = asked.must_create && !asked.read_only;
+  const int error = only_new ? ENOENT : file_.open(asked.path, asked.read_only ? O_RDONLY : O_RDWR);
+  if (error != ENOENT || asked.read_only || !asked.may_create) return error;
+  const int making = file_.open(asked.path, O_RDWR | O_CREAT | O_EXCL);
+  made_here_ = making == 0;
+  // another process has made it since, or the path is a link to a file that is not there
+  return making == EEXIST && !only_new ? file_.open(asked.path, O_RDWR | O_CREAT) : making;
+}
 inline pool_error pool::begin(const pool_request& asked) noexcept {
-  int flags = asked.read_only ? O_RDONLY : O_RDWR;
-  if (!asked.read_only && asked.may_create) flags |= O_CREAT;
-  if (!asked.read_only && asked.must_create) flags |= O_EXCL;
   owner_ = file::process();
-  if (const int error = file_.open(asked.path, flags); error != 0)
-    return pool_texts::system(asked.path, "open it", error);
+  if (const int error = open_or_make(asked); error != 0) return pool_texts::system(asked.path, "open it", error);
   if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
     if (error != EWOULDBLOCK) return pool_texts::system(asked.path, "lock it", error);
+    made_here_ = false; // the one who has the lock makes it into a table
     return pool_texts::in_use(asked.path, opened_file::holder_of(file_.number()), asked.read_only);
   }
   opened_.begin(file_.number());
   return {};
 }
 
-/// Makes an empty file into a table without entries. If it fails, the file is as it was.
+/// Opens or makes the file, and marks it as not closed. If it fails, the file is as it was.
+inline pool_error pool::open(const pool_request& asked) noexcept {
+  pool_error e = open_in(asked);
+  if (!e.ok()) undo_create(asked.path);
+  return e;
+}
+/// Makes an empty file into a table without entries.
 inline pool_error pool::create(const pool_request& asked, std::uint64_t size) noexcept {
+  made_table_ = true;
+  size_before_ = size;
   pool_error e = create_in(asked);
   if (e.ok()) return e;
   file::unmap(base_, reserved_);
   base_ = nullptr;
-  undo_create(asked.path, asked.must_create, size);
   return e;
 }
-/// A file that was made by this call, or that had so many zeros, is so again.
-inline void pool::undo_create(const char* path, bool was_absent, std::uint64_t size) noexcept {
-  if (was_absent) file::remove(path);
-  else (void)file::cut(file_.number(), size); // else zeros are left, which are no table either
+/// A file that was made by this call is removed. One that had zeros has them again, which are no table either.
+inline void pool::undo_create(const char* path) noexcept {
+  if (made_here_) {
+    if (file::is_named(path, file_.number())) file::remove(path); // the name may lead to a file of another process now
+  } else if (made_table_) {
+    (void)file::cut(file_.number(), size_before_);
+  }
 }
 inline pool_error pool::create_in(const pool_request& asked) noexcept {
   if (const int error = file::take_space(file_.number(), 0, pool_layout::first_extent); error != 0)
@@ -85,7 +102,11 @@ inline pool_error pool::create_in(const pool_request& asked) noexcept {
   update([](pool_layout::superblock&) {});
   if (const int error = file::sync(file_.number()); error != 0) return pool_texts::system(asked.path, "sync it", error);
   const int error = now_.what.promise != 0 ? file::sync_folder_of(asked.path) : 0;
-  return error == 0 ? pool_error{} : pool_texts::system(asked.path, "sync its folder", error);
+  if (error != 0) return pool_texts::system(asked.path, "sync its folder", error);
+  // Another open may have made the file, failed and removed it before this one had its lock. A table here would be lost.
+  if (!file::is_named(asked.path, file_.number()))
+    return pool_error::of(open_error::in_use, asked.path, "removed while it was opened; open it again");
+  return {};
 }
 
 inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t size) noexcept {
@@ -239,8 +260,7 @@ inline bool pool::has_segments() const noexcept {
   return true;
 }
 
-/// Opens or makes the file, and marks it as not closed. If it fails, the file is as it was.
-inline pool_error pool::open(const pool_request& asked) noexcept {
+inline pool_error pool::open_in(const pool_request& asked) noexcept {
   if (pool_error e = begin(asked); !e.ok()) return e;
   std::uint64_t size = 0;
   bool regular = false;

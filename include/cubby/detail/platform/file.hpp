@@ -72,6 +72,11 @@ inline identity identity_of(int file) noexcept {
   if (fstat(file, &about) != 0) return {};
   return {about.st_dev, about.st_ino};
 }
+/// Whether this path names the open file.
+inline bool is_named(const char* path, int file) noexcept {
+  struct stat about = {};
+  return ::stat(path, &about) == 0 && identity{about.st_dev, about.st_ino} == identity_of(file);
+}
 /// Reads exactly so many bytes; EIO if the file is shorter.
 inline int read_at(int file, std::uint64_t from, void* to, std::size_t bytes) noexcept {
   auto* at = static_cast<char*>(to);

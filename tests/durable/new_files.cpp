@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// An `open` that makes a file and fails removes it, and one that finds a file leaves it as it was.
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "durable/faults.hpp"
+#include "durable/files.hpp"
+#include "durable/kinds.hpp"
+#include "support/failing_memory.hpp"
+
+namespace cubby_test {
+namespace {
+
+using cubby::open_error;
+
+template <class Kind> class durable_new_file : public testing::Test {
+public:
+  durable_new_file() : path_(folder_.file("table")) {}
+
+protected:
+  own_folder folder_;
+  std::string path_;
+};
+using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs, kind_of_seph_words,
+                             kind_of_seph_texts>;
+TYPED_TEST_SUITE(durable_new_file, kinds);
+
+TYPED_TEST(durable_new_file, without_disk_space_is_removed) {
+  using table = typename TypeParam::table;
+  for (const auto how : {cubby::opening::any, cubby::opening::only_new}) {
+    for (const long granted : {0, 1}) {
+      // a table without slots in its file takes no more space than that of the superblock
+      if (granted == 1 && table::engine_type::code == cubby::detail::pool_layout::engine_code::seph) continue;
+      cubby::durable_options wanted;
+      wanted.how = how;
+      {
+        const full_disk full(granted);
+        const auto got = table::open(this->path_.c_str(), wanted);
+        ASSERT_FALSE(got);
+        EXPECT_EQ(got.error(), granted == 0 ? open_error::no_space : open_error::no_memory) << got.message();
+      }
+      EXPECT_FALSE(std::filesystem::exists(this->path_)) << "a file that this call has made";
+      EXPECT_TRUE(table::open(this->path_.c_str(), wanted)) << "a refused open is in the way of the next one";
+      std::filesystem::remove(this->path_);
+    }
+  }
+}
+
+TYPED_TEST(durable_new_file, that_was_there_with_zeros_keeps_them_without_disk_space) {
+  using table = typename TypeParam::table;
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{5000}}) {
+    std::ofstream(this->path_) << std::string(bytes, '\0');
+    {
+      const full_disk full(0);
+      const auto got = table::open(this->path_.c_str());
+      ASSERT_FALSE(got);
+      EXPECT_EQ(got.error(), open_error::no_space) << got.message();
+    }
+    EXPECT_EQ(bytes_in(this->path_).size(), bytes);
+    EXPECT_TRUE(table::open(this->path_.c_str()));
+    std::filesystem::remove(this->path_);
+  }
+}
+
+TYPED_TEST(durable_new_file, without_memory_is_removed) {
+  using table = typename TypeParam::table;
+  for (std::uint64_t number = 1;; ++number) {
+    {
+      const memory_failure at(number);
+      const auto got = table::open(this->path_.c_str(), {.how = cubby::opening::only_new});
+      if (!at.struck()) break;
+      if (!got) {
+        EXPECT_EQ(got.error(), open_error::no_memory) << got.message();
+        EXPECT_FALSE(std::filesystem::exists(this->path_)) << number;
+      }
+    }
+    std::filesystem::remove(this->path_);
+  }
+}
+
+/// Another open that made the file may fail and remove it before this one has the lock. A table in it would be lost.
+TYPED_TEST(durable_new_file, that_was_removed_meanwhile_is_not_used) {
+  using table = typename TypeParam::table;
+  static std::string removed;
+  removed = this->path_;
+  cubby::detail::file::installed_sync() = [](int) {
+    std::filesystem::remove(removed);
+    return 0;
+  };
+  const auto got = table::open(this->path_.c_str());
+  cubby::detail::file::installed_sync() = nullptr;
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error(), open_error::in_use) << got.message();
+  EXPECT_NE(std::string_view(got.message()).find("removed while"), std::string_view::npos) << got.message();
+  EXPECT_TRUE(table::open(this->path_.c_str()));
+}
+
+} // namespace
+} // namespace cubby_test
