@@ -199,7 +199,8 @@ template <class Mode>
 class hunger : public ::testing::Test {};
 using hungry_modes =
     ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
-                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>>;
+                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>,
+                     word_mode<cubby::iceberg>, text_mode<cubby::iceberg>>;
 TYPED_TEST_SUITE(hunger, hungry_modes);
 
 /// No memory for an index from some point on: what is there stays, is found, changed where that needs none, and erased.

@@ -51,6 +51,17 @@ inline bool has_entries(const chain_array& in) noexcept {
   return in.nodes.load(sync::seq_cst) != 0; // [see-nodes] seq_cst: pairs with [count-node]
 }
 
+/// How many entries a chain has, on average, when a table that cannot grow takes no more. A miss in a full table then reads some 30 lines.
+inline constexpr std::uint64_t most_chained = 32;
+/// Whether the chains take no further entry. While a growth moves entries they take each one, because it empties them; without memory for a
+/// growth searches would take ever longer.
+template <class Policy> bool chains_are_full(table<Policy>& t) noexcept {
+  if (t.refused.load(sync::relaxed) == 0) return false; // relaxed: a hint
+  const chain_array& in = newest_chains(t);
+  return in.nodes.load(sync::relaxed) >=
+         (in.mask + 1) * most_chained; // relaxed: a bound that several threads may pass by one
+}
+
 /// Adds chains for a table of so many doublings, a chain for two to four front buckets. Before the table is shared, or under `resize_lock`.
 /// Their memory is touched when they are used. False: there is none; the table works without them, with longer chains.
 template <class Policy> bool add_chains(table<Policy>& t, unsigned level) noexcept {

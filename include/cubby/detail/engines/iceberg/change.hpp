@@ -84,7 +84,7 @@ template <class Policy> struct home {
   front<slot_of<Policy>> at;
   std::uint64_t state = 0;
   unsigned back_level[2] = {}; ///< of the two back buckets, once `search_locked` has set it
-  bool is_new = false;         ///< what is put is a new entry of a durable table, and not a copy of one
+  bool is_new = false;         ///< what is put is a new entry, and not a copy of one
 };
 
 template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept;
@@ -226,6 +226,7 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
   const bool zero = is_zero_key<Policy>(key);
   const changed how = zero ? changed::full : put_back(t, at, key, value);
   if (how != changed::full) return how;
+  if (at.is_new && chains_are_full(t)) return changed::no_memory;
   auto* const made = make_node(t);
   if (made == nullptr) return changed::no_memory;
   if constexpr (durable<Policy>) {

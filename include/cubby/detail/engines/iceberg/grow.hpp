@@ -140,6 +140,7 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
   } else {
     auto* made = take_next(t);
     if (made == nullptr) made = new_segment(t, level, front_pairs(t, level), back_pairs(t, level));
+    t.refused.store(made == nullptr ? 1 : 0, sync::relaxed); // relaxed: a hint to inserts that meet long chains
     if (made == nullptr) {
       if constexpr (durable<Policy>) t.unsettled.since.store(0, sync::relaxed); // relaxed: as above
       return false;
@@ -268,6 +269,14 @@ template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, c
   const bool late = live > std::min(mark + slots / 32, slots / 100 * 98);
   if (!r.moving() && r.level() != most_levels && (late || !prepare(t, r))) (void)start(t, who, r, false);
   if (r.moving() && !r.shrinking()) catch_up(t, who);
+}
+/// After an insert for which the chains of a table that cannot grow had no space. True: a growth has begun since, so it may try again.
+template <class Policy> CUBBY_NEVER_INLINE bool grow_after_refusal(table<Policy>& t,
+                                                                   const thread_record& who) noexcept {
+  if (t.refused.load(sync::relaxed) == 0) return false; // relaxed: a hint; the next insert asks again
+  const root_word r = first_root(t);
+  if (r.moving() || r.level() == most_levels) return false;
+  return start(t, who, r, false) || !is_same_root(t, r);
 }
 /// After an insert into a bucket whose `free` slots are left.
 template <class Policy>

@@ -30,7 +30,7 @@ CUBBY_ALWAYS_INLINE changed insert_locked(table<Policy>& t, const thread_record&
     out.outcome = insert_outcome::full;
     return changed::full;
   }
-  if constexpr (durable<Policy>) at.is_new = true;
+  at.is_new = true;
   const changed how = put_new(t, at, key, value);
   if (how == changed::done) return how;
   if (t.places.is_bounded()) t.places.give(who.id());
@@ -57,12 +57,13 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const th
   for (;;) {
     if (at.at.line == nullptr) at = lock_home(t, h);
     out.outcome = insert_outcome::inserted;
-    const changed how = insert_locked(t, who, at, p, key, value, out);
+    changed how = insert_locked(t, who, at, p, key, value, out);
     if (how == changed::done) {
       end_insert(t, who, h, *at.at.line, at.state, tags::match(at.at.line->tag_words, 0, t.unit));
       return out;
     }
     unlock_unchanged(*at.at.line, at.state);
+    if (how == changed::no_memory && grow_after_refusal(t, who)) how = changed::again;
     if (how != changed::again) return out;
     at.at.line = nullptr;
   }
