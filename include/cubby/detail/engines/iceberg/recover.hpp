@@ -4,57 +4,10 @@
 // change is one that an operation could make, so that a crash in recovery is recovered in the same way.
 #pragma once
 
-#include <cubby/detail/engines/iceberg/grow.hpp>
-#include <cubby/detail/engines/iceberg/restore.hpp>
+#include <cubby/detail/engines/iceberg/recover_front.hpp>
 #include <cubby/detail/platform/parallel.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
-
-template <durable Policy>
-inline constexpr bool has_zero_key = std::is_same_v<typename Policy::stored_key, std::uint64_t> && !Policy::in_records;
-
-/// Whether an entry with a torn record may have an older one. Also for a reader, who repairs in memory.
-template <durable Policy> bool may_have_older(const table<Policy>& t) noexcept {
-  const pool& home = t.policy.home();
-  return Policy::in_records && (waits_for_sync(t) || (home.is_read_only() && home.state().what.promise != 0));
-}
-/// Whether the words of a slot are an entry; if not, the slot is emptied.
-template <durable Policy>
-bool is_entry(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  if (r.t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s))) return true;
-  if (may_have_older(r.t)) {
-    mine.no_memory |= !mine.torn.add(s);
-  } else {
-    ++mine.report.torn;
-    empty_slot(r.t, s);
-  }
-  return false;
-}
-/// The entry stays, unless another one owns what its slot leads to.
-template <durable Policy>
-bool stays(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  if (r.t.policy.claim(key_in<Policy>(s), value_in<Policy>(s))) {
-    ++mine.report.entries;
-    return true;
-  }
-  ++mine.report.damaged;
-  empty_slot(r.t, s);
-  return false;
-}
-template <durable Policy> void drop_copy(recovery<Policy>& r, recovery_share<Policy>& mine,
-                                         slot_of<Policy>& s) noexcept {
-  ++mine.report.dropped;
-  empty_slot(r.t, s);
-}
-/// An entry where no lookup finds it.
-template <durable Policy>
-void note_misplaced(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  const bool torn = may_have_older(r.t) && !r.t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s));
-  mine.no_memory |= !(torn ? mine.torn : mine.misplaced).add(s);
-}
-template <durable Policy> bool is_empty(slot_of<Policy>& s) noexcept {
-  return commit_word<Policy>(s).load(sync::relaxed) == 0; // relaxed: no other thread writes it
-}
 
 /// Whether a front bucket has the key of a slot already.
 template <durable Policy>
@@ -65,41 +18,6 @@ bool is_in_front(const table<Policy>& t, const front<slot_of<Policy>>& at, const
   return search_slots(t.policy, at.slots, tags::match(at.line->tag_words, h.tag, t.unit), p, always_whole, e);
 }
 
-/// Before the slots of a bucket are looked at: their records, at the same time.
-template <durable Policy>
-void prefetch_records([[maybe_unused]] const table<Policy>& t, [[maybe_unused]] slot_of<Policy>* slots,
-                      [[maybe_unused]] unsigned count) noexcept {
-  if constexpr (Policy::in_records) {
-    for (unsigned slot = 0; slot < count; ++slot)
-      if (!is_empty<Policy>(slots[slot])) t.policy.prefetch(value_in<Policy>(slots[slot]));
-  }
-}
-
-/// A front bucket: the tags of its entries. `copy`: of the doublings.
-template <durable Policy>
-void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64_t residue, std::uint64_t copy,
-                   unsigned level) noexcept {
-  auto& t = r.t;
-  const auto at = front_at(t, residue, copy);
-  prefetch_records(t, at.slots, front_slots);
-  if (copy != 0)
-    at.line->state.store(state::ready, sync::relaxed); // relaxed: the threads that recover end before the table is used
-  std::uint64_t met[4] = {};                           // a bit for each tag
-  for (unsigned slot = 0; slot < front_slots; ++slot) {
-    slot_of<Policy>& s = at.slots[slot];
-    if (is_empty<Policy>(s)) continue;
-    const hashed h = hashed_for(hash_of_slot(t.policy, s), t.fronts);
-    if (h.residue != residue || copy_of(h.copies, level) != copy) {
-      note_misplaced(r, mine, s);
-      continue;
-    }
-    if (!is_entry(r, mine, s)) continue;
-    const std::uint64_t bit = std::uint64_t{1} << h.tag % 64;
-    const bool may_be_copy = !r.is_distinct() && (std::exchange(met[h.tag / 64], met[h.tag / 64] | bit) & bit) != 0;
-    if (may_be_copy && is_in_front(t, at, h, s)) drop_copy(r, mine, s);
-    else if (stays(r, mine, s)) show_tag(*at.line, slot, h.tag);
-  }
-}
 /// A back bucket: its tags. Its entries are noted in their front buckets when all of those are known.
 template <durable Policy>
 void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64_t residue, std::uint64_t copy,

@@ -12,6 +12,15 @@ template <durable Policy> bool has_no_memory(const recovery<Policy>& r) noexcept
   for (unsigned i = 0; i < r.threads; ++i) out = out || r.shares[i].no_memory;
   return out;
 }
+/// Whether the slot of an entry was emptied after its tag was noted.
+template <durable Policy> bool has_emptied(const recovery<Policy>& r) noexcept {
+  bool out = false;
+  for (unsigned i = 0; i < r.threads; ++i) {
+    const recovery_report& one = r.shares[i].report;
+    out = out || one.torn + one.damaged + one.dropped != 0;
+  }
+  return out;
+}
 /// Recovers all entries of a table whose segments are there. False: no memory, or no disk space.
 template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned level) noexcept {
   auto& t = r.t;
@@ -24,7 +33,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   doubt(r);
   in_parallel(r.threads, [&](unsigned number) { recover_all_behind(r, r.shares[number]); });
   doubt(r);
-  if (!r.clean) {
+  if (has_emptied(r)) {
     in_parts(r, t.backs << level, [&](recovery_share<Policy>&, std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) hide_dropped(t, i % t.backs, i / t.backs);
     });
