@@ -47,19 +47,24 @@ TYPED_TEST(durable_new_file, without_disk_space_is_removed) {
   }
 }
 
-TYPED_TEST(durable_new_file, that_was_there_with_zeros_keeps_them_without_disk_space) {
+TYPED_TEST(durable_new_file, that_was_there_with_zeros_has_them_again_after_a_failure) {
   using table = typename TypeParam::table;
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{5000}}) {
-    std::ofstream(this->path_) << std::string(bytes, '\0');
+  const auto fail = [&](auto failure, open_error why, std::size_t size) {
+    const std::string zeros(size, '\0');
+    std::ofstream(this->path_) << zeros;
     {
-      const full_disk full(0);
+      const decltype(failure()) now = failure();
       const auto got = table::open(this->path_.c_str());
       ASSERT_FALSE(got);
-      EXPECT_EQ(got.error(), open_error::no_space) << got.message();
+      EXPECT_EQ(got.error(), why) << got.message();
     }
-    EXPECT_EQ(bytes_in(this->path_).size(), bytes);
+    EXPECT_EQ(bytes_in(this->path_), bytes(zeros.begin(), zeros.end()));
     EXPECT_TRUE(table::open(this->path_.c_str()));
     std::filesystem::remove(this->path_);
+  };
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5000}, std::size_t{16384}}) {
+    fail([] { return full_disk(0); }, open_error::no_space, size);
+    fail([] { return failing_syncs(1); }, open_error::io, size); // behind the superblock
   }
 }
 

@@ -57,8 +57,8 @@ inline pool_error pool::begin(const pool_request& asked) noexcept {
   owner_ = file::process();
   if (const int error = open_or_make(asked); error != 0) return pool_texts::system(asked.path, "open it", error);
   if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
+    made_here_ = false; // who has the lock may make it into a table
     if (error != EWOULDBLOCK) return pool_texts::system(asked.path, "lock it", error);
-    made_here_ = false; // the one who has the lock makes it into a table
     return pool_texts::in_use(asked.path, opened_file::holder_of(file_.number()), asked.read_only);
   }
   opened_.begin(file_.number());
@@ -68,6 +68,9 @@ inline pool_error pool::begin(const pool_request& asked) noexcept {
 /// Opens or makes the file, and marks it as not closed. If it fails, the file is as it was.
 inline pool_error pool::open(const pool_request& asked) noexcept {
   pool_error e = open_in(asked);
+  // Another open may have made the file, failed and removed it before this one had its lock. A table here would be lost.
+  if (e.ok() && !asked.read_only && !file::is_named(asked.path, file_.number()))
+    e = pool_error::of(open_error::in_use, asked.path, "removed while it was opened; open it again");
   if (!e.ok()) undo_create(asked.path);
   return e;
 }
@@ -85,7 +88,7 @@ inline pool_error pool::create(const pool_request& asked, std::uint64_t size) no
 inline void pool::undo_create(const char* path) noexcept {
   if (made_here_) {
     if (file::is_named(path, file_.number())) file::remove(path); // the name may lead to a file of another process now
-  } else if (made_table_) {
+  } else if (made_table_ && file::cut(file_.number(), 0) == 0) {
     (void)file::cut(file_.number(), size_before_);
   }
 }
@@ -102,11 +105,7 @@ inline pool_error pool::create_in(const pool_request& asked) noexcept {
   update([](pool_layout::superblock&) {});
   if (const int error = file::sync(file_.number()); error != 0) return pool_texts::system(asked.path, "sync it", error);
   const int error = now_.what.promise != 0 ? file::sync_folder_of(asked.path) : 0;
-  if (error != 0) return pool_texts::system(asked.path, "sync its folder", error);
-  // Another open may have made the file, failed and removed it before this one had its lock. A table here would be lost.
-  if (!file::is_named(asked.path, file_.number()))
-    return pool_error::of(open_error::in_use, asked.path, "removed while it was opened; open it again");
-  return {};
+  return error == 0 ? pool_error{} : pool_texts::system(asked.path, "sync its folder", error);
 }
 
 inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t size) noexcept {
@@ -266,6 +265,7 @@ inline pool_error pool::open_in(const pool_request& asked) noexcept {
   bool regular = false;
   if (const int error = file::size_of(file_.number(), size, regular); error != 0)
     return pool_texts::system(asked.path, "ask for its size", error);
+  if (size != 0) made_here_ = false; // another open has made it into a table before this one had the lock
   if (!regular) return pool_error::of(open_error::foreign, asked.path, "not a regular file; name another file");
   if (size <= pool_layout::first_extent && asked.may_create && !asked.read_only && is_unmade(size))
     return create(asked, size);

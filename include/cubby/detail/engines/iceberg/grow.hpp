@@ -125,29 +125,33 @@ typename table<Policy>::segment_type* new_segment(table<Policy>& t, unsigned lev
   else return make_segment<slot_of<Policy>>(fronts, backs);
 }
 
+/// Hangs up the segment of a growth to `level`, with chains for it. Under `resize_lock`. False: no memory.
+template <class Policy> bool hang_next_segment(table<Policy>& t, unsigned level) noexcept {
+  auto* made = take_next(t);
+  if (made == nullptr) made = new_segment(t, level, front_pairs(t, level), back_pairs(t, level));
+  if (made == nullptr) {
+    t.refused.store(1, sync::relaxed); // relaxed: a hint to inserts that meet long chains
+    return false;
+  }
+  // [hang-segment] release: pairs with [segment]
+  t.segments[level].store(made, sync::release);
+  add_chains_for_growth(t, level);
+  return true;
+}
+
 /// Begins a move to `level`, one more or one less. False: another one is in progress, or there is no memory.
 template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shrink) noexcept {
   lock_scope alone(t.resize_lock);
   if (!is_same_root(t, r) || r.moving()) return false;
   if constexpr (durable<Policy>) {
-    // relaxed, both: under the lock; changes of entries that were copied come after it
-    if (t.unsettled.since.load(sync::relaxed) != 0) return false;
-    if (waits_for_sync(t)) t.unsettled.since.store(r.level() + 1, sync::relaxed);
+    if (t.unsettled.since.load(sync::relaxed) != 0) return false; // relaxed: under the lock
   }
   const unsigned level = r.level() + (shrink ? 0 : 1);
-  if (shrink) {
-    retire_next(t);
-  } else {
-    auto* made = take_next(t);
-    if (made == nullptr) made = new_segment(t, level, front_pairs(t, level), back_pairs(t, level));
-    t.refused.store(made == nullptr ? 1 : 0, sync::relaxed); // relaxed: a hint to inserts that meet long chains
-    if (made == nullptr) {
-      if constexpr (durable<Policy>) t.unsettled.since.store(0, sync::relaxed); // relaxed: as above
-      return false;
-    }
-    // [hang-segment] release: pairs with [segment]
-    t.segments[level].store(made, sync::release);
-    add_chains_for_growth(t, level);
+  if (shrink) retire_next(t);
+  else if (!hang_next_segment(t, level)) return false;
+  if constexpr (durable<Policy>) {
+    // relaxed: under the lock; changes of entries that were copied come after it
+    if (waits_for_sync(t)) t.unsettled.since.store(r.level() + 1, sync::relaxed);
   }
   // relaxed, all: nobody counts while no move is in progress
   t.work.done.store(0, sync::relaxed);
@@ -160,6 +164,8 @@ template <class Policy> bool begin_move(table<Policy>& t, root_word r, bool shri
   t.root.store(next.bits, sync::seq_cst);
   // [begin-units] release: pairs with [take-unit]; until then the cursor is of another move
   t.work.cursor.store(first_unit(next), sync::release);
+  // [end-refusal] release: pairs with [see-refusal]; behind the root
+  if (!shrink) t.refused.store(0, sync::release);
   (shrink ? t.shrinks : t.growths).fetch_add(1, sync::relaxed); // relaxed: a figure
   t.duty.store(1, sync::relaxed);                               // relaxed: a hint to writes
   return true;
@@ -270,13 +276,14 @@ template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, c
   if (!r.moving() && r.level() != most_levels && (late || !prepare(t, r))) (void)start(t, who, r, false);
   if (r.moving() && !r.shrinking()) catch_up(t, who);
 }
-/// After an insert for which the chains of a table that cannot grow had no space. True: a growth has begun since, so it may try again.
-template <class Policy> CUBBY_NEVER_INLINE bool grow_after_refusal(table<Policy>& t,
-                                                                   const thread_record& who) noexcept {
-  if (t.refused.load(sync::relaxed) == 0) return false; // relaxed: a hint; the next insert asks again
-  const root_word r = first_root(t);
-  if (r.moving() || r.level() == most_levels) return false;
-  return start(t, who, r, false) || !is_same_root(t, r);
+/// After an insert that had no memory while the root was `seen`. True: it may try again, because a growth has begun since.
+template <class Policy>
+CUBBY_NEVER_INLINE bool grow_after_refusal(table<Policy>& t, const thread_record& who, root_word seen) noexcept {
+  // [see-refusal] acquire: pairs with [end-refusal]; behind it the root of the growth is seen
+  const bool refused = t.refused.load(sync::acquire) != 0;
+  if (!is_same_root(t, seen)) return true;
+  if (!refused || seen.moving() || seen.level() == most_levels) return false;
+  return start(t, who, seen, false) || !is_same_root(t, seen);
 }
 /// After an insert into a bucket whose `free` slots are left.
 template <class Policy>

@@ -63,7 +63,7 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const th
       return out;
     }
     unlock_unchanged(*at.at.line, at.state);
-    if (how == changed::no_memory && grow_after_refusal(t, who)) how = changed::again;
+    if (how == changed::no_memory && grow_after_refusal(t, who, at.root)) how = changed::again;
     if (how != changed::again) return out;
     at.at.line = nullptr;
   }
