@@ -137,12 +137,12 @@ template <class Policy> struct table {
   alignas(cpu::cache_line) small_lock<> resize_lock; // a move begins and ends under it
   move_work work;
   next_segment<segment_type> next;
-  sync::word<std::uint64_t> looks;   // limits how often all thread records are read
-  sync::word<std::uint64_t> merges;  // pairs that were merged so far
-  sync::word<std::uint64_t> refused; // 1: there was no memory for the growth that was wanted last
+  sync::word<std::uint64_t> looks;  // limits how often all thread records are read
+  sync::word<std::uint64_t> merges; // pairs that were merged so far
   sync::word<std::uint64_t> growths;
   sync::word<std::uint64_t> shrinks;
   sync::word<std::uint32_t> closing;
+  sync::word<std::uint32_t> refused; // 1: there was no memory for the growth that was wanted last
   retired_arrays<segment_type, sync::shared> retired{home};
   striped_counter<sync::shared> entries;
   sync::word<std::uint64_t> chain_arrays; // grows under `resize_lock`
