@@ -51,7 +51,8 @@ inline bool has_entries(const chain_array& in) noexcept {
   return in.nodes.load(sync::seq_cst) != 0; // [see-nodes] seq_cst: pairs with [count-node]
 }
 
-/// How many entries a chain has, on average, when a table that cannot grow takes no more. A miss in a full table then reads some 30 lines.
+/// How many entries a chain has, on average, when a table that cannot grow takes no more. A miss in a full table then reads some
+/// 30 lines (computed, not tuned).
 inline constexpr std::uint64_t most_chained = 32;
 /// Whether the chains take no further entry. While a growth moves entries they take each one, because it empties them; without memory for a
 /// growth searches would take ever longer.
