@@ -196,29 +196,29 @@ TYPED_TEST(in_place, merges_by_moving_the_values) {
 struct fails_to_be_made : std::runtime_error {
   fails_to_be_made() : std::runtime_error("not made") {}
 };
-struct fragile {
-  explicit fragile(bool fails) {
+struct may_not_be_made {
+  explicit may_not_be_made(bool fails) {
     if (fails) throw fails_to_be_made();
   }
   int changes = 0;
 };
 
 TYPED_TEST(in_place, exceptions_pass_through_and_leave_no_entry_without_a_value) {
-  cubby::in_place_map<std::string, fragile, typename TypeParam::engine> m;
+  cubby::in_place_map<std::string, may_not_be_made, typename TypeParam::engine> m;
   EXPECT_THROW(m.try_emplace("k", true), fails_to_be_made);
   EXPECT_FALSE(m.contains("k"));
   EXPECT_EQ(m.size(), 0u);
   ASSERT_TRUE(m.try_emplace("k", false));
   EXPECT_THROW(m.modify("k",
-                        [](fragile& v) {
+                        [](may_not_be_made& v) {
                           ++v.changes;
                           throw fails_to_be_made();
                         }),
                fails_to_be_made);
   int changes = 0;
-  m.visit("k", [&](const fragile& v) { changes = v.changes; });
+  m.visit("k", [&](const may_not_be_made& v) { changes = v.changes; });
   EXPECT_EQ(changes, 1) << "what the function did stays, and the entry is free again";
-  EXPECT_THROW(m.erase_if("k", [](fragile&) -> bool { throw fails_to_be_made(); }), fails_to_be_made);
+  EXPECT_THROW(m.erase_if("k", [](may_not_be_made&) -> bool { throw fails_to_be_made(); }), fails_to_be_made);
   EXPECT_TRUE(m.contains("k"));
 }
 

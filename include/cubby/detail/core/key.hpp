@@ -130,7 +130,7 @@ public:
     if constexpr (mixes_words<H>) seed_ = hash_.seed;
     first_ = mix_a ^ seed_;
   }
-  template <class Q> [[nodiscard, gnu::always_inline]] std::uint64_t operator()(const Q& key) const {
+  template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t operator()(const Q& key) const {
     if constexpr (mixes_words<H>) {
       return mix_seeded(word_of(key), seed_, first_);
     } else {
@@ -140,12 +140,12 @@ public:
     }
   }
   /// The hash of a text, given in words when it has at most 8 bytes.
-  [[nodiscard, gnu::always_inline]] std::uint64_t of_short_text(std::uint64_t word, std::size_t size) const noexcept
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t of_short_text(std::uint64_t word, std::size_t size) const noexcept
     requires hashes_bytes<H>
   {
     return hash_short_text(word, size, hash_.seed);
   }
-  [[nodiscard, gnu::always_inline]] std::uint64_t of_long_text(const char* text, std::size_t size) const noexcept
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t of_long_text(const char* text, std::size_t size) const noexcept
     requires hashes_bytes<H>
   {
     return hash_long_text(reinterpret_cast<const unsigned char*>(text), size, hash_.seed);

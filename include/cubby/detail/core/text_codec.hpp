@@ -77,7 +77,7 @@ public:
   [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
   [[nodiscard]] const Allocator& allocator() const noexcept { return allocator_; }
 
-  [[nodiscard, gnu::always_inline]] probe probe_of(std::string_view text) const {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE probe probe_of(std::string_view text) const {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
     const std::size_t size = text.size();
     if (size <= 8) { // one branch on the size for the words and the hash: it is often predicted wrongly
@@ -124,7 +124,7 @@ public:
 
   // Engines that own the keys.
   /// Whether a slot has the words of the probe's key, the address of a key record left out.
-  [[nodiscard, gnu::always_inline]] static bool has_words(const probe& p, const stored_key& key) noexcept {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE static bool has_words(const probe& p, const stored_key& key) noexcept {
     std::uint64_t differ = 0;
     for_each_word<key_words - 1>([&](std::size_t i) CUBBY_INLINED { differ |= key.at[i + 1] ^ p.key.at[i + 1]; });
     return differ == 0 && (key.at[0] == p.key.at[0] || is_long(p.key));
@@ -169,12 +169,12 @@ private:
     if (is_long(key)) return {record_of(key).bytes(), record_of(key).size};
     return {reinterpret_cast<const char*>(key.at.data()), key.at[key_words - 1] >> 56};
   }
-  [[gnu::always_inline]] static stored_key sized_key(std::size_t size, stored_key key) noexcept {
+  CUBBY_ALWAYS_INLINE static stored_key sized_key(std::size_t size, stored_key key) noexcept {
     key.at[key_words - 1] |= std::uint64_t{size} << 56;
     return key;
   }
   /// The key words of a text of more than 8 bytes that lies in the slot. Its last word is read where the text ends.
-  [[gnu::always_inline]] static stored_key key_of_many(const unsigned char* bytes, std::size_t size) noexcept {
+  CUBBY_ALWAYS_INLINE static stored_key key_of_many(const unsigned char* bytes, std::size_t size) noexcept {
     stored_key key{{read_as<std::uint64_t>(bytes)}};
     const std::size_t last = (size - 1) / 8; // the word of the last byte
     const std::uint64_t rest = read_as<std::uint64_t>(bytes + size - 8) >> (8 * (8 * (last + 1) - size));
@@ -184,11 +184,11 @@ private:
     });
     return sized_key(size, key);
   }
-  [[nodiscard, gnu::always_inline]] std::uint64_t hash_of_short(std::string_view text, std::uint64_t word) const {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash_of_short(std::string_view text, std::uint64_t word) const {
     if constexpr (hashes_bytes<Hash>) return hash_.of_short_text(word, text.size());
     else return hash_(text.data() != nullptr ? text : std::string_view("", 0));
   }
-  [[nodiscard, gnu::always_inline]] std::uint64_t hash_of_long(std::string_view text) const {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash_of_long(std::string_view text) const {
     if constexpr (hashes_bytes<Hash>) return hash_.of_long_text(text.data(), text.size());
     else return hash_(text);
   }

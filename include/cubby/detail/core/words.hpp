@@ -20,7 +20,7 @@ template <std::size_t Count, class F> CUBBY_ALWAYS_INLINE constexpr void for_eac
 template <std::size_t Count> struct words {
   static constexpr std::size_t count = Count;
   std::array<std::uint64_t, Count> at;
-  [[nodiscard, gnu::always_inline]] friend constexpr bool operator==(const words& a, const words& b) noexcept {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE friend constexpr bool operator==(const words& a, const words& b) noexcept {
     std::uint64_t differ = 0;
     for_each_word<Count>([&](std::size_t i) CUBBY_INLINED { differ |= a.at[i] ^ b.at[i]; });
     return differ == 0;

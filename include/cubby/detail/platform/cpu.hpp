@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cubby/detail/platform/inlining.hpp>
+
 #if __cplusplus < 202002L
 #error "cubby needs C++20: compile with -std=c++20 or newer"
 #include <cubby_needs_cxx20> // no such file: the compiler stops here, so that no further errors hide the one above
@@ -41,20 +43,20 @@ inline constexpr bool thread_sanitizer = false;
 #endif
 
 /// Tells the compiler that the condition holds.
-[[gnu::always_inline]] inline void assume(bool holds) noexcept {
+CUBBY_ALWAYS_INLINE void assume(bool holds) noexcept {
   if (!holds) __builtin_unreachable();
 }
 
 /// To be put between two conditions with the same target: keeps compilers from computing both before a single branch.
-[[gnu::always_inline]] inline void part_conditions() noexcept { asm volatile(""); }
+CUBBY_ALWAYS_INLINE void part_conditions() noexcept { asm volatile(""); }
 
 /// The number of the lowest set bit of a word, which must not be 0. It has no check for 0, unlike std::countr_zero.
-[[nodiscard, gnu::always_inline]] inline unsigned lowest_bit(std::uint64_t word) noexcept {
+[[nodiscard]] CUBBY_ALWAYS_INLINE unsigned lowest_bit(std::uint64_t word) noexcept {
   return static_cast<unsigned>(__builtin_ctzll(word));
 }
 
 /// The number of the highest set bit of a word, which must not be 0.
-[[nodiscard, gnu::always_inline]] inline unsigned highest_bit(std::uint64_t word) noexcept {
+[[nodiscard]] CUBBY_ALWAYS_INLINE unsigned highest_bit(std::uint64_t word) noexcept {
   return 63 ^ static_cast<unsigned>(__builtin_clzll(word));
 }
 
@@ -72,7 +74,7 @@ struct product {
   std::uint64_t high;
   std::uint64_t low;
 };
-[[nodiscard, gnu::always_inline]] constexpr product multiply(std::uint64_t a, std::uint64_t b) noexcept {
+[[nodiscard]] CUBBY_ALWAYS_INLINE constexpr product multiply(std::uint64_t a, std::uint64_t b) noexcept {
 #if defined(__x86_64__) && !defined(__clang__)
   // g++ 12 needs three more instructions for a 128-bit product
   if (!__builtin_is_constant_evaluated() && !(__builtin_constant_p(a) && __builtin_constant_p(b))) {

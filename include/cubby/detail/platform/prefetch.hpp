@@ -21,11 +21,11 @@ inline void prefetch_hook(const void* address) noexcept {
   if (auto* const function = installed_prefetch_hook()) function(address);
 }
 #else
-[[gnu::always_inline]] inline void prefetch_hook(const void*) noexcept {}
+CUBBY_ALWAYS_INLINE void prefetch_hook(const void*) noexcept {}
 #endif
 
 /// Fetches the line at `address` into every cache level, for reading. Any address will do.
-[[gnu::always_inline]] inline void prefetch_line(const void* address) noexcept {
+CUBBY_ALWAYS_INLINE void prefetch_line(const void* address) noexcept {
   prefetch_hook(address);
 #if defined(__x86_64__)
   asm volatile("prefetcht0 (%0)" : : "r"(address));
@@ -34,7 +34,7 @@ inline void prefetch_hook(const void* address) noexcept {
 #endif
 }
 /// The same for a line that will be written: other cores lose it. x86-64 processors without that instruction ignore it.
-[[gnu::always_inline]] inline void prefetch_line_to_write(const void* address) noexcept {
+CUBBY_ALWAYS_INLINE void prefetch_line_to_write(const void* address) noexcept {
   prefetch_hook(address);
 #if defined(__x86_64__)
   asm volatile("prefetchw (%0)" : : "r"(address));

@@ -8,17 +8,10 @@
 #include <cstdint>
 
 #include <cubby/detail/platform/cpu.hpp>
+#include <cubby/detail/platform/inlining.hpp>
 
 #include <sched.h>
 
-#define CUBBY_ALWAYS_INLINE [[gnu::always_inline]] inline
-// The same for a lambda, behind its parameters.
-#define CUBBY_INLINED __attribute__((always_inline))
-#define CUBBY_NEVER_INLINE [[gnu::noinline, gnu::cold]]
-// Not inlined, so that the usual path of its caller stays short. It is not rare, unlike CUBBY_NEVER_INLINE.
-#define CUBBY_OUTLINED [[gnu::noinline]]
-// Before a loop that is to be eight copies of its body.
-#define CUBBY_UNROLL_8 _Pragma("GCC unroll 8")
 #if !defined(CUBBY_SYNC_HOOKS)
 #define CUBBY_SYNC_HOOKS 0
 #endif
