@@ -38,7 +38,7 @@ PARTS = {
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
 # The parts that take long run side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "gates", "instructions"], ["programs", "examples", "stops"], ["asan", "asan_engines"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
+CHAINS = [["release", "instructions"], ["programs", "examples", "gates", "stops"], ["asan", "asan_engines"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
           ["consumers"], ["documentation"]]
 
 

@@ -9,4 +9,4 @@ SECONDS = 300
 
 
 def run(shell):
-    return fuzz.run_all(shell, -(-seconds_of_part(SECONDS) // len(fuzz.TARGETS)), processes=int(JOBS))
+    return fuzz.run_all(shell, -(-seconds_of_part(SECONDS) // len(fuzz.TARGETS)), processes=int(JOBS), preset=fuzz.OPTIMISED)
