@@ -67,7 +67,7 @@ class Fuzz(InFolder):
         self.replace(fuzz, BUILD=self.root / "build", ROOT=self.root, CORPUS=self.root / "corpus")
         runner = mock.Mock(part="fuzz")
         runner.run = output if callable(output) else mock.Mock(return_value=output)
-        return fuzz.run_target(runner, "api", 1)
+        return fuzz.run_target(runner, fuzz.QUICK, "api", 1)
 
     def test_passes(self):
         output = "#9 NEW cov: 70 ft: 1\n#10 pulse cov: 71 ft: 1\nstat::number_of_executed_units: 12\n"

@@ -3,12 +3,14 @@
 import re
 import subprocess
 import time
+from collections import Counter
 from pathlib import Path
 
 from house.tree import CPP, list_files
 from .shell import BUILD, Failure, ROOT, in_parallel, need
 
 COMPILERS = ["g++", "clang++-19"]
+LEAST_USES = 5  # of a header by small files, so that it is worth precompiling
 FLAGS = ["-std=c++20", "-Iinclude", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 # More warnings that users' builds may enable, and treat as errors.
 STRICT = {
@@ -70,39 +72,72 @@ def alone(shell):
     """Each header compiles as the only one of its file, the public ones with both compilers; a user of every verb under flags of his
     own. A file that lacks an #include lacks it with both, which read the same standard library."""
     need(*COMPILERS)
-    for compiler in COMPILERS:
-        command = [compiler, *FLAGS, *STRICT[compiler], "-c", EVERY_VERB, "-o", "/dev/null"]
-        shell.run(f"every verb, strictly, with {compiler}", command)
 
     def one(job):
         compiler, header = job
+        if header == EVERY_VERB:
+            command = [compiler, *FLAGS, *STRICT[compiler], "-c", EVERY_VERB, "-o", "/dev/null"]
+        else:
+            command = [compiler, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]
         text = f'#include "{header.removeprefix("include/")}"\n'
-        command = [compiler, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]
         return f"{compiler} {header}", subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True,
                                                      check=False)
 
     jobs = [(compiler, header) for compiler in COMPILERS for header in headers()
             if compiler == COMPILERS[0] or "/detail/" not in header]
-    return in_parallel(shell, "each header alone", jobs, one)
+    every_verb = [(compiler, EVERY_VERB) for compiler in COMPILERS]  # first: they take longest
+    return in_parallel(shell, "each header alone, and every verb, strictly", every_verb + jobs, one)
+
+
+def precompiled(shell, files):
+    """Precompiles the headers that many of the files include first, once for each compiler: reading them is most of what a small
+    file costs. Returns the flags that use them, for a compiler and a file; none for a file with flags of its own."""
+
+    def header_of(compiler, text):
+        # g++ takes a precompiled header only as the first thing that a file includes
+        headers = re.findall(r"^#include <(.+)>$", text, re.MULTILINE)[:1 if compiler == "g++" else None]
+        return next((header for header in headers if header.startswith("cubby/") and "\n// with:" not in text), "")
+
+    of = {(compiler, name): header_of(compiler, (ROOT / name).read_text()) for compiler in COMPILERS for name in files}
+    uses = Counter((compiler, header) for (compiler, _), header in of.items() if header)
+    made = {job: BUILD / "precompiled" / job[0] / f"{job[1]}.gch" for job, count in uses.items() if count >= LEAST_USES}
+
+    def one(job):
+        compiler, header = job
+        made[job].parent.mkdir(parents=True, exist_ok=True)
+        pragma = "-Wno-error" if compiler == "g++" else "-Wno-pragma-once-outside-header"
+        command = [compiler, *FLAGS, pragma, "-x", "c++-header", f"include/{header}", "-o", made[job]]
+        return f"{compiler} {header}", subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    in_parallel(shell, "precompile what most of them include", list(made), one)
+
+    def flags(compiler, name):
+        job = (compiler, of[compiler, name])
+        if job not in made:
+            return []
+        return ["-I", BUILD / "precompiled" / compiler] if compiler == "g++" else ["-include-pch", made[job]]
+
+    return flags
 
 
 def messages(shell):
     """What does not compile says what to write instead: the first error of both compilers is the one that the file names, and
     the only one where the file asks for that. A file may name flags for its own compilation."""
     need(*COMPILERS)
+    files = [name for name in cpp_files() if name.startswith("tests/compile/")]
+    flags_of = precompiled(shell, files)
 
     def one(job):
         compiler, name = job
         alone, wanted = re.search(r"^// says( alone)?: (.+)$", (ROOT / name).read_text(), re.MULTILINE).groups()
         with_flags = re.search(r"^// with: (.+)$", (ROOT / name).read_text(), re.MULTILINE)
-        flags = FLAGS + (with_flags[1].split() if with_flags else [])
+        flags = flags_of(compiler, name) + FLAGS + (with_flags[1].split() if with_flags else [])
         done = subprocess.run([compiler, *flags, "-fsyntax-only", name], cwd=ROOT, capture_output=True, text=True, check=False)
         errors = [line for line in done.stderr.split("\n") if "error:" in line] or ["it compiles"]
         good = done.returncode != 0 and wanted in errors[0] and (not alone or len(errors) == 1)
         found = "\n".join(errors)
         return f"{compiler} {name}", subprocess.CompletedProcess(done.args, 0 if good else 1, f"wanted: {wanted}\n", f"{found}\n")
 
-    files = [name for name in cpp_files() if name.startswith("tests/compile/")]
     return in_parallel(shell, "what must not compile", [(c, f) for c in COMPILERS for f in files], one)
 
 
