@@ -68,16 +68,17 @@ endif()
 # The tests instantiate the same tables in every file; joined, each is compiled once, in half the time. Debug builds keep
 # the files apart, so that each is seen alone as well.
 if(TARGET cubby_tests AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-  set_target_properties(cubby_tests cubby_tests_of_engines cubby_tests_of_the_lesson PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set_target_properties(cubby_tests cubby_tests_in_place cubby_tests_of_engines cubby_tests_of_the_lesson PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   if(CMAKE_CROSSCOMPILING)
     set_target_properties(cubby_tests_core PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    target_compile_definitions(cubby_tests_core PRIVATE CUBBY_NO_FORCED_INLINING)
   endif()
   set_target_properties(cubby_tests_hooked cubby_explore cubby_explorer_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # With g++, -O1 takes nearly twice as long to compile, and -O2 longer still, for tests that mostly wait for each other. Programs,
   # benches, counts and the explorer keep -O2. clang takes -Og as -O1; for AArch64 what the preset says stays.
   if(NOT CMAKE_CROSSCOMPILING)
-    foreach(tests cubby_tests cubby_tests_of_composed_calls cubby_tests_of_engines cubby_tests_of_the_lesson cubby_tests_hooked
-                  cubby_tests_durable cubby_tests_crash)
+    foreach(tests cubby_tests cubby_tests_in_place cubby_tests_of_composed_calls cubby_tests_of_engines cubby_tests_of_the_lesson
+                  cubby_tests_hooked cubby_tests_durable cubby_tests_crash)
       target_compile_options(${tests} PRIVATE $<$<CONFIG:Release>:-Og>)
       target_compile_definitions(${tests} PRIVATE $<$<CONFIG:Release>:CUBBY_NO_FORCED_INLINING>)
     endforeach()

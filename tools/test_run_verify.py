@@ -245,7 +245,7 @@ class BuildsPart(unittest.TestCase):
         self.assertEqual({f"tests/CMakeFiles/{name}.dir/" for name in joined}, set(builds_part.JOINED))
 
 
-THREADED = ("cubby_tests", "cubby_tests_of_engines", "cubby_tests_hooked", "cubby_tests_of_composed_calls",
+THREADED = ("cubby_tests", "cubby_tests_in_place", "cubby_tests_of_engines", "cubby_tests_hooked", "cubby_tests_of_composed_calls",
             "cubby_tests_of_the_api")
 
 

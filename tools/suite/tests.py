@@ -8,7 +8,8 @@ import subprocess
 from .shell import BUILD, Failure, JOBS, need
 
 # The programs whose tests see the library as users do, and their runs.
-PUBLIC = ("cubby_tests", "cubby_tests_of_engines")
+CONFORMANCE = ("cubby_tests", "cubby_tests_in_place")
+PUBLIC = (*CONFORMANCE, "cubby_tests_of_engines")
 
 
 def runs_of(*programs):
@@ -92,7 +93,7 @@ def asan(shell):
     """The conformance suite, with clang, which compiles for it in a third of g++'s time. The other modes, the tests with hooks and the
     explorer, which has a watch of its own over freed memory, are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", "cubby_tests", only=whole_runs_of("cubby_tests"))
+    return build_and_run(shell, "clang-asan", *CONFORMANCE, only=whole_runs_of(*CONFORMANCE))
 
 
 def asan_engines(shell):

@@ -10,7 +10,7 @@ TITLE = "all tests under AddressSanitizer and UndefinedBehaviorSanitizer, those 
 TABLES = (["cubby_tests_of_tables"], ("-R", "^cubby_tests"))
 ALL = ([], ())
 THREADED = ([*tests.PUBLIC, "cubby_tests_hooked", "cubby_tests_of_composed_calls", "cubby_tests_of_the_api"],
-            ("-R", "^cubby_tests(_of_engines)?(_hooked.*|_others|_without.*|_of_composed_calls|_of_the_api)?$"))
+            ("-R", "^cubby_tests(_in_place|_of_engines)?(_hooked.*|_others|_without.*|_of_composed_calls|_of_the_api)?$"))
 
 
 def run(shell):
