@@ -20,6 +20,9 @@ LIMIT_SECONDS = 2400
 CACHE = {"CCACHE_BASEDIR": os.fspath(ROOT), "CCACHE_NOHASHDIR": "1"}
 RUNNING = set()  # processes of all parts
 STOPPED = threading.Event()  # set when the driver was interrupted: nothing more is started
+# A shell that starts this in the background lets it, and all that it starts, ignore SIGINT. A command that hangs would not end by it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Failure(Exception):
@@ -126,7 +129,7 @@ def in_parallel(shell, step, items, one):
 
 
 def end_session(process):
-    """Sends SIGTERM first: a driver among the commands then ends what it started in sessions of its own."""
+    """Sends SIGINT first: a driver among the commands then ends what it started in sessions of its own."""
     for sign in (signal.SIGINT, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)

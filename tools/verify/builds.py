@@ -52,7 +52,7 @@ def run(shell):
     shell.configure("release")
     shell.build("release", "cubby_tests_of_tables")
     shell.build("release")
-    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|conclusion|counting|kmer|store|tests)|example)")
+    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|conclusion|counting|explore_|kmer|store|tests)|example)")
     tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
     cross = f"; AArch64: {tests.cross(shell, *tests.PUBLIC)}" if is_full() else ""
     return f"files of tests: {files}; clang-tidy: {tidy}; programs, tests and examples: {programs}{cross}"

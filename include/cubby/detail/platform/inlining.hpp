@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiler inlines and what it does not. Code that is not optimised calls each function: it compiles in 0.6 of the time, in half of
-// the memory (docs/testing.md), and a debugger can enter each step.
+// What a compiler inlines and what it does not. Code that is not optimised calls each function: it compiles in 0.6 of the time and of the
+// memory (docs/testing.md), and a debugger can enter each step.
 #pragma once
 
-// The short paths of the operations: a call that is not inlined there would cost more than the work in it. Builds of tests with -Og, of
-// which no macro of the compiler tells, define CUBBY_NO_FORCED_INLINING.
-#if defined(__OPTIMIZE__) && !defined(CUBBY_NO_FORCED_INLINING)
+// The short paths of the operations: a call that is not inlined there would cost more than the work in it. With g++ a memory order that comes
+// to `sync::word` as an argument is a constant only where these functions are inlined; it makes the strongest order of any other.
+#if defined(__OPTIMIZE__)
 #define CUBBY_ALWAYS_INLINE [[gnu::always_inline]] inline
 // The same for a lambda, behind its parameters.
 #define CUBBY_INLINED __attribute__((always_inline))
