@@ -136,6 +136,7 @@ class Platform(House):
             "#ifdef X", "#endif", "#define Y 1", "#include <atomic>", "std::atomic<int> a;", "int b = __builtin_ctz(1);",
             'void c() { asm volatile("nop"); }', "auto d = _mm_setzero_si128();", "unsigned __int128 e;",
             "auto f = std::memory_order_acquire;", "void g() { syscall(1); }",
+            "[[gnu::always_inline]] inline void h() {}",
         ]
         self.catches("platform", {"include/cubby/detail/core/x.hpp": header(*lines)}, count=len(lines))
 

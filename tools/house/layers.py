@@ -31,6 +31,7 @@ SEAM = [
     (re.compile(r"\b_mm\d*_\w+"), "an intrinsic"),
     (re.compile(r"\b(?:asm|__asm__|__asm)\b"), "inline assembly"),
     (re.compile(r"\b__attribute__\b"), "a compiler attribute"),
+    (re.compile(r"\bgnu::always_inline\b"), "inlining that is forced where nothing is optimised, too,"),
     (re.compile(r"\b__int128\b"), "a compiler's own type"),
     (re.compile(r"(?<![\w.>])(?:::)?(?:syscall|mmap|munmap|madvise)\s*\("), "a system call"),
 ]
