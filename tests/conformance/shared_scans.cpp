@@ -96,13 +96,13 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_while_the_table_grows) {
   writer.join();
 }
 
-/// The same when the function itself lets the table grow and shrink, five times each.
+/// The same when the function itself lets the table grow and shrink, ten times each.
 TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_table) {
   using V = typename TypeParam::mapped_type;
   TypeParam m;
   for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
   const std::size_t before = m.capacity();
-  ASSERT_TRUE(m.reserve(8 * entries));
+  ASSERT_TRUE(m.reserve(20 * entries));
   ASSERT_GT(m.capacity(), before) << "the calls below would change nothing";
   ASSERT_TRUE(m.shrink_to_fit());
   std::atomic<std::uint64_t> shown{0};
@@ -111,9 +111,9 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_t
     ++seen[k];
     EXPECT_EQ(v, value_for<V>(k));
     const std::uint64_t number = shown++;
-    if (number % 2000 != 0 || number >= entries) return; // a scan that begins again shows more
-    if (number / 2000 % 2 == 0) {
-      EXPECT_TRUE(m.reserve(8 * entries));
+    if (number % 1000 != 0 || number >= entries) return; // a scan that begins again shows more
+    if (number / 1000 % 2 == 0) {
+      EXPECT_TRUE(m.reserve(20 * entries));
     } else {
       EXPECT_TRUE(m.shrink_to_fit());
     }
