@@ -16,6 +16,7 @@
 
 #include "engines.hpp"
 #include "support/hooks.hpp"
+#include "support/threads.hpp"
 
 namespace cubby_test {
 namespace {
@@ -180,9 +181,10 @@ TYPED_TEST(regression_api_reservations, are_given_back_by_shrink_to_fit) {
     const std::size_t mapped = t.all.stats().bytes;
     ASSERT_TRUE(t.all.reserve(100000));
     ASSERT_NO_FATAL_FAILURE(t.fill(entries, 40));
-    ASSERT_TRUE(t.all.shrink_to_fit());
-    ASSERT_TRUE(t.all.shrink_to_fit());
-    EXPECT_LE(t.all.stats().bytes, mapped + (4u << 20));
+    const auto given_back = [&] { return t.all.shrink_to_fit() && t.all.stats().bytes <= mapped + (4u << 20); };
+    // The thread of a `background` table may still look at the larger index, whose memory is then given back a little later.
+    EXPECT_TRUE(growth == cubby::growth_policy::background ? eventually(given_back) : given_back() || given_back())
+        << t.all.stats().bytes << " bytes, " << mapped << " before";
     for (std::uint64_t n = 0; n < 40; ++n) ASSERT_EQ(t.all.find(n), n);
   }
 }
