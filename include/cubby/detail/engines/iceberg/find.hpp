@@ -276,13 +276,22 @@ template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_slot(const table<Polic
   hashed h = hashed_for(hash, t.fronts);
   root_word root = first_root(t);
   auto at = front_of(t, h, root.level());
-  std::uint64_t mask = tags::match(at.line->tag_words, h.tag, t.unit);
-  if (mask == 0) mask = tags::match(at.line->tag_words, 0, t.unit);
-  if (mask != 0) {
-    prefetch_line(&at.slots[cpu::lowest_bit(mask)]);
+  const std::uint64_t equal = tags::match(at.line->tag_words, h.tag, t.unit);
+  if (equal != 0) {
+    prefetch_line(&at.slots[cpu::lowest_bit(equal)]);
     return;
   }
-  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(hash, which), root.level()).line);
+  const std::uint64_t empty = tags::match(at.line->tag_words, 0, t.unit);
+  if (empty != 0) {
+    const std::uint64_t preferred = empty & preferred_slots<slot_of<Policy>>(h);
+    prefetch_line(&at.slots[cpu::lowest_bit(preferred != 0 ? preferred : empty)]);
+    return;
+  }
+  for (unsigned which = 0; which < 2; ++which) {
+    const auto b = back_of(t, back_hash(hash, which), root.level());
+    prefetch_line(b.line);
+    prefetch_line(b.slots);
+  }
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

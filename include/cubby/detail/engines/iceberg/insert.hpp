@@ -93,8 +93,12 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
     unlock_unchanged(*at.line, word);
     return {.outcome = insert_outcome::exists, .word = e.value};
   }
-  if (empty == 0 || may_be_behind(word, h.tag) || t.places.is_bounded() || is_zero_key<Policy>(key))
+  if (empty == 0 || may_be_behind(word, h.tag) || is_zero_key<Policy>(key))
     return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, key, value);
+  if (t.places.is_bounded() && !t.places.take(who.id())) [[unlikely]] {
+    unlock_unchanged(*at.line, word);
+    return {.outcome = insert_outcome::full};
+  }
   const unsigned slot = slot_for(t, at.slots, h, empty);
   {
     const logged_change<Policy> entry(t, *at.line, pool_layout::log_kind::put, key, value);
