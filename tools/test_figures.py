@@ -3,6 +3,7 @@
 # The script that writes figures into pages.
 import contextlib
 import io
+import json
 import re
 import sys
 import tempfile
@@ -56,6 +57,13 @@ class Pages(unittest.TestCase):
         self.assertIn("| words: find | 30.0 | boost 40.0 | 0.75 | words: find | 80.0 | boost 40.0 | 2.00 |", fresh)
         self.assertIn("| fill | 5.0 | folklore 10.0 | 0.50 |", fresh)
         self.assertNotIn("other: ", fresh, "workloads that were not chosen")
+
+    def test_instructions_are_those_that_the_check_compares(self):
+        stored = json.loads((runs.ROOT / "bench" / "instructions.json").read_text())["instructions"]
+        fresh = self.written("<!-- figures: instructions dlht seph -->\n<!-- end of figures -->\n")
+        self.assertIn(f"| `dlht` | {stored['dlht find']:.0f} | {stored['dlht miss']:.0f} |", fresh)
+        self.assertIn(f"| `dlht`, by a handle with a guard | {stored['dlht guarded_find']:.0f} |", fresh)
+        self.assertNotIn("`seph`, by a handle", fresh, "what was not counted has no row")
 
     def test_rows_leave_out_head_and_conclusion(self):
         output = ["machine 9.9", "", "workload  engine", "-----", "get  dlht  1.25", "* a remark 8.8", "", "Conclusion", "7.7"]

@@ -2,8 +2,9 @@
 # What is written into pages from results. A page has a line `<!-- figures: KIND ID... -->`; all lines behind it up to
 # `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed, and `rows` the table of `cubby bench` alone.
 # `matrix` is a table of engines by workloads, and `ratios` one of an engine over others. `front` is `dlht` beside the best of the others.
-# `goals` is the table of docs/results/goals.toml.
+# `goals` is the table of docs/results/goals.toml, and `instructions` that of bench/instructions.json.
 import itertools
+import json
 import re
 
 from figure_results import goals
@@ -173,7 +174,26 @@ def goal_table(all_results, ids):
         yield from goals.table(all_results, page)
 
 
-KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table}
+COUNTED = ["find", "miss", "insert", "assign", "upsert", "erase", "find_batch"]
+WAYS = {"": "", "handle_": ", by a handle", "guarded_": ", by a handle with a guard"}
+
+
+def instructions(all_results, ids):
+    """What one call takes, counted, not timed: rows of bench/instructions.json, which tools/run_tests.py compares with the code."""
+    stored = json.loads((ROOT / "bench" / "instructions.json").read_text())
+    yield f"{stored['compiler']}, `-O2`:"
+    yield ""
+    yield "| instructions | " + " | ".join(WORKLOADS.get(verb, verb.replace("_", ", ")) for verb in COUNTED) + " |"
+    yield "|---|" + "---|" * len(COUNTED)
+    for engine in ids:
+        for way, said in WAYS.items():
+            counts = [stored["instructions"].get(f"{engine} {way}{verb}") for verb in COUNTED]
+            if any(count is not None for count in counts):
+                yield f"| `{engine}`{said} | " + " | ".join("-" if count is None else f"{count:.0f}" for count in counts) + " |"
+
+
+KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table,
+         "instructions": instructions}
 
 
 def runs_named(words):
@@ -195,7 +215,7 @@ def written(text, all_results, page):
         kind, ids = found.group(1), found.group(2).split()
         if kind not in KINDS:
             raise Failure(f"{page}: `{kind}` is no kind of figures: {', '.join(KINDS)}")
-        named = [] if kind == "goals" else runs_named(ids)
+        named = [] if kind in ("goals", "instructions") else runs_named(ids)
         missing = [name for name in named if not any(name in results for results in all_results.values())]
         if missing:
             raise Failure(f"{page}: no machine has a result of {missing[0]}: run make figures")
