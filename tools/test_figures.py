@@ -190,18 +190,30 @@ class Goals(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
-    def test_each_run_is_complete_and_shown_on_a_page(self):
+    def test_each_run_is_complete_and_each_result_shown_on_a_page(self):
         shown = " ".join(" ".join(re.findall(r"(?m)^<!-- figures: .+ -->$", p.read_text())) for p in pages.pages())
         shown += " " + " ".join(goal["run"] for goal in goals.goals()) + " "
         for name, one in runs.runs().items():
             self.assertEqual(set(one), {"id", "command", "seconds"}, name)
+        for name in {name for machine in runs.machines() for name in runs.results_of(machine)}:
             self.assertRegex(shown, f"[ +=]{name}[ +:]")
 
     def test_the_build_knows_the_program_of_each_run(self):
-        known = set(re.findall(r"\w+", (runs.ROOT / "bench" / "CMakeLists.txt").read_text()))
+        known = {word for folder in ("bench", "tests") for word in re.findall(r"\w+", (runs.ROOT / folder / "CMakeLists.txt").read_text())}
         for name, one in runs.runs().items():
             target = runs.target_of(one)
             self.assertTrue(target == "cubby_program" or known & {target, target.removeprefix("bench_")}, f"{name}: {target}")
+
+    def test_a_program_is_searched_in_bench_before_tests(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build = Path(folder)
+            for place in ("cubby", "bench/cubby", "bench/bench_a", "tests/cubby_b", "bench/both", "tests/both"):
+                (build / place).parent.mkdir(exist_ok=True)
+                (build / place).touch()
+            for command, place in (("cubby bench", "cubby"), ("bench_a 1", "bench/bench_a"), ("cubby_b --x", "tests/cubby_b"), ("both", "bench/both")):
+                self.assertEqual(runs.program_of({"command": command}, build), build / place)
+            with self.assertRaisesRegex(runs.Failure, "bench/c or .*tests/c is not there: make figures builds it"):
+                runs.program_of({"command": "c"}, build)
 
     def test_a_machine_is_a_plain_folder(self):
         self.assertEqual(runs.folder_of("Intel(R) Xeon(R) Processor", 2), "intel-xeon-processor-2-cores")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "docs" / "results"
-BUILT_FROM = ("include", "apps", "bench", "CMakeLists.txt", "CMakePresets.json", "cmake", ":(exclude)*.md")
+BUILT_FROM = ("include", "apps", "bench", "tests/counting", "CMakeLists.txt", "CMakePresets.json", "cmake", ":(exclude)*.md")
 KEPT = ("engine", "workload", "threads", "batch", "value_size", "median_mops", "spread", "bytes_per_key", "huge_pages_percent")
 
 
@@ -70,11 +70,13 @@ def target_of(run):
 
 
 def program_of(run, build):
+    """`cubby` itself, or a program of bench/, or else one of tests/."""
     first = run["command"].split()[0]
-    path = build / first if first == "cubby" else build / "bench" / first
-    if not path.exists():
-        raise Failure(f"{path} is not there: make figures builds it, or cmake --build --preset release")
-    return path
+    paths = [build / first] if first == "cubby" else [build / "bench" / first, build / "tests" / first]
+    found = next((path for path in paths if path.exists()), None)
+    if found is None:
+        raise Failure(f"{' or '.join(map(str, paths))} is not there: make figures builds it, or cmake --build --preset release")
+    return found
 
 
 def carry_out(run, build):
