@@ -12,7 +12,7 @@
 
 namespace cubby::inline v0::detail::prefetch_group {
 
-/// Requests in a group. docs/performance/constants.md has the figures for other sizes.
+/// Requests in a group. docs/performance/raw.md has the figures for other sizes.
 inline constexpr std::size_t size = 32;
 
 /// Storage for the requests of two neighbouring groups. Not initialized, because clearing it costs as much as several requests.
