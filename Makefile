@@ -15,7 +15,7 @@ help:
 	@echo "make check   make test, and the other parts of it: both compilers, ThreadSanitizer, programs, fuzzers, AArch64, ..."
 	@echo "make docs    install what is missing, and build the documentation with its search into build/site (half a minute)"
 	@echo "             CHECK=1: open it in headless Chromium, too, and fail on what a reader would see go wrong"
-	@echo "make figures run the commands behind the generated figures of docs/performance, and write the pages (30 minutes after the build)"
+	@echo "make figures run the commands behind the generated figures of docs/performance, and write the pages (an hour and a half after the build)"
 	@echo "             goes on where it was cut off; ONLY=ID,... those alone; FRESH=1: also what this machine has results of"
 	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, histories, ... (an hour or more)"
 	@echo "             FULL=1: each mutant, however long that takes, and what docs/testing.md names"

@@ -187,6 +187,8 @@ def instructions(all_results, ids):
     yield "| instructions | " + " | ".join(WORKLOADS.get(verb, verb.replace("_", ", ")) for verb in COUNTED) + " |"
     yield "|---|" + "---|" * len(COUNTED)
     for engine in ids:
+        if not any(f"{engine} {verb}" in stored["instructions"] for verb in COUNTED):
+            raise Failure(f"bench/instructions.json has no `{engine}`")
         for way, said in WAYS.items():
             counts = [stored["instructions"].get(f"{engine} {way}{verb}") for verb in COUNTED]
             if any(count is not None for count in counts):

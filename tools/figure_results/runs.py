@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "docs" / "results"
-BUILT_FROM = ("include", "apps", "bench", "tests/counting", "CMakeLists.txt", "CMakePresets.json", "cmake", ":(exclude)*.md")
+BUILT_FROM = ("include", "apps", "bench", "tests/counting", "tests/support/replaced_new.cpp", "CMakeLists.txt", "CMakePresets.json", "cmake", ":(exclude)*.md")
 KEPT = ("engine", "workload", "threads", "batch", "value_size", "median_mops", "spread", "bytes_per_key", "huge_pages_percent")
 
 

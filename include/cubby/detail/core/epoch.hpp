@@ -111,7 +111,7 @@ public:
 private:
   static constexpr std::size_t stripe_count = 16;
   static constexpr std::uint32_t batch = 256;
-  // Words that one membarrier is for. It costs 2 to 16 us with two threads running: docs/performance/constants.md.
+  // Words that one membarrier is for. It costs 16 us with two threads running: docs/performance/raw.md, Constants.
   static constexpr std::uint32_t lot = 2048;
 
   struct alignas(cpu::cache_line) stripe {

@@ -22,7 +22,7 @@ inline std::uint64_t links_for(std::uint64_t bins, const options& chosen) noexce
 }
 
 /// Bins for `entries` without growth: 1.5 entries a bin, the paper's 100 M keys in 67 M bins. At this load 6 % of the
-/// entries lie in link buckets (docs/performance/constants.md). Rounded up to m * 2^k with 8 <= m < 16, so that it can be halved.
+/// entries lie in link buckets (docs/performance/raw.md). Rounded up to m * 2^k with 8 <= m < 16, so that it can be halved.
 inline std::uint64_t bins_for(std::uint64_t entries) noexcept {
   const std::uint64_t wanted = entries - entries / 3;
   if (wanted <= least_bins) return least_bins;

@@ -16,7 +16,7 @@ namespace cubby::inline v0::detail::arrays {
 /// 2^46 bytes: more than there is memory for, and products of sizes below it do not wrap.
 inline constexpr std::uint64_t most_lines = std::uint64_t{1} << 40;
 /// Lines that move together: the least that one write does for a migration. Fewer let more writes through while it lasts, but it
-/// lasts longer, and less is done in all (docs/performance/constants.md).
+/// lasts longer, and less is done in all (docs/dead-ends.md).
 inline constexpr std::size_t unit_lines = 8;
 
 /// What a table consists of, beside what its layout adds.

@@ -20,7 +20,7 @@ inline std::uint64_t fronts_for(const options& o) noexcept {
 }
 
 /// The usual mark. Slots of texts are wide and their keys few, so they may have space: at 91 % inserts and misses of texts are slower
-/// by 14 to 27 % (docs/performance/iceberg.md, "The mark of texts").
+/// by 14 to 27 % (docs/performance/raw.md, "The mark of texts").
 template <class Policy> inline constexpr std::uint32_t usual_mark = owns_keys<Policy> ? 75 : 91;
 
 /// Puts the options within their limits. False: the capacity is too large.
