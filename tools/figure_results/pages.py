@@ -94,6 +94,7 @@ def matrix_of(result):
         ours, other = best[w, True]["engine"], best[w, False]["engine"]
         says = f"take `{ours}`" if ratio >= 1 else f"we lose: {other} is ahead of `{ours}`"
         yield f"- **{WORKLOADS[w]}**: {says} ({ratio:.2f} of {other})."
+    yield ""
 
 
 def versus(rows, workload):
@@ -113,7 +114,8 @@ def front(all_results, ids):
     if not complete:
         raise Failure(f"no machine has results of all of {', '.join(named)}: run make figures")
     results = max(complete, key=lambda those: min(those[name]["date"] for name in named))
-    yield "| one key a call | `dlht` | best rival | x | 32 keys a call | `dlht` | best rival | x |"
+    cpu = results[named[0]]["machine"]["cpu"]
+    yield f"| one key a call ({cpu}) | `dlht` | best rival | x | 32 keys a call | `dlht` | best rival | x |"
     yield "|---|---|---|---|---|---|---|---|"
     for one in ids:
         label, names = one.split("=")

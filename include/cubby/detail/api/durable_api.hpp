@@ -31,8 +31,15 @@ class durable_table;
 template <class Table> class opened {
 public:
   [[nodiscard]] explicit operator bool() const noexcept { return table_ != nullptr; }
-  [[nodiscard]] Table& operator*() const noexcept { return *table_; }
-  [[nodiscard]] Table* operator->() const noexcept { return table_.get(); }
+  /// The table, which must be there. If it is not, builds without NDEBUG say the message and end the program.
+  [[nodiscard]] Table& operator*() const noexcept { return *operator->(); }
+  [[nodiscard]] Table* operator->() const noexcept {
+    if constexpr (detail::fail::checks) {
+      if (table_ == nullptr) [[unlikely]]
+        detail::fail::stop(*message() != '\0' ? message() : "cubby: this result of an open has no table any more");
+    }
+    return table_.get();
+  }
   [[nodiscard]] open_error error() const noexcept { return error_.code; }
   /// One line: what, where, and what to do. Empty if there is a table.
   [[nodiscard]] const char* message() const noexcept { return error_.text; }

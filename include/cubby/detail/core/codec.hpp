@@ -37,6 +37,9 @@ template <class K, class V> constexpr storage_mode choose_mode() noexcept {
 /// What a key's type and its hash may get wrong, each with a line of its own. Not in the codecs: compilers would add that an
 /// engine cannot have such a codec.
 template <class K, class Hash> struct checked_key {
+  static_assert(!(std::is_same_v<K, const char*> || std::is_same_v<K, char*>) || !std::is_same_v<Hash, hash<K>>,
+                "this key is a pointer to text, and pointers would be compared: use std::string. If the pointer is "
+                "meant, name a Hash of yours");
   static_assert(!missing_hash<Hash>,
                 "cubby::hash has no hash for this key type: name a Hash of yours as the table's fourth "
                 "parameter (a set's third), or specialize std::hash<K> or cubby::hash<K>");

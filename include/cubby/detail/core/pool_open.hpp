@@ -145,6 +145,15 @@ inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t
   return {};
 }
 
+/// The bytes of a key or a value in words: a file says 0 of text, and all bits of no value.
+struct size_in_words {
+  size_in_words(std::uint32_t bytes, std::uint32_t alignment) noexcept {
+    if (bytes == 0 || bytes == ~0U) (void)std::snprintf(text, sizeof(text), "%s", bytes == 0 ? "text" : "none");
+    else (void)std::snprintf(text, sizeof(text), "%u bytes, aligned to %u", bytes, alignment);
+  }
+  char text[48];
+};
+
 inline pool_error pool::check_identity(const pool_request& asked) const noexcept {
   const auto& is = now_.what;
   const auto& wanted = asked.wanted;
@@ -152,14 +161,13 @@ inline pool_error pool::check_identity(const pool_request& asked) const noexcept
     return pool_error::of(open_error::other_layout, asked.path, "made by another engine; open it with that one");
   if (is.key_bytes != wanted.key_bytes || is.key_alignment != wanted.key_alignment)
     return pool_error::of(
-        open_error::other_key, asked.path,
-        "has keys of %u bytes (0: text), and the table wants keys of %u; use the types with which it was made",
-        is.key_bytes, wanted.key_bytes);
+        open_error::other_key, asked.path, "its keys: %s; those of the table: %s; use the types with which it was made",
+        size_in_words(is.key_bytes, is.key_alignment).text, size_in_words(wanted.key_bytes, wanted.key_alignment).text);
   if (is.value_bytes != wanted.value_bytes || is.value_alignment != wanted.value_alignment)
     return pool_error::of(open_error::other_value, asked.path,
-                          "has values of %u bytes (0: text, %u: none), and the table wants values of %u; use the "
-                          "types with which it was made",
-                          is.value_bytes, ~0U, wanted.value_bytes);
+                          "its values: %s; those of the table: %s; use the types with which it was made",
+                          size_in_words(is.value_bytes, is.value_alignment).text,
+                          size_in_words(wanted.value_bytes, wanted.value_alignment).text);
   if (is.hash != wanted.hash)
     return pool_error::of(open_error::other_hash, asked.path, "made with another hash function; use that one");
   if (is.mode != wanted.mode || is.slot_bytes != wanted.slot_bytes || is.key_words != wanted.key_words ||

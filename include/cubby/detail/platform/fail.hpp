@@ -64,6 +64,13 @@ namespace cubby::inline v0::detail::fail {
 
 inline constexpr bool checks = CUBBY_CHECKS != 0;
 
+/// Says why on standard error, and ends the program.
+[[noreturn]] inline void stop(const char* what) noexcept {
+  const bool told = ::write(STDERR_FILENO, what, __builtin_strlen(what)) > 0 && ::write(STDERR_FILENO, "\n", 1) == 1;
+  static_cast<void>(told); // it ends either way
+  __builtin_trap();
+}
+
 #if defined(__cpp_exceptions)
 inline constexpr bool throws = true;
 inline void with_table_full() { throw table_full{}; }
@@ -117,12 +124,7 @@ inline void with_table_full() noexcept {}
 inline void with_table_crowded() noexcept {}
 inline void with_bad_namespace() noexcept {}
 inline void with_no_memory() noexcept {}
-/// Says why on standard error, and ends the program.
-[[noreturn]] inline void with_self_deadlock(const char* what) noexcept {
-  const bool told = ::write(STDERR_FILENO, what, __builtin_strlen(what)) > 0 && ::write(STDERR_FILENO, "\n", 1) == 1;
-  static_cast<void>(told); // it ends either way
-  __builtin_trap();
-}
+[[noreturn]] inline void with_self_deadlock(const char* what) noexcept { stop(what); }
 
 template <class F> [[nodiscard]] bool attempt(F&& f) {
   f();
