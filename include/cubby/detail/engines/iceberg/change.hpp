@@ -167,7 +167,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
   unsigned used[2];
   for (unsigned which = 0; which < 2; ++which) {
     two[which] = back_of(t, back_hash(at.h.hash, which), at.back_level[which]);
-    prefetch_line(two[which].slots);
+    prefetch_line(two[which].slots); // a free slot is often there, and the unlock waits for its line
     used[which] = back::used(two[which].line->load(sync::relaxed)); // relaxed: a hint
   }
   const unsigned first = used[1] < used[0] ? 1 : 0;
