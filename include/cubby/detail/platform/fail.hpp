@@ -6,9 +6,7 @@
 #include <exception>
 #include <new>
 
-#if !defined(__cpp_exceptions)
 #include <unistd.h>
-#endif
 
 #include <cubby/detail/platform/sync.hpp>
 
