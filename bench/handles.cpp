@@ -67,11 +67,11 @@ int main(int count, char** given) {
   for (word r = 0; r < rounds; ++r) take_turn(handles, out);
   std::printf("%llu handles, one thread; nanoseconds each, medians of %llu rounds\n",
               static_cast<unsigned long long>(handles), static_cast<unsigned long long>(rounds));
-  print("make a handle and end it", out.one);
-  print("make handles that all live, once", out.first);
-  print("the same again, with the records of the first", out.again);
-  print("assign a record, no other handle", out.before);
-  print("the same beside the live handles", out.beside);
-  print("the same after they have ended", out.after);
+  print("make and end", out.one);
+  print("make, all live", out.first);
+  print("make, again", out.again);
+  print("assign, alone", out.before);
+  print("assign, beside them", out.beside);
+  print("assign, after them", out.after);
   return 0;
 }

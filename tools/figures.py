@@ -32,7 +32,8 @@ def run(only, fresh):
           flush=True)
     for number, one in enumerate(wanted, 1):
         print(f"[{number}/{len(wanted)}] {one['id']}, about {one['seconds']} s: {one['command']}", flush=True)
-        runs.save(one, runs.carry_out(one, runs.ROOT / "build" / "release"), name, about)
+        source = runs.commit()  # before it: somebody may go on working meanwhile
+        runs.save(one, runs.carry_out(one, runs.ROOT / "build" / "release"), name, about, source)
 
 
 def main():

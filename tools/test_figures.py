@@ -232,9 +232,21 @@ class Runs(unittest.TestCase):
 
     def test_a_result_is_saved_with_its_command_and_machine(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(runs, "RESULTS", Path(folder)):
-            runs.save({"id": "a", "command": "x"}, {"seconds": 1, "output": ["o"], "results": []}, "m", ABOUT)
+            runs.save({"id": "a", "command": "x"}, {"seconds": 1, "output": ["o"], "results": []}, "m", ABOUT, "abc-dirty")
             self.assertEqual(runs.results_of("m")["a"]["command"], "x")
             self.assertEqual([p.name for p in (Path(folder) / "m").iterdir()], ["a.json"])
+
+    def test_the_commit_is_that_of_before_the_run(self):
+        """The run takes minutes, and somebody may change a file meanwhile."""
+        now = ["before"]
+        saved = []
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.object(runs, "commit", lambda: now[0]))
+            stack.enter_context(mock.patch.object(runs, "carry_out", lambda *_: now.__setitem__(0, "after")))
+            stack.enter_context(mock.patch.object(runs, "save", lambda *given: saved.append(given[-1])))
+            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            figures.run("handles", fresh=True)
+        self.assertEqual(saved, ["before"])
 
     def test_a_command_that_fails_leaves_no_result(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -106,9 +106,9 @@ def commit():
     return (last + ("-dirty" if git("diff", "--quiet", "HEAD").returncode else "")) if last else "unknown"
 
 
-def save(run, result, name, about):
-    """Written whole or not at all, so that a run that is cut off is run again."""
-    whole = {"id": run["id"], "command": run["command"], "commit": commit(), "date": datetime.date.today().isoformat(),
+def save(run, result, name, about, source):
+    """Written whole or not at all, so that a run that is cut off is run again. `source`: `commit()` before the run."""
+    whole = {"id": run["id"], "command": run["command"], "commit": source, "date": datetime.date.today().isoformat(),
              "machine": about, **result}
     folder = RESULTS / name
     folder.mkdir(parents=True, exist_ok=True)
