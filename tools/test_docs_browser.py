@@ -36,6 +36,11 @@ class Narrow(unittest.TestCase):
     def test_a_wide_page_is_found(self):
         self.assertIn("wider than a phone", "".join(self.problems('<div style="width:900px">x</div>')))
 
+    def test_a_page_that_only_a_window_cuts_off_is_found(self):
+        found = self.problems('<style>@media (min-width: 600px) { div { width: 1200px } }</style><div>x</div>')
+        self.assertEqual(len(found), 1)
+        self.assertIn("wider than a window", found[0])
+
     def test_errors_are_found(self):
         self.assertIn("no such thing", "".join(self.problems('<script>console.error("no such thing")</script>')))
         self.assertIn("gone", "".join(self.problems("<script>gone.thing()</script>")))

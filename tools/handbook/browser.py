@@ -10,6 +10,7 @@ import tempfile
 import time
 
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+WINDOW = {"width": 1060, "height": 900, "deviceScaleFactor": 1, "mobile": False}  # the narrowest with a sidebar, nearly
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
 SECONDS = 30  # for one page
 IS_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -181,12 +182,15 @@ def check_search(browser, folder, shots):
 
 
 def check_narrow(browser, folder):
-    """No page is wider than a phone."""
+    """No page is wider than a phone, or than a narrow window that still has the sidebar."""
     problems, pages = [], sorted(folder.rglob("*.html"))
-    browser.look_as(PHONE)
     for page in pages:
+        browser.look_as(PHONE)
         browser.open(page.as_uri())
         if browser.value(IS_TOO_WIDE):
             problems.append(f"{page.relative_to(folder)}: wider than a phone; tables and code should scroll in their own frames")
+        browser.look_as(WINDOW)
+        if browser.value(IS_TOO_WIDE):
+            problems.append(f"{page.relative_to(folder)}: wider than a window of {WINDOW['width']} pixels; see tools/handbook/theme")
         problems += [f"{page.relative_to(folder)}: {problem}" for problem in browser.problems]
     return problems, len(pages)
