@@ -11,7 +11,7 @@ constexpr table_kind seph_tables[] = {table_kind::seph_words, table_kind::seph_r
 constexpr std::uint64_t slots_of(table_kind table) { return table == table_kind::seph_words ? 2 : 4; }
 
 // Places, by the first bits of the hash.
-constexpr std::uint64_t at_0000 = 0, at_0001 = 0x1000, at_01 = 0x4000, at_10 = 0x8000;
+constexpr std::uint64_t at_0000 = 0, at_0001 = 0x1000, at_01 = 0x4000, at_10 = 0x8000, at_11 = 0xc000;
 constexpr std::uint64_t split_it = 1, rewrite_it = 2; // what `resize` installs
 
 /// A table, and the keys that its scenarios are about.
@@ -45,6 +45,12 @@ stage one_leaf(table_kind table, const std::string& name, std::uint64_t lower, s
   return out;
 }
 stage lower_has_one(table_kind t) { return one_leaf(t, "last lower slot", slots_of(t) - 1, 0); }
+/// Of four slots the last two are empty. `absent` takes the first of them first, and `other`, which begins in the last part, the second.
+stage lower_has_two(table_kind t) {
+  stage out = one_leaf(t, "two lower slots", slots_of(t) - 2, 0);
+  out.other = key_at(at_11, 92);
+  return out;
+}
 stage higher_has_one(table_kind t) { return one_leaf(t, "last higher slot", slots_of(t), slots_of(t) - 1); }
 stage full(table_kind t) { return one_leaf(t, "full", slots_of(t), slots_of(t)); }
 
@@ -157,6 +163,10 @@ std::vector<scenario> seph_inserts() {
       add_casts(all, late, beside(inserts(late), {{act::pass, 0, 1}}), 1);
     }
   }
+  const stage two = lower_has_two(table_kind::seph_records);
+  add_casts(all, two, inserts(two), 0);
+  const stage late = installed(two, split_it);
+  add_casts(all, late, beside(inserts(late), {{act::pass, 0, 1}}), 1);
   return all;
 }
 

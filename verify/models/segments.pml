@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One path of a seph tree: level segments 0, 1 and 2, of which each comes from the split of the one before. Two threads insert, change, erase or look
  * up one key; the second thread then does so once more. A third one splits. All who meet a split help it. Other keys of the path are in the way.
- * Segment s has bucket s as its lower one and bucket s + 1 as its higher one; its split copies bucket s to bucket s + 2.
+ * Segment s has bucket s as its lower one and bucket s + 1 as its higher one; its split copies bucket s to bucket s + 2. A slot is a part. The order
+ * of the key is slot 0, then slot 1. `turned`: that of the other keys is slot 1, then slot 0.
  * Line for line: insert.hpp try_insert, take_slot, insert_at; find.hpp search; mutate.hpp mutate; reorganise.hpp freeze, put_copy, move_bucket, publish,
  *   help, reorganise, resolve; table.hpp leaf_below.
  * Holds: each answer was true at some moment of its call. An insert adds only a key that was absent. At the end the entry is in one slot of the
@@ -19,11 +20,14 @@
 #define LEAF 0 /* next of a segment */
 #define SPLITS 1
 #define DONE 2
+bit turned;
 byte word[8], next[3], state /* 0: not there, else its value */, may[2] /* states that a thread may answer */;
 bit mark[8], taken[2], moved[2];
 #define MAY(p) may[p] = (may[p] == 0 -> 0 : may[p] | (1 << state))
 inline becomes(v) { state = v; MAY(0); MAY(1) }
-/* Helps the split of segment s: i, w, x and u are the caller's, and 0 before and after. */
+#define COPIED (u == 0 -> w : x)
+#define TO s * 2 + 4 + to /* the first slot in the order of the copied key that is not in `used` */
+/* Helps the split of segment s: used, to, w, x and u are the caller's, and 0 before and after. */
 inline help() {
   if :: atomic { !taken[s] -> taken[s] = 1 } /* the cursor */
      :: atomic { taken[s] ->
@@ -41,17 +45,22 @@ inline help() {
 #endif
        if :: u == 0 -> w = word[s * 2] :: else -> x = word[s * 2 + 1] fi; u++ }
      :: atomic { u == 2 -> u = 0; break } od;
-  do :: atomic { u < 2 && (u == 0 -> w : x) != EMPTY && (u == 0 -> w : x) != DEAD ->
-#ifdef BREAK_PLAIN /* a copy is stored, whatever is there */
-       word[s * 2 + 4 + i] = (u == 0 -> w : x); mark[s * 2 + 4 + i] = 0;
+  do :: atomic { u < 2 && COPIED != EMPTY && COPIED != DEAD ->
+#ifdef BREAK_ORDER /* a copy keeps the number of its slot, whatever the order of its key */
+       to = u;
 #else
-       if :: word[s * 2 + 4 + i] == EMPTY && !mark[s * 2 + 4 + i] -> word[s * 2 + 4 + i] = (u == 0 -> w : x) :: else fi;
+       if :: COPIED == OTHER && turned -> to = (used & 2 -> 0 : 1) :: else -> to = (used & 1 -> 1 : 0) fi;
 #endif
-       i++; u++ }
-     :: atomic { u < 2 && ((u == 0 -> w : x) == EMPTY || (u == 0 -> w : x) == DEAD) -> u++ }
+#ifdef BREAK_PLAIN /* a copy is stored, whatever is there */
+       word[TO] = COPIED; mark[TO] = 0;
+#else
+       if :: word[TO] == EMPTY && !mark[TO] -> word[TO] = COPIED :: else fi;
+#endif
+       used = used | (1 << to); to = 0; u++ }
+     :: atomic { u < 2 && (COPIED == EMPTY || COPIED == DEAD) -> u++ }
      :: atomic { u == 2 -> break } od;
   moved[s] = 1;
-visible: atomic { next[s] = DONE; i = 0; u = 0; w = 0; x = 0 } }
+visible: atomic { next[s] = DONE; used = 0; u = 0; w = 0; x = 0 } }
 
 #define AT (s + side) * 2 + i
 #ifdef BREAK_MARKED
@@ -66,11 +75,12 @@ visible: atomic { next[s] = DONE; i = 0; u = 0; w = 0; x = 0 } }
 #endif
 #define START i = 0; side = 0; seen = 0; end[0] = 0; end[1] = 0; met = 0; at_mark = 0; taking = 0
 proctype thread(byte me, verb) {
-  byte s, i, w, x, u, side, seen, end[2]; bit met, at_mark, taking;
+  byte s, i, used, to, w, x, u, side, seen, end[2]; bit met, at_mark, taking;
 begin: atomic { may[me] = 1 << state };
 leaf: atomic { s = 0; START };
 below: if :: atomic { next[s] == DONE -> s++; goto below } :: next[s] != DONE fi;
-look: atomic { /* end[]: the first empty slot of each bucket, or 2 */
+look: if :: verb != INSERT -> goto parts :: else fi;
+    atomic { /* an insert. end[]: the first empty slot of each bucket, or 2 */
     if :: i < 2 -> met = met | mark[AT];
          if :: KEY(word[AT]) -> seen = word[AT]; at_mark = mark[AT]; goto looked :: word[AT] != EMPTY && !KEY(word[AT]) -> i++; goto look
             :: word[AT] == EMPTY -> skip fi
@@ -78,6 +88,15 @@ look: atomic { /* end[]: the first empty slot of each bucket, or 2 */
     end[side] = i; i = 0;
     if :: taking -> if :: met -> goto again :: else -> i = end[side]; goto take fi
        :: !taking && side == 0 -> side = 1; goto look
+       :: else fi };
+parts: atomic { /* a lookup: the first slots of both buckets, then what is behind those that were not empty. end[]: 1 for those */
+    met = met | mark[AT];
+    if :: KEY(word[AT]) -> seen = word[AT]; at_mark = mark[AT]; goto looked :: else fi;
+    if :: i == 0 -> end[side] = (word[AT] == EMPTY -> 0 : 1) :: else fi;
+    if :: i == 0 && side == 0 -> side = 1; goto parts
+       :: i == 0 && side == 1 && end[0] -> i = 1; side = 0; goto parts
+       :: i == 0 && side == 1 && !end[0] && end[1] -> i = 1; goto parts
+       :: i == 1 && side == 0 && end[1] -> side = 1; goto parts
        :: else fi };
 looked: atomic { skip;
 #ifndef MODE_ONE_LOOK
@@ -121,15 +140,17 @@ again: if :: atomic { next[s] != SPLITS -> goto leaf } :: atomic { next[s] == SP
 ended: atomic { may[me] = 0; s = 0; START;
     if :: me == 1 && verb != FIND -> verb = FIND; goto begin :: else fi } }
 
-proctype splitter(byte most) { byte s, i, w, x, u;
+proctype splitter(byte most) { byte s, used, to, w, x, u;
   do :: atomic { s == most -> s = 0; most = 0; break }
      :: atomic { s < most -> if :: next[s] == LEAF -> next[s] = SPLITS :: else fi };
        if :: atomic { next[s] == DONE -> skip } :: next[s] == SPLITS -> help() fi;
        s++ od }
 
 init { byte p, n, v, w;
-  atomic { if :: skip :: word[0] = OTHER; if :: skip :: word[1] = OTHER :: word[1] = 3; state = 3 fi fi; /* the lower bucket */
-    if :: skip :: word[2] = OTHER; if :: skip :: word[3] = OTHER :: state == 0 -> word[3] = 3; state = 3 fi fi; /* the higher one */
+  atomic { if :: skip :: turned = 1 fi;
+    if :: skip :: turned -> word[1] = OTHER :: word[0] = DEAD; word[1] = 3; state = 3
+       :: word[0] = OTHER; if :: skip :: word[1] = OTHER :: word[1] = 3; state = 3 fi fi; /* the lower bucket */
+    if :: skip :: turned -> word[3] = OTHER :: word[2] = OTHER; if :: skip :: word[3] = OTHER :: state == 0 -> word[3] = 3; state = 3 fi fi; /* the higher one */
     if :: v = FIND :: v = INSERT :: v = ASSIGN :: v = ERASE fi; if :: w = INSERT :: w = ASSIGN :: w = ERASE fi;
     if :: p = 1 :: p = 2 fi;
     run splitter(p); run thread(0, v); run thread(1, w); v = 0; w = 0; p = 0 }

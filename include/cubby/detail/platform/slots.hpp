@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a bucket of 8-byte slots that other threads may be writing, and compares the upper 16 bits of each (SEPH section 3.2.2). On x86-64
-// vector loads read it, by the widest unit of the processor, which is chosen at run time. Each 8 bytes of such a load are read at once, loads
-// are not reordered, and compilers keep them in order, because they are assembly. ThreadSanitizer and the hooks of tests do not see vector
-// loads, so their builds read words; so does AArch64.
+// Reads a part of a bucket of 8-byte slots that other threads may be writing, and compares the upper 16 bits of each (SEPH section 3.2.2). A bucket
+// has four parts, or as many as it has slots if these are fewer. A part of eight slots is a line. On x86-64 vector loads read it, by the
+// widest unit of the processor, which is chosen at run time. Each 8 bytes of such a load are read at once, loads are not reordered, and
+// compilers keep them in order, because they are assembly. ThreadSanitizer and the hooks of tests do not see vector loads, so their builds
+// read words; so does AArch64. What goes into a kernel and what comes out is in registers: structures of smaller members were written and
+// read back through memory, at 10 ns a call.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +18,24 @@
 
 namespace cubby::inline v0::detail::slots {
 
-/// What a bucket shows, up to its first empty slot or a little beyond it: used slots come before empty ones. Bit i is that of slot i.
-struct seen {
-  std::uint32_t agree = 0; ///< the upper 16 bits are one of the two that were asked for
-  std::uint32_t empty = 0; ///< nothing but the lowest bit is set
-  bool marked = false;     ///< the lowest bit of some slot is set
+/// The parts of a bucket.
+template <unsigned Count> inline constexpr unsigned parts = Count < 4 ? Count : 4;
+template <unsigned Count> inline constexpr unsigned slots_a_part = Count / parts<Count>;
+inline constexpr unsigned most_a_part = 8; // a line
+
+/// What a part shows: three times 8 bits, of which bit i is that of slot i.
+class seen {
+public:
+  constexpr seen(unsigned agree, unsigned empty, unsigned marked) noexcept : bits_(agree | empty << 8 | marked << 16) {}
+  /// The upper 16 bits are one of the two that were asked for, and the slot is not empty.
+  [[nodiscard]] constexpr unsigned agree() const noexcept { return bits_ & ~empty() & 0xff; }
+  /// Nothing but the lowest bit is set.
+  [[nodiscard]] constexpr unsigned empty() const noexcept { return bits_ >> 8 & 0xff; }
+  /// The lowest bit of some slot is set.
+  [[nodiscard]] constexpr bool marked() const noexcept { return bits_ >> 16 != 0; }
+
+private:
+  std::uint32_t bits_;
 };
 /// The upper 16 bits to look for, as numbers.
 struct wanted {
@@ -28,19 +43,19 @@ struct wanted {
   std::uint64_t other;
 };
 
-template <unsigned Count>
-CUBBY_ALWAYS_INLINE seen read_words(const sync::word<std::uint64_t>* bucket, wanted tags) noexcept {
-  seen out;
-  for (unsigned i = 0; i < Count; ++i) {
+template <unsigned Slots> CUBBY_ALWAYS_INLINE seen read_words(const sync::word<std::uint64_t>* part,
+                                                              wanted tags) noexcept {
+  unsigned agree = 0;
+  unsigned empty = 0;
+  unsigned marked = 0;
+  for (unsigned i = 0; i < Slots; ++i) {
     // [slot] acquire: pairs with [put-slot], and with [put-mark]
-    const std::uint64_t word = bucket[i].load(sync::acquire);
-    const bool agrees = word >> 48 == tags.one || word >> 48 == tags.other;
-    out.agree |= std::uint32_t{agrees ? 1U : 0U} << i;
-    out.empty |= std::uint32_t{(word & ~std::uint64_t{1}) == 0 ? 1U : 0U} << i;
-    out.marked |= (word & 1) != 0;
-    if (out.empty != 0) break;
+    const std::uint64_t word = part[i].load(sync::acquire);
+    agree |= (word >> 48 == tags.one || word >> 48 == tags.other ? 1U : 0U) << i;
+    empty |= ((word & ~std::uint64_t{1}) == 0 ? 1U : 0U) << i;
+    marked |= static_cast<unsigned>(word & 1) << i;
   }
-  return out;
+  return {agree, empty, marked};
 }
 
 #if defined(__x86_64__)
@@ -56,66 +71,56 @@ namespace detail {
 
 // Shifts are those of vector types: g++ 12 warns of the intrinsics for them.
 using eight_words = unsigned long long __attribute__((vector_size(64)));
-[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen read_avx512(const void* bucket, wanted tags) noexcept {
-  const auto* const lines = static_cast<const char(*)[64]>(bucket);
-  const __m512i one = _mm512_set1_epi64(static_cast<long long>(tags.one));
-  const __m512i other = _mm512_set1_epi64(static_cast<long long>(tags.other));
-  const __m512i not_mark = _mm512_set1_epi64(~1LL);
-  __m512i any = _mm512_setzero_si512();
-  seen out;
-  for (unsigned i = 0; i < 4; ++i) {
-    __m512i part;
-    asm volatile("vmovdqu64 %1, %0" : "=v"(part) : "m"(lines[i]) : "memory");
-    const auto upper = reinterpret_cast<__m512i>(reinterpret_cast<eight_words>(part) >> 48);
-    const unsigned agree = _mm512_cmpeq_epi64_mask(upper, one) | _mm512_cmpeq_epi64_mask(upper, other);
-    out.agree |= agree << (8 * i);
-    out.empty |= static_cast<std::uint32_t>(_mm512_testn_epi64_mask(part, not_mark)) << (8 * i);
-    any |= part;
-    if (out.empty != 0) break;
-  }
-  out.marked = _mm512_test_epi64_mask(any, _mm512_set1_epi64(1)) != 0;
-  return out;
+[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen read_avx512(const void* line, std::uint64_t one,
+                                                                           std::uint64_t other) noexcept {
+  __m512i part;
+  asm volatile("vmovdqu64 %1, %0" : "=v"(part) : "m"(*static_cast<const char(*)[64]>(line)) : "memory");
+  const auto upper = reinterpret_cast<__m512i>(reinterpret_cast<eight_words>(part) >> 48);
+  const unsigned agree = _mm512_cmpeq_epi64_mask(upper, _mm512_set1_epi64(static_cast<long long>(one))) |
+                         _mm512_cmpeq_epi64_mask(upper, _mm512_set1_epi64(static_cast<long long>(other)));
+  return {agree, _mm512_testn_epi64_mask(part, _mm512_set1_epi64(~1LL)),
+          _mm512_test_epi64_mask(part, _mm512_set1_epi64(1))};
 }
-[[gnu::noinline, gnu::target("avx2")]] inline seen read_avx2(const void* bucket, wanted tags) noexcept {
-  const auto* const parts = static_cast<const char(*)[32]>(bucket);
-  const __m256i one = _mm256_set1_epi64x(static_cast<long long>(tags.one));
-  const __m256i other = _mm256_set1_epi64x(static_cast<long long>(tags.other));
-  __m256i any = _mm256_setzero_si256();
-  seen out;
+[[gnu::noinline, gnu::target("avx2")]] inline seen read_avx2(const void* line, std::uint64_t one,
+                                                             std::uint64_t other) noexcept {
+  const auto* const halves = static_cast<const char(*)[32]>(line);
+  const __m256i first = _mm256_set1_epi64x(static_cast<long long>(one));
+  const __m256i second = _mm256_set1_epi64x(static_cast<long long>(other));
   const auto bits = [](__m256i equal) __attribute__((target("avx2"), always_inline)) {
-    return static_cast<std::uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
   };
-  for (unsigned i = 0; i < 8; ++i) {
+  unsigned agree = 0;
+  unsigned empty = 0;
+  unsigned marked = 0;
+  for (unsigned i = 0; i < 2; ++i) {
     __m256i part;
-    asm volatile("vmovdqu %1, %0" : "=x"(part) : "m"(parts[i]) : "memory");
+    asm volatile("vmovdqu %1, %0" : "=x"(part) : "m"(halves[i]) : "memory");
     const __m256i upper = _mm256_srli_epi64(part, 48);
-    out.agree |= bits(_mm256_or_si256(_mm256_cmpeq_epi64(upper, one), _mm256_cmpeq_epi64(upper, other))) << (4 * i);
-    out.empty |= bits(_mm256_cmpeq_epi64(_mm256_srli_epi64(part, 1), _mm256_setzero_si256())) << (4 * i);
-    any = _mm256_or_si256(any, part);
-    if (out.empty != 0) break;
+    agree |= bits(_mm256_or_si256(_mm256_cmpeq_epi64(upper, first), _mm256_cmpeq_epi64(upper, second))) << (4 * i);
+    empty |= bits(_mm256_cmpeq_epi64(_mm256_srli_epi64(part, 1), _mm256_setzero_si256())) << (4 * i);
+    marked |= bits(_mm256_slli_epi64(part, 63)) << (4 * i);
   }
-  out.marked = bits(_mm256_slli_epi64(any, 63)) != 0;
-  return out;
+  return {agree, empty, marked};
 }
 
 } // namespace detail
 
-/// Reads a bucket of 32 slots, or of fewer by words.
+/// Reads a part of a bucket of 32 slots, or by words of one of fewer.
 template <unsigned Count>
-CUBBY_ALWAYS_INLINE seen read(const sync::word<std::uint64_t>* bucket, wanted tags, unit by) noexcept {
+CUBBY_ALWAYS_INLINE seen read(const sync::word<std::uint64_t>* part, wanted tags, unit by) noexcept {
   if constexpr (Count == 32 && !cpu::thread_sanitizer && !CUBBY_SYNC_HOOKS) {
     if (by == unit::avx512) [[likely]]
-      return detail::read_avx512(bucket, tags);
-    if (by == unit::avx2) return detail::read_avx2(bucket, tags);
+      return detail::read_avx512(part, tags.one, tags.other);
+    if (by == unit::avx2) return detail::read_avx2(part, tags.one, tags.other);
   }
-  return read_words<Count>(bucket, tags);
+  return read_words<slots_a_part<Count>>(part, tags);
 }
 #else
 enum class unit : std::uint8_t { words };
 inline unit widest() noexcept { return unit::words; }
 template <unsigned Count>
-CUBBY_ALWAYS_INLINE seen read(const sync::word<std::uint64_t>* bucket, wanted tags, unit) noexcept {
-  return read_words<Count>(bucket, tags);
+CUBBY_ALWAYS_INLINE seen read(const sync::word<std::uint64_t>* part, wanted tags, unit) noexcept {
+  return read_words<slots_a_part<Count>>(part, tags);
 }
 #endif
 

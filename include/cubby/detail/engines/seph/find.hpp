@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups (section 3.3.3). A lookup reads the used slots of the two candidate buckets, and the items whose foreseers agree. It takes no
-// lock. The paper lets a lookup begin again where it meets a mark. Here marked slots still show the entry as it is (S3), so a lookup
-// that met a mark looks once more whether its level segment is done, and begins again only then.
+// Lookups (section 3.3.3). A lookup reads the part of each candidate bucket with which its key begins, then the rest of a bucket whose first part is
+// full, and the items whose foreseers agree. It takes no lock. The paper lets a lookup begin again where it meets a mark. Here marked slots
+// still show the entry as it is (S3), so a lookup that met a mark looks once more whether its level segment is done, and begins again only then.
 #pragma once
 
 #include <cubby/detail/engines/seph/persist.hpp>
@@ -17,11 +17,6 @@ CUBBY_ALWAYS_INLINE tags_of_key tags_for(std::uint64_t hash, unsigned known) noe
   const unsigned at = window(known);
   return {foreseer_of(hash, at), foreseer_of(hash, at < window_step ? at : at - window_step)};
 }
-CUBBY_ALWAYS_INLINE bool agrees(std::uint64_t word, const tags_of_key& tags) noexcept {
-  const std::uint64_t foreseer = word >> slot_word::foreseer_shift;
-  if (foreseer == tags.fresh && (word & slot_word::stale) == 0) return true;
-  return (word & slot_word::stale) != 0 && foreseer == tags.stale;
-}
 
 /// What a search has met.
 struct seen_slot {
@@ -30,16 +25,38 @@ struct seen_slot {
   bool marked = false; // a slot that was read has a mark
 };
 
-/// Searches the slots of a bucket whose foreseers may agree, from slot `from` on.
+/// A candidate bucket of a key, and how far it was searched.
+template <class Policy> struct candidate {
+  using order_type = slot_order<Policy>;
+  static constexpr unsigned count = order_type::count;
+  order_type order;
+  tags_of_key tags;
+  unsigned read = 0;    // so many parts
+  unsigned end = count; // the first empty slot in the order of the key, as it was seen; `count`: none
+};
+template <class Policy> CUBBY_ALWAYS_INLINE candidate<Policy>
+lower_candidate(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
+  return {lower_bucket(t, x, hash), tags_for(hash, known_bits(t, x.level))};
+}
+template <class Policy> CUBBY_ALWAYS_INLINE candidate<Policy>
+higher_candidate(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
+  return {higher_bucket(t, x, hash), tags_for(hash, known_bits(t, x.level + 1))};
+}
+
+/// Reads a part of a bucket.
 template <class Policy>
-CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, slot* bucket, const tags_of_key& tags,
-                                         const typename Policy::probe& p, std::uint32_t agree,
-                                         seen_slot& out) noexcept {
+CUBBY_ALWAYS_INLINE slots::seen read_part(const table<Policy>& t, const slot* part, const tags_of_key& tags) noexcept {
+  return slots::read<table<Policy>::slots_a_bucket>(part, {tags.fresh, tags.stale}, t.unit);
+}
+/// Compares the items of slots whose foreseers have agreed: bit i of `agree` is that of `slot_at(i)`. Such a slot is read a second time, and that word
+/// counts. A slot whose first word did not agree has another key, or none, for ever.
+template <class Policy, class SlotAt>
+CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, const SlotAt& slot_at, const typename Policy::probe& p,
+                                         std::uint32_t agree, seen_slot& out) noexcept {
   for (; agree != 0; agree &= agree - 1) {
-    slot& at = bucket[cpu::lowest_bit(agree)];
+    slot& at = slot_at(cpu::lowest_bit(agree));
     // [slot] acquire: pairs with [put-slot], and with [put-mark]
     const std::uint64_t word = at.load(sync::acquire);
-    if (!agrees(word, tags)) continue;
     if (!shows_item<Policy>(word)) { // a tombstone, or an item that may be that of the key and is being erased
       make_durable(t, at, word);
       continue;
@@ -52,63 +69,94 @@ CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, slot* bucket, c
   }
   return false;
 }
-/// Searches a bucket from slot `from` on. `end`: the first empty slot, or one behind the last slot. A slot that is compared is read twice, and
-/// its second word counts: a slot whose first word did not agree has another key, or none, for ever.
+/// For an insert: goes on with the search of a bucket, up to its first empty slot.
 template <class Policy>
-CUBBY_ALWAYS_INLINE bool search_bucket(const table<Policy>& t, slot* bucket, const tags_of_key& tags,
-                                       const typename Policy::probe& p, seen_slot& out, unsigned from,
-                                       unsigned& end) noexcept {
-  constexpr unsigned count = table<Policy>::slots_a_bucket;
-  const auto seen = slots::read<count>(bucket, {tags.fresh, tags.stale}, t.unit);
-  out.marked |= seen.marked;
-  end = seen.empty == 0 ? count : cpu::lowest_bit(seen.empty);
-  const std::uint32_t before = (std::uint32_t{1} << from) - 1;
-  return search_agreeing(t, bucket, tags, p, seen.agree & ~before, out);
+CUBBY_ALWAYS_INLINE bool search_to_end(const table<Policy>& t, candidate<Policy>& in, const typename Policy::probe& p,
+                                       seen_slot& out) noexcept {
+  for (; in.read < in.order.parts && in.end == in.count; ++in.read) {
+    slot* const part = in.order.part(in.read);
+    const slots::seen seen = read_part(t, part, in.tags);
+    out.marked |= seen.marked();
+    if (seen.empty() != 0) in.end = in.read * in.order.slots_a_part + cpu::lowest_bit(seen.empty());
+    const auto slot_at = [&](unsigned i) -> slot& { return part[i]; };
+    if (search_agreeing(t, slot_at, p, seen.agree(), out)) return true;
+  }
+  return false;
 }
+/// For a lookup: searches what is behind the first part, also behind the first empty slot. So how much it reads depends on no data, and no branch
+/// is mispredicted.
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool search_rest(const table<Policy>& t, const candidate<Policy>& in,
+                                     const typename Policy::probe& p, seen_slot& out) noexcept {
+  std::uint32_t agree = 0;
+  for (unsigned i = 1; i < in.order.parts; ++i) {
+    const slots::seen seen = read_part(t, in.order.part(i), in.tags);
+    out.marked |= seen.marked();
+    agree |= seen.agree() << (i * in.order.slots_a_part);
+  }
+  const auto slot_at = [&](unsigned i) -> slot& { return in.order[i]; };
+  return search_agreeing(t, slot_at, p, agree, out);
+}
+/// Searches both candidate buckets for a key: the part of each with which it begins, and what is behind those that have no empty slot. Most keys
+/// are in the first parts. The order of the reads is free: a key that is there throughout has one slot, and no empty one is before it (S1).
 template <class Policy>
 CUBBY_ALWAYS_INLINE bool search_segment(const table<Policy>& t, const level_segment& x, std::uint64_t hash,
                                         const typename Policy::probe& p, seen_slot& out) noexcept {
-  unsigned end = 0;
-  const unsigned known = known_bits(t, x.level);
-  return search_bucket(t, lower_bucket(t, x, hash), tags_for(hash, known), p, out, 0, end) ||
-         search_bucket(t, higher_bucket(t, x, hash), tags_for(hash, known + 1), p, out, 0, end);
+  const candidate<Policy> lower = lower_candidate(t, x, hash);
+  const candidate<Policy> higher = higher_candidate(t, x, hash);
+  slot* const parts[2] = {lower.order.part(0), higher.order.part(0)};
+  const slots::seen low = read_part(t, parts[0], lower.tags);
+  const slots::seen high = read_part(t, parts[1], higher.tags);
+  out.marked = low.marked() || high.marked();
+  const auto slot_at = [&](unsigned i) -> slot& { return parts[i / slots::most_a_part][i % slots::most_a_part]; };
+  if (search_agreeing(t, slot_at, p, low.agree() | high.agree() << slots::most_a_part, out)) [[likely]]
+    return true;
+  return (low.empty() == 0 && search_rest(t, lower, p, out)) || (high.empty() == 0 && search_rest(t, higher, p, out));
 }
 
-/// Prefetches the lower bucket, which is full more often than not, and half of the higher one.
+/// Prefetches the parts of both buckets with which the key begins.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_buckets(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
-  constexpr std::size_t slots_a_line = cpu::cache_line / sizeof(slot);
-  const slot* const lower = lower_bucket(t, x, hash);
-  const slot* const higher = higher_bucket(t, x, hash);
-  for (std::size_t i = 0; i < table<Policy>::slots_a_bucket; i += slots_a_line) prefetch_line(lower + i);
-  for (std::size_t i = 0; i < table<Policy>::slots_a_bucket / 2; i += slots_a_line) prefetch_line(higher + i);
+  prefetch_line(&lower_bucket(t, x, hash)[0]);
+  prefetch_line(&higher_bucket(t, x, hash)[0]);
 }
 
-/// The slot of a key, inside a guard. What it answers is so at one moment of the call.
+/// Searches from a level segment on that was a leaf inside this guard. `x`: then the leaf in which it has searched.
 template <class Policy>
-CUBBY_ALWAYS_INLINE seen_slot search(const table<Policy>& t, const typename Policy::probe& p, std::uint64_t hash,
-                                     level_segment*& in) noexcept {
-  level_segment* x = leaf_of(t, hash);
+CUBBY_ALWAYS_INLINE seen_slot search_from(const table<Policy>& t, const typename Policy::probe& p, std::uint64_t hash,
+                                          level_segment*& x) noexcept {
   for (;;) {
-    prefetch_buckets(t, *x, hash);
     seen_slot out;
     (void)search_segment(t, *x, hash, p, out);
-    in = x;
     if (!out.marked) [[likely]]
-      return out; // Linearization point of a lookup: the load of the slot, or for an absent key of the empty slot behind the used ones.
+      return out; // Linearization point of a hit: the load of the slot. Of a miss: a moment at which the key was absent.
     // [next] acquire: pairs with [publish-children]; behind the loads of the slots
     if (!next_word::is_done(x->next.load(sync::acquire))) return out;
     x = leaf_below(x, hash);
   }
 }
+/// The slot of a key, inside a guard. What it answers is so at one moment of the call.
+template <class Policy>
+CUBBY_ALWAYS_INLINE seen_slot search(const table<Policy>& t, const typename Policy::probe& p, std::uint64_t hash,
+                                     level_segment*& in) noexcept {
+  in = leaf_of(t, hash);
+  prefetch_buckets(t, *in, hash);
+  const slot_order<Policy> lower = lower_bucket(t, *in, hash);
+  for (unsigned i = 1; i < lower.parts; ++i) prefetch_line(lower.part(i));
+  return search_from(t, p, hash, in);
+}
+/// The value word of what a search has met, once its change is complete.
+template <class Policy>
+CUBBY_ALWAYS_INLINE found_word found_in(const table<Policy>& t, const seen_slot& seen) noexcept {
+  if (seen.where == nullptr) return {};
+  make_durable(t, *seen.where, seen.word);
+  return {true, value_at(t.policy, slot_word::place(seen.word))};
+}
 
 template <class Policy>
 CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const typename Policy::probe& p) noexcept {
   level_segment* in = nullptr;
-  const seen_slot seen = search(t, p, spread<Policy>(p.hash), in);
-  if (seen.where == nullptr) return {};
-  make_durable(t, *seen.where, seen.word);
-  return {true, value_at(t.policy, slot_word::place(seen.word))};
+  return found_in(t, search(t, p, spread<Policy>(p.hash), in));
 }
 
 } // namespace cubby::inline v0::detail::engines::seph

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts (algorithm 1 of the paper, lock-free). An insert compares all used slots of the two candidate buckets, and takes the first
-// empty slot, of the lower bucket before the higher one (S2).
+// Inserts (algorithm 1 of the paper, lock-free). An insert compares the used slots of both candidate buckets, in the order of its key, up to
+// the first empty ones. It takes that of the lower bucket, or else that of the higher one (S2).
 #pragma once
 
 #include <cubby/detail/engines/seph/find.hpp>
@@ -16,19 +16,14 @@ enum class attempt : std::uint8_t {
   full   ///< both candidate buckets are
 };
 
-/// A candidate bucket, and the first slot of it that was empty when the insert looked.
-struct candidate {
-  slot* bucket = nullptr;
-  tags_of_key tags{};
-  unsigned end = 0;
-};
-
 /// Takes the first empty slot of a bucket. Slots that others fill meanwhile are compared. `full`: there is none.
 template <class Policy>
-CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate& in, const typename Policy::probe& p,
-                                      std::uint64_t word, seen_slot& seen) noexcept {
-  while (in.end < table<Policy>::slots_a_bucket) {
-    slot& at = in.bucket[in.end];
+CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate<Policy>& in, const typename Policy::probe& p,
+                                      std::uint64_t place, seen_slot& seen) noexcept {
+  constexpr unsigned count = candidate<Policy>::count;
+  const std::uint64_t word = slot_word::make(place, in.tags.fresh) | dirty_flag(t);
+  while (in.end < count) {
+    slot& at = in.order[in.end];
     std::uint64_t empty = 0;
     // Linearization point of an insert.
     // [put-slot] seq_cst: pairs with [slot]; the next operation of this thread stays behind it (A.1)
@@ -38,7 +33,9 @@ CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate& in, const typ
       return attempt::inserted;
     }
     if (slot_word::is_empty(empty)) return attempt::again; // it has a mark
-    if (search_bucket(t, in.bucket, in.tags, p, seen, in.end, in.end)) return attempt::exists;
+    in.read = in.end / in.order.slots_a_part;
+    in.end = count;
+    if (search_to_end(t, in, p, seen)) return attempt::exists;
     if (seen.marked) return attempt::again;
   }
   return attempt::full;
@@ -48,17 +45,14 @@ CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate& in, const typ
 template <class Policy>
 CUBBY_ALWAYS_INLINE attempt try_insert(table<Policy>& t, level_segment& x, const typename Policy::probe& p,
                                        std::uint64_t hash, std::uint64_t place, seen_slot& seen) noexcept {
-  const unsigned known = known_bits(t, x.level);
-  candidate lower{lower_bucket(t, x, hash), tags_for(hash, known)};
-  candidate higher{higher_bucket(t, x, hash), tags_for(hash, known + 1)};
+  candidate<Policy> lower = lower_candidate(t, x, hash);
+  candidate<Policy> higher = higher_candidate(t, x, hash);
   seen = {};
-  if (search_bucket(t, lower.bucket, lower.tags, p, seen, 0, lower.end)) return attempt::exists;
-  if (search_bucket(t, higher.bucket, higher.tags, p, seen, 0, higher.end)) return attempt::exists;
+  if (search_to_end(t, lower, p, seen) || search_to_end(t, higher, p, seen)) return attempt::exists;
   if (seen.marked) return attempt::again;
-  const std::uint64_t dirty = dirty_flag(t);
-  const attempt first = take_slot(t, lower, p, slot_word::make(place, lower.tags.fresh) | dirty, seen);
+  const attempt first = take_slot(t, lower, p, place, seen);
   if (first != attempt::full) return first;
-  return take_slot(t, higher, p, slot_word::make(place, higher.tags.fresh) | dirty, seen);
+  return take_slot(t, higher, p, place, seen);
 }
 
 /// Whether a key that was met in a marked slot is still there: its segment is not done.

@@ -11,10 +11,12 @@
 //   dirty -> not dirty       when it is complete  stale -> not stale      a new foreseer
 //   item  -> erasing         durable: erase       erasing -> tombstone    when it is complete
 //   any with mark -> without the end of a hold; only its owner does it
+// Two bits of the hash choose the part of a bucket with which the key begins (`first_part`). Its order of slots goes on with the next parts, and
+// behind the last one with the first one.
 // Invariants:
-//   S1  In a bucket no empty slot is before a used one. A used slot is never empty again while its half is in use.
-//   S2  An insert takes the first empty slot of the lower bucket, or if there is none of the higher bucket, and has compared all used
-//       slots of both. So two inserts of one key compete for one slot.
+//   S1  In the order of a key no empty slot is before its own. A used slot is never empty again while its half is in use.
+//   S2  An insert takes the first empty slot of the lower bucket in the order of its key, or if there is none of the higher bucket, and
+//       has compared all used slots before it, in both. So two inserts of one key compete for one slot.
 //   S3  A marked slot does not change before its level segment is `done`, but that what it shows is completed. It shows the entry as it is.
 //   S4  The slots that a reorganisation writes depend on marked slots alone. So any thread may write them again, by a
 //       compare-and-swap from empty.
@@ -89,6 +91,10 @@ constexpr std::uint64_t bucket_in(std::uint64_t hash, unsigned depth, unsigned b
 }
 constexpr unsigned bit_at(std::uint64_t hash, unsigned level) noexcept {
   return static_cast<unsigned>(hash >> (hash_bits - 1 - level) & 1);
+}
+/// The two bits behind the first `known` ones.
+constexpr unsigned two_bits(std::uint64_t hash, unsigned known) noexcept {
+  return static_cast<unsigned>(hash << known >> (hash_bits - 2));
 }
 /// The first `bits` bits of a hash, as a number.
 constexpr std::uint64_t first_bits(std::uint64_t hash, unsigned bits) noexcept {

@@ -42,42 +42,64 @@ inline void put_copy(slot& at, std::uint64_t word) noexcept {
   (void)at.compare_exchange(empty, word, sync::release, sync::relaxed);
 }
 
+/// A bucket that a reorganisation fills from marked slots alone, so that each thread that does so puts the same item in the same slot (S4).
+template <class Policy> struct new_bucket {
+  slot* bucket = nullptr;
+  std::uint32_t used = 0;
+  /// `bits`: as in slot_order. The first slot in the order of the key that is not used yet.
+  void put(std::uint64_t word, unsigned bits) noexcept {
+    const slot_order<Policy> order(bucket, bits);
+    unsigned i = 0;
+    while ((used >> order.number(i) & 1) != 0) ++i;
+    used |= std::uint32_t{1} << order.number(i);
+    put_copy(order[i], word);
+  }
+};
+
 /// Where the entries of a lower bucket go: four buckets, by the two bits of the hash behind those that it knows.
 template <class Policy> struct split_targets {
-  slot* at[4] = {};
-  unsigned used[4] = {};
+  new_bucket<Policy> at[4];
   split_targets(const table<Policy>& t, const reorganisation& r, std::uint64_t bucket) noexcept {
     for (std::uint64_t i = 0; i < 4; ++i) {
       const std::uint64_t path = bucket << 2 | i; // bits + 2 bits: the half, and then the bucket in it
-      at[i] = r.target[path >> t.bits] + (path & (buckets_of_half(t) - 1)) * table<Policy>::slots_a_bucket;
+      at[i].bucket = r.target[path >> t.bits] + (path & (buckets_of_half(t) - 1)) * table<Policy>::slots_a_bucket;
     }
   }
 };
 
 /// Copies a marked item of a lower bucket to its new bucket, with the foreseer (section 3.2.2). It reads the item only where the
-/// foreseer has no more bits.
+/// foreseer has too few bits: two for the bucket, two for the part with which the key begins there.
 template <class Policy>
 void split_slot(table<Policy>& t, reorganisation& r, std::uint64_t word, split_targets<Policy>& to) noexcept {
   const unsigned known = known_bits(t, r.from[0]->level);
-  const bool was_stale = (word & slot_word::stale) != 0;
-  const unsigned from = window(known) - (was_stale ? window_step : 0);
+  const unsigned from = window(known) - ((word & slot_word::stale) != 0 ? window_step : 0);
   const unsigned after = window(known + 2);
   const std::uint64_t place = slot_word::place(word);
   std::uint64_t foreseer = word >> slot_word::foreseer_shift;
   unsigned which = 0;
+  unsigned part = 0;
   bool stale = after != from;
-  if (foresees(from, known) && after - from <= window_step) [[likely]] {
+  if (foresees(from, known + 2) && after - from <= window_step) [[likely]] {
     which = next_two_bits(foreseer, from, known);
+    part = next_two_bits(foreseer, from, known + 2);
   } else {
     const std::uint64_t hash = hash_at(t.policy, place);
-    which = next_two_bits(foreseer_of(hash, window(known)), window(known), known);
+    which = two_bits(hash, known);
+    part = two_bits(hash, known + 2);
     foreseer = foreseer_of(hash, after);
     stale = false;
     t.dereferenced.fetch_add(1, sync::relaxed); // relaxed: statistics
   }
   // relaxed: a hint, and `publish` releases it
   if (stale) r.stale.store(1, sync::relaxed);
-  put_copy(to.at[which][to.used[which]++], slot_word::make(place, foreseer) | (stale ? slot_word::stale : 0));
+  to.at[which].put(slot_word::make(place, foreseer) | (stale ? slot_word::stale : 0), part);
+}
+/// The two bits of the hash of a marked item behind those that the place in its half tells.
+template <class Policy>
+unsigned next_bits_of(const table<Policy>& t, std::uint64_t word, unsigned known) noexcept {
+  const unsigned from = window(known) - ((word & slot_word::stale) != 0 ? window_step : 0);
+  if (foresees(from, known)) return next_two_bits(word >> slot_word::foreseer_shift, from, known);
+  return two_bits(hash_at(t.policy, slot_word::place(word)), known);
 }
 
 /// Marks all slots of a bucket, and copies its items. Returns their number.
@@ -88,17 +110,24 @@ template <class Policy> std::uint64_t move_bucket(table<Policy>& t, reorganisati
   slot* const from = r.source[half] + bucket * slots;
   std::uint64_t words[slots];
   for (unsigned i = 0; i < slots; ++i) words[i] = freeze_whole(t, from[i]);
+  std::uint64_t count = 0;
   if (r.kind == kind_of_work::split) {
     split_targets<Policy> to(t, r, bucket);
-    for (const std::uint64_t word : words)
-      if (shows_item<Policy>(word)) split_slot(t, r, word, to);
-    return std::uint64_t{to.used[0]} + to.used[1] + to.used[2] + to.used[3];
+    for (const std::uint64_t word : words) {
+      if (!shows_item<Policy>(word)) continue;
+      split_slot(t, r, word, to);
+      ++count;
+    }
+    return count;
   }
-  slot* const to = r.target[half] + bucket * slots;
-  unsigned used = 0;
-  for (const std::uint64_t word : words)
-    if (shows_item<Policy>(word)) put_copy(to[used++], word & ~(slot_word::mark | slot_word::dirty));
-  return used;
+  const unsigned known = known_bits(t, r.level + (half == 0 ? 0 : 1));
+  new_bucket<Policy> to{r.target[half] + bucket * slots};
+  for (const std::uint64_t word : words) {
+    if (!shows_item<Policy>(word)) continue;
+    to.put(word & ~(slot_word::mark | slot_word::dirty), next_bits_of(t, word, known));
+    ++count;
+  }
+  return count;
 }
 
 /// Makes the children visible. Any thread, when all buckets are moved. True for the one that has done it.
@@ -154,8 +183,8 @@ dead_slots count_dead(const table<Policy>& t, const level_segment& x, std::uint6
     }
   };
   constexpr std::uint64_t slots = table<Policy>::slots_a_bucket;
-  count(lower_bucket(t, x, hash), slots);
-  count(higher_bucket(t, x, hash), slots);
+  count(lower_bucket(t, x, hash).bucket, slots);
+  count(higher_bucket(t, x, hash).bucket, slots);
   const dead_slots both = out;
   out.here = out.dead;
   out.used = out.dead = 0;

@@ -75,36 +75,29 @@ bool fit_in_one(const table<Policy>& t, const level_segment& left, const level_s
   return true;
 }
 
-/// Puts an item in the first empty slot of a bucket that nobody else sees.
-template <class Policy> void append(slot* bucket, std::uint64_t word) noexcept {
+/// Puts an item in a half that nobody else sees: in the first empty slot in the order of its key.
+template <class Policy>
+void append(const table<Policy>& t, slot* half, unsigned depth, std::uint64_t hash, std::uint64_t place) noexcept {
+  const slot_order<Policy> order = order_in(t, half, depth, hash);
   unsigned i = 0;
   // relaxed, both: not shared yet
-  while (!slot_word::is_empty(bucket[i].load(sync::relaxed))) ++i;
-  bucket[i].store(word, sync::relaxed); // relaxed: as above
+  while (!slot_word::is_empty(order[i].load(sync::relaxed))) ++i;
+  order[i].store(slot_word::make(place, foreseer_of(hash, window(known_bits(t, depth)))),
+                 sync::relaxed); // relaxed: as above
 }
 /// Copies the items of a held sibling: its lower half becomes a half of the higher segment, and its higher segment goes to the lower half.
 template <class Policy>
 void copy_sibling(table<Policy>& t, const level_segment& x, const level_segment& to, unsigned which) noexcept {
-  constexpr std::uint64_t slots = table<Policy>::slots_a_bucket;
-  const auto copy = [&](const slot* from, std::uint64_t count, auto bucket_for) {
-    for (std::uint64_t i = 0; i < count; ++i) {
+  const auto copy = [&](const slot* from, slot* half, unsigned depth) {
+    for (std::uint64_t i = 0; i < buckets_of_half(t) * table<Policy>::slots_a_bucket; ++i) {
       const std::uint64_t word = from[i].load(sync::relaxed); // relaxed: held
       if (!shows_item<Policy>(word)) continue;
-      const std::uint64_t hash = hash_at(t.policy, slot_word::place(word));
-      const auto [bucket, depth] = bucket_for(hash);
-      append<Policy>(bucket, slot_word::make(slot_word::place(word), foreseer_of(hash, window(known_bits(t, depth)))));
+      const std::uint64_t place = slot_word::place(word);
+      append(t, half, depth, hash_at(t.policy, place), place);
     }
   };
-  const std::uint64_t count = buckets_of_half(t) * slots;
-  struct goal {
-    slot* bucket;
-    unsigned depth;
-  };
-  copy(x.lower, count, [&](std::uint64_t hash) {
-    return goal{to.higher[which] + bucket_in(hash, to.level + 1, t.bits) * slots, to.level + 1};
-  });
-  for (const slot* const half : x.higher)
-    copy(half, count, [&](std::uint64_t hash) { return goal{lower_bucket(t, to, hash), to.level}; });
+  copy(x.lower, to.higher[which], to.level + 1);
+  for (const slot* const half : x.higher) copy(half, to.lower, to.level);
 }
 
 /// Whether both children of a node are leaves that fit in one. `out` has them.

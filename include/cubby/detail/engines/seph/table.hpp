@@ -6,6 +6,7 @@
 // late costs steps and no correctness, and it can grow while others use it.
 #pragma once
 
+#include <bit>
 #include <type_traits>
 #include <utility>
 
@@ -131,14 +132,39 @@ template <class Policy> constexpr std::uint64_t slots_of_segment(const table<Pol
 template <class Policy> CUBBY_ALWAYS_INLINE unsigned known_bits(const table<Policy>& t, unsigned depth) noexcept {
   return depth + t.bits;
 }
-/// The two candidate buckets of a hash.
-template <class Policy>
-CUBBY_ALWAYS_INLINE slot* lower_bucket(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
-  return x.lower + bucket_in(hash, x.level, t.bits) * table<Policy>::slots_a_bucket;
+/// The slots of a bucket in the order of a key.
+template <class Policy> struct slot_order {
+  static constexpr unsigned count = table<Policy>::slots_a_bucket;
+  static constexpr unsigned parts = slots::parts<count>;
+  static constexpr unsigned slots_a_part = slots::slots_a_part<count>;
+  static_assert(std::has_single_bit(count));
+  slot* bucket;
+  unsigned first_part;
+  /// `bits`: those of the hash behind the ones that the place in the half tells.
+  slot_order(slot* slots, unsigned bits) noexcept : bucket(slots), first_part(bits % parts) {}
+  /// The first slot of the i-th part.
+  [[nodiscard]] CUBBY_ALWAYS_INLINE slot* part(unsigned i) const noexcept {
+    return bucket + (first_part + i) % parts * slots_a_part;
+  }
+  /// The number in the bucket of the i-th slot.
+  [[nodiscard]] CUBBY_ALWAYS_INLINE unsigned number(unsigned i) const noexcept {
+    return (first_part * slots_a_part + i) % count;
+  }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE slot& operator[](unsigned i) const noexcept { return bucket[number(i)]; }
+};
+/// The candidate bucket of a hash in a half at `depth`.
+template <class Policy> CUBBY_ALWAYS_INLINE slot_order<Policy> order_in(const table<Policy>& t, slot* half,
+                                                                        unsigned depth, std::uint64_t hash) noexcept {
+  return {half + bucket_in(hash, depth, t.bits) * table<Policy>::slots_a_bucket, two_bits(hash, known_bits(t, depth))};
 }
-template <class Policy>
-CUBBY_ALWAYS_INLINE slot* higher_bucket(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
-  return x.higher[bit_at(hash, x.level)] + bucket_in(hash, x.level + 1, t.bits) * table<Policy>::slots_a_bucket;
+/// The two candidate buckets of a hash.
+template <class Policy> CUBBY_ALWAYS_INLINE slot_order<Policy>
+lower_bucket(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
+  return order_in(t, x.lower, x.level, hash);
+}
+template <class Policy> CUBBY_ALWAYS_INLINE slot_order<Policy>
+higher_bucket(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
+  return order_in(t, x.higher[bit_at(hash, x.level)], x.level + 1, hash);
 }
 
 /// The node below a done one that has the hash.
