@@ -21,15 +21,16 @@ template <durable Policy> bool has_emptied(const recovery<Policy>& r) noexcept {
   }
   return out;
 }
-/// Recovers all entries of a table whose segments are there. False: no memory, or no disk space.
-template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned level) noexcept {
+/// Recovers all entries of a table whose segments are there. `any_before`: they were in the file before. False: no memory, or no disk space.
+template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned level, bool any_before) noexcept {
   auto& t = r.t;
   if constexpr (Policy::in_records || owns_keys<Policy>) {
     if (!t.policy.shared().heap.adopt_extents()) return false;
   }
   // What recovery drops must be in another place on the disk as well, not only in the memory of the system.
   if (!r.clean && waits_for_sync(t) && !t.policy.home().sync_file()) return false;
-  recover_yards(r, level);
+  // The slots of a new file are zeros, which nobody has to read: an empty bucket of level 0 is one of zeros.
+  if (any_before || level != 0) recover_yards(r, level);
   doubt(r);
   in_parallel(r.threads, [&](unsigned number) { recover_all_behind(r, r.shares[number]); });
   doubt(r);
@@ -56,8 +57,9 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   return !has_no_memory(r);
 }
 
-/// Hangs the segments of `level` doublings. False: no memory, no disk space, or an extent of another size.
-template <durable Policy> bool hang_segments(table<Policy>& t, unsigned level) noexcept {
+/// Hangs the segments of `level` doublings. `any_before`: one was in the file before. False: no memory, no disk space, or an extent of another
+/// size.
+template <durable Policy> bool hang_segments(table<Policy>& t, unsigned level, bool& any_before) noexcept {
   using slot_type = slot_of<Policy>;
   for (unsigned number = 0; number <= level; ++number) {
     const std::uint64_t share = number == 0 ? 1 : std::uint64_t{1} << (number - 1);
@@ -69,6 +71,7 @@ template <durable Policy> bool hang_segments(table<Policy>& t, unsigned level) n
     if (made == nullptr) return false;
     // relaxed: the table is not shared yet
     if (there != nullptr) there->state.store(extent_state::in_use, sync::relaxed);
+    any_before = any_before || there != nullptr;
     t.segments[number].store(made, sync::relaxed); // relaxed: the table is not shared yet
   }
   return true;
@@ -107,13 +110,14 @@ template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
   const unsigned level = state.level;
   t.fronts = state.what.fronts;
   t.backs = state.what.backs;
-  t.root.store(root_word{}.next(level, 0).bits, sync::relaxed);        // relaxed: the table is not shared yet
-  if (!add_chains(t, level) || !hang_segments(t, level)) return false; // `close` frees what hangs there
+  t.root.store(root_word{}.next(level, 0).bits, sync::relaxed); // relaxed: the table is not shared yet
+  bool any_before = false;
+  if (!add_chains(t, level) || !hang_segments(t, level, any_before)) return false; // `close` frees what hangs there
   const unsigned threads = processors() < 64 ? processors() : 64;
   auto* const shares = new (std::nothrow) recovery_share<Policy>[threads];
   if (shares == nullptr) return false;
   recovery<Policy> r{t, threads, home.was_clean() && state.moving == pool_layout::move_state::none, shares, {}};
-  const bool done = recover_entries(r, level);
+  const bool done = recover_entries(r, level, any_before);
   recovery_report& all = t.policy.shared().report;
   for (unsigned i = 0; i < threads; ++i) {
     all.entries += shares[i].report.entries;
