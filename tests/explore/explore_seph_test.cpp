@@ -10,7 +10,8 @@ namespace cubby_test {
 namespace {
 
 TEST(explore_seph, inserts_that_race_for_the_last_slots) {
-  for (const char* const kind : {"last lower slot sw:", "last higher slot sw:", "last slot of a child sw:", "full sw:"})
+  for (const char* const kind :
+       {"last lower slot sw:", "last higher slot sw:", "last slot of a child sw:", "full sw:", "two lower slots sr:"})
     explore_to_the_end(seph_inserts(), kind, 1);
 }
 TEST(explore_seph, one_key_in_two_inserts_with_two_stops) {

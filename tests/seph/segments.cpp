@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What seph promises of its segments: slots in order, entries moved by a split, space that comes back. Holes of the published code that
+// What seph promises of its segments: entries moved by a split, space that comes back. Holes of the published code that
 // are about one thread have their tests here: tombstones that were read, and segments that were never freed.
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many finds with overlapping memory latencies. The level segments of a group are looked up, and of both candidate buckets the part with which the
-// key begins is prefetched, one group ahead. Then these parts are read, and the item whose foreseer agrees is prefetched, or else what is left
-// of the buckets. Then each request is answered, as if it were alone. The paper has no batches.
+// key begins is prefetched, one group ahead. Then these parts are read, and the item whose foreseer agrees is prefetched, or if none agrees
+// what is left of the buckets. Then each request is answered, as if it were alone. The paper has no batches.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
@@ -9,23 +9,22 @@
 
 namespace cubby::inline v0::detail::engines::seph {
 
-/// Prefetches the item of a key, or else the parts of its buckets that the lookup will read. Returns the slot of the item; null: it met none
-/// whose foreseer agrees.
+/// Prefetches the item whose foreseer agrees in the first part of a bucket, or else the other parts that the lookup will read. Returns the slot of
+/// the item, or null.
 template <class Policy>
 CUBBY_ALWAYS_INLINE slot* prefetch_next(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
   const candidate<Policy> both[2] = {lower_candidate(t, x, hash), higher_candidate(t, x, hash)};
-  for (const candidate<Policy>& one : both) {
-    slot* const part = one.order.part(0);
-    const slots::seen seen = read_part(t, part, one.tags);
-    if (seen.agree() != 0) {
-      slot* const at = part + cpu::lowest_bit(seen.agree());
-      const std::uint64_t word = at->load(sync::relaxed); // relaxed: a hint
-      if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::place(word)));
-      return at;
-    }
-    if (seen.empty() != 0) continue;
-    for (unsigned i = 1; i < one.order.parts; ++i) prefetch_line(one.order.part(i));
+  const slots::seen seen[2] = {read_part(t, both[0].order.part(0), both[0].tags),
+                               read_part(t, both[1].order.part(0), both[1].tags)};
+  const unsigned first = seen[0].agree() != 0 ? 0 : 1;
+  if (seen[first].agree() != 0) [[likely]] {
+    slot* const at = both[first].order.part(0) + cpu::lowest_bit(seen[first].agree());
+    const std::uint64_t word = at->load(sync::relaxed); // relaxed: a hint
+    if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::place(word)));
+    return at;
   }
+  for (unsigned i = 0; i < 2; ++i)
+    for (unsigned n = 1; seen[i].empty() == 0 && n < both[i].order.parts; ++n) prefetch_line(both[i].order.part(n));
   return nullptr;
 }
 /// For a lookup that comes soon.

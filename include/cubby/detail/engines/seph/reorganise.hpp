@@ -102,6 +102,11 @@ unsigned next_bits_of(const table<Policy>& t, std::uint64_t word, unsigned known
   return two_bits(hash_at(t.policy, slot_word::place(word)), known);
 }
 
+/// Prefetches the lines of a bucket that compare-and-swaps will change. One of these on a line that no cache has waits for memory, and so do those
+/// behind it.
+template <class Policy> void prefetch_to_write(const slot* bucket) noexcept {
+  for (unsigned i = 0; i < table<Policy>::slots_a_bucket; i += slots::most_a_part) prefetch_line_to_write(bucket + i);
+}
 /// Marks all slots of a bucket, and copies its items. Returns their number.
 template <class Policy> std::uint64_t move_bucket(table<Policy>& t, reorganisation& r, std::uint64_t number) noexcept {
   constexpr unsigned slots = table<Policy>::slots_a_bucket;
@@ -109,10 +114,12 @@ template <class Policy> std::uint64_t move_bucket(table<Policy>& t, reorganisati
   const std::uint64_t bucket = number & (buckets_of_half(t) - 1);
   slot* const from = r.source[half] + bucket * slots;
   std::uint64_t words[slots];
-  for (unsigned i = 0; i < slots; ++i) words[i] = freeze_whole(t, from[i]);
   std::uint64_t count = 0;
+  if (bucket + 1 < buckets_of_half(t)) prefetch_to_write<Policy>(from + slots);
   if (r.kind == kind_of_work::split) {
     split_targets<Policy> to(t, r, bucket);
+    for (const auto& one : to.at) prefetch_to_write<Policy>(one.bucket);
+    for (unsigned i = 0; i < slots; ++i) words[i] = freeze_whole(t, from[i]);
     for (const std::uint64_t word : words) {
       if (!shows_item<Policy>(word)) continue;
       split_slot(t, r, word, to);
@@ -122,6 +129,8 @@ template <class Policy> std::uint64_t move_bucket(table<Policy>& t, reorganisati
   }
   const unsigned known = known_bits(t, r.level + (half == 0 ? 0 : 1));
   new_bucket<Policy> to{r.target[half] + bucket * slots};
+  prefetch_to_write<Policy>(to.bucket);
+  for (unsigned i = 0; i < slots; ++i) words[i] = freeze_whole(t, from[i]);
   for (const std::uint64_t word : words) {
     if (!shows_item<Policy>(word)) continue;
     to.put(word & ~(slot_word::mark | slot_word::dirty), next_bits_of(t, word, known));

@@ -33,15 +33,19 @@ template <class Policy> void reclaim(table<Policy>& t) noexcept {
   }
 }
 /// How many wait at least before all thread records are read: that costs up to 16 us, and each half waits with its memory. While a guard keeps
-/// many of them, as many again must come first, so that they are not gone through for each few.
+/// many of them, as many again must come first, so that they are not gone through for each few. An eighth of the leaves: the halves that wait are a
+/// 24th of all.
 inline constexpr std::uint64_t retired_at_once = 16;
+inline constexpr std::uint64_t most_retired_at_once = 256;
 template <class Policy> void retire_reorganisation(table<Policy>& t, reorganisation& r) noexcept {
   r.tag = t.home->advance();
   r.next = t.retired;
   t.retired = &r;
   if (++t.retired_count < t.reclaim_at) return;
   reclaim(t);
-  t.reclaim_at = 2 * t.retired_count + retired_at_once;
+  std::uint64_t more = t.leaves.load(sync::relaxed) / 8; // relaxed: a recent number
+  if (more < retired_at_once) more = retired_at_once;
+  t.reclaim_at = 2 * t.retired_count + (more < most_retired_at_once ? more : most_retired_at_once);
 }
 
 /// The node below `x` to which an entry of `bits` bits should lead.
@@ -101,8 +105,8 @@ template <class Policy> void settle(table<Policy>& t, reorganisation& r) noexcep
   retire_reorganisation(t, r);
 }
 
-/// Entries that one step of a growing directory copies: 32 KiB of the new one.
-inline constexpr std::uint64_t directory_step = 2048;
+/// Entries that one step of a growing directory copies. Each reads a node, so 2,048 of them took 60 us and more.
+inline constexpr std::uint64_t directory_step = 256;
 /// One step towards a directory of twice the size, if leaves are crowded in this one. True: there is more to do. Under the lock.
 template <class Policy> bool grow_directory(table<Policy>& t) noexcept {
   directory* const d = t.root.load(sync::relaxed); // relaxed: written under the lock
