@@ -16,6 +16,7 @@
 #include <cubby/detail/api/batch.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/core/codec.hpp>
 #include <cubby/detail/engines/partitioned/partitioned.hpp>
@@ -33,7 +34,7 @@ namespace detail {
 
 /// The read verbs, for the map itself (with the calling thread's record) and for a handle. Each call is linearizable per key. It
 /// takes no lock and never waits, unless its comment says so.
-template <class Derived, contract::delegating Engine> class delegated_reads {
+template <class Derived, contract::delegating Engine> class delegated_reads : public refused_by_delegated<Derived> {
 public:
   using codec_type = typename Engine::policy;
   using key_type = typename codec_type::key_type;
@@ -221,7 +222,12 @@ public:
   template <detail::contract::options_of<engine_type> O>
   explicit delegated_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : delegated_map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  delegated_map(const delegated_map&) = delete;
+  template <detail::number N, class... A>
+  explicit delegated_map(N, const A&...) = delete; // a number is no capacity: use delegated_map({.capacity = n})
+  // Not `const delegated_map&`: g++ would take `{.capacity = n}` for a delegated_map that is made of a number.
+  delegated_map(delegated_map&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  template <std::same_as<delegated_map> M>
+  delegated_map(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it
   delegated_map& operator=(const delegated_map&) = delete;
 
   /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.

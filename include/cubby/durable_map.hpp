@@ -20,6 +20,9 @@ class durable_map : public detail::durable_table<detail::map_api, durable_map<K,
 
 public:
   using base::base;
+  durable_map() = delete; // it is in a file: use durable_map::open(path)
+  template <class Path>
+  explicit durable_map(const Path&, durable_options = {}) = delete; // it is in a file: use durable_map::open(path)
 };
 
 /// A set in a file.
@@ -33,6 +36,9 @@ class durable_set : public detail::durable_table<detail::set_api, durable_set<K,
 
 public:
   using base::base;
+  durable_set() = delete; // it is in a file: use durable_set::open(path)
+  template <class Path>
+  explicit durable_set(const Path&, durable_options = {}) = delete; // it is in a file: use durable_set::open(path)
 };
 
 } // namespace cubby::inline v0

@@ -6,11 +6,13 @@
 /// thread changes that entry. In `cubby::map` lookups wait for nothing, and a change makes a new value.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
 
 #include <cubby/detail/api/in_place_api.hpp>
+#include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/map.hpp>
 
 namespace cubby::inline v0 {
@@ -64,6 +66,13 @@ public:
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
                const Allocator& a = Allocator())
       : in_place_map(entries.begin(), entries.end(), wanted, h, a) {}
+  template <detail::number N, class... A>
+  explicit in_place_map(N, const A&...) = delete; // a number is no capacity: use in_place_map({.capacity = n})
+  // Not `const in_place_map&`: g++ would take `{.capacity = n}` for a in_place_map that is made of a number.
+  in_place_map(in_place_map&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  template <std::same_as<in_place_map> M>
+  in_place_map(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  in_place_map& operator=(const in_place_map&) = delete;
 
   /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return table_.ok(); }

@@ -7,6 +7,7 @@
 /// libraries and in the child of a fork.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/api/map_api.hpp>
+#include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/engines/dlht/dlht.hpp>
 
@@ -65,7 +67,12 @@ public:
   ~map() {
     if (ok()) detail::empty_at_end(engine_);
   }
-  map(const map&) = delete;
+  template <detail::number N, class... A>
+  explicit map(N, const A&...) = delete; // a number is no capacity: use map({.capacity = n})
+  // Not `const map&`: g++ would take `{.capacity = n}` for a map that is made of a number.
+  map(map&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  template <std::same_as<map> M>
+  map(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it
   map& operator=(const map&) = delete;
 
   /// Whether both have the same keys with equal values. O(capacity of one). Exact while no thread writes to either.

@@ -5,6 +5,7 @@
 /// table, all others in records, whose memory comes from the allocator (see `storage_mode`).
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <cubby/detail/api/ending.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/api/set_api.hpp>
 #include <cubby/detail/engines/dlht/dlht.hpp>
@@ -62,7 +64,12 @@ public:
   ~set() {
     if (ok()) detail::empty_at_end(engine_);
   }
-  set(const set&) = delete;
+  template <detail::number N, class... A>
+  explicit set(N, const A&...) = delete; // a number is no capacity: use set({.capacity = n})
+  // Not `const set&`: g++ would take `{.capacity = n}` for a set that is made of a number.
+  set(set&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  template <std::same_as<set> M>
+  set(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it
   set& operator=(const set&) = delete;
 
   /// Whether both have the same keys. O(capacity of one). Exact while no thread writes to either.

@@ -23,6 +23,7 @@ STRICT = {
 }
 EVERY_VERB = "tests/consumer/every_verb.cpp"
 FRONT_DOOR_LINES = 80_000
+LONGEST_OUTPUT = 24  # lines of a compiler about a call of a deleted function
 USER = "tests/consumer/main.cpp"
 WAITS = "tests/consumer/waits_for_itself.cpp"
 USER_SIZE = "tests/consumer/small_user.cpp"
@@ -120,22 +121,32 @@ def precompiled(shell, files):
     return flags
 
 
+def is_refused(how, wanted, output):
+    """Whether the compiler's output has the text that the file names. `says`: in the first error. `says alone`: and there is no
+    other error. `shows`: in the line of the source that the first error shows, and the whole output is short."""
+    lines = output.split("\n")
+    errors = [number for number, line in enumerate(lines) if "error:" in line]
+    if how == "shows":
+        shown = lines[errors[0]:(errors + [len(lines)])[1]] if errors else []
+        return len(lines) <= LONGEST_OUTPUT and any("= delete" in line and wanted in line for line in shown)
+    return errors != [] and wanted in lines[errors[0]] and (how == "says" or len(errors) == 1)
+
+
 def messages(shell):
-    """What does not compile says what to write instead: the first error of both compilers is the one that the file names, and
-    the only one where the file asks for that. A file may name flags for its own compilation."""
+    """What does not compile says what to write instead, as `is_refused` has it. A file may name flags for its own compilation."""
     need(*COMPILERS)
     files = [name for name in cpp_files() if name.startswith("tests/compile/")]
     flags_of = precompiled(shell, files)
 
     def one(job):
         compiler, name = job
-        alone, wanted = re.search(r"^// says( alone)?: (.+)$", (ROOT / name).read_text(), re.MULTILINE).groups()
+        how, wanted = re.search(r"^// (says|says alone|shows): (.+)$", (ROOT / name).read_text(), re.MULTILINE).groups()
         with_flags = re.search(r"^// with: (.+)$", (ROOT / name).read_text(), re.MULTILINE)
         flags = flags_of(compiler, name) + FLAGS + (with_flags[1].split() if with_flags else [])
         done = subprocess.run([compiler, *flags, "-fsyntax-only", name], cwd=ROOT, capture_output=True, text=True, check=False)
-        errors = [line for line in done.stderr.split("\n") if "error:" in line] or ["it compiles"]
-        good = done.returncode != 0 and wanted in errors[0] and (not alone or len(errors) == 1)
-        found = "\n".join(errors)
+        good = done.returncode != 0 and is_refused(how, wanted, done.stderr)
+        found = done.stderr if how == "shows" else "\n".join(line for line in done.stderr.split("\n") if "error:" in line)
+        found = found or "it compiles"
         return f"{compiler} {name}", subprocess.CompletedProcess(done.args, 0 if good else 1, f"wanted: {wanted}\n", f"{found}\n")
 
     return in_parallel(shell, "what must not compile", [(c, f) for c in COMPILERS for f in files], one)

@@ -14,11 +14,12 @@
 
 #include <cubby/detail/api/in_place_entry.hpp>
 #include <cubby/detail/api/map_api.hpp>
+#include <cubby/detail/api/refused_calls.hpp>
 
 namespace cubby::inline v0::detail {
 
 /// `Derived` has `asked() const`: the map of held values, or a handle of it.
-template <class Derived, class Map, class V> class in_place_api {
+template <class Derived, class Map, class V> class in_place_api : public refused_in_place<Derived> {
 public:
   using key_type = typename Map::key_type;
   using mapped_type = V;
@@ -81,6 +82,7 @@ public:
   bool insert(const Q& k, U&& v) {
     return report_failure(add(k, std::forward<U>(v)));
   }
+  auto insert(const std::pair<const key_type, V>&) = delete; // use insert(key, value)
   /// The same, with a value constructed from `args`.
   template <class... A>
     requires std::constructible_from<V, A...>

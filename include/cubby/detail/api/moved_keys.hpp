@@ -88,6 +88,8 @@ public:
     });
   }
 
+  auto insert(const std::pair<const K, V>&) = delete; // use insert(key, value)
+
 private:
   template <class... A> insert_outcome add_moved(K& k, A&&... args) {
     return this->about_new(k, insert_outcome::full, [&](const auto& s, const auto& p) {

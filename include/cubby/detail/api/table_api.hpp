@@ -15,6 +15,7 @@
 #include <cubby/detail/api/callbacks.hpp>
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/reservation.hpp>
 #include <cubby/detail/api/shared_scan.hpp>
 #include <cubby/detail/api/snapshot.hpp>
@@ -59,7 +60,7 @@ struct in_place_access;
 
 /// `Derived` has `context() const` (the engine and the thread record), and `own_thread_record() const`, which is null if the calling
 /// thread's record is used.
-template <class Derived, class Engine> class table_api {
+template <class Derived, class Engine> class table_api : public refused_calls<Derived, Engine::policy::has_values> {
 public:
   using codec_type = typename Engine::policy;
   using key_type = typename codec_type::key_type;

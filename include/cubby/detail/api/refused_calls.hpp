@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the containers of the standard library that no table has. Each is a deleted function, so a constraint that asks for it is
+// false. Both compilers show the line of a deleted function that is called: its comment says what to use instead.
+#pragma once
+
+#include <type_traits>
+
+namespace cubby::inline v0::detail {
+
+/// What someone may take for a capacity, where options belong.
+template <class T> concept number = std::is_arithmetic_v<T>;
+
+// The classes are empty. Each depends on `Derived`, because a table and its first member, another table, could not begin at the same
+// address if both had a base of one type. The results are `auto`, because clang reports a second error for the use of a `void`.
+
+/// By all tables and handles.
+template <class Derived> struct refused_by_all {
+  auto begin() const = delete; // no iterators, as other threads may erase the entry: use visit_all(f)
+  auto end() const = delete;   // no iterators, as other threads may erase the entry: use visit_all(f), find or contains
+  auto cbegin() const = delete; // no iterators, as other threads may erase the entry: use visit_all(f)
+  auto cend() const = delete; // no iterators, as other threads may erase the entry: use visit_all(f), find or contains
+  template <class Q>
+  auto count(const Q&) const = delete; // use contains(key)
+};
+
+template <class Derived> struct refused_by_sets : refused_by_all<Derived> {
+  template <class Q>
+  auto find(const Q&) const = delete; // no iterators, as other threads may erase the key: use contains(key)
+  template <class... A>
+  auto emplace(A&&...) = delete; // use insert(key)
+};
+
+template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
+  template <class Q>
+  auto operator[](const Q&) const = delete; // no references: use find, insert_or_assign, update or find_or_emplace
+  template <class Q>
+  auto at(const Q&) const = delete; // no references: use find(key), whose result is optional, or visit(key, f)
+  template <class... A>
+  auto emplace(A&&...) = delete; // use insert(key, value) or try_emplace(key, args...)
+};
+
+template <class Derived> struct refused_in_place : refused_by_all<Derived> {
+  template <class Q>
+  auto operator[](const Q&) const = delete; // no references: use find, insert_or_assign, modify or insert_or_modify
+  template <class Q>
+  auto at(const Q&) const = delete; // no references: use visit(key, f), modify(key, f) or find(key)
+  template <class... A>
+  auto emplace(A&&...) = delete; // use insert(key, value) or try_emplace(key, args...)
+};
+
+/// By delegated maps and their handles.
+template <class Derived> struct refused_by_delegated : refused_by_all<Derived> {
+  template <class Q>
+  auto operator[](const Q&) const = delete; // no references: use find, or insert_or_assign of a handle
+  template <class Q>
+  auto at(const Q&) const = delete; // no references: use find(key), whose result is optional
+  template <class... A>
+  auto emplace(A&&...) = delete; // writes are not answered: use insert_or_assign(key, value) of a handle
+  template <class... A>
+  auto insert(A&&...) = delete; // writes are not answered: use insert_or_assign(key, value) of a handle
+};
+
+template <class Derived, bool HasValues>
+using refused_calls = std::conditional_t<HasValues, refused_by_maps<Derived>, refused_by_sets<Derived>>;
+
+} // namespace cubby::inline v0::detail
