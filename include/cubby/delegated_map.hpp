@@ -216,7 +216,9 @@ public:
 
   /// An empty map. Throws std::bad_alloc if there is no memory for the first arrays or no thread for an owner; without exceptions,
   /// `ok` then answers false.
-  explicit delegated_map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+  delegated_map() : delegated_map(options{}) {}
+  /// The same, with options that all tables have, a hash and an allocator.
+  explicit delegated_map(const options& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : delegated_map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same, with the engine's own options: `delegated_map(cubby::partitioned::options{{.capacity = 1000}, {.owners = 2}})`.
   template <detail::contract::options_of<engine_type> O>

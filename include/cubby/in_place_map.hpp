@@ -46,7 +46,9 @@ public:
   using options_type = typename table_type::options_type;
 
   /// An empty map. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
-  explicit in_place_map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+  in_place_map() : in_place_map(options{}) {}
+  /// The same, with options that all tables have, a hash and an allocator.
+  explicit in_place_map(const options& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : table_(wanted, h, a) {}
   /// The same, with the engine's own options, as for cubby::map.
   template <detail::contract::options_of<typename table_type::engine_type> O>

@@ -43,7 +43,9 @@ public:
   static constexpr storage_mode mode = detail::mode_in<Engine, K, V, Hash, KeyEqual>;
 
   /// An empty map. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
-  explicit map(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+  map() : map(options{}) {}
+  /// The same, with options that all tables have, a hash and an allocator.
+  explicit map(const options& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same, with the engine's own options: `map(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
   template <detail::contract::options_of<engine_type> O>

@@ -41,7 +41,9 @@ public:
   static constexpr storage_mode mode = detail::mode_in<Engine, K, detail::no_value, Hash, KeyEqual>;
 
   /// An empty set. Throws std::bad_alloc if there is no memory for the first index; without exceptions, `ok` then answers false.
-  explicit set(const options& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
+  set() : set(options{}) {}
+  /// The same, with options that all tables have, a hash and an allocator.
+  explicit set(const options& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same, with the engine's own options: `set(cubby::dlht::options{{.capacity = 1000}, {.move_bins = 16}})`.
   template <detail::contract::options_of<engine_type> O>

@@ -134,5 +134,18 @@ TEST(refused_calls, tables_are_made_where_they_stay) {
   lies_in_others<cubby::delegated_map<int, int>>();
 }
 
+/// The default constructors are not explicit, so that members of aggregates and elements of arrays may be made of `{}`.
+struct tables_as_members {
+  cubby::map<int, int> counts;
+  cubby::in_place_map<int, int> lists;
+  cubby::set<int> seen;
+};
+cubby::map<int, int> empty_map() { return {}; }
+TEST(refused_calls, do_not_refuse_empty_braces) {
+  tables_as_members all{};
+  EXPECT_TRUE(all.counts.insert(1, 1) && all.lists.insert(1, 1) && all.seen.insert(1));
+  EXPECT_EQ(empty_map().size(), 0u);
+}
+
 } // namespace
 } // namespace cubby_test::refused_call_tests

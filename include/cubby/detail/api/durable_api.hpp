@@ -16,6 +16,7 @@
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/api/map_api.hpp>
+#include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/api/set_api.hpp>
 #include <cubby/detail/core/contract/durable.hpp>
 #include <cubby/detail/core/durable_records.hpp>
@@ -89,7 +90,9 @@ template <class Engine, class K, class V, class Hash> struct checked_durable {
   static_assert(durable_key<K> || lacks_equality,
                 "a durable key is text (std::string), or trivially copyable without padding, and compared by its bits");
   static_assert(durable_value<V>, "a durable value is text (std::string), or trivially copyable: it has no pointers");
-  static_assert(hash_is_stable<Hash> != 0 || !durable_key<K>,
+  static_assert(!engine_tag<Hash>, "this is an engine, and the engine of a durable table comes after the hash: write "
+                                   "cubby::durable_map<K, V, cubby::hash<K>, cubby::seph>");
+  static_assert(hash_is_stable<Hash> != 0 || !durable_key<K> || engine_tag<Hash>,
                 "a durable table needs a hash that stays the same for ever: specialize cubby::hash_is_stable<Hash> "
                 "with a number of yours");
 };

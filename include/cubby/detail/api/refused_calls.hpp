@@ -32,7 +32,7 @@ template <class Derived> struct refused_by_sets : refused_by_all<Derived> {
 
 template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
   template <class Q>
-  auto operator[](const Q&) const = delete; // no references: use find, insert_or_assign, update or find_or_emplace
+  auto operator[](const Q&) const = delete; // no references: use find, insert_or_assign, insert_or_add, find_or_emplace
   template <class Q>
   auto at(const Q&) const = delete; // no references: use find(key), whose result is optional, or visit(key, f)
   template <class... A>
@@ -41,7 +41,7 @@ template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
 
 template <class Derived> struct refused_in_place : refused_by_all<Derived> {
   template <class Q>
-  auto operator[](const Q&) const = delete; // no references: use find, insert_or_assign, modify or insert_or_modify
+  auto operator[](const Q&) const = delete; // no references: use emplace_and_modify, insert_or_assign, find or modify
   template <class Q>
   auto at(const Q&) const = delete; // no references: use visit(key, f), modify(key, f) or find(key)
   template <class... A>

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include <cubby/detail/api/contents.hpp>
@@ -35,6 +37,9 @@ public:
   {
     return detail::report_failure(add_moved(k));
   }
+  template <class Q, std::size_t N>
+    requires(N > 1 && std::convertible_to<const Q&, K> && std::convertible_to<const Q&, std::string_view>)
+  auto insert(const Q (&&)[N]) = delete; // two texts would be taken for the ends of one: use insert_range(keys)
   /// The same, but returns how it ended, and does not throw for want of space.
   outcome try_insert(const K& k) { return this->add(k); }
   template <lookup_key<codec_type> Q> outcome try_insert(const Q& k) { return this->add(k); }
