@@ -70,7 +70,7 @@ public:
       : in_place_map(entries.begin(), entries.end(), wanted, h, a) {}
   template <detail::number N, class... A>
   explicit in_place_map(N, const A&...) = delete; // a number is no capacity: use in_place_map({.capacity = n})
-  // Not `const in_place_map&`: g++ would take `{.capacity = n}` for a in_place_map that is made of a number.
+  // Not `const in_place_map&`: g++ would take `{.capacity = n}` for an in_place_map that is made of a number.
   in_place_map(in_place_map&) = delete; // it stays where it is made: keep a std::unique_ptr to it
   template <std::same_as<in_place_map> M>
   in_place_map(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it

@@ -15,8 +15,8 @@
 // behind the last one with the first one.
 // Invariants:
 //   S1  In the order of a key no empty slot is before its own. A used slot is never empty again while its half is in use.
-//   S2  An insert takes the first empty slot of the lower bucket in the order of its key, or if there is none of the higher bucket, and
-//       has compared all used slots before it, in both. So two inserts of one key compete for one slot.
+//   S2  An insert takes the first empty slot of the lower bucket in the order of its key; if there is none, that of the higher one.
+//       It has compared all used slots before that, in both. So two inserts of one key compete for one slot.
 //   S3  A marked slot does not change before its level segment is `done`, but that what it shows is completed. It shows the entry as it is.
 //   S4  The slots that a reorganisation writes depend on marked slots alone. So any thread may write them again, by a
 //       compare-and-swap from empty.
