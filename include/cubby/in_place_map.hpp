@@ -9,6 +9,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <cubby/detail/api/in_place_api.hpp>
@@ -32,7 +33,7 @@ private:
 };
 
 /// The parameters are those of cubby::map. Any engine will do that keeps entries in records.
-/// A map cannot be copied or moved. It must outlive its handles and the calls of other threads.
+/// A map cannot be copied; an idle one can be moved. It must outlive its handles and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
           class KeyEqual = equal<K>>
 class in_place_map : public detail::in_place_api<in_place_map<K, V, Engine, Hash, Allocator, KeyEqual>,
@@ -57,24 +58,49 @@ public:
 
   /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. `std::move_iterator`s move the values. Throws like the first constructor and like `insert`.
-  template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+  template <std::input_iterator It, std::sentinel_for<It> End,
+            detail::contract::given_options<typename table_type::engine_type> O = options>
     requires std::copyable<It>
   in_place_map(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : in_place_map(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));
   }
   /// The same, of a list, whose values are copied: `{{k, v}, {k, v}}`.
-  template <class O = options>
+  template <detail::contract::given_options<typename table_type::engine_type> O = options>
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
                const Allocator& a = Allocator())
       : in_place_map(entries.begin(), entries.end(), wanted, h, a) {}
+  /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. It costs about as much as making
+  /// an empty map; no entry moves. `from` is then empty, with its options but without the space that was asked for; without memory for
+  /// that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
+  template <std::same_as<in_place_map> M>
+    requires detail::contract::movable<typename table_type::engine_type>
+  in_place_map(M&& from) noexcept : table_(std::move(from.table_)) {}
+  /// The same, into a map that is idle, too; its entries are destroyed.
+  in_place_map& operator=(in_place_map&& from) noexcept
+    requires detail::contract::movable<typename table_type::engine_type>
+  {
+    table_ = std::move(from.table_);
+    return *this;
+  }
+  /// Swaps two idle maps.
+  void swap(in_place_map& other) noexcept
+    requires detail::contract::movable<typename table_type::engine_type>
+  {
+    table_.swap(other.table_);
+  }
+  friend void swap(in_place_map& one, in_place_map& other) noexcept
+    requires detail::contract::movable<typename table_type::engine_type>
+  {
+    one.swap(other);
+  }
   template <detail::number N, class... A>
   explicit in_place_map(N, const A&...) = delete; // a number is no capacity: use in_place_map({.capacity = n})
   // Not `const in_place_map&`: g++ would take `{.capacity = n}` for an in_place_map that is made of a number.
-  in_place_map(in_place_map&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  in_place_map(in_place_map&) = delete; // no copies: std::move it, or keep a std::unique_ptr to it
   template <std::same_as<in_place_map> M>
-  in_place_map(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it
-  in_place_map& operator=(const in_place_map&) = delete;
+  in_place_map(const M&) = delete;                       // no copies: std::move it, or keep a std::unique_ptr to it
+  in_place_map& operator=(const in_place_map&) = delete; // no copies: std::move it, or keep a std::unique_ptr to it
 
   /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
   [[nodiscard]] bool ok() const noexcept { return table_.ok(); }

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <cubby/detail/api/ending.hpp>
@@ -27,7 +28,7 @@ namespace cubby::inline v0 {
 /// V: any type whose destructor does not throw.
 /// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it. KeyEqual: see
 /// `cubby::equal`; with one of yours each entry is in a record.
-/// A map cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
+/// A map cannot be copied; an idle one can be moved. It must outlive its handles, its reservations and the calls of other threads.
 template <class K, class V, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
           class KeyEqual = equal<K>>
 class map : public detail::map_api<
@@ -53,14 +54,14 @@ public:
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. Throws like the first constructor and like `insert`.
-  template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O = options>
     requires std::copyable<It>
   map(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));
   }
   /// The same, of a list: `{{k, v}, {k, v}}`.
-  template <class O = options>
+  template <detail::contract::given_options<engine_type> O = options>
   map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
       const Allocator& a = Allocator())
       : map(entries.begin(), entries.end(), wanted, h, a) {}
@@ -69,13 +70,43 @@ public:
   ~map() {
     if (ok()) detail::empty_at_end(engine_);
   }
+  /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. It costs about as much as making
+  /// an empty map; no entry moves. `from` is then empty, with its options but without the space that was asked for; without memory for
+  /// that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
+  template <std::same_as<map> M>
+    requires detail::contract::movable<engine_type>
+  map(M&& from) noexcept : engine_(std::move(from.engine_)) {}
+  /// The same, into a map that is idle, too; its entries are destroyed.
+  map& operator=(map&& from) noexcept
+    requires detail::contract::movable<engine_type>
+  {
+    if (this != &from) {
+      if (ok()) detail::empty_at_end(engine_);
+      std::destroy_at(std::addressof(engine_));
+      std::construct_at(std::addressof(engine_), std::move(from.engine_));
+    }
+    return *this;
+  }
+  /// Swaps two idle maps.
+  void swap(map& other) noexcept
+    requires detail::contract::movable<engine_type>
+  {
+    map kept(std::move(other));
+    other = std::move(*this);
+    *this = std::move(kept);
+  }
+  friend void swap(map& one, map& other) noexcept
+    requires detail::contract::movable<engine_type>
+  {
+    one.swap(other);
+  }
   template <detail::number N, class... A>
   explicit map(N, const A&...) = delete; // a number is no capacity: use map({.capacity = n})
   // Not `const map&`: g++ would take `{.capacity = n}` for a map that is made of a number.
-  map(map&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  map(map&) = delete; // no copies: std::move it, or keep a std::unique_ptr to it
   template <std::same_as<map> M>
-  map(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it
-  map& operator=(const map&) = delete;
+  map(const M&) = delete;              // no copies: std::move it, or keep a std::unique_ptr to it
+  map& operator=(const map&) = delete; // no copies: std::move it, or keep a std::unique_ptr to it
 
   /// Whether both have the same keys with equal values. O(capacity of one). Exact while no thread writes to either.
   [[nodiscard]] friend bool operator==(const map& one, const map& other)

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <cubby/detail/api/ending.hpp>
@@ -23,7 +24,7 @@ namespace cubby::inline v0 {
 /// K: any type with a hash and operator==. The set owns its keys (docs/guarantees/keys.md says which keys are equal).
 /// Engine: a tag such as cubby::dlht. Hash: see cubby/hash.hpp. Allocator: for records; any thread may call it. KeyEqual: see
 /// `cubby::equal`; with one of yours each entry is in a record.
-/// A set cannot be copied or moved. It must outlive its handles, its reservations and the calls of other threads.
+/// A set cannot be copied; an idle one can be moved. It must outlive its handles, its reservations and the calls of other threads.
 template <class K, class Engine = dlht, class Hash = hash<K>, class Allocator = std::allocator<std::byte>,
           class KeyEqual = equal<K>>
 class set
@@ -51,14 +52,14 @@ public:
       : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// A set of the keys from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. Throws like the first constructor and like `insert`.
-  template <std::input_iterator It, std::sentinel_for<It> End, class O = options>
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O = options>
     requires std::copyable<It>
   set(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));
   }
   /// The same, of a list: `{k, k}`.
-  template <class O = options>
+  template <detail::contract::given_options<engine_type> O = options>
   set(std::initializer_list<K> entries, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(entries.begin(), entries.end(), wanted, h, a) {}
   /// Destroys all keys. No other thread may use the set any more. The destructors of keys may still call every verb of this set.
@@ -66,13 +67,43 @@ public:
   ~set() {
     if (ok()) detail::empty_at_end(engine_);
   }
+  /// Moves an idle set: no other thread calls it, and no handle, guard, reservation or scan of it lives. It costs about as much as making
+  /// an empty set; no entry moves. `from` is then empty, with its options but without the space that was asked for; without memory for
+  /// that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
+  template <std::same_as<set> M>
+    requires detail::contract::movable<engine_type>
+  set(M&& from) noexcept : engine_(std::move(from.engine_)) {}
+  /// The same, into a set that is idle, too; its entries are destroyed.
+  set& operator=(set&& from) noexcept
+    requires detail::contract::movable<engine_type>
+  {
+    if (this != &from) {
+      if (ok()) detail::empty_at_end(engine_);
+      std::destroy_at(std::addressof(engine_));
+      std::construct_at(std::addressof(engine_), std::move(from.engine_));
+    }
+    return *this;
+  }
+  /// Swaps two idle sets.
+  void swap(set& other) noexcept
+    requires detail::contract::movable<engine_type>
+  {
+    set kept(std::move(other));
+    other = std::move(*this);
+    *this = std::move(kept);
+  }
+  friend void swap(set& one, set& other) noexcept
+    requires detail::contract::movable<engine_type>
+  {
+    one.swap(other);
+  }
   template <detail::number N, class... A>
   explicit set(N, const A&...) = delete; // a number is no capacity: use set({.capacity = n})
   // Not `const set&`: g++ would take `{.capacity = n}` for a set that is made of a number.
-  set(set&) = delete; // it stays where it is made: keep a std::unique_ptr to it
+  set(set&) = delete; // no copies: std::move it, or keep a std::unique_ptr to it
   template <std::same_as<set> M>
-  set(const M&) = delete; // it stays where it is made: keep a std::unique_ptr to it
-  set& operator=(const set&) = delete;
+  set(const M&) = delete;              // no copies: std::move it, or keep a std::unique_ptr to it
+  set& operator=(const set&) = delete; // no copies: std::move it, or keep a std::unique_ptr to it
 
   /// Whether both have the same keys. O(capacity of one). Exact while no thread writes to either.
   [[nodiscard]] friend bool operator==(const set& one, const set& other) {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engines.hpp"
@@ -174,6 +176,29 @@ TYPED_TEST(allocation, of_handles) {
     first.insert_or_assign(TypeParam::key(0), TypeParam::value(5));
     second.erase(TypeParam::key(0));
   });
+}
+
+/// No entry needs memory to move. What a move leaves may lack some; then it says so, and may be assigned to.
+TYPED_TEST(allocation, of_what_a_move_leaves) {
+  for (const auto growth : {cubby::growth_policy::incremental, cubby::growth_policy::fixed}) {
+    table_options chosen = tiny_options(growth);
+    chosen.capacity = 2 * entries;
+    for (std::uint64_t number = 1; number < 3000; ++number) {
+      auto from = this->filled(chosen);
+      std::optional<memory_failure> failure(number);
+      typename TypeParam::map to(std::move(*from));
+      const bool struck = failure->struck();
+      failure.reset();
+      this->expect_intact(to);
+      ASSERT_TRUE(from->ok() || struck);
+      if (from->ok()) {
+        EXPECT_TRUE(from->empty() && from->insert(TypeParam::key(1), TypeParam::value(1)));
+      }
+      *from = std::move(to);
+      this->expect_intact(*from);
+      if (!struck) break;
+    }
+  }
 }
 
 TYPED_TEST(allocation, leaks_nothing) {

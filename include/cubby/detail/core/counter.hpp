@@ -37,6 +37,10 @@ public:
     for (const auto& cell : cells_) sum += cell.value.load(sync::relaxed);
     return static_cast<std::int64_t>(sum);
   }
+  /// Moves the sum of an idle table's counter here. No other thread is here.
+  void take_over(striped_counter& from) noexcept {
+    for (std::size_t n = 0; n <= own_cells; ++n) sync::hand_over(cells_[n].value, from.cells_[n].value);
+  }
 
 private:
   counter_cell<Threads> cells_[own_cells + 1];
@@ -72,6 +76,7 @@ public:
     const std::uint64_t all = value_.load(sync::relaxed); // relaxed: a recent value
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(all << (64 - sum_bits)) >> (64 - sum_bits));
   }
+  void take_over(first_count& from) noexcept { sync::hand_over(value_, from.value_); }
 
 private:
   static constexpr unsigned sum_bits = 48;
@@ -126,6 +131,11 @@ public:
       for (std::size_t n = 0; n <= own_cells; ++n) sum += cell_at(place_in_stripes(n)).load(sync::relaxed);
     }
     return static_cast<std::int64_t>(sum);
+  }
+  /// Moves the stripes of an idle table's counter here, where there are none. No other thread is here.
+  void take_over(growing_counter& from) noexcept {
+    sync::hand_over(cells_, from.cells_);
+    sync::hand_over(limit_, from.limit_);
   }
 
 private:

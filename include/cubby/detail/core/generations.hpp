@@ -41,7 +41,9 @@ inline constexpr std::uint32_t move_or_free = 1; // a migration runs or a genera
 } // namespace write_duty
 
 /// For a table that counts its entries elsewhere.
-struct no_counter {};
+struct no_counter {
+  static void take_over(no_counter&) noexcept {}
+};
 
 /// The state of a table; its engine may add more. `Counter` is what each change reads to count. For its table an engine defines
 /// becomes_first(table, generation), which is called when the root has reached a generation, and move_range(table, generation, units),
@@ -53,6 +55,10 @@ struct table_state {
   using growth = decltype(Settings::growth);
   using shrink = decltype(Settings::shrink);
   table_state(const Settings& chosen, Policy slots) : policy(std::move(slots)), settings(chosen), retired(home) {}
+  /// Only what take_over needs; it does the rest.
+  table_state(table_state&& from) noexcept
+      : home(from.home), policy(from.policy), lasting_maintenance(from.lasting_maintenance), settings(from.settings),
+        least_extent(from.least_extent), retired(home) {}
 
   // Each operation reads this line. It is written only when a migration begins or ends.
   alignas(cpu::cache_line) sync::word<Generation*, Threads> root; // the oldest generation that still holds entries

@@ -34,6 +34,12 @@ public:
     return true;
   }
 
+  /// Moves the places of an idle table here, where there are none. No other thread is here.
+  void take_over(place_stock& from) noexcept {
+    packed_ = from.packed_;
+    from.packed_ = 0;
+  }
+
   [[nodiscard]] CUBBY_ALWAYS_INLINE bool is_bounded() const noexcept { return packed_ != 0; }
 
   /// Takes a place. False: at one moment of the call there was none.

@@ -147,6 +147,12 @@ private:
   T value_{};
 };
 
+/// Moves a word of an idle table to another table, and leaves zero. No other thread is here.
+template <class T, class Threads> void hand_over(word<T, Threads>& to, word<T, Threads>& from) noexcept {
+  to.store(from.load(relaxed), relaxed); // relaxed, both: no other thread is here
+  from.store(T{}, relaxed);              // relaxed: as above
+}
+
 /// Spins for a short time, then yields to other threads. Use one object for each wait.
 class backoff {
 public:

@@ -46,9 +46,13 @@ public:
   background_worker& operator=(const background_worker&) = delete;
   ~background_worker() { stop(); }
 
-  /// Starts the thread, and returns when it holds its image. False: the system gives no thread, or the image cannot be held. `forks`
-  /// counts the forks of the process, and must outlive the worker.
+  /// Starts the thread, and returns when it holds its image. False: the system gives no thread, the image cannot be held, or the thread
+  /// was lost by a fork. It may start again after a stop. `forks` counts the forks of the process, and must outlive the worker.
   CUBBY_OF_IMAGE bool start(work_function work, void* argument, const image::fork_count& forks) noexcept {
+    if (running_) return false;
+    stage_ = stage::starting;
+    ending_ = false;
+    wanted_ = false;
     work_ = work;
     argument_ = argument;
     forks_ = &forks;

@@ -207,6 +207,11 @@ concept snapshotting = engine<E> && requires(E& e, thread_record& s, any_bound b
   { e.snapshot(s, begin, sink) } -> std::same_as<bool>;
 };
 
+/// A table that moves while it is idle: no other thread uses it, and no thread record of a handle, no guard, hidden entry or scan of it
+/// lives. What the move leaves is an empty table with the same options. Only a bound keeps its capacity. Without memory for that it is
+/// not `ok`, and may be destroyed or moved.
+template <class E> concept movable = lookup_engine<E> && std::is_nothrow_move_constructible_v<E>;
+
 /// Entries that are inserted and hidden. All three calls run inside a guard; it need not be the same one.
 ///  - `shadow_insert(thread_record, probe, value words)`: as `insert`, but no lookup, mutate, scan or snapshot sees the entry.
 ///    Other inserts of the key answer `exists`.

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace cubby::inline v0 {
 
@@ -48,6 +49,10 @@ template <class O, class E>
 concept options_of = !std::same_as<O, options> && (std::same_as<O, durable_options> || std::derived_from<O, options> ||
                                                    std::convertible_to<const O&, typename E::options_type>);
 
+/// What stands where options belong. A number is among them: the constructor that refuses it says what to write.
+template <class O, class E>
+concept given_options = std::same_as<O, options> || options_of<O, E> || std::is_arithmetic_v<O>;
+
 /// The options of engine `E`: `wanted`, with the engine's defaults added if `wanted` has only the common options.
 template <class E, class O> [[nodiscard]] constexpr typename E::options_type options_for(const O& wanted) {
   using own = typename E::options_type;
@@ -69,6 +74,11 @@ template <class E, class O> [[nodiscard]] constexpr typename E::options_type opt
     if constexpr (of_this_engine) return wanted;
     else return own{};
   }
+}
+
+/// The options of the empty table that a move leaves: only a bound keeps its capacity, as it is a promise.
+inline void forget_capacity(options& of) noexcept {
+  if (of.growth != growth_policy::fixed) of.capacity = 0;
 }
 
 } // namespace contract

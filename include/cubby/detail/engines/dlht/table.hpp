@@ -8,7 +8,7 @@
 
 #include <cubby/detail/core/counter.hpp>
 #include <cubby/detail/core/epoch.hpp>
-#include <cubby/detail/core/migration.hpp>
+#include <cubby/detail/core/moved_table.hpp>
 #include <cubby/detail/engines/dlht/index.hpp>
 #include <cubby/detail/engines/dlht/options.hpp>
 
@@ -22,6 +22,11 @@ struct table : generations::table_state<index<Threads>, Policy, options, Threads
   using base = generations::table_state<index<Threads>, Policy, options, Threads, growing_counter<Threads>>;
   static constexpr bool every_write_cooperates = false; // the inserts alone that find no space in their bin
   table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
+  /// Moves an idle table.
+  table(table&& from) noexcept : base(std::move(from)), bag(this->policy, this->home) {
+    first_entries.take_over(from.first_entries);
+    generations::take_over(*this, from);
+  }
 
   [[no_unique_address]] bag_for<Policy, Threads> bag;
   first_count<Threads> first_entries; // of the counter `entries`

@@ -7,9 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <cubby/detail/core/counter.hpp>
-#include <cubby/detail/core/migration.hpp>
+#include <cubby/detail/core/moved_table.hpp>
 
 namespace cubby::inline v0::detail::arrays {
 
@@ -24,8 +25,9 @@ template <class Array, class Policy, class Settings>
 struct table_state : generations::table_state<Array, Policy, Settings, sync::shared> {
   using array_type = Array;
   static constexpr bool every_write_cooperates = true; // an array that is full has no space for any key
-  using generations::table_state<Array, Policy, Settings, sync::shared>::table_state;
-
+  using base = generations::table_state<Array, Policy, Settings, sync::shared>;
+  table_state(const Settings& chosen, Policy slots) : base(chosen, std::move(slots)) {}
+  table_state(table_state&& from) noexcept : base(std::move(from)) {} // the layout's table moves the counters, too
   striped_counter<sync::shared> claims; // slots that inserts have taken since the table began
   striped_counter<sync::shared> erases; // entries that have been erased
 };

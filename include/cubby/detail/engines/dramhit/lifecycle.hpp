@@ -22,4 +22,12 @@ template <class Policy> void close(table<Policy>& t) {
   });
 }
 
+/// Makes the table that a move leaves: empty, with the same options. False: no memory; it stays closed.
+template <class Policy> bool open_again(table<Policy>& t) noexcept {
+  contract::forget_capacity(t.settings);
+  if (open(t)) return true;
+  close(t);
+  return false;
+}
+
 } // namespace cubby::inline v0::detail::engines::dramhit

@@ -19,6 +19,12 @@ template <class Policy>
 struct table : arrays::table_state<array<layout_of<Policy>>, Policy, options> {
   using base = arrays::table_state<array<layout_of<Policy>>, Policy, options>;
   table(const options& chosen, Policy slots) : base(chosen, std::move(slots)), bag(this->policy, this->home) {}
+  /// Moves an idle table.
+  table(table&& from) noexcept : base(std::move(from)), bag(this->policy, this->home) {
+    this->claims.take_over(from.claims);
+    this->erases.take_over(from.erases);
+    generations::take_over(*this, from);
+  }
   [[no_unique_address]] std::conditional_t<tuple_policy<Policy>, no_bag, bag_for<Policy, sync::shared>> bag;
 };
 

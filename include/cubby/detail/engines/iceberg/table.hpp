@@ -92,6 +92,12 @@ struct chain_array {
   // In a durable table: for each chain the nodes whose entries were copied, by `retired`; under `unsettled.lock`.
   std::uint64_t* left = nullptr;
   sync::word<std::uint64_t> nodes; // in all of its chains, or about to be
+  void take_over(chain_array& from) noexcept {
+    heads = std::exchange(from.heads, nullptr);
+    mask = std::exchange(from.mask, 0);
+    left = std::exchange(from.left, nullptr);
+    sync::hand_over(nodes, from.nodes);
+  }
 };
 inline constexpr std::size_t most_chain_arrays = 20;
 
@@ -121,6 +127,26 @@ template <class Policy> struct table {
   using slot_type = slot_of<Policy>;
   using segment_type = segment<slot_type>;
   table(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
+  /// Moves an idle table in memory.
+  table(table&& from) noexcept
+      : fronts(from.fronts), backs(from.backs), home(from.home), policy(from.policy), settings(from.settings) {
+    sync::hand_over(root, from.root);
+    sync::hand_over(duty, from.duty);
+    for (unsigned i = 0; i <= most_levels; ++i) sync::hand_over(segments[i], from.segments[i]);
+    places.take_over(from.places);
+    sync::hand_over(work.cursor, from.work.cursor);
+    sync::hand_over(work.done, from.work.done);
+    sync::hand_over(work.missed, from.work.missed);
+    sync::hand_over(next.made, from.next.made);
+    sync::hand_over(next.cursor, from.next.cursor);
+    sync::hand_over(merges, from.merges);
+    sync::hand_over(growths, from.growths);
+    sync::hand_over(shrinks, from.shrinks);
+    sync::hand_over(refused, from.refused);
+    entries.take_over(from.entries);
+    sync::hand_over(chain_arrays, from.chain_arrays);
+    for (std::size_t i = 0; i < most_chain_arrays; ++i) chains[i].take_over(from.chains[i]);
+  }
 
   // Each operation reads these lines. They are written only when a move begins or ends.
   alignas(cpu::cache_line) sync::word<std::uint64_t> root; // root_word

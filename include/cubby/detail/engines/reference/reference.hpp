@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -40,6 +41,15 @@ public:
   reference(const options& wanted, Policy slots) : options_(wanted), policy_(std::move(slots)) {
     ok_ = home_ && make_space(options_.capacity);
     if (!ok_) fail::with_no_memory();
+  }
+  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  reference(reference&& from) noexcept
+    requires std::is_nothrow_copy_constructible_v<Policy>
+      : options_(at_rest(from).options_), home_(from.home_), policy_(from.policy_), index_(std::move(from.index_)),
+        growths_(std::exchange(from.growths_, 0)), shrinks_(std::exchange(from.shrinks_, 0)), ok_(from.ok_) {
+    from.index_.clear();
+    contract::forget_capacity(from.options_);
+    from.ok_ = from.ok_ && from.make_space(from.options_.capacity);
   }
   reference(const reference&) = delete;
   reference& operator=(const reference&) = delete;
@@ -165,6 +175,11 @@ public:
   }
 
 private:
+  /// No guard lives, so nothing has to wait.
+  static reference& at_rest(reference& of) {
+    (void)of.retired_.dispose_all();
+    return of;
+  }
   struct place_of {
     std::uint64_t hash;
     std::uint64_t word;

@@ -3,6 +3,7 @@
 // Relativistic Programming", USENIX ATC 2011. README.md beside this file has it in one page, and what we changed and why.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/engines/relativistic/batch.hpp>
@@ -42,6 +43,12 @@ public:
   }
   ~relativistic_engine() {
     if (ok_) engines::relativistic::close(table_);
+  }
+  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  relativistic_engine(relativistic_engine&& from) noexcept
+    requires std::is_nothrow_copy_constructible_v<policy>
+      : table_(engines::relativistic::at_rest(from.table_)), ok_(from.ok_) {
+    from.ok_ = engines::relativistic::after_move(table_, from.table_);
   }
   relativistic_engine(const relativistic_engine&) = delete;
   relativistic_engine& operator=(const relativistic_engine&) = delete;

@@ -53,6 +53,21 @@ inline constexpr std::uint32_t readers_to_wait_for = 2;
 
 template <class Policy> struct table {
   table(const options& chosen, Policy slots) : policy(std::move(slots)), settings(chosen) {}
+  /// Moves an idle table that is not being resized.
+  table(table&& from) noexcept
+      : home(from.home), policy(from.policy), settings(from.settings), least_buckets(from.least_buckets),
+        bound(from.bound) {
+    sync::hand_over(root, from.root);
+    sync::hand_over(buckets, from.buckets);
+    sync::hand_over(array_bytes, from.array_bytes);
+    sync::hand_over(growths, from.growths);
+    sync::hand_over(shrinks, from.shrinks);
+    sync::hand_over(placed, from.placed);
+    for (unsigned i = 0; i < stripe_count; ++i) {
+      sync::hand_over(stripes[i].inserts, from.stripes[i].inserts);
+      sync::hand_over(stripes[i].live, from.stripes[i].live);
+    }
+  }
 
   // Each verb reads this line. It is written only when a resize begins or ends.
   alignas(cpu::cache_line) sync::word<bucket_array*> root;

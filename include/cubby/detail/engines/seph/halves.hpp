@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/engines/seph/layout.hpp>
@@ -22,6 +23,12 @@ public:
     for (std::size_t i = 0; i < count_; ++i) memory::release(regions_[i].pages);
     delete[] regions_;
   }
+  /// Takes the halves of an idle table.
+  memory_halves(memory_halves&& from) noexcept
+      : half_bytes_(from.half_bytes_), regions_(std::exchange(from.regions_, nullptr)),
+        count_(std::exchange(from.count_, 0)), space_(std::exchange(from.space_, 0)),
+        with_space_(std::exchange(from.with_space_, 0)), bytes_(std::exchange(from.bytes_, 0)),
+        left_(std::exchange(from.left_, 0)) {}
   memory_halves(const memory_halves&) = delete;
   memory_halves& operator=(const memory_halves&) = delete;
 

@@ -132,4 +132,24 @@ template <class Policy> void close(table<Policy>& t) {
   delete[] t.base;
 }
 
+/// Before a table moves: ends its worker, and frees all that waits to be freed but what a split has given up.
+template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
+  t.closing.store(1, sync::relaxed); // relaxed, both: only a request to stop early; the worker ends behind it
+  t.worker.stop();
+  t.closing.store(0, sync::relaxed);
+  (void)t.bag.dispose_all();
+  t.old_directories.free_all();
+  return std::move(t);
+}
+/// Behind a move: starts the worker, without which callers do its work, and makes the table that the move leaves: empty, with the same
+/// options. False: no memory for it; it stays closed.
+template <class Policy> bool after_move(table<Policy>& to, table<Policy>& from) noexcept {
+  if (to.settings.growth == growth_policy::background && to.root.load(sync::relaxed) != nullptr)
+    if (to.worker.start(background_work<Policy>, &to, to.home->forks)) (void)to.worker.notify();
+  contract::forget_capacity(from.settings);
+  if (open(from)) return true;
+  close(from);
+  return false;
+}
+
 } // namespace cubby::inline v0::detail::engines::seph

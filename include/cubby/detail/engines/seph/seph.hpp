@@ -3,6 +3,7 @@
 // Persistent Memory", OSDI 2023. README.md beside this file has it in one page, and what we changed and why.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <cubby/detail/engines/seph/batch.hpp>
@@ -65,6 +66,12 @@ public:
   }
   ~seph_engine() {
     if (ok_) engines::seph::close(table_);
+  }
+  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  seph_engine(seph_engine&& from) noexcept
+    requires(!engines::seph::durable<policy>) && std::is_nothrow_copy_constructible_v<policy>
+      : table_(engines::seph::at_rest(from.table_)), ok_(from.ok_) {
+    from.ok_ = engines::seph::after_move(table_, from.table_);
   }
   seph_engine(const seph_engine&) = delete;
   seph_engine& operator=(const seph_engine&) = delete;

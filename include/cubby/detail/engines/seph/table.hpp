@@ -82,6 +82,28 @@ template <class Policy> struct table {
   table(const options& chosen, Policy slots)
       : policy(std::move(slots)), settings(chosen), bits(chosen.segment_bits - 1),
         halves((sizeof(slot) * slots_a_bucket) << (chosen.segment_bits - 1)) {}
+  /// Moves an idle table in memory.
+  table(table&& from) noexcept
+      : home(from.home), policy(from.policy), settings(from.settings), bits(from.bits),
+        base_level(std::exchange(from.base_level, 0)), base(std::exchange(from.base, nullptr)),
+        halves(std::move(from.halves)), growing(std::exchange(from.growing, nullptr)),
+        copied(std::exchange(from.copied, 0)), retired(std::exchange(from.retired, nullptr)),
+        retired_count(std::exchange(from.retired_count, 0)), reclaim_at(std::exchange(from.reclaim_at, 0)),
+        merge_cursor(std::exchange(from.merge_cursor, 0)) {
+    sync::hand_over(root, from.root);
+    places.take_over(from.places);
+    sync::hand_over(ended, from.ended);
+    sync::hand_over(leaves, from.leaves);
+    sync::hand_over(growths, from.growths);
+    sync::hand_over(shrinks, from.shrinks);
+    sync::hand_over(rebuilds, from.rebuilds);
+    sync::hand_over(moved, from.moved);
+    sync::hand_over(dereferenced, from.dereferenced);
+    sync::hand_over(under_way, from.under_way);
+    sync::hand_over(stale, from.stale);
+    sync::hand_over(erases, from.erases);
+    entries.take_over(from.entries);
+  }
 
   // Each operation reads this line. It is written only when the directory grows.
   alignas(cpu::cache_line) sync::word<directory*> root;

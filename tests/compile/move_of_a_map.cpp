@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// shows: it stays where it is made: keep a std::unique_ptr to it
-#include <utility>
-
-#include <cubby/map.hpp>
-
-auto moved(cubby::map<int, int>& counts) { return cubby::map<int, int>(std::move(counts)); }
