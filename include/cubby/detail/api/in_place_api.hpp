@@ -83,6 +83,9 @@ public:
     return report_failure(add(k, std::forward<U>(v)));
   }
   auto insert(const std::pair<const key_type, V>&) = delete; // use insert(key, value)
+  template <std::input_iterator It>
+    requires(!std::convertible_to<It, key_type> && !lookup_key<It, codec_type>)
+  auto insert(It, It) = delete; // use insert_range(pairs), or try_insert of each
   /// The same, with a value constructed from `args`.
   template <class... A>
     requires std::constructible_from<V, A...>

@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include <cubby/detail/api/contents.hpp>
@@ -89,6 +90,9 @@ public:
   }
 
   auto insert(const std::pair<const K, V>&) = delete; // use insert(key, value)
+  template <std::input_iterator It>
+    requires(!std::convertible_to<It, K> && !lookup_key<It, typename Engine::policy>)
+  auto insert(It, It) = delete; // use insert_range(pairs), or try_insert of each
 
 private:
   template <class... A> insert_outcome add_moved(K& k, A&&... args) {

@@ -45,6 +45,17 @@ template <class Derived> struct refused_in_place : refused_by_all<Derived> {
   template <class Q>
   auto at(const Q&) const = delete; // no references: use visit(key, f), modify(key, f) or find(key)
   template <class... A>
+  auto update(A&&...) = delete; // values change in place: use modify(key, f)
+  template <class... A>
+  auto insert_or_update(A&&...) = delete; // values change in place: use insert_or_modify or emplace_and_modify
+  template <class... A>
+  auto insert_or_add(A&&...) = delete; // values change in place: use emplace_and_modify(key, f)
+  template <class... A>
+  auto find_or_emplace(A&&...) = delete; // values change in place: use emplace_and_modify(key, f, args...)
+  template <class... A>
+  auto compute(A&&...) = delete;  // values change in place: use modify, emplace_and_modify or erase_if(key, p)
+  auto snapshot() const = delete; // a value may change meanwhile: use visit_all(f) or to<Container>()
+  template <class... A>
   auto emplace(A&&...) = delete; // use insert(key, value) or try_emplace(key, args...)
 };
 

@@ -173,7 +173,7 @@ public:
   /// The contents of the table at one point in time: a list of pairs, or of keys for a set. Updates wait while the words are
   /// copied; lookups do not (DLHT section 3.4.4). O(capacity), with memory for a copy of all entries. Throws std::bad_alloc if there is
   /// none; without exceptions, `ok()` of the list is then false.
-  template <class E = Engine> [[nodiscard]] auto snapshot() {
+  template <class E = Engine> [[nodiscard]] auto snapshot() const {
     static_assert(contract::snapshotting<E>, "this engine has no snapshot of one point in time; use visit_all");
     constexpr bool copied = std::is_copy_constructible_v<key_type> && snapshot_copies_values;
     static_assert(copied, "a snapshot copies every key and value: this type cannot be copied; use visit_all");
