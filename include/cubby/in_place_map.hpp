@@ -70,19 +70,25 @@ public:
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
                const Allocator& a = Allocator())
       : in_place_map(entries.begin(), entries.end(), wanted, h, a) {}
-  /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. It costs about as much as making
-  /// an empty map; no entry moves. `from` is then empty, with its options but without the space that was asked for; without memory for
-  /// that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
-  template <std::same_as<in_place_map> M>
+  /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. No entry moves. What waits for
+  /// its end is destroyed: a destructor may call either. `from` is then empty, with its options but without the space that was asked
+  /// for. Without memory or a thread for that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
+  template <detail::moving<in_place_map> M>
     requires detail::contract::movable<typename table_type::engine_type>
-  in_place_map(M&& from) noexcept : table_(std::move(from.table_)) {}
-  /// The same, into a map that is idle, too; its entries are destroyed.
+  in_place_map(M&& from) noexcept : table_(std::move(static_cast<in_place_map&>(from).table_)) {}
+  template <detail::moving<in_place_map> M>
+    requires(!detail::contract::movable<typename table_type::engine_type>)
+  in_place_map(M&&) = delete; // a copy of its hash or allocator may throw: keep a std::unique_ptr to it
+  /// The same, into a map that is idle, too. Its entries are destroyed.
   in_place_map& operator=(in_place_map&& from) noexcept
     requires detail::contract::movable<typename table_type::engine_type>
   {
     table_ = std::move(from.table_);
     return *this;
   }
+  in_place_map& operator=(in_place_map&&)
+    requires(!detail::contract::movable<typename table_type::engine_type>)
+  = delete; // a copy of its hash or allocator may throw: keep a std::unique_ptr to it
   /// Swaps two idle maps.
   void swap(in_place_map& other) noexcept
     requires detail::contract::movable<typename table_type::engine_type>
@@ -102,7 +108,8 @@ public:
   in_place_map(const M&) = delete;                       // no copies: std::move it, or keep a std::unique_ptr to it
   in_place_map& operator=(const in_place_map&) = delete; // no copies: std::move it, or keep a std::unique_ptr to it
 
-  /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
+  /// False if the map could not be made, in builds without exceptions, or if a move has left it so. Such a map may only be destroyed,
+  /// moved and assigned to.
   [[nodiscard]] bool ok() const noexcept { return table_.ok(); }
   /// A handle for the calling thread. Throws std::bad_alloc if there is no memory for its record.
   [[nodiscard]] handle_type handle() { return handle_type(table_.handle()); }

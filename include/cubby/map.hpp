@@ -70,30 +70,36 @@ public:
   ~map() {
     if (ok()) detail::empty_at_end(engine_);
   }
-  /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. It costs about as much as making
-  /// an empty map; no entry moves. `from` is then empty, with its options but without the space that was asked for; without memory for
-  /// that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
-  template <std::same_as<map> M>
+  /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. No entry moves. What waits for
+  /// its end is destroyed: a destructor may call either. `from` is then empty, with its options but without the space that was asked
+  /// for. Without memory or a thread for that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
+  template <detail::moving<map> M>
     requires detail::contract::movable<engine_type>
-  map(M&& from) noexcept : engine_(std::move(from.engine_)) {}
-  /// The same, into a map that is idle, too; its entries are destroyed.
+  map(M&& from) noexcept : engine_(std::move(static_cast<map&>(from).engine_)) {}
+  template <detail::moving<map> M>
+    requires(!detail::contract::movable<engine_type>)
+  map(M&&) = delete; // a copy of its hash or allocator may throw: keep a std::unique_ptr to it
+  /// The same, into a map that is idle, too. Its entries are destroyed.
   map& operator=(map&& from) noexcept
     requires detail::contract::movable<engine_type>
   {
     if (this != &from) {
-      if (ok()) detail::empty_at_end(engine_);
-      std::destroy_at(std::addressof(engine_));
-      std::construct_at(std::addressof(engine_), std::move(from.engine_));
+      map kept(std::move(from)); // the destructors that it runs may call either
+      take(kept);
     }
     return *this;
   }
+  map& operator=(map&&)
+    requires(!detail::contract::movable<engine_type>)
+  = delete; // a copy of its hash or allocator may throw: keep a std::unique_ptr to it
   /// Swaps two idle maps.
   void swap(map& other) noexcept
     requires detail::contract::movable<engine_type>
   {
-    map kept(std::move(other));
-    other = std::move(*this);
-    *this = std::move(kept);
+    map mine(std::move(*this));
+    map others(std::move(other));
+    take(others);
+    other.take(mine);
   }
   friend void swap(map& one, map& other) noexcept
     requires detail::contract::movable<engine_type>
@@ -115,7 +121,8 @@ public:
     return detail::has_same_entries(one, other);
   }
 
-  /// False if the map could not be made, in builds without exceptions. Such a map may only be destroyed.
+  /// False if the map could not be made, in builds without exceptions, or if a move has left it so. Such a map may only be destroyed,
+  /// moved and assigned to.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
 
   /// A handle with a thread record of its own: the same verbs, a little faster, and `find_ref`. Throws std::bad_alloc if there is no
@@ -135,6 +142,12 @@ public:
 
 private:
   friend struct detail::engine_access;
+  /// Takes the table of `from`, for which nothing waits, in place of its own.
+  void take(map& from) noexcept {
+    if (ok()) detail::empty_at_end(engine_);
+    std::destroy_at(std::addressof(engine_));
+    std::construct_at(std::addressof(engine_), std::move(from.engine_));
+  }
   struct made_with {}; // what the options of the engine are handed over with
   map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}

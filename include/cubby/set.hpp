@@ -67,30 +67,36 @@ public:
   ~set() {
     if (ok()) detail::empty_at_end(engine_);
   }
-  /// Moves an idle set: no other thread calls it, and no handle, guard, reservation or scan of it lives. It costs about as much as making
-  /// an empty set; no entry moves. `from` is then empty, with its options but without the space that was asked for; without memory for
-  /// that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
-  template <std::same_as<set> M>
+  /// Moves an idle set: no other thread calls it, and no handle, guard, reservation or scan of it lives. No entry moves. What waits for
+  /// its end is destroyed: a destructor may call either. `from` is then empty, with its options but without the space that was asked
+  /// for. Without memory or a thread for that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
+  template <detail::moving<set> M>
     requires detail::contract::movable<engine_type>
-  set(M&& from) noexcept : engine_(std::move(from.engine_)) {}
-  /// The same, into a set that is idle, too; its entries are destroyed.
+  set(M&& from) noexcept : engine_(std::move(static_cast<set&>(from).engine_)) {}
+  template <detail::moving<set> M>
+    requires(!detail::contract::movable<engine_type>)
+  set(M&&) = delete; // a copy of its hash or allocator may throw: keep a std::unique_ptr to it
+  /// The same, into a set that is idle, too. Its entries are destroyed.
   set& operator=(set&& from) noexcept
     requires detail::contract::movable<engine_type>
   {
     if (this != &from) {
-      if (ok()) detail::empty_at_end(engine_);
-      std::destroy_at(std::addressof(engine_));
-      std::construct_at(std::addressof(engine_), std::move(from.engine_));
+      set kept(std::move(from)); // the destructors that it runs may call either
+      take(kept);
     }
     return *this;
   }
+  set& operator=(set&&)
+    requires(!detail::contract::movable<engine_type>)
+  = delete; // a copy of its hash or allocator may throw: keep a std::unique_ptr to it
   /// Swaps two idle sets.
   void swap(set& other) noexcept
     requires detail::contract::movable<engine_type>
   {
-    set kept(std::move(other));
-    other = std::move(*this);
-    *this = std::move(kept);
+    set mine(std::move(*this));
+    set others(std::move(other));
+    take(others);
+    other.take(mine);
   }
   friend void swap(set& one, set& other) noexcept
     requires detail::contract::movable<engine_type>
@@ -110,7 +116,8 @@ public:
     return detail::has_same_entries(one, other);
   }
 
-  /// False if the set could not be made, in builds without exceptions. Such a set may only be destroyed.
+  /// False if the set could not be made, in builds without exceptions, or if a move has left it so. Such a set may only be destroyed,
+  /// moved and assigned to.
   [[nodiscard]] bool ok() const noexcept { return engine_.ok(); }
 
   /// A handle with a thread record of its own: the same verbs, a little faster. Throws std::bad_alloc if there is no memory for the
@@ -130,6 +137,12 @@ public:
 
 private:
   friend struct detail::engine_access;
+  /// Takes the table of `from`, for which nothing waits, in place of its own.
+  void take(set& from) noexcept {
+    if (ok()) detail::empty_at_end(engine_);
+    std::destroy_at(std::addressof(engine_));
+    std::construct_at(std::addressof(engine_), std::move(from.engine_));
+  }
   struct made_with {}; // what the options of the engine are handed over with
   set(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}

@@ -186,30 +186,88 @@ TYPED_TEST(moved_owners, may_be_maps_of_values_that_only_move) {
   }
 }
 
-/// A value whose destructor calls the table that it was in, under the address that it knows.
+/// A value whose destructor puts keys into a table, and counts those that it meets there.
 template <class Engine> struct caller {
-  const cubby::map<int, caller, Engine>* of = nullptr;
-  bool* called = nullptr;
-  caller(const cubby::map<int, caller, Engine>* m, bool* c) : of(m), called(c) {}
+  using map = cubby::map<int, caller, Engine>;
+  map* of = nullptr;
+  int* met = nullptr;
+  caller(map* m, int* n) noexcept : of(m), met(n) {}
   caller(const caller&) = default;
   caller& operator=(const caller&) = default;
   ~caller() {
-    if (of != nullptr) *called = of->contains(2);
+    if (of == nullptr) return;
+    *met += of->contains(-1) ? 1 : 0;
+    for (int n = 0; n < 300; ++n) of->try_emplace(n, nullptr, nullptr);
   }
 };
-TYPED_TEST(moved_owners, are_called_by_the_destructors_that_a_move_runs) {
-  using value = caller<TypeParam>;
-  bool called = false;
-  cubby::map<int, value, TypeParam> from;
-  ASSERT_TRUE(from.try_emplace(1, &from, &called) && from.try_emplace(2, nullptr, nullptr));
+/// Puts a value into `m` that waits for its end, and calls `about` then.
+template <class Engine> void let_one_wait(typename caller<Engine>::map& m, typename caller<Engine>::map& about,
+                                          int& met) {
+  ASSERT_TRUE(m.try_emplace(-2, &about, &met));
   {
-    const auto keep = from.guard(); // so that the erased value waits
-    ASSERT_TRUE(from.erase(1));
-    called = false;
+    const auto keep = m.guard();
+    ASSERT_TRUE(m.erase(-2));
+  }
+  met = 0;
+}
+/// In a table for one thread nothing waits behind the last guard.
+template <class Engine> inline constexpr bool lets_wait = !cubby::map<int, int, Engine>::capabilities.one_thread_only;
+TYPED_TEST(moved_owners, are_whole_for_the_destructors_that_a_move_runs) {
+  if constexpr (!lets_wait<TypeParam>) GTEST_SKIP() << "nothing waits";
+  typename caller<TypeParam>::map from(tiny_options());
+  int met = 0;
+  ASSERT_TRUE(from.try_emplace(-1, nullptr, nullptr));
+  let_one_wait<TypeParam>(from, from, met);
+  auto to = std::move(from);
+  EXPECT_EQ(met, 1) << "it has met the entry that moves";
+  EXPECT_EQ(to.size(), 301u) << "what it has inserted moves, too";
+  for (int n = 300; n < 1000; ++n)
+    ASSERT_TRUE(to.try_emplace(n, nullptr, nullptr) && from.try_emplace(n, nullptr, nullptr));
+  EXPECT_EQ(to.size(), 1001u);
+  EXPECT_EQ(from.size(), 700u);
+}
+TYPED_TEST(moved_owners, are_whole_for_the_destructors_that_an_assignment_runs) {
+  if constexpr (!lets_wait<TypeParam>) GTEST_SKIP() << "nothing waits";
+  for (const bool swapped : {false, true}) {
+    typename caller<TypeParam>::map target(tiny_options());
+    typename caller<TypeParam>::map source(tiny_options());
+    int met = 0;
+    ASSERT_TRUE(target.try_emplace(-1, nullptr, nullptr) && source.try_emplace(7000, nullptr, nullptr));
+    let_one_wait<TypeParam>(source, target, met);
+    if (swapped) swap(target, source);
+    else target = std::move(source);
+    EXPECT_EQ(met, swapped ? 0 : 1) << "the target was whole; swap moves it first";
+    EXPECT_TRUE(target.contains(7000) && target.size() == 1);
+    EXPECT_EQ(source.size(), swapped ? 1u : 0u);
+  }
+}
+
+TYPED_TEST(moved_owners, leave_a_table_that_has_nothing_of_theirs) {
+  using map = cubby::map<int, std::string, TypeParam>;
+  table_options chosen = tiny_options();
+  map from(chosen);
+  for (int n = 0; n < 20'000; ++n) from.insert_or_assign(n % 7000, "a text");
+  const auto to = std::move(from);
+  chosen.capacity = 0;
+  const map fresh(chosen);
+  EXPECT_EQ(from.stats().bytes, fresh.stats().bytes);
+  EXPECT_EQ(from.stats().retired, 0u);
+  EXPECT_EQ(from.stats().growths, 0u);
+  EXPECT_EQ(to.size(), 7000u);
+}
+
+/// `reserve` inside a guard answers before the space is there, as the growth before it waits for that guard.
+TEST(moved_tables_of_relativistic, have_the_space_that_was_promised) {
+  cubby::map<int, int, cubby::relativistic> from(tiny_options());
+  for (int n = 0; n < 100; ++n) from.insert(n, n);
+  {
+    const auto keep = from.guard();
+    for (int n = 100; n < 200; ++n) from.insert(n, n);
+    ASSERT_TRUE(from.reserve(100'000));
   }
   const auto to = std::move(from);
-  EXPECT_TRUE(to.contains(2) && to.size() == 1);
-  EXPECT_TRUE(called) << "the table was whole when the value that had waited was destroyed";
+  EXPECT_GE(to.capacity(), 100'000u);
+  EXPECT_EQ(to.size(), 200u);
 }
 
 TYPED_TEST(moved_owners, serve_threads_before_and_behind_the_move) {
@@ -244,6 +302,13 @@ static_assert(!std::is_move_constructible_v<cubby::map<int, int, cubby::dlht, th
 static_assert(!std::is_move_assignable_v<cubby::map<int, int, cubby::dlht, throwing_hash>>);
 static_assert(!std::is_move_constructible_v<cubby::delegated_map<int, int>>);
 static_assert(std::is_move_constructible_v<cubby::map<int, int, cubby::dlht, std::hash<int>>>);
+/// A class that is a table, too.
+struct derived : cubby::map<int, int> {
+  derived() = default;
+  derived(derived&& from) noexcept : cubby::map<int, int>(std::move(from)) {}
+};
+static_assert(std::is_constructible_v<cubby::map<int, int>, derived> &&
+              !std::is_constructible_v<cubby::map<int, int>, const derived>);
 
 } // namespace
 } // namespace cubby_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include <cubby/in_place_map.hpp>
+
 #include "engines.hpp"
 
 namespace cubby_test {
@@ -58,6 +60,40 @@ TYPED_TEST(shared_scans, show_each_entry_once_with_its_value) {
     for (const auto& [k, v] : seen) ASSERT_EQ(v, value_for<V>(k));
     EXPECT_LE(by.size(), count < 1 ? 1 : count);
   }
+}
+
+/// A scan that its function ends calls it no more.
+template <class Map> void expect_scans_that_end(Map& m, std::uint64_t keys) {
+  for (const std::uint64_t last : {std::uint64_t{1}, keys / 2, keys}) {
+    std::set<std::uint64_t> seen;
+    EXPECT_FALSE(m.visit_while([&](const std::uint64_t& k, const auto&) {
+      EXPECT_TRUE(seen.insert(k).second) << k;
+      return seen.size() < last;
+    }));
+    EXPECT_EQ(seen.size(), last);
+  }
+  std::uint64_t count = 0;
+  EXPECT_TRUE(m.visit_while([&](const std::uint64_t&, const auto&) { return ++count != 0; }));
+  EXPECT_EQ(count, keys);
+  EXPECT_THROW(m.visit_while([](const std::uint64_t&, const auto&) -> bool { throw std::runtime_error("stop"); }),
+               std::runtime_error);
+}
+TYPED_TEST(shared_scans, end_when_the_function_says_so) {
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<typename TypeParam::mapped_type>(k)));
+  expect_scans_that_end(m, entries);
+  auto h = m.handle();
+  expect_scans_that_end(h, entries);
+}
+TEST(scans_of_one_thread, end_when_the_function_says_so) {
+  cubby::map<std::uint64_t, int, cubby::dlht_single> m;
+  cubby::in_place_map<std::uint64_t, int> values;
+  for (std::uint64_t k = 0; k < 5000; ++k) ASSERT_TRUE(m.insert(k, 1) && values.insert(k, 1));
+  expect_scans_that_end(m, 5000);
+  expect_scans_that_end(values, 5000);
+  const cubby::set<int> some{1, 2, 3};
+  EXPECT_FALSE(some.visit_while([](int) { return false; }));
+  EXPECT_TRUE(cubby::set<int>().visit_while([](int) { return false; })) << "no entry has answered";
 }
 
 TYPED_TEST(shared_scans, erase_what_the_predicate_names_and_count_it) {

@@ -180,7 +180,8 @@ TYPED_TEST(allocation, of_handles) {
 
 /// No entry needs memory to move. What a move leaves may lack some; then it says so, and may be assigned to.
 TYPED_TEST(allocation, of_what_a_move_leaves) {
-  for (const auto growth : {cubby::growth_policy::incremental, cubby::growth_policy::fixed}) {
+  for (const auto growth :
+       {cubby::growth_policy::incremental, cubby::growth_policy::background, cubby::growth_policy::fixed}) {
     table_options chosen = tiny_options(growth);
     chosen.capacity = 2 * entries;
     for (std::uint64_t number = 1; number < 3000; ++number) {
@@ -193,9 +194,13 @@ TYPED_TEST(allocation, of_what_a_move_leaves) {
       ASSERT_TRUE(from->ok() || struck);
       if (from->ok()) {
         EXPECT_TRUE(from->empty() && from->insert(TypeParam::key(1), TypeParam::value(1)));
+      } else {
+        const typename TypeParam::map closed(std::move(*from));
+        EXPECT_FALSE(closed.ok() || from->ok());
       }
-      *from = std::move(to);
+      swap(*from, to);
       this->expect_intact(*from);
+      ASSERT_TRUE(from->insert(TypeParam::key(entries), TypeParam::value(entries)));
       if (!struck) break;
     }
   }

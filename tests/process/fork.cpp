@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -122,6 +123,24 @@ TYPED_TEST(forked, pins_of_the_thread_that_forks_stay) {
     });
   });
   EXPECT_EQ(inside, 0);
+}
+
+/// The child has lost the thread of the table; both tables get one of the child's.
+TYPED_TEST(forked, a_child_moves_a_table_whose_thread_it_has_lost) {
+  using table = typename TestFixture::map_type;
+  table from(cubby::options{.growth = cubby::growth_policy::background});
+  for (std::uint64_t k = 0; k < 1000; ++k) ASSERT_TRUE(from.insert(k, counted(k)));
+  EXPECT_EQ(status_of_child([&](result_of_child& told) {
+              table to(std::move(from));
+              told.expect(from.ok() && from.empty() && to.size() == 1000, "all entries have moved");
+              swap(from, to);
+              for (std::uint64_t k = 1000; k < 5000; ++k) {
+                from.insert(k, counted(k));
+                to.insert(k, counted(k));
+              }
+              told.expect(from.size() == 5000 && to.size() == 4000, "and both tables grow");
+            }),
+            0);
 }
 
 /// The handle of another thread can be destroyed, and its thread record serves again.

@@ -95,7 +95,7 @@ template <class K, class V, bool has_values, class F> constexpr auto& that_scans
 }
 template <class K, class V, bool has_values, class F> constexpr auto& that_selects(F& f) noexcept {
   constexpr bool fits = decides_entry<F, K, V, has_values>;
-  static_assert(fits, "the predicate of erase_if(p) is called with key and value and returns a bool: "
+  static_assert(fits, "the predicate of erase_if(p) or visit_while(p) is called with key and value and returns a bool: "
                       "p(const K&, const V&) -> bool, of a set p(const K&) -> bool");
   if constexpr (fits) return f;
   else return unfit<bool>;

@@ -52,6 +52,20 @@ concept takes_entries = std::is_default_constructible_v<C> && requires(C& out, c
   requires(std::is_same_v<V, no_value> && requires { out.emplace(k); }) || requires { out.emplace(k, v); };
 };
 
+/// What `to` does.
+template <class Container, class K, class V> Container copied_to(const auto& table) {
+  constexpr bool fits = takes_entries<Container, K, V>;
+  static_assert(fits, "to<C>() makes a container that is filled by emplace(key, value), such as std::unordered_map; "
+                      "that of a set by emplace(key)");
+  Container out;
+  if constexpr (fits) {
+    if constexpr (requires { out.reserve(std::size_t{}); }) out.reserve(table.size());
+    if constexpr (std::is_same_v<V, no_value>) table.visit_all([&out](const K& k) { out.emplace(k); });
+    else table.visit_all([&out](const K& k, const V& v) { out.emplace(k, v); });
+  }
+  return out;
+}
+
 template <class Derived, class Engine> class contents_api : public table_api<Derived, Engine> {
   using K = typename Engine::policy::key_type;
   using V = typename Engine::policy::mapped_type;
@@ -84,18 +98,7 @@ public:
   }
 
   /// A container of copies of all entries: `m.to<std::unordered_map<K, V>>()`. O(capacity). It has what `visit_all` meets.
-  template <class Container> [[nodiscard]] Container to() const {
-    constexpr bool fits = takes_entries<Container, K, V>;
-    static_assert(fits, "to<C>() makes a container that is filled by emplace(key, value), such as std::unordered_map; "
-                        "that of a set by emplace(key)");
-    Container out;
-    if constexpr (fits) {
-      if constexpr (requires { out.reserve(std::size_t{}); }) out.reserve(this->size());
-      if constexpr (has_values) this->visit_all([&out](const K& k, const V& v) { out.emplace(k, v); });
-      else this->visit_all([&out](const K& k) { out.emplace(k); });
-    }
-    return out;
-  }
+  template <class Container> [[nodiscard]] Container to() const { return copied_to<Container, K, V>(*this); }
 };
 
 } // namespace cubby::inline v0::detail

@@ -160,7 +160,9 @@ public:
   template <class F> void visit_all(F f) const { asked().visit_all(shown_to(f)); }
   /// The same in several threads, for engines that split a scan: `visit_all` of cubby::map.
   template <class F> void visit_all(threads by, F f) const { asked().visit_all(by, shown_to(f)); }
-  /// The same, with `f(const K&, V&)`, which may change the value. `f` may run twice for an entry where `visit_all` shows one twice.
+  /// Calls `f` as `visit_all(f)` does, until it returns false: whether it never did.
+  template <class F> bool visit_while(F f) const { return asked().visit_while(shown_until(f)); }
+  /// `visit_all` with `f(const K&, V&)`, which may change the value. `f` may run twice for an entry where `visit_all` shows one twice.
   template <class F> void modify_all(F f) { asked().visit_all(given_to(f)); }
   template <class F> void modify_all(threads by, F f) { asked().visit_all(by, given_to(f)); }
   /// Erases each entry that `modify_all` would show and for which `p(const K&, V&)` holds, and returns their number. O(capacity).
@@ -208,16 +210,7 @@ public:
     }
   }
   /// A container of copies of all entries: `m.to<std::unordered_map<K, V>>()`. O(capacity). It has what `visit_all` meets.
-  template <class Container> [[nodiscard]] Container to() const {
-    constexpr bool fits = takes_entries<Container, key_type, V>;
-    static_assert(fits, "to<C>() makes a container that is filled by emplace(key, value), such as std::unordered_map");
-    Container out;
-    if constexpr (fits) {
-      if constexpr (requires { out.reserve(std::size_t{}); }) out.reserve(size());
-      visit_all([&out](const key_type& k, const V& v) { out.emplace(k, v); });
-    }
-    return out;
-  }
+  template <class Container> [[nodiscard]] Container to() const { return copied_to<Container, key_type, V>(*this); }
 
   /// The number of entries, those included whose value is being built. Exact while no thread writes.
   [[nodiscard]] std::size_t size() const { return asked().size(); }
@@ -288,6 +281,13 @@ private:
     auto& f = that_scans<key_type, const V, true>(given);
     return [&f](const key_type& k, const entry& e) {
       if (const shared_hold<V> mine(e); mine) f(k, std::as_const(e.value()));
+    };
+  }
+  template <class F> static auto shown_until(F& given) {
+    auto& f = that_selects<key_type, const V, true>(given);
+    return [&f](const key_type& k, const entry& e) -> bool {
+      const shared_hold<V> mine(e);
+      return !mine || f(k, std::as_const(e.value()));
     };
   }
   template <class F> static auto given_to(F& given) {

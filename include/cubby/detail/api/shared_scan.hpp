@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <cubby/detail/api/outcome.hpp>
 #include <cubby/detail/core/contract/engine.hpp>
@@ -42,6 +43,23 @@ template <class Context, class F> void scan_together(const Context& s, threads b
     if (!done) s.engine.end_shared_scan(shared);
   });
   error.rethrow();
+}
+
+/// Calls `f(key words, value words) -> bool` for each entry that a scan shows, until it returns false: whether it never did. An engine that
+/// splits a scan is asked to end the part that the caller has taken. Under a guard.
+template <class Context, class F> bool scan_while(const Context& s, F f) {
+  bool all = true;
+  if constexpr (contract::splittable<std::remove_reference_t<decltype(s.engine)>>) {
+    auto shared = s.engine.begin_shared_scan();
+    s.engine.for_each_of(shared, s.at, [&](const auto& key, const auto& value) {
+      if (!all) return;
+      all = f(key, value);
+      if (!all) s.engine.end_shared_scan(shared);
+    });
+  } else {
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { all = all && f(key, value); });
+  }
+  return all;
 }
 
 } // namespace detail

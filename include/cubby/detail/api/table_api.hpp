@@ -130,6 +130,17 @@ public:
           here(), by, [&](const auto& s, const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
   }
 
+  /// Calls `f` as `visit_all(f)` does, until it returns false: whether it never did. It ends soon then: no later than the few thousand
+  /// slots that a thread takes at a time.
+  template <class F> bool visit_while(F f) const {
+    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
+    const auto s = here();
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    auto& goes_on = selected(f);
+    return detail::scan_while(
+        s, [&](const auto& key, const auto& value) -> bool { return show(s.codec(), goes_on, key, value); });
+  }
+
   /// Erases each entry that visit_all would see and for which `p` holds, and returns their number. O(capacity). `p` takes the
   /// arguments of visit_all's function. It may run several times for an entry; it has always seen the value that leaves.
   template <class P> std::size_t erase_if(P p) {

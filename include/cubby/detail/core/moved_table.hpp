@@ -30,6 +30,7 @@ template <class Table> void take_over(Table& to, Table& from) noexcept {
   sync::hand_over(to.growths, from.growths);
   sync::hand_over(to.shrinks, from.shrinks);
   sync::hand_over(to.rebuilds, from.rebuilds);
+  from.has_no_worker.store(0, sync::relaxed); // relaxed: no other thread is here
   if (to.settings.growth != Table::growth::background || !is_open(to)) return;
   const bool started = to.worker.start(background_work<Table>, &to, to.home->forks);
   to.has_no_worker.store(started ? 0 : 1, sync::relaxed); // relaxed: no other thread is here

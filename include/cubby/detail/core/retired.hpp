@@ -68,6 +68,8 @@ public:
       free_array(first_);
       first_ = next;
     }
+    count_ = 0;
+    bytes_ = 0;
   }
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }

@@ -46,10 +46,10 @@ public:
   background_worker& operator=(const background_worker&) = delete;
   ~background_worker() { stop(); }
 
-  /// Starts the thread, and returns when it holds its image. False: the system gives no thread, the image cannot be held, or the thread
-  /// was lost by a fork. It may start again after a stop. `forks` counts the forks of the process, and must outlive the worker.
+  /// Starts the thread, and returns when it holds its image. False: the system gives no thread, or the image cannot be held. It may start
+  /// again after a stop, and in the child of a fork, which has lost the thread. `forks` counts the forks of the process, and must outlive the worker.
   CUBBY_OF_IMAGE bool start(work_function work, void* argument, const image::fork_count& forks) noexcept {
-    if (running_) return false;
+    if (running_) forget_lost_thread();
     stage_ = stage::starting;
     ending_ = false;
     wanted_ = false;
@@ -100,6 +100,13 @@ private:
     auto& mine = *static_cast<background_worker*>(self);
     if (mine.stage_ == stage::holds_image || mine.hold_image()) mine.loop();
     return nullptr;
+  }
+  /// The lost thread may have held the lock, and waited for the conditions.
+  void forget_lost_thread() noexcept {
+    pthread_mutex_init(&mutex_, nullptr);
+    pthread_cond_init(&changed_, nullptr);
+    pthread_cond_init(&started_, nullptr);
+    running_ = false;
   }
   /// Keeps the image loaded. Until this call only the starter does so, which waits for it.
   CUBBY_OF_IMAGE bool hold_image() noexcept {

@@ -61,7 +61,7 @@ concept insert_result = requires(const R& result) {
 
 /// Construction and destruction.
 ///  - `E(options, policy)`: throws std::bad_alloc if there is no memory or no thread; without exceptions `ok` is then false, and
-///    the engine may only be destroyed. `options_type` is `cubby::options` or derives from it.
+///    the engine may only be destroyed and moved. `options_type` is `cubby::options` or derives from it.
 ///  - the destructor: no other thread uses the engine, and no guard is held. It disposes of all entries and all retired words.
 template <class E>
 concept makeable =
@@ -208,8 +208,9 @@ concept snapshotting = engine<E> && requires(E& e, thread_record& s, any_bound b
 };
 
 /// A table that moves while it is idle: no other thread uses it, and no thread record of a handle, no guard, hidden entry or scan of it
-/// lives. What the move leaves is an empty table with the same options. Only a bound keeps its capacity. Without memory for that it is
-/// not `ok`, and may be destroyed or moved.
+/// lives. What the move leaves is an empty table with the same options. Only a bound keeps its capacity. Without memory or a
+/// thread for that it is not `ok`. One that is not `ok` moves, too, and neither of the two is then. What waits for its end is disposed
+/// of before.
 template <class E> concept movable = lookup_engine<E> && std::is_nothrow_move_constructible_v<E>;
 
 /// Entries that are inserted and hidden. All three calls run inside a guard; it need not be the same one.

@@ -47,11 +47,11 @@ public:
   ~dlht_engine() {
     if (ok()) engines::dlht::close(table_);
   }
-  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  /// Moves an idle table. `from` is then empty; without memory or a thread for that it is not `ok`.
   dlht_engine(dlht_engine&& from) noexcept
     requires std::is_nothrow_copy_constructible_v<Policy>
       : table_(generations::at_rest(from.table_)) {
-    engines::dlht::open_again(from.table_);
+    if (ok()) engines::dlht::open_again(from.table_);
   }
   dlht_engine(const dlht_engine&) = delete;
   dlht_engine& operator=(const dlht_engine&) = delete;

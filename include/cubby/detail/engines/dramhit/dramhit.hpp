@@ -47,11 +47,11 @@ public:
   ~dramhit_engine() {
     if (ok_) engines::dramhit::close(table_);
   }
-  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  /// Moves an idle table. `from` is then empty; without memory or a thread for that it is not `ok`.
   dramhit_engine(dramhit_engine&& from) noexcept
     requires std::is_nothrow_copy_constructible_v<Policy>
       : table_(generations::at_rest(from.table_)), ok_(from.ok_) {
-    from.ok_ = engines::dramhit::open_again(from.table_);
+    from.ok_ = ok_ && engines::dramhit::open_again(from.table_);
   }
   dramhit_engine(const dramhit_engine&) = delete;
   dramhit_engine& operator=(const dramhit_engine&) = delete;

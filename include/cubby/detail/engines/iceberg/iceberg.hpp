@@ -42,11 +42,11 @@ public:
   ~iceberg_engine() {
     if (ok_) engines::iceberg::close(table_);
   }
-  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  /// Moves an idle table. `from` is then empty; without memory or a thread for that it is not `ok`.
   iceberg_engine(iceberg_engine&& from) noexcept
     requires(!engines::iceberg::durable<Codec>) && std::is_nothrow_copy_constructible_v<Codec>
-      : table_(engines::iceberg::at_rest(from.table_)), ok_(from.ok_) {
-    from.ok_ = engines::iceberg::after_move(table_, from.table_);
+      : table_(from.ok_ ? engines::iceberg::at_rest(from.table_) : std::move(from.table_)), ok_(from.ok_) {
+    from.ok_ = ok_ && engines::iceberg::after_move(table_, from.table_);
   }
   iceberg_engine(const iceberg_engine&) = delete;
   iceberg_engine& operator=(const iceberg_engine&) = delete;

@@ -141,17 +141,19 @@ template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
   t.closing.store(1, sync::relaxed); // relaxed, both: only a request to stop early; the worker ends behind it
   t.worker.stop();
   t.closing.store(0, sync::relaxed);
-  (void)t.bag.dispose_all();
-  (void)t.node_bag.dispose_all();
-  if constexpr (owns_keys<Policy>) (void)t.key_records.bag.dispose_all();
+  for (bool any = true; any;) { // an allocator may call the table
+    any = t.bag.dispose_all();
+    any = t.node_bag.dispose_all() || any;
+    if constexpr (owns_keys<Policy>) any = t.key_records.bag.dispose_all() || any;
+  }
   t.retired.free_all();
   return std::move(t);
 }
-/// Behind a move: starts the worker, without which callers do its work, and makes the table that the move leaves: empty, with the same
-/// options. False: no memory for it; it stays closed.
+/// Behind the move of a table that is open: starts the worker, without which callers do its work, and makes the table that the move
+/// leaves: empty, with the same options. False: no memory for it, or no thread; it stays closed.
 template <class Policy> bool after_move(table<Policy>& to, table<Policy>& from) noexcept {
-  if (to.settings.growth == growth_policy::background && to.segments[0].load(sync::relaxed) != nullptr)
-    if (to.worker.start(background_work<Policy>, &to, to.home->forks)) (void)to.worker.notify();
+  if (to.settings.growth == growth_policy::background && to.worker.start(background_work<Policy>, &to, to.home->forks))
+    (void)to.worker.notify();
   contract::forget_capacity(from.settings);
   if (open(from)) return true;
   close(from);

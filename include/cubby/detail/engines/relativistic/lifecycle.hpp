@@ -34,20 +34,23 @@ template <class Policy> void unlock_stripes(table<Policy>& t) noexcept {
   for (stripe& s : t.stripes) s.lock.unlock();
 }
 
-/// Ends the worker, and a resize without a wait for readers. No other thread uses the table.
-template <class Policy> void finish_alone(table<Policy>& t) noexcept {
+template <class Policy> void stop_worker(table<Policy>& t) noexcept {
   t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early; see background_work
   t.worker.stop();
-  t.wanted = 0;
+}
+/// Ends a resize, and one that is wanted behind it, without a wait for readers. No other thread uses the table.
+template <class Policy> void finish_alone(table<Policy>& t) noexcept {
   while (work_on(t, ~std::uint64_t{0}, true) != progress::idle) {
   }
 }
-/// Before a table moves: ends its resize, and frees all that waits to be freed.
+/// Before a table moves: ends its worker, frees all that waits to be freed, and ends its resizes, which the destructors of values may have
+/// begun.
 template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
-  finish_alone(t);
-  (void)t.bag.dispose_all();
-  (void)t.node_bag.dispose_all();
+  stop_worker(t);
   t.closing.store(0, sync::relaxed); // relaxed: no other thread is here
+  while (t.bag.dispose_all() || t.node_bag.dispose_all()) {
+  }
+  finish_alone(t);
   return std::move(t);
 }
 
@@ -55,10 +58,10 @@ template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
 /// wait for readers; then each node is on one chain. In the child of a fork that lacks the holder of a lock, it leaves the table's
 /// memory as it is.
 template <class Policy> void close(table<Policy>& t) {
-  t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early; see background_work
-  t.worker.stop();
+  stop_worker(t);
   if (!lock_all(t)) return;
   unlock_stripes(t); // the resize takes them one by one
+  t.wanted = 0;
   finish_alone(t);
   // relaxed, all: no other thread is here
   bucket_array* const last = t.root.load(sync::relaxed);
@@ -75,11 +78,11 @@ template <class Policy> void close(table<Policy>& t) {
   free_array(last);
 }
 
-/// Behind a move: starts the worker, without which callers do its work, and makes the table that the move leaves: empty, with the same
-/// options. False: no memory for it; it stays closed.
+/// Behind the move of a table that is open: starts the worker, without which callers do its work, and makes the table that the move
+/// leaves: empty, with the same options. False: no memory for it, or no thread; it stays closed.
 template <class Policy> bool after_move(table<Policy>& to, table<Policy>& from) noexcept {
-  if (to.settings.growth == growth_policy::background && to.root.load(sync::relaxed) != nullptr)
-    if (to.worker.start(background_work<Policy>, &to, to.home->forks)) (void)to.worker.notify();
+  if (to.settings.growth == growth_policy::background && to.worker.start(background_work<Policy>, &to, to.home->forks))
+    (void)to.worker.notify();
   contract::forget_capacity(from.settings);
   if (open(from)) return true;
   close(from);

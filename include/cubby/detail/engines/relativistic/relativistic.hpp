@@ -44,11 +44,11 @@ public:
   ~relativistic_engine() {
     if (ok_) engines::relativistic::close(table_);
   }
-  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  /// Moves an idle table. `from` is then empty; without memory or a thread for that it is not `ok`.
   relativistic_engine(relativistic_engine&& from) noexcept
     requires std::is_nothrow_copy_constructible_v<policy>
-      : table_(engines::relativistic::at_rest(from.table_)), ok_(from.ok_) {
-    from.ok_ = engines::relativistic::after_move(table_, from.table_);
+      : table_(from.ok_ ? engines::relativistic::at_rest(from.table_) : std::move(from.table_)), ok_(from.ok_) {
+    from.ok_ = ok_ && engines::relativistic::after_move(table_, from.table_);
   }
   relativistic_engine(const relativistic_engine&) = delete;
   relativistic_engine& operator=(const relativistic_engine&) = delete;

@@ -141,11 +141,11 @@ template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
   t.old_directories.free_all();
   return std::move(t);
 }
-/// Behind a move: starts the worker, without which callers do its work, and makes the table that the move leaves: empty, with the same
-/// options. False: no memory for it; it stays closed.
+/// Behind the move of a table that is open: starts the worker, without which callers do its work, and makes the table that the move
+/// leaves: empty, with the same options. False: no memory for it, or no thread; it stays closed.
 template <class Policy> bool after_move(table<Policy>& to, table<Policy>& from) noexcept {
-  if (to.settings.growth == growth_policy::background && to.root.load(sync::relaxed) != nullptr)
-    if (to.worker.start(background_work<Policy>, &to, to.home->forks)) (void)to.worker.notify();
+  if (to.settings.growth == growth_policy::background && to.worker.start(background_work<Policy>, &to, to.home->forks))
+    (void)to.worker.notify();
   contract::forget_capacity(from.settings);
   if (open(from)) return true;
   close(from);

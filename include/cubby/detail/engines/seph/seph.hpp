@@ -67,11 +67,11 @@ public:
   ~seph_engine() {
     if (ok_) engines::seph::close(table_);
   }
-  /// Moves an idle table. `from` is then empty; without memory for that it is not `ok`.
+  /// Moves an idle table. `from` is then empty; without memory or a thread for that it is not `ok`.
   seph_engine(seph_engine&& from) noexcept
     requires(!engines::seph::durable<policy>) && std::is_nothrow_copy_constructible_v<policy>
-      : table_(engines::seph::at_rest(from.table_)), ok_(from.ok_) {
-    from.ok_ = engines::seph::after_move(table_, from.table_);
+      : table_(from.ok_ ? engines::seph::at_rest(from.table_) : std::move(from.table_)), ok_(from.ok_) {
+    from.ok_ = ok_ && engines::seph::after_move(table_, from.table_);
   }
   seph_engine(const seph_engine&) = delete;
   seph_engine& operator=(const seph_engine&) = delete;
