@@ -245,7 +245,7 @@ private:
   friend struct detail::engine_access;
   struct made_with {}; // what the options of the engine are handed over with
   delegated_map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
-      : engine_(wanted, detail::codec<K, V, Hash, Allocator>(h, a, wanted.seed)) {}
+      : engine_(wanted, detail::codec<K, V, Hash, Allocator>(h, a, detail::contract::seed_for(wanted))) {}
 
   static_assert(detail::contract::codec<typename engine_type::policy>,
                 "the codec of this table lacks something: see contract::codec");

@@ -9,7 +9,6 @@
 #include <concepts>
 #include <initializer_list>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include <cubby/detail/api/in_place_api.hpp>

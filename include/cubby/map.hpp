@@ -10,7 +10,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <iterator>
-#include <memory>
+#include <new>
 #include <utility>
 
 #include <cubby/detail/api/ending.hpp>
@@ -145,12 +145,12 @@ private:
   /// Takes the table of `from`, for which nothing waits, in place of its own.
   void take(map& from) noexcept {
     if (ok()) detail::empty_at_end(engine_);
-    std::destroy_at(std::addressof(engine_));
-    std::construct_at(std::addressof(engine_), std::move(from.engine_));
+    engine_.~engine_type(); // <memory>, which has names for both, is large
+    new (static_cast<void*>(&engine_)) engine_type(std::move(from.engine_));
   }
   struct made_with {}; // what the options of the engine are handed over with
   map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
-      : engine_(wanted, typename engine_type::policy(h, a, wanted.seed)) {}
+      : engine_(wanted, typename engine_type::policy(h, a, detail::contract::seed_for(wanted))) {}
 
   static_assert(detail::contract::codec<typename engine_type::policy>,
                 "the codec of this table lacks something: see contract::codec");

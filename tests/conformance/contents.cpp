@@ -70,6 +70,8 @@ TYPED_TEST(contents, are_merged_where_the_key_is_absent) {
   EXPECT_EQ(a.size(), 400u);
   typename TypeParam::map empty;
   EXPECT_EQ(empty.merge(h), 400u);
+  EXPECT_EQ(a.merge(std::move(empty)), 400u) << "a table that is moved in";
+  EXPECT_EQ(empty.merge(a), 400u);
   EXPECT_TRUE(a.empty());
 }
 

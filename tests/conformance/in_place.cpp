@@ -193,6 +193,13 @@ TYPED_TEST(in_place, merges_by_moving_the_values) {
   to.visit(2, [&](const auto& v) { EXPECT_EQ(v.get(), where) << "a copy"; });
 }
 
+/// Their keys come in the order of a scan, and the seeds of both are the same here.
+TYPED_TEST(in_place, merges_ask_for_the_space_that_they_need) {
+  jobs_of<typename TypeParam::engine> to, from;
+  for (std::uint64_t n = 0; n < 3000; ++n) ASSERT_TRUE(from.insert(n, nullptr));
+  EXPECT_EQ(to.merge(std::move(from)), 3000u);
+}
+
 struct fails_to_be_made : std::runtime_error {
   fails_to_be_made() : std::runtime_error("not made") {}
 };

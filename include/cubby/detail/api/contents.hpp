@@ -77,16 +77,17 @@ public:
   /// table meanwhile. If they also use `source`, an entry may be seen in both or in one, never in none. If they change or merge an entry of
   /// `source` meanwhile, both tables may keep it, with different values. Throws like
   /// `insert`; what was moved before stays moved. `source`: a table or a handle of the same keys and values, of any engine.
-  template <class Source> std::size_t merge(Source& source) {
+  template <class Source> std::size_t merge(Source&& source) {
+    using from = std::remove_reference_t<Source>;
     constexpr bool fits = requires {
-      typename Source::engine_type;
-      requires std::is_same_v<typename Source::engine_type::policy::key_type, K>;
-      requires std::is_same_v<typename Source::engine_type::policy::mapped_type, V>;
+      typename from::engine_type;
+      requires std::is_same_v<typename from::engine_type::policy::key_type, K>;
+      requires std::is_same_v<typename from::engine_type::policy::mapped_type, V>;
     };
     static_assert(fits, "merge takes a table of the same keys and the same values");
     if constexpr (fits) {
       auto& self = static_cast<Derived&>(*this);
-      if constexpr (std::is_same_v<typename Source::engine_type, Engine>) {
+      if constexpr (std::is_same_v<typename from::engine_type, Engine>) {
         if (&self.context().engine == &source.context().engine) return 0;
       }
       if constexpr (contract::growable<Engine>) (void)self.reserve(self.size() + source.size());

@@ -196,14 +196,16 @@ public:
   /// number moved. An entry is in `source`, then in both, then here, and nobody reads it in `source` while its value is moved. Throws
   /// like `insert`; what was moved before stays moved. O(capacity of `source`). Two threads that merge two maps into each other may
   /// wait for ever.
-  template <class Source> std::size_t merge(Source& source) {
+  template <class Source> std::size_t merge(Source&& source) {
+    using from = std::remove_reference_t<Source>;
     constexpr bool fits = requires {
       source.identity();
-      requires std::is_same_v<typename Source::key_type, key_type> && std::is_same_v<typename Source::mapped_type, V>;
+      requires std::is_same_v<typename from::key_type, key_type> && std::is_same_v<typename from::mapped_type, V>;
     };
     static_assert(fits, "merge takes an in_place_map of the same keys and the same values");
     if constexpr (fits) {
       if (source.identity() == identity()) return 0;
+      (void)reserve(size() + source.size());
       return source.erase_if([this](const key_type& k, V& v) { return insert(k, std::move(v)); });
     } else {
       return 0;

@@ -130,6 +130,12 @@ public:
     if constexpr (mixes_words<H>) seed_ = hash_.seed;
     first_ = mix_a ^ seed_;
   }
+  /// Changes the seed by these bits. Only of an empty table that no thread uses.
+  void reseed(std::uint64_t difference) noexcept {
+    if constexpr (requires(H& own) { own.seed ^= difference; }) hash_.seed ^= difference;
+    seed_ ^= difference;
+    first_ = mix_a ^ seed_;
+  }
   template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t operator()(const Q& key) const {
     if constexpr (mixes_words<H>) {
       return mix_seeded(word_of(key), seed_, first_);

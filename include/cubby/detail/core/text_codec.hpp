@@ -73,6 +73,7 @@ public:
       !std::is_same_v<Q, K> && !is_spaced<Q> && std::is_convertible_v<const Q&, std::string_view>;
 
   text_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
+  void reseed(std::uint64_t difference) noexcept { hash_.reseed(difference); }
 
   [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
   [[nodiscard]] const Allocator& allocator() const noexcept { return allocator_; }

@@ -67,6 +67,7 @@ public:
   template <class Q> static constexpr bool accepts = false;
 
   tuple_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
+  void reseed(std::uint64_t difference) noexcept { hash_.reseed(difference); }
 
   [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
   [[nodiscard]] const Allocator& allocator() const noexcept { return allocator_; }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <cubby/detail/platform/entropy.hpp>
+
 namespace cubby::inline v0 {
 
 /// Which threads move the entries when a table grows or shrinks. An engine whose writes are delegated has one policy beside `fixed`.
@@ -27,6 +29,9 @@ enum class shrink_policy : std::uint8_t {
   automatic ///< also when erases leave the table nearly empty; where writes are delegated the same as `manual`
 };
 
+/// As `options.seed`: the table draws a seed that no other table has.
+inline constexpr std::uint64_t own_seed = ~std::uint64_t{0};
+
 /// The options of a table. The defaults suit most programs; `docs/performance.md` has the measurements.
 struct options {
   /// The number of entries that fit without growing. A shrink keeps space for them. With `fixed` it is also the bound: one more entry
@@ -34,7 +39,9 @@ struct options {
   std::size_t capacity = 0;
   growth_policy growth = growth_policy::incremental;
   shrink_policy shrink = shrink_policy::manual;
-  std::uint64_t seed = 0; ///< of the hash mixer; `random_seed()` makes one that an attacker cannot guess
+  /// Of the hash mixer. By default each table has a seed of its own, as keys that come in the order of a scan would crowd a small table with
+  /// the same seed. Any other number: tables with it agree, and runs can be repeated. `random_seed()` makes one that an attacker cannot guess.
+  std::uint64_t seed = own_seed;
 };
 
 struct durable_options;
@@ -73,6 +80,17 @@ template <class E, class O> [[nodiscard]] constexpr typename E::options_type opt
                   "table");
     if constexpr (of_this_engine) return wanted;
     else return own{};
+  }
+}
+
+/// The seed of a table that is made with these options.
+[[nodiscard]] inline std::uint64_t seed_for(const options& of) noexcept {
+  return of.seed == own_seed ? seed_of_a_table() : of.seed;
+}
+/// Gives an empty table another seed, unless it was asked for one. Its contents may be put into it again, in the order of their scan.
+template <class Policy> void renew_seed(const options& of, Policy& policy) noexcept {
+  if constexpr (requires { policy.reseed(std::uint64_t{}); }) {
+    if (of.seed == own_seed) policy.reseed(seed_of_a_table());
   }
 }
 

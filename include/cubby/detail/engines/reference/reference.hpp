@@ -49,6 +49,7 @@ public:
         growths_(std::exchange(from.growths_, 0)), shrinks_(std::exchange(from.shrinks_, 0)), ok_(from.ok_) {
     from.index_.clear();
     contract::forget_capacity(from.options_);
+    contract::renew_seed(from.options_, from.policy_);
     from.ok_ = from.ok_ && from.make_space(from.options_.capacity);
   }
   reference(const reference&) = delete;

@@ -147,6 +147,7 @@ template <class Policy> bool after_move(table<Policy>& to, table<Policy>& from) 
   if (to.settings.growth == growth_policy::background && to.worker.start(background_work<Policy>, &to, to.home->forks))
     (void)to.worker.notify();
   contract::forget_capacity(from.settings);
+  contract::renew_seed(from.settings, from.policy);
   if (open(from)) return true;
   close(from);
   return false;
