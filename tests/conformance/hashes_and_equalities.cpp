@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,47 @@ TYPED_TEST(std_hashes, agree_with_an_equality_that_leaves_bits_out) {
   } else {
     FAIL() << "its bits must not be compared";
   }
+}
+
+/// Keys of a grid, which a sum or an exclusive or of the parts would put into few places.
+struct point {
+  std::int32_t x = 0;
+  std::int64_t y = 0;
+  bool operator==(const point&) const = default;
+};
+struct hash_of_point {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  std::uint64_t operator()(const point& p) const { return cubby::hash_parts(seed, p.x, p.y); }
+};
+TYPED_TEST(std_hashes, of_parts_serve_pairs_tuples_and_classes_of_them) {
+  cubby::map<std::pair<int, int>, int, TypeParam> pairs;
+  cubby::map<std::tuple<std::string, int, std::uint8_t>, int, TypeParam> tuples;
+  cubby::map<point, int, TypeParam, hash_of_point> points;
+  for (int x = 0; x < 120; ++x) {
+    for (int y = 0; y < 120; ++y) {
+      ASSERT_TRUE(pairs.insert({x, y}, x - y) && points.insert({x, y}, x - y));
+      ASSERT_TRUE(tuples.insert({std::to_string(x), y, 1}, x - y));
+    }
+  }
+  for (int x = 0; x < 120; ++x) {
+    ASSERT_EQ(pairs.find({x, 7}), x - 7);
+    ASSERT_EQ(points.find({x, 7}), x - 7);
+    ASSERT_EQ(tuples.find({std::to_string(x), 7, 1}), x - 7);
+  }
+  EXPECT_FALSE(pairs.contains({7, 120}) || tuples.contains({"7", 7, 2}));
+}
+TEST(hash_of_parts, tells_the_order_the_parts_and_the_seed_apart) {
+  EXPECT_NE(cubby::hash_parts(0, 1, 2), cubby::hash_parts(0, 2, 1));
+  EXPECT_NE(cubby::hash_parts(0, 1, 2), cubby::hash_parts(1, 1, 2));
+  EXPECT_NE(cubby::hash_parts(0, "a", "bc"), cubby::hash_parts(0, "ab", "c"));
+  EXPECT_NE(cubby::hash_parts(0, 0), cubby::hash_parts(0, 0, 0));
+  const cubby::hash<std::pair<int, int>> of_pairs{.seed = 7};
+  const cubby::hash<std::tuple<int, int>> of_tuples{.seed = 7};
+  EXPECT_EQ(cubby::hash_parts(7, 1, 2), of_pairs({1, 2}));
+  EXPECT_EQ(cubby::hash_parts(7, 1, 2), of_tuples({1, 2}));
+  EXPECT_NE(cubby::hash_parts(0, ticket{1, 2.0}, 3), cubby::hash_parts(0, ticket{2, 2.0}, 3))
+      << "a part with a std::hash";
 }
 
 TEST(std_hash_of_a_key, is_mixed_and_seeded) {

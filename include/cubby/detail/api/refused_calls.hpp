@@ -4,6 +4,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <type_traits>
 
 namespace cubby::inline v0::detail {
@@ -25,6 +26,10 @@ template <class Derived> struct refused_by_all {
   auto cend() const = delete; // no iterators, as other threads may erase the entry: use visit_all(f), find or contains
   template <class Q>
   auto count(const Q&) const = delete; // use contains(key)
+  template <class F>
+  auto for_each(F&&) const = delete; // use visit_all(f), or visit_while(f)
+  auto rehash(std::size_t) = delete; // use reserve(entries); memory comes back by shrink_to_fit()
+  auto load_factor() const = delete; // use stats(), which has size and capacity
 };
 
 template <class Derived> struct refused_by_sets : refused_by_all<Derived> {
@@ -41,6 +46,10 @@ template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
   auto at(const Q&) const = delete; // no references: use find(key), whose result is optional, or visit(key, f)
   template <class... A>
   auto emplace(A&&...) = delete; // use insert(key, value) or try_emplace(key, args...)
+  template <class... A>
+  auto get_or_create(A&&...) = delete; // use find_or_emplace(key, factory)
+  template <class... A>
+  auto upsert(A&&...) = delete; // use insert_or_update(key, f, args...), or insert_or_assign(key, value)
 };
 
 template <class Derived> struct refused_in_place : refused_by_all<Derived> {

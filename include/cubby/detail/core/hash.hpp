@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
@@ -226,6 +228,58 @@ template <detail::hashed_by_std K> struct hash<K> {
   std::uint64_t seed = 0;
   [[nodiscard]] std::uint64_t operator()(const K& key) const {
     return mix(static_cast<std::uint64_t>(std::hash<K>{}(key)), seed);
+  }
+};
+
+namespace detail {
+
+template <class K> concept has_default_hash = !requires { typename hash<K>::is_missing; };
+
+/// `seed` with a part of a key mixed into it.
+template <has_default_hash P> [[nodiscard]] std::uint64_t with_part(std::uint64_t seed, const P& part) {
+  hash<P> of;
+  if constexpr (requires {
+                  of.seed = seed;
+                  typename hash<P>::is_avalanching;
+                }) {
+    of.seed = seed;
+    return of(part);
+  } else {
+    return mix(static_cast<std::uint64_t>(of(part)), seed);
+  }
+}
+
+} // namespace detail
+
+/// The hash of a key of several parts, each by its `cubby::hash`, for a Hash of yours: it is avalanching, and takes the table's seed.
+///   struct hash_of_point {
+///     using is_avalanching = void;
+///     std::uint64_t seed = 0;
+///     std::uint64_t operator()(const point& p) const { return cubby::hash_parts(seed, p.x, p.y); }
+///   };
+template <detail::has_default_hash... Parts>
+[[nodiscard]] std::uint64_t hash_parts(std::uint64_t seed, const Parts&... parts) {
+  ((seed = detail::with_part(seed, parts)), ...);
+  return seed;
+}
+
+/// Pairs and tuples of what has a default hash, unless they have a std::hash.
+template <detail::has_default_hash A, detail::has_default_hash B>
+  requires(!detail::has_std_hash<std::pair<A, B>>)
+struct hash<std::pair<A, B>> {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  [[nodiscard]] std::uint64_t operator()(const std::pair<A, B>& key) const {
+    return hash_parts(seed, key.first, key.second);
+  }
+};
+template <detail::has_default_hash... A>
+  requires(!detail::has_std_hash<std::tuple<A...>>)
+struct hash<std::tuple<A...>> {
+  using is_avalanching = void;
+  std::uint64_t seed = 0;
+  [[nodiscard]] std::uint64_t operator()(const std::tuple<A...>& key) const {
+    return std::apply([this](const A&... parts) { return hash_parts(seed, parts...); }, key);
   }
 };
 
