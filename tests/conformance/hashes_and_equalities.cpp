@@ -119,6 +119,8 @@ TEST(hash_of_parts, tells_the_order_the_parts_and_the_seed_apart) {
   EXPECT_NE(cubby::hash_parts(0, 1, 2), cubby::hash_parts(0, 2, 1));
   EXPECT_NE(cubby::hash_parts(0, 1, 2), cubby::hash_parts(1, 1, 2));
   EXPECT_NE(cubby::hash_parts(0, "a", "bc"), cubby::hash_parts(0, "ab", "c"));
+  EXPECT_EQ(cubby::hash_parts(0, "abc"), cubby::hash_parts(0, std::string("abc"))) << "a literal is its text";
+  EXPECT_EQ(cubby::hash_parts(0, "abcdefgh"), cubby::hash_parts(0, std::string_view("abcdefgh")));
   EXPECT_NE(cubby::hash_parts(0, 0), cubby::hash_parts(0, 0, 0));
   const cubby::hash<std::pair<int, int>> of_pairs{.seed = 7};
   const cubby::hash<std::tuple<int, int>> of_tuples{.seed = 7};
@@ -126,6 +128,41 @@ TEST(hash_of_parts, tells_the_order_the_parts_and_the_seed_apart) {
   EXPECT_EQ(cubby::hash_parts(7, 1, 2), of_tuples({1, 2}));
   EXPECT_NE(cubby::hash_parts(0, ticket{1, 2.0}, 3), cubby::hash_parts(0, ticket{2, 2.0}, 3))
       << "a part with a std::hash";
+}
+
+/// A specialization of the user's for pairs of his.
+struct celsius {
+  int degrees = 0;
+  bool operator==(const celsius&) const = default;
+};
+} // namespace
+} // namespace cubby_test
+template <class A> struct cubby::hash<std::pair<A, cubby_test::celsius>> {
+  std::uint64_t operator()(const std::pair<A, cubby_test::celsius>& key) const {
+    return static_cast<std::uint64_t>(key.second.degrees);
+  }
+};
+namespace cubby_test {
+namespace {
+TEST(hash_of_parts, gives_way_to_a_specialization) {
+  const cubby::hash<std::pair<int, celsius>> of_pairs;
+  EXPECT_EQ(of_pairs({1, {20}}), 20u);
+  cubby::map<std::pair<int, celsius>, int> m;
+  EXPECT_TRUE(m.insert({1, {20}}, 1) && m.insert({2, {20}}, 2) && m.contains({2, {20}}));
+}
+
+/// A hash with one seed for all its objects: a table may not change it.
+struct hash_with_shared_seed {
+  using is_avalanching = void;
+  static inline std::uint64_t seed = 7;
+  std::uint64_t operator()(int n) const { return cubby::mix(static_cast<std::uint64_t>(n), seed); }
+};
+TEST(hashes_with_shared_seeds, are_taken_as_they_are) {
+  cubby::map<int, int, cubby::dlht, hash_with_shared_seed> first;
+  for (int n = 0; n < 1000; ++n) ASSERT_TRUE(first.insert(n, n));
+  const cubby::map<int, int, cubby::dlht, hash_with_shared_seed> second;
+  EXPECT_EQ(hash_with_shared_seed::seed, 7u);
+  for (int n = 0; n < 1000; ++n) ASSERT_EQ(first.find(n), n);
 }
 
 TEST(std_hash_of_a_key, is_mixed_and_seeded) {

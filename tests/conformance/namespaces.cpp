@@ -38,6 +38,14 @@ void live_apart(MakeKey key, MakeValue value) {
   EXPECT_EQ(m.size(), 150u);
 }
 
+/// The hash of a key must not cancel what its namespace adds, nor be the same when both numbers change places.
+TYPED_TEST(namespaces, and_keys_of_equal_numbers_find_places) {
+  cubby::map<cubby::in_namespace<std::uint32_t>, int, TypeParam> m(tiny_options());
+  for (std::uint16_t n = 0; n < 4096; ++n) ASSERT_TRUE(m.insert({n, n}, n)) << n;
+  EXPECT_NE(m.hash_for({1, 2}), m.hash_for({2, 1}));
+  EXPECT_NE(m.hash_for({1, 1}), m.hash_for({2, 2}));
+}
+
 TYPED_TEST(namespaces, words_live_apart) {
   const auto same = [](std::uint64_t n) { return n; };
   live_apart<std::uint64_t, std::uint64_t, TypeParam>(same, same);

@@ -55,6 +55,16 @@ TYPED_TEST(seeds, let_a_table_be_filled_in_the_order_of_a_scan) {
   EXPECT_EQ(set.size(), std::size_t{count});
 }
 
+/// One inner key in many namespaces: the namespace alone tells the places of the keys.
+TYPED_TEST(seeds, tell_apart_the_orders_of_namespaces) {
+  using spaced = cubby::map<cubby::in_namespace<int>, int, TypeParam>;
+  spaced from;
+  for (std::uint16_t id = 0; id < 4096; ++id) ASSERT_TRUE(from.insert({id, 1}, id));
+  spaced to;
+  for (const auto& k : keys_of(from)) ASSERT_TRUE(to.insert(k, 1));
+  EXPECT_EQ(to.size(), 4096u);
+}
+
 TYPED_TEST(seeds, let_what_a_move_leaves_be_filled_again) {
   typename TestFixture::words live;
   for (int n = 0; n < 20'000; ++n) ASSERT_TRUE(live.insert(n, n));

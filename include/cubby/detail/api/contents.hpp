@@ -80,11 +80,12 @@ public:
   template <class Source> std::size_t merge(Source&& source) {
     using from = std::remove_reference_t<Source>;
     constexpr bool fits = requires {
+      requires !std::is_const_v<from>;
       typename from::engine_type;
       requires std::is_same_v<typename from::engine_type::policy::key_type, K>;
       requires std::is_same_v<typename from::engine_type::policy::mapped_type, V>;
     };
-    static_assert(fits, "merge takes a table of the same keys and the same values");
+    static_assert(fits, "merge takes a table of the same keys and the same values, which is not const");
     if constexpr (fits) {
       auto& self = static_cast<Derived&>(*this);
       if constexpr (std::is_same_v<typename from::engine_type, Engine>) {

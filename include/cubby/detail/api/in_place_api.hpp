@@ -198,11 +198,11 @@ public:
   /// wait for ever.
   template <class Source> std::size_t merge(Source&& source) {
     using from = std::remove_reference_t<Source>;
-    constexpr bool fits = requires {
+    constexpr bool fits = !std::is_const_v<from> && requires {
       source.identity();
       requires std::is_same_v<typename from::key_type, key_type> && std::is_same_v<typename from::mapped_type, V>;
     };
-    static_assert(fits, "merge takes an in_place_map of the same keys and the same values");
+    static_assert(fits, "merge takes an in_place_map of the same keys and the same values, not const");
     if constexpr (fits) {
       if (source.identity() == identity()) return 0;
       (void)reserve(size() + source.size());

@@ -130,8 +130,8 @@ public:
           here(), by, [&](const auto& s, const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
   }
 
-  /// Calls `f` as `visit_all(f)` does, until it returns false: whether it never did. It ends soon then: no later than the few thousand
-  /// slots that a thread takes at a time.
+  /// Calls `f` as `visit_all(f)` does, until it returns false: whether it never did. Most engines end soon then,
+  /// with the part of the table that a thread takes at a time; docs/api/scans.md says which part.
   template <class F> bool visit_while(F f) const {
     static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
     const auto s = here();

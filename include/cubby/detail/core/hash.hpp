@@ -233,53 +233,71 @@ template <detail::hashed_by_std K> struct hash<K> {
 
 namespace detail {
 
-template <class K> concept has_default_hash = !requires { typename hash<K>::is_missing; };
+/// Keys that cubby::hash hashes, and of which equal ones get one hash: a class or an enumeration with an operator== of its own is refused as it
+/// is for a table.
+template <class K>
+concept has_default_hash = !requires { typename hash<K>::is_missing; } &&
+                           (!hashed_by_bits<K> || bits_are_equality<K>) && requires(const hash<K>& of, const K& key) {
+                             { of(key) } -> std::convertible_to<std::uint64_t>;
+                           };
+template <class P>
+concept text_array = std::is_array_v<P> && std::same_as<std::remove_cv_t<std::remove_extent_t<P>>, char>;
+template <class P>
+concept text_pointer = std::is_pointer_v<P> && std::same_as<std::remove_cv_t<std::remove_pointer_t<P>>, char>;
+/// A part of a key. A pointer to text would be hashed as an address.
+template <class P> concept hashed_part = text_array<P> || (has_default_hash<P> && !text_pointer<P>);
 
 /// `seed` with a part of a key mixed into it.
-template <has_default_hash P> [[nodiscard]] std::uint64_t with_part(std::uint64_t seed, const P& part) {
-  hash<P> of;
-  if constexpr (requires {
-                  of.seed = seed;
-                  typename hash<P>::is_avalanching;
-                }) {
-    of.seed = seed;
-    return of(part);
+template <hashed_part P> [[nodiscard]] std::uint64_t with_part(std::uint64_t seed, const P& part) {
+  if constexpr (text_array<P>) {
+    return with_part(seed, std::string_view(part));
   } else {
-    return mix(static_cast<std::uint64_t>(of(part)), seed);
+    hash<P> of;
+    if constexpr (requires {
+                    of.seed = seed;
+                    requires std::is_member_object_pointer_v<decltype(&hash<P>::seed)>;
+                    typename hash<P>::is_avalanching;
+                  }) {
+      of.seed = seed;
+      return of(part);
+    } else {
+      return mix(static_cast<std::uint64_t>(of(part)), seed);
+    }
   }
 }
 
 } // namespace detail
 
-/// The hash of a key of several parts, each by its `cubby::hash`, for a Hash of yours: it is avalanching, and takes the table's seed.
+/// The hash of a key of several parts, each by its `cubby::hash`, for a Hash of yours: it is avalanching, and takes the table's seed. A literal
+/// is a part as a std::string_view of it is.
 ///   struct hash_of_point {
 ///     using is_avalanching = void;
 ///     std::uint64_t seed = 0;
 ///     std::uint64_t operator()(const point& p) const { return cubby::hash_parts(seed, p.x, p.y); }
 ///   };
-template <detail::has_default_hash... Parts>
+template <detail::hashed_part... Parts>
 [[nodiscard]] std::uint64_t hash_parts(std::uint64_t seed, const Parts&... parts) {
   ((seed = detail::with_part(seed, parts)), ...);
   return seed;
 }
 
-/// Pairs and tuples of what has a default hash, unless they have a std::hash.
-template <detail::has_default_hash A, detail::has_default_hash B>
-  requires(!detail::has_std_hash<std::pair<A, B>>)
-struct hash<std::pair<A, B>> {
+namespace detail {
+
+template <class K> inline constexpr bool is_tuple_of_parts = false;
+template <class A, class B>
+inline constexpr bool is_tuple_of_parts<std::pair<A, B>> = hashed_part<A> && hashed_part<B>;
+template <class... A> inline constexpr bool is_tuple_of_parts<std::tuple<A...>> = (hashed_part<A> && ...);
+/// Pairs and tuples of what has a default hash. A specialization of yours for them is more special than this one.
+template <class K>
+concept hashed_by_parts = is_tuple_of_parts<K> && !hashed_by_bits<K> && !hashed_as_text<K> && !hashed_by_std<K>;
+
+} // namespace detail
+
+template <detail::hashed_by_parts K> struct hash<K> {
   using is_avalanching = void;
   std::uint64_t seed = 0;
-  [[nodiscard]] std::uint64_t operator()(const std::pair<A, B>& key) const {
-    return hash_parts(seed, key.first, key.second);
-  }
-};
-template <detail::has_default_hash... A>
-  requires(!detail::has_std_hash<std::tuple<A...>>)
-struct hash<std::tuple<A...>> {
-  using is_avalanching = void;
-  std::uint64_t seed = 0;
-  [[nodiscard]] std::uint64_t operator()(const std::tuple<A...>& key) const {
-    return std::apply([this](const A&... parts) { return hash_parts(seed, parts...); }, key);
+  [[nodiscard]] std::uint64_t operator()(const K& key) const {
+    return std::apply([this](const auto&... parts) { return hash_parts(seed, parts...); }, key);
   }
 };
 

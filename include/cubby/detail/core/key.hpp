@@ -119,6 +119,13 @@ template <word_key K> inline constexpr bool mixes_words<hash<K>> = hashed_by_bit
 /// The default hash of texts, of which the codec knows that it hashes the bytes. Not what is derived from it.
 template <class H> concept hashes_bytes = requires { requires std::same_as<typename H::hash_of_bytes, H>; };
 
+/// A hash whose objects have a seed each. Not one that all of them share.
+template <class H>
+concept has_own_seed = requires(H& own, std::uint64_t seed) {
+  requires std::is_member_object_pointer_v<decltype(&H::seed)>;
+  own.seed ^= seed;
+};
+
 /// A user's hash with the table's seed. `is_avalanching` hashes are taken as they are, and seeded if they have a
 /// `seed`; `is_modulo` ones neither seeded nor mixed; all others are mixed with the seed.
 template <class H> class seeded_hash {
@@ -126,13 +133,13 @@ public:
   static constexpr bin_mapping mapping = modulo_mapped<H> ? bin_mapping::modulo : bin_mapping::fastrange;
 
   seeded_hash(const H& h, std::uint64_t seed) : hash_(h), seed_(seed) {
-    if constexpr (requires(H& own) { own.seed ^= seed; }) hash_.seed ^= seed;
+    if constexpr (has_own_seed<H>) hash_.seed ^= seed;
     if constexpr (mixes_words<H>) seed_ = hash_.seed;
     first_ = mix_a ^ seed_;
   }
   /// Changes the seed by these bits. Only of an empty table that no thread uses.
   void reseed(std::uint64_t difference) noexcept {
-    if constexpr (requires(H& own) { own.seed ^= difference; }) hash_.seed ^= difference;
+    if constexpr (has_own_seed<H>) hash_.seed ^= difference;
     seed_ ^= difference;
     first_ = mix_a ^ seed_;
   }
@@ -156,6 +163,12 @@ public:
   {
     return hash_long_text(reinterpret_cast<const unsigned char*>(text), size, hash_.seed);
   }
+  /// What a namespace adds to the hash that chooses the bin. The paper leaves the hash alone; then one key in more than fifteen namespaces
+  /// overflows one bin for ever. The seed is in it, so that such keys come in another order in each table. It is another one than that
+  /// of the keys: a key that is the number of its namespace must not cancel it.
+  [[nodiscard]] std::uint64_t salt_of(std::uint16_t space) const noexcept {
+    return space == 0 ? 0 : mix(space, seed_ ^ mix_b);
+  }
   [[nodiscard]] const H& user() const noexcept { return hash_; }
 
 private:
@@ -163,10 +176,6 @@ private:
   std::uint64_t seed_;
   std::uint64_t first_; // for mix_seeded
 };
-
-/// What a namespace adds to the hash that chooses the bin. The paper leaves the hash alone; then one key in more than
-/// fifteen namespaces overflows one bin for ever. Multiples of an odd constant with mixed bits land far apart.
-constexpr std::uint64_t salt_of(std::uint16_t space) noexcept { return space * mix_a; }
 
 } // namespace detail
 

@@ -205,10 +205,10 @@ public:
       const std::uint32_t size = tag & 15;
       if (size > bytes_in_slot) return key_word;
       const std::uint64_t bits = key_word ^ mask_of(tag);
-      return hash_(bytes_of_word(bits, size)) ^ salt_of(static_cast<std::uint16_t>(tag >> 4));
+      return hash_(bytes_of_word(bits, size)) ^ hash_.salt_of(static_cast<std::uint16_t>(tag >> 4));
     }
     if constexpr (kind == key_kind::word) {
-      return hash_(word_key_of(key_word, value_word)) ^ salt_of(space_of(value_word));
+      return hash_(word_key_of(key_word, value_word)) ^ hash_.salt_of(space_of(value_word));
     }
   }
   [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return packed::address(word); }
@@ -357,7 +357,7 @@ private:
 
   template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE probe make_probe(const Q& asked, std::uint16_t space) const {
     const bool known = space < namespace_count;
-    const std::uint64_t salt = salt_of(space);
+    const std::uint64_t salt = hash_.salt_of(space);
     if constexpr (kind == key_kind::word) {
       const std::uint64_t mask = spaced ? mask_of(tag_of(space, 0)) : 0;
       return {{hash_(asked) ^ salt, word_of(asked) ^ mask}, known ? tag_of(space, 0) : impossible_tag};
@@ -375,12 +375,12 @@ private:
   [[nodiscard]] CUBBY_ALWAYS_INLINE probe make_bytes_probe(std::string_view text, std::uint16_t space) const {
     const bool known = space < namespace_count;
     if (text.size() > bytes_in_slot) [[likely]] {
-      const std::uint64_t hashed = hash_of_long(text) ^ salt_of(space);
+      const std::uint64_t hashed = hash_of_long(text) ^ hash_.salt_of(space);
       return {{hashed, hashed}, known ? tag_of(space, key_elsewhere) : impossible_tag, text.size(), text.data()};
     }
     const std::uint64_t bits = read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size());
     const std::uint32_t tag = known ? tag_of(space, code_of_size(text.size())) : impossible_tag;
-    return {{hash_of_short(bits, text) ^ salt_of(space), bits ^ mask_of(tag)}, tag, text.size(), text.data()};
+    return {{hash_of_short(bits, text) ^ hash_.salt_of(space), bits ^ mask_of(tag)}, tag, text.size(), text.data()};
   }
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash_of_long(std::string_view text) const {
     if constexpr (hashes_bytes<Hash>) return hash_.of_long_text(text.data(), text.size());

@@ -89,7 +89,7 @@ template <class E, class O> [[nodiscard]] constexpr typename E::options_type opt
 }
 /// Gives an empty table another seed, unless it was asked for one. Its contents may be put into it again, in the order of their scan.
 template <class Policy> void renew_seed(const options& of, Policy& policy) noexcept {
-  if constexpr (requires { policy.reseed(std::uint64_t{}); }) {
+  if constexpr (draws_seeds && requires { policy.reseed(std::uint64_t{}); }) {
     if (of.seed == own_seed) policy.reseed(seed_of_a_table());
   }
 }
