@@ -23,9 +23,9 @@ public:
 class table_crowded : public table_full {
 public:
   [[nodiscard]] const char* what() const noexcept override {
-    return "cubby: too many keys agree in their hash, or in its first bits (more than 15 in one bin of dlht, or 64 of "
-           "one "
-           "hash in relativistic): the table is not full; use a better hash, or options.seed against chosen keys; "
+    return "cubby: too many keys agree in their hash, or in its first bits (more than 15 in one bin of "
+           "dlht, or 64 of one hash in relativistic): the table is not full; use a better hash, or options.seed "
+           "against chosen keys; "
            "reserve space first if the keys come in the order of a scan of a table with this seed";
   }
 };
