@@ -10,13 +10,13 @@
 #include <concepts>
 #include <initializer_list>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include <cubby/detail/api/ending.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
 #include <cubby/detail/api/map_api.hpp>
+#include <cubby/detail/api/moving.hpp>
 #include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/engines/dlht/dlht.hpp>
@@ -83,10 +83,7 @@ public:
   map& operator=(map&& from) noexcept
     requires detail::contract::movable<engine_type>
   {
-    if (this != &from) {
-      map kept(std::move(from)); // the destructors that it runs may call either
-      take(kept);
-    }
+    if (this != &from) detail::assign_engine(engine_, from.engine_);
     return *this;
   }
   map& operator=(map&&)
@@ -96,10 +93,7 @@ public:
   void swap(map& other) noexcept
     requires detail::contract::movable<engine_type>
   {
-    map mine(std::move(*this));
-    map others(std::move(other));
-    take(others);
-    other.take(mine);
+    detail::swap_engines(engine_, other.engine_);
   }
   friend void swap(map& one, map& other) noexcept
     requires detail::contract::movable<engine_type>
@@ -142,12 +136,6 @@ public:
 
 private:
   friend struct detail::engine_access;
-  /// Takes the table of `from`, for which nothing waits, in place of its own.
-  void take(map& from) noexcept {
-    if (ok()) detail::empty_at_end(engine_);
-    engine_.~engine_type(); // <memory>, which has names for both, is large
-    new (static_cast<void*>(&engine_)) engine_type(std::move(from.engine_));
-  }
   struct made_with {}; // what the options of the engine are handed over with
   map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, detail::contract::seed_for(wanted))) {}

@@ -8,12 +8,12 @@
 #include <concepts>
 #include <initializer_list>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include <cubby/detail/api/ending.hpp>
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/handle.hpp>
+#include <cubby/detail/api/moving.hpp>
 #include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/refused_types.hpp>
 #include <cubby/detail/api/set_api.hpp>
@@ -80,10 +80,7 @@ public:
   set& operator=(set&& from) noexcept
     requires detail::contract::movable<engine_type>
   {
-    if (this != &from) {
-      set kept(std::move(from)); // the destructors that it runs may call either
-      take(kept);
-    }
+    if (this != &from) detail::assign_engine(engine_, from.engine_);
     return *this;
   }
   set& operator=(set&&)
@@ -93,10 +90,7 @@ public:
   void swap(set& other) noexcept
     requires detail::contract::movable<engine_type>
   {
-    set mine(std::move(*this));
-    set others(std::move(other));
-    take(others);
-    other.take(mine);
+    detail::swap_engines(engine_, other.engine_);
   }
   friend void swap(set& one, set& other) noexcept
     requires detail::contract::movable<engine_type>
@@ -137,12 +131,6 @@ public:
 
 private:
   friend struct detail::engine_access;
-  /// Takes the table of `from`, for which nothing waits, in place of its own.
-  void take(set& from) noexcept {
-    if (ok()) detail::empty_at_end(engine_);
-    engine_.~engine_type(); // <memory>, which has names for both, is large
-    new (static_cast<void*>(&engine_)) engine_type(std::move(from.engine_));
-  }
   struct made_with {}; // what the options of the engine are handed over with
   set(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, detail::contract::seed_for(wanted))) {}

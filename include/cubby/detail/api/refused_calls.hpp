@@ -3,7 +3,6 @@
 // false. Both compilers show the line of a deleted function that is called: its comment says what to use instead.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <type_traits>
 
@@ -11,9 +10,6 @@ namespace cubby::inline v0::detail {
 
 /// What someone may take for a capacity, where options belong.
 template <class T> concept number = std::is_arithmetic_v<T>;
-
-/// What is moved from where a `T` is made of it.
-template <class M, class T> concept moving = std::derived_from<M, T> && !std::is_const_v<M>;
 
 // The classes are empty. Each depends on `Derived`, because a table and its first member, another table, could not begin at the same
 // address if both had a base of one type. The results are `auto`, because clang reports a second error for the use of a `void`.

@@ -5,6 +5,8 @@
 //   move_range(table, generation, units) moves the units, as far as it can, and returns a moved_parts.
 #pragma once
 
+#include <utility>
+
 #include <cubby/detail/core/generations.hpp>
 
 namespace cubby::inline v0::detail::generations {
@@ -174,6 +176,31 @@ template <class Table> bool begin_with(Table& t, typename Table::generation_type
   if (Table::threads::is_shared && !t.home) return false;
   if (t.settings.growth == Table::growth::fixed && !t.places.open(t.settings.capacity)) return false;
   return t.settings.growth != Table::growth::background || t.worker.start(background_work<Table>, &t, t.home->forks);
+}
+
+/// Before a table moves: ends its worker and frees all that waits to be freed. The destructors of values run here.
+template <class Table> Table&& at_rest(Table& t) noexcept {
+  t.worker.stop();
+  (void)t.bag.dispose_all();
+  t.retired.free_all();
+  return std::move(t);
+}
+
+/// Moves all that `from` has to `to`, a table that has been made of it; the last step, as a worker may begin. Without a thread for
+/// background growth callers move entries.
+template <class Table> void take_over(Table& to, Table& from) noexcept {
+  sync::hand_over(to.root, from.root);
+  to.entries.take_over(from.entries);
+  sync::hand_over(to.maintenance, from.maintenance);
+  to.places.take_over(from.places);
+  sync::hand_over(to.growths, from.growths);
+  sync::hand_over(to.shrinks, from.shrinks);
+  sync::hand_over(to.rebuilds, from.rebuilds);
+  from.has_no_worker.store(0, sync::relaxed); // relaxed: no other thread is here
+  if (to.settings.growth != Table::growth::background || !is_open(to)) return;
+  const bool started = to.worker.start(background_work<Table>, &to, to.home->forks);
+  to.has_no_worker.store(started ? 0 : 1, sync::relaxed); // relaxed: no other thread is here
+  if (next_of(*first(to)) != nullptr) tell_worker(to);
 }
 
 } // namespace cubby::inline v0::detail::generations

@@ -1,42 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a table moves to another address: its generations, counts and places go to a new table, and what is left is made anew, empty. No
-// other thread uses the table. No handle, guard or reservation of it lives, as they have its address. What waits to be freed waits for
-// nobody then, so it is freed first.
+// How a table moves to another address. No other thread uses it, and no handle, guard or reservation of it lives, as they have its
+// address. First what waits to be freed is freed: it waits for nobody then. The members go to a new table, which gets a worker if it needs
+// one. What is left is made anew, empty. An engine has open(table) -> bool and close(table), its members `settings`, `policy`, `worker`.
 #pragma once
 
-#include <utility>
-
-#include <cubby/detail/core/migration.hpp>
+#include <cubby/detail/core/contract/options.hpp>
+#include <cubby/detail/platform/sync.hpp>
+#include <cubby/detail/platform/thread.hpp>
 
 namespace cubby::inline v0::detail {
 
-namespace generations {
-
-/// Before a table moves: ends its worker and frees all that waits to be freed. The destructors of values run here.
-template <class Table> Table&& at_rest(Table& t) noexcept {
+/// Before a table moves: ends its worker, which may start again. `closing` asks it to stop early.
+template <class Table> void end_worker(Table& t) noexcept {
+  t.closing.store(1, sync::relaxed); // relaxed, both: only a request; the join orders everything
   t.worker.stop();
-  (void)t.bag.dispose_all();
-  t.retired.free_all();
-  return std::move(t);
+  t.closing.store(0, sync::relaxed);
 }
 
-/// Moves all that `from` has to `to`, a table that has been made of it; the last step, as a worker may begin. Without a thread for
-/// background growth callers move entries.
-template <class Table> void take_over(Table& to, Table& from) noexcept {
-  sync::hand_over(to.root, from.root);
-  to.entries.take_over(from.entries);
-  sync::hand_over(to.maintenance, from.maintenance);
-  to.places.take_over(from.places);
-  sync::hand_over(to.growths, from.growths);
-  sync::hand_over(to.shrinks, from.shrinks);
-  sync::hand_over(to.rebuilds, from.rebuilds);
-  from.has_no_worker.store(0, sync::relaxed); // relaxed: no other thread is here
-  if (to.settings.growth != Table::growth::background || !is_open(to)) return;
-  const bool started = to.worker.start(background_work<Table>, &to, to.home->forks);
-  to.has_no_worker.store(started ? 0 : 1, sync::relaxed); // relaxed: no other thread is here
-  if (next_of(*first(to)) != nullptr) tell_worker(to);
+/// Makes the table that a move leaves: with the same options but for the space, and another seed. False: no memory for it, or no thread; it
+/// stays closed.
+template <class Table> bool open_again(Table& t) noexcept {
+  contract::forget_capacity(t.settings);
+  contract::renew_seed(t.settings, t.policy);
+  if (open(t)) return true;
+  close(t);
+  return false;
 }
 
-} // namespace generations
+/// Behind the move of a table that is open: starts the worker, without which callers do its work, and opens what the move leaves.
+template <class Table>
+bool after_move(Table& to, Table& from, background_worker::work_function work) noexcept {
+  if (to.settings.growth == growth_policy::background && to.worker.start(work, &to, to.home->forks))
+    (void)to.worker.notify();
+  return open_again(from);
+}
 
 } // namespace cubby::inline v0::detail

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/core/moved_table.hpp>
 #include <cubby/detail/engines/dlht/batch.hpp>
 #include <cubby/detail/engines/dlht/lifecycle.hpp>
 #include <cubby/detail/engines/dlht/mutate.hpp>
@@ -51,7 +52,7 @@ public:
   dlht_engine(dlht_engine&& from) noexcept
     requires std::is_nothrow_copy_constructible_v<Policy>
       : table_(generations::at_rest(from.table_)) {
-    if (ok()) engines::dlht::open_again(from.table_);
+    if (ok()) (void)open_again(from.table_);
   }
   dlht_engine(const dlht_engine&) = delete;
   dlht_engine& operator=(const dlht_engine&) = delete;

@@ -69,11 +69,4 @@ template <class Policy, class Threads> void close(table<Policy, Threads>& t) {
   });
 }
 
-/// Makes the table that a move leaves: empty, with the same options. Without memory it stays closed.
-template <class Policy, class Threads> void open_again(table<Policy, Threads>& t) noexcept {
-  contract::forget_capacity(t.settings);
-  contract::renew_seed(t.settings, t.policy);
-  if (!open(t)) close(t);
-}
-
 } // namespace cubby::inline v0::detail::engines::dlht

@@ -8,7 +8,7 @@
 
 #include <cubby/detail/core/counter.hpp>
 #include <cubby/detail/core/epoch.hpp>
-#include <cubby/detail/core/moved_table.hpp>
+#include <cubby/detail/core/migration.hpp>
 #include <cubby/detail/engines/dlht/index.hpp>
 #include <cubby/detail/engines/dlht/options.hpp>
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <cubby/detail/core/counter.hpp>
-#include <cubby/detail/core/moved_table.hpp>
+#include <cubby/detail/core/migration.hpp>
 
 namespace cubby::inline v0::detail::arrays {
 

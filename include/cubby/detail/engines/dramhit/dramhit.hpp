@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/core/moved_table.hpp>
 #include <cubby/detail/engines/dramhit/batch.hpp>
 #include <cubby/detail/engines/dramhit/batch_tuple.hpp>
 #include <cubby/detail/engines/dramhit/insert.hpp>
@@ -51,7 +52,7 @@ public:
   dramhit_engine(dramhit_engine&& from) noexcept
     requires std::is_nothrow_copy_constructible_v<Policy>
       : table_(generations::at_rest(from.table_)), ok_(from.ok_) {
-    from.ok_ = ok_ && engines::dramhit::open_again(from.table_);
+    from.ok_ = ok_ && open_again(from.table_);
   }
   dramhit_engine(const dramhit_engine&) = delete;
   dramhit_engine& operator=(const dramhit_engine&) = delete;

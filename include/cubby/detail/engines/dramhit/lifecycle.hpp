@@ -22,13 +22,4 @@ template <class Policy> void close(table<Policy>& t) {
   });
 }
 
-/// Makes the table that a move leaves: empty, with the same options. False: no memory; it stays closed.
-template <class Policy> bool open_again(table<Policy>& t) noexcept {
-  contract::forget_capacity(t.settings);
-  contract::renew_seed(t.settings, t.policy);
-  if (open(t)) return true;
-  close(t);
-  return false;
-}
-
 } // namespace cubby::inline v0::detail::engines::dramhit

@@ -46,7 +46,7 @@ public:
   iceberg_engine(iceberg_engine&& from) noexcept
     requires(!engines::iceberg::durable<Codec>) && std::is_nothrow_copy_constructible_v<Codec>
       : table_(from.ok_ ? engines::iceberg::at_rest(from.table_) : std::move(from.table_)), ok_(from.ok_) {
-    from.ok_ = ok_ && engines::iceberg::after_move(table_, from.table_);
+    from.ok_ = ok_ && after_move(table_, from.table_, engines::iceberg::background_work<Codec>);
   }
   iceberg_engine(const iceberg_engine&) = delete;
   iceberg_engine& operator=(const iceberg_engine&) = delete;

@@ -2,6 +2,7 @@
 // How a table is made, and how it ends.
 #pragma once
 
+#include <cubby/detail/core/moved_table.hpp>
 #include <cubby/detail/engines/iceberg/reopen.hpp>
 #include <cubby/detail/engines/iceberg/settle.hpp>
 
@@ -138,9 +139,7 @@ template <class Policy> void close(table<Policy>& t) {
 
 /// Before a table moves: ends its worker, and frees all that waits to be freed.
 template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
-  t.closing.store(1, sync::relaxed); // relaxed, both: only a request to stop early; the worker ends behind it
-  t.worker.stop();
-  t.closing.store(0, sync::relaxed);
+  end_worker(t);
   for (bool any = true; any;) { // an allocator may call the table
     any = t.bag.dispose_all();
     any = t.node_bag.dispose_all() || any;
@@ -149,16 +148,4 @@ template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
   t.retired.free_all();
   return std::move(t);
 }
-/// Behind the move of a table that is open: starts the worker, without which callers do its work, and makes the table that the move
-/// leaves: empty, with the same options. False: no memory for it, or no thread; it stays closed.
-template <class Policy> bool after_move(table<Policy>& to, table<Policy>& from) noexcept {
-  if (to.settings.growth == growth_policy::background && to.worker.start(background_work<Policy>, &to, to.home->forks))
-    (void)to.worker.notify();
-  contract::forget_capacity(from.settings);
-  contract::renew_seed(from.settings, from.policy);
-  if (open(from)) return true;
-  close(from);
-  return false;
-}
-
 } // namespace cubby::inline v0::detail::engines::iceberg

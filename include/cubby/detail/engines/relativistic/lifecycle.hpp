@@ -2,6 +2,7 @@
 // How a table is made, and how it ends.
 #pragma once
 
+#include <cubby/detail/core/moved_table.hpp>
 #include <cubby/detail/engines/relativistic/grow.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
@@ -34,10 +35,6 @@ template <class Policy> void unlock_stripes(table<Policy>& t) noexcept {
   for (stripe& s : t.stripes) s.lock.unlock();
 }
 
-template <class Policy> void stop_worker(table<Policy>& t) noexcept {
-  t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early; see background_work
-  t.worker.stop();
-}
 /// Ends a resize, and one that is wanted behind it, without a wait for readers. No other thread uses the table.
 template <class Policy> void finish_alone(table<Policy>& t) noexcept {
   while (work_on(t, ~std::uint64_t{0}, true) != progress::idle) {
@@ -46,8 +43,7 @@ template <class Policy> void finish_alone(table<Policy>& t) noexcept {
 /// Before a table moves: ends its worker, frees all that waits to be freed, and ends its resizes, which the destructors of values may have
 /// begun.
 template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
-  stop_worker(t);
-  t.closing.store(0, sync::relaxed); // relaxed: no other thread is here
+  end_worker(t);
   while (t.bag.dispose_all() || t.node_bag.dispose_all()) {
   }
   finish_alone(t);
@@ -58,7 +54,8 @@ template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
 /// wait for readers; then each node is on one chain. In the child of a fork that lacks the holder of a lock, it leaves the table's
 /// memory as it is.
 template <class Policy> void close(table<Policy>& t) {
-  stop_worker(t);
+  t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early; see background_work
+  t.worker.stop();
   if (!lock_all(t)) return;
   unlock_stripes(t); // the resize takes them one by one
   t.wanted = 0;
@@ -76,18 +73,6 @@ template <class Policy> void close(table<Policy>& t) {
     }
   }
   free_array(last);
-}
-
-/// Behind the move of a table that is open: starts the worker, without which callers do its work, and makes the table that the move
-/// leaves: empty, with the same options. False: no memory for it, or no thread; it stays closed.
-template <class Policy> bool after_move(table<Policy>& to, table<Policy>& from) noexcept {
-  if (to.settings.growth == growth_policy::background && to.worker.start(background_work<Policy>, &to, to.home->forks))
-    (void)to.worker.notify();
-  contract::forget_capacity(from.settings);
-  contract::renew_seed(from.settings, from.policy);
-  if (open(from)) return true;
-  close(from);
-  return false;
 }
 
 } // namespace cubby::inline v0::detail::engines::relativistic

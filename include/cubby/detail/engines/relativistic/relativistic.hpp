@@ -48,7 +48,7 @@ public:
   relativistic_engine(relativistic_engine&& from) noexcept
     requires std::is_nothrow_copy_constructible_v<policy>
       : table_(from.ok_ ? engines::relativistic::at_rest(from.table_) : std::move(from.table_)), ok_(from.ok_) {
-    from.ok_ = ok_ && engines::relativistic::after_move(table_, from.table_);
+    from.ok_ = ok_ && after_move(table_, from.table_, engines::relativistic::background_work<policy>);
   }
   relativistic_engine(const relativistic_engine&) = delete;
   relativistic_engine& operator=(const relativistic_engine&) = delete;

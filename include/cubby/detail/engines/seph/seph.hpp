@@ -71,7 +71,7 @@ public:
   seph_engine(seph_engine&& from) noexcept
     requires(!engines::seph::durable<policy>) && std::is_nothrow_copy_constructible_v<policy>
       : table_(from.ok_ ? engines::seph::at_rest(from.table_) : std::move(from.table_)), ok_(from.ok_) {
-    from.ok_ = ok_ && engines::seph::after_move(table_, from.table_);
+    from.ok_ = ok_ && after_move(table_, from.table_, engines::seph::background_work<policy>);
   }
   seph_engine(const seph_engine&) = delete;
   seph_engine& operator=(const seph_engine&) = delete;
