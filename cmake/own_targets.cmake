@@ -72,7 +72,12 @@ if(TARGET cubby_tests AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   if(CMAKE_CROSSCOMPILING)
     set_target_properties(cubby_tests_core PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
-  set_target_properties(cubby_tests_hooked cubby_explore cubby_explorer_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_target_properties(cubby_tests_hooked cubby_tests_of_composed_calls cubby_tests_durable cubby_tests_crash cubby_explore
+                        cubby_explorer_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(tests cubby_tests_hooked cubby_tests_of_composed_calls cubby_tests_durable cubby_tests_crash cubby_explore cubby_counting
+                cubby_tests_of_the_lesson)
+    cubby_precompile(${tests} <gtest/gtest.h>)
+  endforeach()
   # With g++, -O1 takes nearly twice as long to compile, and -O2 longer still, for tests that mostly wait for each other. Programs,
   # benches, counts and the explorer keep -O2. clang takes -Og as -O1; for AArch64 what the preset says stays.
   if(NOT CMAKE_CROSSCOMPILING)

@@ -35,12 +35,14 @@ bool is_scan_exact(const Map& m) {
   return Map::capabilities.scans_once || !m.stats().migrating;
 }
 
-/// Each engine in one mode only, where compiling them all takes too long. CUBBY_TEST_FEW_MODES is 1 in the builds of the
-/// short command for clang's sanitizers, which have more to see in records than in atomic words.
+/// Each engine in one mode only, where compiling them all takes too long. CUBBY_TEST_FEW_MODES is 1 for records, in the builds of the
+/// check command for clang's sanitizers, which have more to see there than in atomic words. It is 2 for words, in the build of that
+/// command with g++. The long command has all modes.
 #ifndef CUBBY_TEST_FEW_MODES
 #define CUBBY_TEST_FEW_MODES 0
 #endif
 inline constexpr bool few_modes = CUBBY_TEST_FEW_MODES != 0;
+inline constexpr bool words_alone = CUBBY_TEST_FEW_MODES == 2;
 
 enum class storage { records, tuples, delegated };
 enum class threads_of { shared, single };
@@ -88,13 +90,18 @@ template <class Line, template <class> class Mode>
 using mode_of = Mode<typename Line::engine>;
 
 /// One mode of each engine: records where it has them, since the sanitizers see more in them than in atomic words. Two
-/// of an engine that keeps texts in slots.
+/// of an engine that keeps texts in slots. Or words, and tuples where there are no words.
 template <class Line>
-using few_modes_of =
+using words_of_line =
+    join<types_if<Line::records, mode_of<Line, word_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+template <class Line>
+using records_of_line =
     join<types_if<Line::records && Line::shared && Line::lookups_lock, mode_of<Line, named_text_mode>>,
          types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, text_mode>>,
          types_if<Line::records && !Line::shared, mode_of<Line, word_mode>>,
          types_if<Line::wide_slots, mode_of<Line, slot_text_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
+template <class Line>
+using few_modes_of = std::conditional_t<words_alone, words_of_line<Line>, records_of_line<Line>>;
 template <class Line>
 using every_mode_of = std::conditional_t<Line::records || Line::tuples, typename Line::modes, ::testing::Types<>>;
 using every_mode =
@@ -112,12 +119,16 @@ using main_modes =
 /// For tests with threads: words in slots and records, over every engine that threads may share. An engine whose lookups
 /// lock, locks for both alike, so one will do.
 template <class Line>
-using few_shared_modes_of =
+using shared_words_of = std::conditional_t<Line::shared, words_of_line<Line>, ::testing::Types<>>;
+template <class Line>
+using shared_records_of =
     join<types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, text_mode>>,
          types_if<Line::wide_slots, mode_of<Line, slot_text_mode>>, types_if<Line::tuples, mode_of<Line, tuple_mode>>>;
 template <class Line>
-using shared_modes_of = join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>>,
-                             few_shared_modes_of<Line>, types_if<Line::wide_slots, mode_of<Line, tuple_mode>>>;
+using shared_modes_of = join<types_if<Line::records && Line::shared, mode_of<Line, word_mode>>, shared_records_of<Line>,
+                             types_if<Line::wide_slots, mode_of<Line, tuple_mode>>>;
+template <class Line>
+using few_shared_modes_of = std::conditional_t<words_alone, shared_words_of<Line>, shared_records_of<Line>>;
 using few_shared_modes = join_over<few_shared_modes_of, listed_engines>;
 using all_shared_modes = join_over<shared_modes_of, listed_engines>;
 using shared_modes = std::conditional_t<few_modes, few_shared_modes, all_shared_modes>;

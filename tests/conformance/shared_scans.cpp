@@ -13,6 +13,7 @@
 #include <cubby/in_place_map.hpp>
 
 #include "engines.hpp"
+#include "support/random.hpp"
 
 namespace cubby_test {
 namespace {
@@ -132,7 +133,7 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_while_the_table_grows) {
   writer.join();
 }
 
-/// The same when the function itself lets the table grow and shrink, ten times each.
+/// The same when the function itself lets the table grow and shrink, ten times each, or three times each.
 TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_table) {
   using V = typename TypeParam::mapped_type;
   TypeParam m;
@@ -143,12 +144,13 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_t
   ASSERT_TRUE(m.shrink_to_fit());
   std::atomic<std::uint64_t> shown{0};
   std::vector<std::atomic<std::uint8_t>> seen(entries);
+  const std::uint64_t between = 1000 * sparse_stride(3);
   m.visit_all(threads(3), [&](const std::uint64_t& k, const V& v) {
     ++seen[k];
     EXPECT_EQ(v, value_for<V>(k));
     const std::uint64_t number = shown++;
-    if (number % 1000 != 0 || number >= entries) return; // a scan that begins again shows more
-    if (number / 1000 % 2 == 0) {
+    if (number % between != 0 || number >= entries) return; // a scan that begins again shows more
+    if (number / between % 2 == 0) {
       EXPECT_TRUE(m.reserve(20 * entries));
     } else {
       EXPECT_TRUE(m.shrink_to_fit());

@@ -26,7 +26,7 @@ struct effort {
   std::uint64_t cut_one_in;
 };
 /// All states of calls, which have few.
-inline effort all_states() { return {.states = scaled(1) > 1 ? std::uint64_t{16384} : 1024, .cut_one_in = 8}; }
+inline effort all_states() { return {.states = scaled(1) > 1 ? std::uint64_t{16384} : scaled(1024), .cut_one_in = 8}; }
 /// For moves of many entries, of which nobody can try all states.
 inline effort sample(std::uint64_t states) {
   return {.states = scaled(states) < 16384 ? scaled(states) : 16384, .cut_one_in = 60};

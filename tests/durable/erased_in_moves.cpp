@@ -10,6 +10,7 @@
 
 #include "durable/one_bucket.hpp"
 #include "support/fiber_scheduler.hpp"
+#include "support/random.hpp"
 
 namespace cubby_test {
 namespace {
@@ -69,7 +70,7 @@ void erase_beside(const std::function<std::unique_ptr<bucket_table>(const std::s
 }
 
 TEST(durable_erase, that_a_sync_has_covered_stays_wherever_a_growth_stands_still) {
-  erase_beside(make_chained, [](auto& h) { return h.reserve(doubled); }, 2);
+  erase_beside(make_chained, [](auto& h) { return h.reserve(doubled); }, 2 * sparse_stride(5));
 }
 /// The second of two shrinks may be cut short, while a lookup may still read what the first one has left.
 TEST(durable_erase, that_a_sync_has_covered_stays_wherever_a_second_shrink_stands_still) {
@@ -79,7 +80,7 @@ TEST(durable_erase, that_a_sync_has_covered_stays_wherever_a_second_shrink_stand
     EXPECT_TRUE(t->sync());
     return t;
   };
-  erase_beside(make, [](auto& h) { return h.shrink_to_fit(); }, 5);
+  erase_beside(make, [](auto& h) { return h.shrink_to_fit(); }, 5 * sparse_stride(4));
 }
 
 } // namespace

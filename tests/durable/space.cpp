@@ -12,6 +12,7 @@
 #include "durable/kinds.hpp"
 #include "process/child.hpp"
 #include "support/failing_memory.hpp"
+#include "support/random.hpp"
 #include "support/threads.hpp"
 
 #include <sched.h>
@@ -211,19 +212,20 @@ TYPED_TEST(durable_space, of_a_disk_ends) {
 TYPED_TEST(durable_space, that_is_used_by_several_threads_ends) {
   using K = typename TypeParam::key_type;
   using V = typename TypeParam::mapped_type;
+  const std::uint64_t each = scaled(30'000);
   std::atomic<std::size_t> inserted{0};
   {
     const auto t = must_open<typename TypeParam::table>(this->path_);
     const full_disk full(4);
     run_threads(3, [&](unsigned thread) {
-      for (std::uint64_t n = 0; n < 30'000; ++n) {
+      for (std::uint64_t n = 0; n < each; ++n) {
         const K k = key_of<K>(n * 3 + thread);
         if (t->try_insert(k, value_of<V>(n)) != outcome::inserted) continue;
         ++inserted;
         EXPECT_TRUE(t->contains(k));
       }
     });
-    EXPECT_LT(inserted.load(), 90'000U);
+    EXPECT_LT(inserted.load(), 3 * each);
   }
   const auto t = must_open<typename TypeParam::table>(this->path_);
   EXPECT_EQ(t->size(), inserted.load());

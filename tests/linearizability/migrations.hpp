@@ -79,11 +79,11 @@ void for_each_combination_of(const std::vector<migration<Coding>>& all, std::siz
   }
 }
 
-/// One combination in this many is taken by each run; all are, when a longer run is asked for. The sanitizers of the
-/// short run take fewer (CUBBY_TEST_SPARSE): each starts its own threads, which come dear there.
+/// One combination in this many is taken by each run; all are, when a longer run is asked for. Sparse runs take fewer, and so does
+/// ThreadSanitizer: each combination starts its own threads, which come dear there.
 inline std::uint64_t rarity(std::uint64_t usual) {
-  static const bool sparse = cubby::detail::cpu::thread_sanitizer || std::getenv("CUBBY_TEST_SPARSE") != nullptr;
-  return scaled(1) > 1 ? 1 : usual * (sparse ? 4 : 1);
+  const bool fewer = cubby::detail::cpu::thread_sanitizer || sparse();
+  return scaled(1) > 1 ? 1 : usual * (fewer ? 4 : 1);
 }
 
 } // namespace cubby_test::scripted

@@ -198,6 +198,7 @@ int plant(const std::string& what, const std::string& from, const std::string& t
 
 std::uint64_t run_seed() { return seed_of_run(); }
 std::uint64_t scaled(std::uint64_t count) { return count; }
+bool sparse() { return false; }
 
 } // namespace cubby_test
 

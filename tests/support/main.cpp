@@ -30,13 +30,27 @@ std::uint64_t run_seed() {
   return seed;
 }
 
-std::uint64_t scaled(std::uint64_t count) {
+namespace {
+
+std::uint64_t length_asked_for() {
   static const std::uint64_t factor = [] {
     const char* given = std::getenv("CUBBY_TEST_LONG");
     const std::uint64_t asked = given != nullptr ? std::strtoull(given, nullptr, 0) : 1;
     return asked == 0 ? 1 : asked;
   }();
-  return count * factor;
+  return factor;
+}
+
+} // namespace
+
+bool sparse() {
+  static const bool asked = std::getenv("CUBBY_TEST_SPARSE") != nullptr;
+  return asked && length_asked_for() == 1;
+}
+
+std::uint64_t scaled(std::uint64_t count) {
+  constexpr std::uint64_t fewer = 4;
+  return sparse() ? (count + fewer - 1) / fewer : count * length_asked_for();
 }
 
 bool register_tests(const char* suite, const char* test, const char* file, int line, std::span<const typed_test> all) {

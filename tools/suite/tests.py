@@ -22,6 +22,11 @@ def whole_runs_of(*programs):
     return ("-R", f"^({'|'.join(programs)})(_others)?$")
 
 
+# What the check command gives all tests: random ones are a quarter as long, and those that stop at each step take some of the steps. The
+# long command runs them whole.
+SPARSE = {"CUBBY_TEST_SPARSE": "1"}
+
+
 def ctest(shell, preset, *options, prefix=(), env=None):
     """Runs a preset's tests; says how many. None at all is a failure: a label or a folder has been lost."""
     command = [*prefix, "ctest", "--preset", preset, "-j", JOBS, "--no-tests=error", *options]
@@ -41,20 +46,21 @@ def count(programs, log):
     return f"{programs} programs{cases}" + (f", {skipped} cases skipped" if skipped else "")
 
 
-# What `release` builds with g++, and the runs of it: the conformance suite in every mode, and tests of what users copy or link.
-OPTIMISED = (*CONFORMANCE, "cubby_tests_first_use", "cubby_tests_generated", "cubby_tests_of_the_api", "cubby_tests_of_the_lesson",
-             "cubby_tests_of_the_migration", "cubby_images_linked", "cubby_images_linked_hidden", "cubby_images_opened",
-             "cubby_images_opened_hidden")
+# What `release` builds with g++, and the runs of it: the conformance suite over words, and tests of what users link.
+OPTIMISED = ("cubby_tests", "cubby_tests_first_use", "cubby_tests_generated", "cubby_images_linked", "cubby_images_linked_hidden",
+             "cubby_images_opened", "cubby_images_opened_hidden")
+# The code of the documentation.
+PAGES = ("cubby_tests_of_the_api", "cubby_tests_of_the_lesson", "cubby_tests_of_the_migration")
 # Most of these let one thread run at a time, end processes, or go through states of a file: an optimiser changes little of what they see.
 STEPPED = ("cubby_tests_hooked", "cubby_tests_crash", "cubby_tests_durable", "cubby_tests_of_composed_calls")
 COSTS = ("cubby_counting", "cubby_explore", "cubby_explore_seph", "cubby_explore_in_place")
 
 
 def release(shell):
-    """With -Og, which g++ compiles in half the time of -O1. All tests with g++ are in `make verify`."""
-    shell.configure("release")
-    shell.build("release", *OPTIMISED)
-    return ctest(shell, "release", *runs_of(*OPTIMISED))
+    """With -Og, which g++ compiles in half the time of -O1. All tests with g++, in all modes, are in `make verify`."""
+    shell.configure("words")
+    shell.build("words", *OPTIMISED)
+    return ctest(shell, "words", *runs_of(*OPTIMISED), env=SPARSE)
 
 
 def stops(shell):
@@ -62,7 +68,7 @@ def stops(shell):
     need("clang++-19")
     shell.configure("programs")
     shell.build("programs", *STEPPED)
-    return ctest(shell, "programs", *runs_of(*STEPPED))
+    return ctest(shell, "programs", *runs_of(*STEPPED), env=SPARSE)
 
 
 def gates(shell):
@@ -71,7 +77,7 @@ def gates(shell):
     need("clang++-19")
     shell.configure("programs")
     shell.build("programs", *COSTS)
-    return ctest(shell, "programs", *runs_of(*COSTS))
+    return ctest(shell, "programs", *runs_of(*COSTS), env=SPARSE)
 
 
 def examples(shell):
@@ -83,10 +89,10 @@ def examples(shell):
     return ctest(shell, "programs", "-L", "example")
 
 
-def build_and_run(shell, preset, *targets, prefix=(), only=()):
+def build_and_run(shell, preset, *targets, prefix=(), only=(), env=None):
     shell.configure(preset)
     shell.build(preset, *targets)
-    return ctest(shell, preset, "-LE", "example", "-E", "^cubby_bench$", *only, prefix=prefix)
+    return ctest(shell, preset, "-LE", "example", "-E", "^cubby_bench$", *only, prefix=prefix, env=env)
 
 
 def asan(shell):
@@ -94,13 +100,13 @@ def asan(shell):
     without a check in front of it. The checks of alignment, the other modes, the tests with hooks and the explorer, which has a watch of
     its own over freed memory, are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", *CONFORMANCE, only=whole_runs_of(*CONFORMANCE))
+    return build_and_run(shell, "clang-asan", *CONFORMANCE, only=whole_runs_of(*CONFORMANCE), env=SPARSE)
 
 
 def asan_engines(shell):
     """The same for the tests of single engines and parts, and of regressions."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", "cubby_tests_of_engines", only=runs_of("cubby_tests_of_engines"))
+    return build_and_run(shell, "clang-asan", "cubby_tests_of_engines", only=runs_of("cubby_tests_of_engines"), env=SPARSE)
 
 
 def without_address_randomisation():
@@ -115,7 +121,7 @@ def tsan(shell):
     """With clang, in half of g++'s time, and the tests whose threads run freely. In the hooked ones a schedule lets one
     thread run at a time, and shows the sanitizer little: they are in `make verify`."""
     need("clang++-19")
-    return build_and_run(shell, "clang-tsan", *PUBLIC, prefix=without_address_randomisation(), only=whole_runs_of(*PUBLIC))
+    return build_and_run(shell, "clang-tsan", *PUBLIC, prefix=without_address_randomisation(), only=whole_runs_of(*PUBLIC), env=SPARSE)
 
 
 OF_PROGRAMS = "^cubby_(bench|conclusion|kmer|store|shell)"
@@ -123,7 +129,7 @@ OF_PROGRAMS = "^cubby_(bench|conclusion|kmer|store|shell)"
 
 def without_a_part(listed):
     """The names of what ctest lists that no part of the check command runs."""
-    run = [runs_of(*OPTIMISED, *STEPPED, *COSTS, *PUBLIC)[1], OF_PROGRAMS]
+    run = [runs_of(*OPTIMISED, *PAGES, *STEPPED, *COSTS, *PUBLIC)[1], OF_PROGRAMS]
     names = re.findall(r"^ *Test +#\d+: (\S+)$", listed, re.MULTILINE)
     if not names:
         raise Failure("ctest listed no test")
@@ -131,14 +137,14 @@ def without_a_part(listed):
 
 
 def programs(shell):
-    """Everything that the parts before leave out, with clang: built without a warning, and the programs' tests run.
+    """Everything that the parts before leave out, with clang: built without a warning, and the tests of the programs and the pages run.
     Not optimised: that costs g++ three minutes, and is in `make verify`, as are the tests file by file with clang."""
     need("clang++-19")
     shell.configure("programs")
-    shell.build("programs", "apps/all", "bench/all")
+    shell.build("programs", "apps/all", *PAGES)
     if lost := without_a_part(shell.run("list the tests", ["ctest", "--preset", "programs", "-N", "-LE", "example"])):
         raise Failure(f"no part runs {', '.join(lost)}")
-    return ctest(shell, "programs", "-R", OF_PROGRAMS)
+    return ctest(shell, "programs", "-R", f"{OF_PROGRAMS}|{runs_of(*PAGES)[1]}", env=SPARSE)
 
 
 def aarch64(shell):

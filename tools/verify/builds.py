@@ -14,7 +14,7 @@ from suite.shell import BUILD, Failure, in_parallel, is_full, need
 TITLE = "tests compiled file by file, clang-tidy; the programs and all tests of tables with g++"
 PRESET = "clang-debug"
 # Where the objects of the programs lie whose files are joined (cmake/own_targets.cmake).
-JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in (*tests.PUBLIC, "cubby_tests_hooked", "cubby_explore", "cubby_explorer_parts"))
+JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in (*tests.PUBLIC, *tests.STEPPED, "cubby_explore", "cubby_explorer_parts"))
 LEAST_FILES = 150
 
 
@@ -49,10 +49,11 @@ def file_by_file(shell):
 def run(shell):
     need("clang++-19")
     files = file_by_file(shell)
+    private = source.alone(shell, private=True)
     shell.configure("release")
     shell.build("release", "cubby_tests_of_tables")
     shell.build("release")
     programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|conclusion|counting|explore_|kmer|store|tests)|example)")
     tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
     cross = f"; AArch64: {tests.cross(shell, *tests.PUBLIC)}" if is_full() else ""
-    return f"files of tests: {files}; clang-tidy: {tidy}; programs, tests and examples: {programs}{cross}"
+    return f"files of tests: {files}; private headers: {private}; clang-tidy: {tidy}; programs, tests and examples: {programs}{cross}"
