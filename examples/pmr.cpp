@@ -15,7 +15,7 @@ using table = cubby::map<text, text, cubby::dlht, std::hash<text>, std::pmr::pol
 
 int main() {
   std::pmr::synchronized_pool_resource pool;
-  table names({}, {}, &pool);
+  table names(&pool);
   const auto work = [&names](int from) {
     for (int i = from; i < from + 1000; ++i)
       names.insert(text("name number ") += std::to_string(i), text("a value that takes memory"));

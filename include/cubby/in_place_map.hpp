@@ -54,6 +54,11 @@ public:
   template <detail::contract::options_of<typename table_type::engine_type> O>
   explicit in_place_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : table_(wanted, h, a) {}
+  /// The same, with an allocator and a hash made by default: `in_place_map(&resource)` with a `std::pmr` allocator.
+  template <detail::contract::given_allocator<Allocator> A>
+  explicit in_place_map(const A& a) : in_place_map(options{}, Hash(), a) {}
+  template <detail::contract::given_allocator<Allocator> A>
+  in_place_map(const options& wanted, const A& a) : in_place_map(wanted, Hash(), a) {}
 
   /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. `std::move_iterator`s move the values. Throws like the first constructor and like `insert`.

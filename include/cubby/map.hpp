@@ -52,6 +52,10 @@ public:
   template <detail::contract::options_of<engine_type> O>
   explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
+  /// The same, with an allocator and a hash made by default: `map(&resource)` with a `std::pmr` allocator.
+  template <detail::contract::given_allocator<Allocator> A> explicit map(const A& a) : map(options{}, Hash(), a) {}
+  template <detail::contract::given_allocator<Allocator> A>
+  map(const options& wanted, const A& a) : map(wanted, Hash(), a) {}
   /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. Throws like the first constructor and like `insert`.
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O = options>

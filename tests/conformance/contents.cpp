@@ -11,7 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <cubby/in_place_map.hpp>
+
 #include "engines.hpp"
+#include "support/counting.hpp"
 #include "support/threads.hpp"
 
 namespace cubby_test {
@@ -138,6 +141,26 @@ TYPED_TEST(contents_of, merge_across_engines_up_to_a_bound) {
   EXPECT_THROW(m.merge(source), cubby::table_full);
   EXPECT_EQ(m.size() + source.size(), 20u) << "what was moved stays moved, and nothing is lost";
   EXPECT_THROW((cubby::set<int, TypeParam>({1, 2, 3, 4, 5, 6, 7, 8, 9}, bound)), cubby::table_full);
+}
+
+/// An allocator that is the only argument, or comes after the options, without a hash between them.
+TYPED_TEST(contents_of, come_from_an_allocator_that_is_given_alone) {
+  using allocator = counting_allocator<std::byte>;
+  allocation_account account;
+  const auto use = [&account](auto&& m) {
+    EXPECT_TRUE(m.insert(1, "a text that is too long to be stored in its own object"));
+    EXPECT_GT(account.blocks.load(), 0);
+    EXPECT_TRUE(m.get_allocator() == allocator(account));
+  };
+  using map = cubby::map<int, std::string, TypeParam, cubby::hash<int>, allocator>;
+  using in_place = cubby::in_place_map<int, std::string, cubby::dlht, cubby::hash<int>, allocator>;
+  use(map(allocator(account)));
+  use(map({.capacity = 5}, allocator(account)));
+  use(in_place(allocator(account)));
+  use(in_place({.capacity = 5}, allocator(account)));
+  cubby::set<std::string, TypeParam, cubby::hash<std::string>, allocator> keys{allocator(account)};
+  EXPECT_TRUE(keys.insert("a text that is too long to be stored in its own object"));
+  EXPECT_TRUE(keys.get_allocator() == allocator(account));
 }
 
 template <class Mode> class merges_by_threads : public ::testing::Test {};
