@@ -21,7 +21,7 @@ import run_verify  # noqa: E402
 import verify  # noqa: E402
 from suite import driver, shell  # noqa: E402
 from verify import builds as builds_part  # noqa: E402
-from verify import sanitizers as sanitizers_part  # noqa: E402
+from verify import asan_modes as asan_part  # noqa: E402
 from verify import tests as tests_part  # noqa: E402
 
 
@@ -203,6 +203,31 @@ class Verify(unittest.TestCase):
         self.assertEqual(set(verify.names()) - set(chained), {"tests"})
         self.assertLessEqual(set(chained), set(verify.names()))
 
+    def test_each_chain_comes_first_on_some_day(self):
+        first = [verify.chains_of(day)[0] for day in range(700, 700 + len(verify.CHAINS))]
+        self.assertCountEqual(first, verify.CHAINS)
+        for day in range(7):
+            self.assertCountEqual(verify.chains_of(day), verify.CHAINS)
+
+    def test_a_part_that_would_not_end_within_the_hour_is_skipped(self):
+        part = Counted()
+        minutes = verify.MINUTES["builds"]
+        last = (verify.RUN_MINUTES - minutes) * 60
+        self.assertEqual(verify.within_an_hour("builds", part.run, lambda: last)(None), "fine")
+        with self.assertRaisesRegex(shell.Skip, "--only builds"):
+            verify.within_an_hour("builds", part.run, lambda: last + 1)(None)
+        self.assertEqual(part.runs, 1)
+
+    def test_each_part_says_how_long_it_takes(self):
+        self.assertEqual(set(verify.MINUTES) | {"tests"}, set(verify.names()))
+
+    def test_full_skips_nothing(self):
+        part = Counted()
+        with mock.patch.object(verify, "within_an_hour", lambda *_: stay_away):
+            with mock.patch.dict(os.environ, {"CUBBY_VERIFY_FULL": "1"}):
+                code, last, _ = self.run_parts({"a": part})
+        self.assertEqual((code, last, part.runs), (0, "1 passed, 0 failed", 1))
+
     def test_what_part_tests_leaves_out_is_in_another_part(self):
         for name, other in tests_part.REPEATED.items():
             self.assertIn(name, run_tests.PARTS)
@@ -246,24 +271,19 @@ class BuildsPart(unittest.TestCase):
         self.assertEqual({f"tests/CMakeFiles/{name}.dir/" for name in joined}, set(builds_part.JOINED))
 
 
-THREADED = ("cubby_tests", "cubby_tests_in_place", "cubby_tests_of_engines", "cubby_tests_hooked", "cubby_tests_of_composed_calls",
-            "cubby_tests_of_the_api")
-
-
-class SanitizersPart(unittest.TestCase):
+class AsanPart(unittest.TestCase):
     def built(self, full):
-        made = {}
+        made = []
         with contextlib.ExitStack() as stack:
-            stack.enter_context(mock.patch.object(sanitizers_part, "need", lambda *_: None))
-            stack.enter_context(mock.patch.object(sanitizers_part.tests, "build_and_run",
-                                                  lambda _, preset, *targets, **__: made.update({preset: targets}) or "fine"))
+            stack.enter_context(mock.patch.object(asan_part, "need", lambda *_: None))
+            stack.enter_context(mock.patch.object(asan_part.tests, "build_and_run", lambda _, *targets, **__: made.append(targets)))
             stack.enter_context(mock.patch.dict(os.environ, {"CUBBY_VERIFY_FULL": full}))
-            sanitizers_part.run(None)
+            asan_part.run(None)
         return made
 
     def test_full_adds_what_shows_a_sanitizer_little(self):
-        self.assertEqual(self.built("0"), {"asan": ("cubby_tests_of_tables",), "tsan": THREADED})
-        self.assertEqual(self.built("1"), {"asan": (), "tsan": THREADED})
+        self.assertEqual(self.built("0"), [("asan", "cubby_tests_of_tables")])
+        self.assertEqual(self.built("1"), [("asan",)])
 
 
 class TestsPart(unittest.TestCase):

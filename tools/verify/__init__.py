@@ -5,15 +5,41 @@
 import importlib
 import pkgutil
 
-# The order in which they run; a module that is not named here runs last. One that is named and missing has been lost,
-# which is a failure.
-ORDER = ["tests", "sanitizers", "builds", "models", "mutants", "interleavings", "histories", "durable", "fuzz", "kmers", "packages",
-         "documentation"]
+from suite.shell import Skip
 
-# Part `tests` comes first, alone: it runs parts side by side itself. Then these chains run side by side, the longest first. The parts
-# of a chain share a build folder.
-CHAINS = [["builds", "kmers", "interleavings", "durable", "histories"], ["mutants"], ["sanitizers"], ["models", "packages"],
-          ["fuzz", "documentation"]]
+# The order in which they are shown; a module that is not named here comes last. One that is named and missing has been lost, which is a
+# failure.
+ORDER = ["tests", "builds", "interleavings", "durable", "histories", "asan_modes", "mutants", "programs", "kmers", "tsan_modes", "models",
+         "packages", "fuzz", "documentation"]
+
+# Part `tests` comes first, alone: it runs parts side by side itself. Then these chains run side by side. The parts of a chain share a
+# build folder, or are short.
+CHAINS = [["builds", "interleavings", "durable", "histories"], ["asan_modes"], ["mutants"], ["programs", "kmers"], ["tsan_modes"],
+          ["models", "packages"], ["fuzz", "documentation"]]
+
+# A run has an hour. A part begins when it is expected to end within that: these are its minutes on two cores beside another part. The
+# others are skipped and said to be. Each day begins with another chain, so that each has its turn every second day or so.
+RUN_MINUTES = 60
+MINUTES = {"builds": 30, "interleavings": 6, "durable": 6, "histories": 3, "asan_modes": 30, "mutants": 16, "programs": 25, "kmers": 6,
+           "tsan_modes": 30, "models": 25, "packages": 5, "fuzz": 8, "documentation": 3}
+
+
+def chains_of(day):
+    """The chains in the order of a day, which is a number."""
+    first = day % len(CHAINS)
+    return CHAINS[first:] + CHAINS[:first]
+
+
+def within_an_hour(name, run, elapsed):
+    """A part that is skipped where it would not end within the hour. `elapsed()`: seconds since the run began."""
+
+    def begin(shell):
+        minutes = MINUTES.get(name, 0)
+        if elapsed() > (RUN_MINUTES - minutes) * 60:
+            raise Skip(f"no {minutes} minutes of the hour are left; `tools/run_verify.py --only {name}` runs it, FULL=1 runs all")
+        return run(shell)
+
+    return begin
 
 
 def names():

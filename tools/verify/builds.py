@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the builds of the test command leave out. The tests are compiled file by file: those builds join some of them into one unit,
-# where a missing #include or a shadowed name can hide. The programs and all tests are built with g++ and without precompiled headers,
-# as users build them, and run. With CUBBY_VERIFY_FULL=1 all tests are built for AArch64, too; the check command runs those that the
-# processor matters to.
+# What the builds of the check command leave out. The tests are compiled file by file: those builds join some of them into one unit,
+# where a missing #include or a shadowed name can hide. All tests are built with g++, in every mode, and run. With CUBBY_VERIFY_FULL=1
+# they are built for AArch64, too; the check command runs those that the processor matters to.
 import json
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 from suite import source, tests
 from suite.shell import BUILD, Failure, in_parallel, is_full, need
 
-TITLE = "tests compiled file by file, clang-tidy; the programs and all tests of tables with g++"
+TITLE = "tests compiled file by file, private headers alone; all tests of tables with g++, in every mode"
 PRESET = "clang-debug"
 # Where the objects of the programs lie whose files are joined (cmake/own_targets.cmake).
 JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in (*tests.PUBLIC, *tests.STEPPED, "cubby_explore", "cubby_explorer_parts"))
@@ -51,9 +50,7 @@ def run(shell):
     files = file_by_file(shell)
     private = source.alone(shell, private=True)
     shell.configure("release")
-    shell.build("release", "cubby_tests_of_tables")
-    shell.build("release")
-    programs = tests.ctest(shell, "release", "-R", "^(cubby_(bench|conclusion|counting|explore_|kmer|store|tests)|example)")
-    tidy = source.tidy(shell, source.MORE_TIDY_UNITS)
+    shell.build("release", "cubby_tests_of_tables", *tests.COSTS)
+    optimised = tests.ctest(shell, "release", "-R", "^cubby_(counting|explore_|tests)")
     cross = f"; AArch64: {tests.cross(shell, *tests.PUBLIC)}" if is_full() else ""
-    return f"files of tests: {files}; private headers: {private}; clang-tidy: {tidy}; programs, tests and examples: {programs}{cross}"
+    return f"files of tests: {files}; private headers: {private}; with g++: {optimised}{cross}"

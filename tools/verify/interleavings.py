@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Explores the schedules of the real engines, all groups for CUBBY_VERIFY_SECONDS together (480 by default). Each runs in a
+# Explores the schedules of the real engines, all groups for CUBBY_VERIFY_SECONDS together (240 by default). Each runs in a
 # process of its own, as many at once as there are cores, up to three preemptions and then at random.
 # build/verify/interleavings.tsv has a row for each scenario: how far it was explored, and whether the bound was exhausted. A
 # failure prints its schedule and how to run it again.
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from suite.shell import BUILD, JOBS, Failure, Shell, say, seconds_of_part
 
 TITLE = "schedules of the real engines, by bounded preemption and at random"
-DEFAULT_SECONDS = 480
+DEFAULT_SECONDS = 240
 BOUND = 3
 PROGRAM = BUILD / "release" / "tests" / "cubby_explore"
 ROWS = BUILD / "verify" / "interleavings.tsv"

@@ -2,7 +2,7 @@
 # Small planted errors: each verify/mutants/*.patch is applied to a scratch copy of the tree, the small program that its
 # head names is built and run there, and has to fail. One that passes, does not apply or does not build is a failure of
 # this part. So is a check that fails on the unchanged tree, or runs no test: it would prove nothing.
-# CUBBY_VERIFY_MUTANTS=name,... runs only these. When CUBBY_VERIFY_SECONDS have passed (1500 by default), no further mutant begins,
+# CUBBY_VERIFY_MUTANTS=name,... runs only these. When CUBBY_VERIFY_SECONDS have passed (900 by default), no further mutant begins,
 # and the note says how many were not run; CUBBY_VERIFY_FULL=1 runs all. Those of files that have changed lately come first, then the
 # others in an order that the day draws, so that each has its turn.
 import fnmatch
@@ -27,7 +27,7 @@ from suite.tests import without_address_randomisation
 TITLE = "planted errors, each caught by a named check"
 AT_ONCE = 2
 MOST_IN_UNIT = 12  # mutants that one worker takes at a time: their program is built once, and no worker is alone at the end
-SECONDS = 1500
+SECONDS = 900
 RECENT_COMMITS = 30
 BUILD_SECONDS = 600
 RUN_SECONDS = 90

@@ -8,9 +8,9 @@ import run_tests
 from suite.shell import ROOT, Failure, Skip
 
 TITLE = "what `make check` runs, without the parts that others here repeat over more"
-# Part of the check command: part of this one that runs at least the same. `sanitizers` runs the same tests in more modes.
+# Part of the check command: part of this one that runs at least the same. `asan_modes` and `tsan_modes` run the same tests in more modes.
 # `fuzz` runs the same fuzzers for longer. `documentation` opens in a browser what it has built.
-REPEATED = {"asan": "sanitizers", "asan_engines": "sanitizers", "tsan": "sanitizers", "fuzz": "fuzz",
+REPEATED = {"asan": "asan_modes", "asan_engines": "asan_modes", "tsan": "tsan_modes", "fuzz": "fuzz",
             "documentation": "documentation"}
 
 
