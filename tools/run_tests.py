@@ -26,7 +26,7 @@ PARTS = {
     "examples": (tests.examples, "each example runs"),
     "asan": (tests.asan, "the conformance suite built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
     "asan_engines": (tests.asan_engines, "the same for tests of single engines and parts, and for regressions"),
-    "tsan": (tests.tsan, "tests with free threads built with clang, under ThreadSanitizer"),
+    "tsan": (tests.tsan, "the conformance suite built with clang, under ThreadSanitizer"),
     "fuzz": (fuzz.fuzz, "libFuzzer over the whole API and the readers of k-mers, 15 seconds each"),
     "programs": (tests.programs, "the programs and the code of the documentation, built with clang, and their tests"),
     "tidy": (source.tidy, "clang-tidy"),
@@ -37,9 +37,10 @@ PARTS = {
 # What `make test` runs: the rules of the source, the examples, and the conformance suite, built once, with AddressSanitizer.
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
-# The parts that take long run side by side, the longest first; parts in one chain share a build folder.
-CHAINS = [["release", "instructions"], ["programs", "examples", "gates", "stops"], ["asan", "asan_engines"], ["tsan"], ["fuzz"], ["tidy"], ["aarch64"],
-          ["consumers"], ["documentation"]]
+# The parts that take long run side by side, the longest first, and before others those that keep one core busy. Parts in one chain share
+# a build folder.
+CHAINS = [["programs", "examples", "gates", "stops"], ["release", "instructions"], ["asan", "asan_engines"], ["documentation"], ["aarch64"], ["tsan"],
+          ["consumers"], ["fuzz"], ["tidy"]]
 
 
 def main():

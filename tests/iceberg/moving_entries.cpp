@@ -187,7 +187,7 @@ std::uint64_t steps_until_growth(const migration<Coding>& how) {
 TYPED_TEST(iceberg_moves, past_a_scan_that_stands_still_at_any_step) {
   for (const auto& how : iceberg_migrations<TypeParam>()) {
     const std::uint64_t growth = steps_until_growth(how);
-    for (std::uint64_t i = 0;; i += 1 + cubby::detail::cpu::thread_sanitizer * 4) {
+    for (std::uint64_t i = 0;; i += cubby::detail::cpu::thread_sanitizer ? 5 : sparse_stride(5)) {
       arena<TypeParam> a(how, places[1], true);
       std::vector<unsigned> met(hot_keys, 0);
       const auto scanner = a.r.turns.start([&] {

@@ -37,15 +37,15 @@ def run_part(name, function):
 
 
 def run_lanes(parts, chains, note):
-    """Runs chains of parts side by side, as many as there are cores: one builds while another's tests wait for each other. Each may
-    use every core, so that none is idle behind the last chain's end. The parts of a chain share a build folder, so they follow each
+    """Runs chains of parts side by side, one more than there are cores: some build while the tests of another wait for each other. Each
+    may use every core, so that none is idle behind the last chain's end. The parts of a chain share a build folder, so they follow each
     other. `note` is told of each result."""
 
     def run_chain(chain):
         for name in chain:
             note(name, run_part(name, parts[name]))
 
-    with ThreadPoolExecutor(int(JOBS)) as pool:
+    with ThreadPoolExecutor(int(JOBS) + 1) as pool:
         running = [pool.submit(run_chain, chain) for chain in chains]
         try:
             for one in running:

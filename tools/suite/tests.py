@@ -49,6 +49,8 @@ def count(programs, log):
 # What `release` builds with g++, and the runs of it: the conformance suite over words, and tests of what users link.
 OPTIMISED = ("cubby_tests", "cubby_tests_first_use", "cubby_tests_generated", "cubby_images_linked", "cubby_images_linked_hidden",
              "cubby_images_opened", "cubby_images_opened_hidden")
+# All of `apps` but `cubby_demo`, which has files of `cubby_program` and is in `make verify`.
+PROGRAMS = ("cubby_program", "cubby_conclusion_tests", "cubby_kmer_tests")
 # The code of the documentation.
 PAGES = ("cubby_tests_of_the_api", "cubby_tests_of_the_lesson", "cubby_tests_of_the_migration")
 # Most of these let one thread run at a time, end processes, or go through states of a file: an optimiser changes little of what they see.
@@ -118,13 +120,14 @@ def without_address_randomisation():
 
 
 def tsan(shell):
-    """With clang, in half of g++'s time, and the tests whose threads run freely. In the hooked ones a schedule lets one
-    thread run at a time, and shows the sanitizer little: they are in `make verify`."""
+    """With clang, in half of g++'s time, and the conformance suite, whose threads run freely. Tests of single engines are in `make verify`,
+    and so are the hooked ones: there a schedule lets one thread run at a time, and shows the sanitizer little."""
     need("clang++-19")
-    return build_and_run(shell, "clang-tsan", *PUBLIC, prefix=without_address_randomisation(), only=whole_runs_of(*PUBLIC), env=SPARSE)
+    return build_and_run(shell, "clang-tsan", *CONFORMANCE, prefix=without_address_randomisation(), only=whole_runs_of(*CONFORMANCE), env=SPARSE)
 
 
 OF_PROGRAMS = "^cubby_(bench|conclusion|kmer|store|shell)"
+OF_DEMO = "cubby_bench_of_demo"
 
 
 def without_a_part(listed):
@@ -141,10 +144,10 @@ def programs(shell):
     Not optimised: that costs g++ three minutes, and is in `make verify`, as are the tests file by file with clang."""
     need("clang++-19")
     shell.configure("programs")
-    shell.build("programs", "apps/all", *PAGES)
+    shell.build("programs", *PROGRAMS, *PAGES)
     if lost := without_a_part(shell.run("list the tests", ["ctest", "--preset", "programs", "-N", "-LE", "example"])):
         raise Failure(f"no part runs {', '.join(lost)}")
-    return ctest(shell, "programs", "-R", f"{OF_PROGRAMS}|{runs_of(*PAGES)[1]}", env=SPARSE)
+    return ctest(shell, "programs", "-R", f"{OF_PROGRAMS}|{runs_of(*PAGES)[1]}", "-E", OF_DEMO, env=SPARSE)
 
 
 def aarch64(shell):
