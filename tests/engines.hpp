@@ -36,8 +36,8 @@ bool is_scan_exact(const Map& m) {
 }
 
 /// Each engine in one mode only, where compiling them all takes too long. CUBBY_TEST_FEW_MODES is 1 for records, in the builds of the
-/// check command for clang's sanitizers, which have more to see there than in atomic words. It is 2 for words, in the build of that
-/// command with g++. The long command has all modes.
+/// check command for clang's sanitizers, which have more to see there than in atomic words. It is 2 for words, in the builds of that
+/// command with g++ and for AArch64. The long command has all modes.
 #ifndef CUBBY_TEST_FEW_MODES
 #define CUBBY_TEST_FEW_MODES 0
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The long command: runs the parts in tools/verify, as many side by side as there are cores, and ends with a table and the
+# The long command: runs the parts in tools/verify, as many at a time as there are cores, and ends with a table and the
 # counts. A part that has passed over the same tree with the same settings is not run again, so an interrupted run goes on
 # where it stopped. It skips what does not end within an hour, and begins with other parts each day; CUBBY_VERIFY_FULL=1 skips nothing.
 # Exit status 0 only when no part failed. Each part can be run alone: tools/run_verify.py --only mutants
@@ -36,7 +36,11 @@ def main():
     names = arguments.only or verify.names()
     memory = Memory("verify", tree_state(), forget=names if arguments.fresh else ())
     parts = {name: run_of(name) for name in names}
-    if not arguments.only and not shell.is_full():
+    try:
+        full = shell.is_full()
+    except shell.Failure as why:
+        parser.error(str(why))
+    if not arguments.only and not full:
         parts = {name: verify.within_an_hour(name, run, shell.elapsed_seconds) for name, run in parts.items()}
     results = driver.run_over(parts, verify.chains_of(int(time.time()) // 86400), memory)
     return 1 if driver.print_table(results) else 0

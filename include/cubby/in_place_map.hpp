@@ -58,7 +58,10 @@ public:
   template <detail::contract::given_allocator<Allocator> A>
   explicit in_place_map(const A& a) : in_place_map(options{}, Hash(), a) {}
   template <detail::contract::given_allocator<Allocator> A>
-  in_place_map(const options& wanted, const A& a) : in_place_map(wanted, Hash(), a) {}
+  explicit in_place_map(const options& wanted, const A& a) : in_place_map(wanted, Hash(), a) {}
+  template <detail::contract::options_of<typename table_type::engine_type> O,
+            detail::contract::given_allocator<Allocator> A>
+  explicit in_place_map(const O& wanted, const A& a) : in_place_map(wanted, Hash(), a) {}
 
   /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. `std::move_iterator`s move the values. Throws like the first constructor and like `insert`.
@@ -74,6 +77,9 @@ public:
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
                const Allocator& a = Allocator())
       : in_place_map(entries.begin(), entries.end(), wanted, h, a) {}
+  template <detail::contract::given_allocator<Allocator> A>
+  in_place_map(std::initializer_list<std::pair<const K, V>> entries, const A& a)
+      : in_place_map(entries, options{}, Hash(), a) {}
   /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. No entry moves. What waits for
   /// its end is destroyed: a destructor may call either. `from` is then empty, with its options but without the space that was asked
   /// for. Without memory or a thread for that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.

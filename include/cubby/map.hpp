@@ -53,9 +53,12 @@ public:
   explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same, with an allocator and a hash made by default: `map(&resource)` with a `std::pmr` allocator.
-  template <detail::contract::given_allocator<Allocator> A> explicit map(const A& a) : map(options{}, Hash(), a) {}
   template <detail::contract::given_allocator<Allocator> A>
-  map(const options& wanted, const A& a) : map(wanted, Hash(), a) {}
+  explicit map(const A& a) : map(options{}, Hash(), a) {}
+  template <detail::contract::given_allocator<Allocator> A>
+  explicit map(const options& wanted, const A& a) : map(wanted, Hash(), a) {}
+  template <detail::contract::options_of<engine_type> O, detail::contract::given_allocator<Allocator> A>
+  explicit map(const O& wanted, const A& a) : map(wanted, Hash(), a) {}
   /// A map of the pairs from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. Throws like the first constructor and like `insert`.
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O = options>
@@ -69,6 +72,8 @@ public:
   map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
       const Allocator& a = Allocator())
       : map(entries.begin(), entries.end(), wanted, h, a) {}
+  template <detail::contract::given_allocator<Allocator> A>
+  map(std::initializer_list<std::pair<const K, V>> entries, const A& a) : map(entries, options{}, Hash(), a) {}
   /// Destroys all entries. No other thread may use the map any more. The destructors of keys and values may still call every verb
   /// of this map. Entries that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~map() {

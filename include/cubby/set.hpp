@@ -51,9 +51,12 @@ public:
   explicit set(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
   /// The same, with an allocator and a hash made by default: `set(&resource)` with a `std::pmr` allocator.
-  template <detail::contract::given_allocator<Allocator> A> explicit set(const A& a) : set(options{}, Hash(), a) {}
   template <detail::contract::given_allocator<Allocator> A>
-  set(const options& wanted, const A& a) : set(wanted, Hash(), a) {}
+  explicit set(const A& a) : set(options{}, Hash(), a) {}
+  template <detail::contract::given_allocator<Allocator> A>
+  explicit set(const options& wanted, const A& a) : set(wanted, Hash(), a) {}
+  template <detail::contract::options_of<engine_type> O, detail::contract::given_allocator<Allocator> A>
+  explicit set(const O& wanted, const A& a) : set(wanted, Hash(), a) {}
   /// A set of the keys from `first` to `last`, inserted in their order; of equal keys the first stays. With iterators whose difference is
   /// a number it asks for space first. Throws like the first constructor and like `insert`.
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O = options>
@@ -66,6 +69,8 @@ public:
   template <detail::contract::given_options<engine_type> O = options>
   set(std::initializer_list<K> entries, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(entries.begin(), entries.end(), wanted, h, a) {}
+  template <detail::contract::given_allocator<Allocator> A>
+  set(std::initializer_list<K> entries, const A& a) : set(entries, options{}, Hash(), a) {}
   /// Destroys all keys. No other thread may use the set any more. The destructors of keys may still call every verb of this set.
   /// Keys that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~set() {

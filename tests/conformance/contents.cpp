@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory_resource>
 #include <set>
 #include <sstream>
 #include <string>
@@ -158,9 +159,26 @@ TYPED_TEST(contents_of, come_from_an_allocator_that_is_given_alone) {
   use(map({.capacity = 5}, allocator(account)));
   use(in_place(allocator(account)));
   use(in_place({.capacity = 5}, allocator(account)));
-  cubby::set<std::string, TypeParam, cubby::hash<std::string>, allocator> keys{allocator(account)};
+  using set = cubby::set<std::string, TypeParam, cubby::hash<std::string>, allocator>;
+  set keys{allocator(account)};
   EXPECT_TRUE(keys.insert("a text that is too long to be stored in its own object"));
   EXPECT_TRUE(keys.get_allocator() == allocator(account));
+  EXPECT_EQ(set({"a", "b"}, allocator(account)).size(), 2u);
+  EXPECT_EQ(map({{1, "a"}, {2, "b"}}, allocator(account)).size(), 2u);
+  EXPECT_EQ((cubby::set<int, TypeParam, cubby::hash<int>, allocator>({1000}, allocator(account)).size()), 1u)
+      << "a key";
+}
+
+/// The options of an engine stay whole in front of an allocator, and an allocator is made of no number and no null pointer.
+TEST(contents_of_options, keep_what_an_engine_adds) {
+  using map = cubby::map<int, int, cubby::seph>;
+  const cubby::seph::options small{{}, {.segment_bits = 3}};
+  const std::allocator<std::byte> a;
+  EXPECT_EQ(map(small, a).capacity(), map(small, {}, a).capacity());
+  EXPECT_NE(map(small, a).capacity(), map(a).capacity());
+  using pmr = cubby::map<int, int, cubby::dlht, cubby::hash<int>, std::pmr::polymorphic_allocator<std::byte>>;
+  static_assert(std::is_constructible_v<pmr, std::pmr::memory_resource*>);
+  static_assert(!std::is_constructible_v<pmr, std::nullptr_t> && !std::is_constructible_v<pmr, int>);
 }
 
 template <class Mode> class merges_by_threads : public ::testing::Test {};

@@ -36,7 +36,7 @@ TYPED_TEST(crash_life, first_overflow) {
 TYPED_TEST(crash_life, generations) {
   rig<TypeParam> r(table_options(1), sample(6));
   random_source random(11);
-  for (std::uint64_t generation = 0; generation < scaled(8) && !r.failed(); ++generation) {
+  for (std::uint64_t generation = 0; generation < at_least(8) && !r.failed(); ++generation) {
     r.watch();
     r.open();
     r.watch(false);

@@ -25,7 +25,7 @@ struct effort {
   std::uint64_t of_recovery = scaled(4);
   std::uint64_t cut_one_in;
 };
-/// All states of calls, which have few.
+/// All states of calls, which have few: of those that have more, so many.
 inline effort all_states() { return {.states = scaled(1) > 1 ? std::uint64_t{16384} : scaled(1024), .cut_one_in = 8}; }
 /// For moves of many entries, of which nobody can try all states.
 inline effort sample(std::uint64_t states) {

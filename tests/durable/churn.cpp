@@ -20,7 +20,7 @@ TYPED_TEST(durable_churn, of_a_constant_live_set_takes_no_more_space) {
   const std::string path = folder.file("table");
   using K = typename TypeParam::key_type;
   using V = typename TypeParam::mapped_type;
-  const std::uint64_t rounds = scaled(24);
+  const std::uint64_t rounds = at_least(24);
   std::size_t bytes = 0;
   for (std::uint64_t opening = 0; opening < 3; ++opening) {
     const auto t = must_open<typename TypeParam::table>(path);

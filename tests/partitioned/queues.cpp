@@ -9,7 +9,7 @@ namespace cubby_test::partitioned_tests {
 namespace {
 
 /// More than all queues of a handle hold.
-const std::uint64_t many = scaled(4 * cubby::detail::channel<>::capacity);
+const std::uint64_t many = at_least(4 * cubby::detail::channel<>::capacity);
 
 /// A key of the partition, the `n`th.
 std::uint64_t key_in(const map& m, std::size_t partition, std::uint64_t n) {

@@ -7,7 +7,6 @@
 
 #include "engines.hpp"
 #include "support/random.hpp"
-#include "support/threads.hpp"
 
 namespace cubby_test {
 namespace {
@@ -58,7 +57,6 @@ protected:
 TYPED_TEST_SUITE(regression_api_unlucky_keys, every_plain_engine);
 
 TYPED_TEST(regression_api_unlucky_keys, cost_four_times_the_table_at_most) {
-  CUBBY_SKIP_UNDER_TSAN(); // sizes, of one caller
   for (const auto growth : growing_policies) {
     cubby::options o;
     o.growth = growth;

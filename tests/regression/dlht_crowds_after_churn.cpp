@@ -3,7 +3,6 @@
 // entries need. Once the sizes that churn had brought about counted as asked for, and crowds multiplied them by four again.
 #include "engines.hpp"
 #include "support/random.hpp"
-#include "support/threads.hpp"
 
 namespace cubby_test {
 namespace {
@@ -50,7 +49,6 @@ using crowding_engines = ::testing::Types<cubby::dlht, cubby::dlht_single>;
 TYPED_TEST_SUITE(regression_dlht_crowds_after_churn, crowding_engines);
 
 TYPED_TEST(regression_dlht_crowds_after_churn, cost_four_times_what_entries_need) {
-  CUBBY_SKIP_UNDER_TSAN(); // sizes, of one caller
   for (const auto growth : growing_policies) {
     for (const std::uint64_t entries : {60u, 540u, 4300u}) {
       cubby::options o;
@@ -73,7 +71,6 @@ TYPED_TEST(regression_dlht_crowds_after_churn, cost_four_times_what_entries_need
 
 /// A growth for the load begins at 1.8 entries a bin: eight times the bins are 6.5 times what the entries need.
 TYPED_TEST(regression_dlht_crowds_after_churn, do_not_multiply_a_growth_for_the_load) {
-  CUBBY_SKIP_UNDER_TSAN(); // sizes, of one caller
   for (const auto growth : growing_policies) {
     cubby::options o;
     o.growth = growth;

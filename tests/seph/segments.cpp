@@ -127,7 +127,6 @@ TEST(seph_segments, a_split_moves_a_lower_half_alone) {
 
 /// Dereference-free rehashing, with the background thread that renews foreseers.
 TEST(seph_segments, splits_read_few_items) {
-  CUBBY_SKIP_UNDER_TSAN(); // a count, of one caller
   word_map m(cubby::seph::options{{.growth = cubby::growth_policy::background}, {.segment_bits = 3}});
   for (std::uint64_t k = 0; k < 400000; ++k) ASSERT_TRUE(m.insert(k, ~k));
   const auto now = m.stats();

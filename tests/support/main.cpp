@@ -44,13 +44,18 @@ std::uint64_t length_asked_for() {
 } // namespace
 
 bool sparse() {
-  static const bool asked = std::getenv("CUBBY_TEST_SPARSE") != nullptr;
+  static const bool asked = [] {
+    const char* given = std::getenv("CUBBY_TEST_SPARSE");
+    return given != nullptr && std::strcmp(given, "0") != 0;
+  }();
   return asked && length_asked_for() == 1;
 }
 
+std::uint64_t at_least(std::uint64_t count) { return count * length_asked_for(); }
+
 std::uint64_t scaled(std::uint64_t count) {
   constexpr std::uint64_t fewer = 4;
-  return sparse() ? (count + fewer - 1) / fewer : count * length_asked_for();
+  return sparse() ? (count + fewer - 1) / fewer : at_least(count);
 }
 
 bool register_tests(const char* suite, const char* test, const char* file, int line, std::span<const typed_test> all) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeds and random numbers of the tests. One seed a run, printed by main; CUBBY_TEST_SEED repeats a run's choices
 // (not its schedule). CUBBY_TEST_LONG multiplies the lengths of random tests. With CUBBY_TEST_SPARSE=1 they have a quarter of their
-// length, and tests that stop at each step take a part of the steps, as `make check` runs them.
+// length, and tests that stop at each step take a part of the steps, as `make test` and `make check` run them.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@ namespace cubby_test {
 
 std::uint64_t run_seed();
 std::uint64_t scaled(std::uint64_t count);
+/// Of a test that shows nothing with fewer: longer where that is asked for, but not sparse.
+std::uint64_t at_least(std::uint64_t count);
 /// Whether a test of many steps or draws takes a part of them.
 bool sparse();
 /// The stride of a loop over steps: `few`, or 1 where each step is tried.

@@ -103,8 +103,9 @@ class Shell:
                 copier.join()  # all that held the other end has ended with the command's session
 
     def configure(self, preset):
-        """Configures once; afterwards the build itself sees when it must be done again."""
-        if not (BUILD / preset / "build.ninja").exists():
+        """Configures once, and when the presets have changed; of all else the build itself sees when it must be done again."""
+        made, presets = BUILD / preset / "build.ninja", ROOT / "CMakePresets.json"
+        if not made.exists() or made.stat().st_mtime < presets.stat().st_mtime:
             self.run("configure", ["cmake", "--preset", preset])
 
     def build(self, preset, *targets):

@@ -12,8 +12,8 @@ from suite.shell import Skip
 ORDER = ["tests", "builds", "interleavings", "durable", "histories", "asan_modes", "mutants", "programs", "kmers", "tsan_modes", "models",
          "packages", "fuzz", "documentation"]
 
-# Part `tests` comes first, alone: it runs parts side by side itself. Then these chains run side by side. The parts of a chain share a
-# build folder, or are short.
+# Part `tests` comes first, alone: it runs parts side by side itself. Then these chains run side by side. Parts that share a build folder
+# are in one chain.
 CHAINS = [["builds", "interleavings", "durable", "histories"], ["asan_modes"], ["mutants"], ["programs", "kmers"], ["tsan_modes"],
           ["models", "packages"], ["fuzz", "documentation"]]
 

@@ -12,7 +12,7 @@ SHARES = 2
 
 def compare(share):
     """How many tests a process ran."""
-    command = ["python3", ROOT / "apps" / "tests" / "kmer_long.py", BUILD / "release" / "cubby"]
+    command = ["python3", ROOT / "apps" / "tests" / "kmer_long.py", BUILD / "users" / "cubby"]
     output = Shell(f"kmers.{share}").run("count and compare", command, env={"CUBBY_TEST_SHARD": f"{share}/{SHARES}"})
     ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)
     if not ran or ran.group(1) == "0":
@@ -22,7 +22,7 @@ def compare(share):
 
 def run(shell):
     need("jellyfish", "kmc", "kmc_tools", "art_illumina")
-    shell.configure("release")
-    shell.build("release", "cubby_program")
+    shell.configure("users")
+    shell.build("users", "cubby_program")
     with ThreadPoolExecutor(SHARES) as pool:
         return f"{sum(pool.map(compare, range(1, SHARES + 1)))} tests"

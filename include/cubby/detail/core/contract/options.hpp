@@ -61,7 +61,9 @@ template <class O, class E>
 concept given_options = std::same_as<O, options> || options_of<O, E> || std::is_arithmetic_v<O>;
 
 /// What a constructor takes for the allocator of a table: a memory resource for `std::pmr`, for instance.
-template <class A, class Allocator> concept given_allocator = std::convertible_to<const A&, Allocator>;
+template <class A, class Allocator>
+concept given_allocator = std::convertible_to<const A&, Allocator> && !std::is_arithmetic_v<A> &&
+                          !std::is_null_pointer_v<A> && !std::derived_from<A, options>;
 
 /// The options of engine `E`: `wanted`, with the engine's defaults added if `wanted` has only the common options.
 template <class E, class O> [[nodiscard]] constexpr typename E::options_type options_for(const O& wanted) {
