@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the containers of the standard library that no table has. Each is a deleted function, so a constraint that asks for it is
+// Calls of the containers of the standard library, and of other concurrent tables, that no table has. Each is a deleted function, so a constraint that asks for it is
 // false. Both compilers show the line of a deleted function that is called: its comment says what to use instead.
 #pragma once
 
@@ -23,9 +23,15 @@ template <class Derived> struct refused_by_all {
   template <class Q>
   auto count(const Q&) const = delete; // use contains(key)
   template <class F>
-  auto for_each(F&&) const = delete; // use visit_all(f), or visit_while(f)
-  auto rehash(std::size_t) = delete; // use reserve(entries); memory comes back by shrink_to_fit()
-  auto load_factor() const = delete; // use stats(), which has size and capacity
+  auto for_each(F&&) const = delete;  // use visit_all(f), or visit_while(f)
+  auto rehash(std::size_t) = delete;  // use reserve(entries); memory comes back by shrink_to_fit()
+  auto load_factor() const = delete;  // use stats(), which has size and capacity
+  auto bucket_count() const = delete; // use capacity(), or stats()
+  auto lock_table() = delete;         // nothing locks a whole table: use visit_all(f), erase_if(p), or a snapshot
+  template <class F>
+  auto cvisit_all(F&&) const = delete; // use visit_all(f), which shows const references
+  template <class Q>
+  auto remove(const Q&) = delete; // use erase(key)
 };
 
 template <class Derived> struct refused_by_sets : refused_by_all<Derived> {
@@ -46,6 +52,32 @@ template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
   auto get_or_create(A&&...) = delete; // use find_or_emplace(key, factory)
   template <class... A>
   auto upsert(A&&...) = delete; // use insert_or_update(key, f, args...), or insert_or_assign(key, value)
+  template <class Q>
+  auto get(const Q&) const = delete; // use find(key), whose result is optional, or visit(key, f)
+  template <class... A>
+  auto put(A&&...) = delete; // use insert_or_assign(key, value), or insert(key, value)
+  template <class... A>
+  auto cvisit(A&&...) const = delete; // use visit(key, f), which shows a const value
+  template <class... A>
+  auto insert_or_cvisit(A&&...) = delete; // use insert_or_visit(key, value, f), which shows a const value
+  template <class... A>
+  auto try_emplace_or_cvisit(A&&...) = delete; // use try_emplace_or_visit(key, args..., f)
+  template <class... A>
+  auto emplace_or_visit(A&&...) = delete; // use try_emplace_or_visit(key, args..., f)
+  template <class... A>
+  auto find_fn(A&&...) const = delete; // use visit(key, f)
+  template <class... A>
+  auto if_contains(A&&...) const = delete; // use visit(key, f)
+  template <class... A>
+  auto update_fn(A&&...) = delete; // use update(key, f), whose f returns the new value
+  template <class... A>
+  auto modify_if(A&&...) = delete; // use update(key, f), whose f returns the new value
+  template <class... A>
+  auto erase_fn(A&&...) = delete; // use erase_if(key, p), or compute(key, f)
+  template <class... A>
+  auto uprase_fn(A&&...) = delete; // use compute(key, f)
+  template <class... A>
+  auto lazy_emplace_l(A&&...) = delete; // use insert_or_visit, try_emplace_or_visit or find_or_emplace
 };
 
 template <class Derived> struct refused_in_place : refused_by_all<Derived> {
@@ -62,7 +94,17 @@ template <class Derived> struct refused_in_place : refused_by_all<Derived> {
   template <class... A>
   auto find_or_emplace(A&&...) = delete; // values change in place: use emplace_and_modify(key, f, args...)
   template <class... A>
-  auto compute(A&&...) = delete;  // values change in place: use modify, emplace_and_modify or erase_if(key, p)
+  auto compute(A&&...) = delete; // values change in place: use modify, emplace_and_modify or erase_if(key, p)
+  template <class Q>
+  auto get(const Q&) const = delete; // use find(key), visit(key, f) or modify(key, f)
+  template <class... A>
+  auto put(A&&...) = delete; // use insert_or_assign(key, value), or insert(key, value)
+  template <class... A>
+  auto cvisit(A&&...) const = delete; // use visit(key, f)
+  template <class... A>
+  auto update_fn(A&&...) = delete; // use modify(key, f)
+  template <class... A>
+  auto upsert(A&&...) = delete;   // use insert_or_modify or emplace_and_modify
   auto snapshot() const = delete; // a value may change meanwhile: use visit_all(f) or to<Container>()
   template <class... A>
   auto emplace(A&&...) = delete; // use insert(key, value) or try_emplace(key, args...)
