@@ -9,7 +9,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from suite import consumers, documentation, driver, fuzz, instructions, source, tests  # noqa: E402
 from suite.memory import Memory, tree_state  # noqa: E402
-from suite.shell import JOBS  # noqa: E402
 
 # The cheap parts come first: their findings are known within seconds.
 PARTS = {
@@ -38,7 +37,6 @@ PARTS = {
 # What `make test` runs: the rules of the source, the examples, and the conformance suite, built once, with AddressSanitizer.
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
-LANES = int(JOBS) + 1  # tests that wait leave a core to others
 # The parts that take long run side by side, the longest first, and before others those that keep one core busy. Parts in one chain share
 # a build folder.
 CHAINS = [["programs", "examples", "gates", "stops"], ["release", "instructions"], ["asan", "asan_engines"], ["documentation"], ["aarch64"], ["tsan"],
@@ -56,7 +54,7 @@ def main():
     names = arguments.only or (list(PARTS) if arguments.check else SHORT)
     # The test command runs every part that it is given; --check uses its results.
     memory = Memory("tests", tree_state(), forget=() if arguments.check else names)
-    results = driver.run_over({name: PARTS[name][0] for name in names}, CHAINS, memory, LANES)
+    results = driver.run_over({name: PARTS[name][0] for name in names}, CHAINS, memory)
     return 1 if driver.print_table(results) else 0
 
 

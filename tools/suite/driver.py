@@ -36,8 +36,8 @@ def run_part(name, function):
     return result
 
 
-def run_lanes(parts, chains, note, lanes):
-    """Runs chains of parts side by side, so many at a time: some build while the tests of another wait for each other. Each may use
+def run_lanes(parts, chains, note):
+    """Runs chains of parts side by side, as many as there are cores: one builds while another's tests wait for each other. Each may use
     every core, so that none is idle behind the last chain's end. The parts of a chain share a build folder, so they follow each
     other. `note` is told of each result."""
 
@@ -45,7 +45,7 @@ def run_lanes(parts, chains, note, lanes):
         for name in chain:
             note(name, run_part(name, parts[name]))
 
-    with ThreadPoolExecutor(lanes) as pool:
+    with ThreadPoolExecutor(int(JOBS)) as pool:
         running = [pool.submit(run_chain, chain) for chain in chains]
         try:
             for one in running:
@@ -55,7 +55,7 @@ def run_lanes(parts, chains, note, lanes):
             raise
 
 
-def run_parts(parts, chains, keep, lanes):
+def run_parts(parts, chains, keep):
     """Runs parts and tells `keep` of each result: one after another if few are wanted; else first those that are in no chain, then the
     chains side by side. Results in the order of `parts`."""
     wanted = [[name for name in chain if name in parts] for chain in chains]
@@ -73,17 +73,17 @@ def run_parts(parts, chains, keep, lanes):
     for name, function in parts.items():
         if name not in chained:
             note(name, run_part(name, function))
-    run_lanes(parts, wanted, note, lanes)
+    run_lanes(parts, wanted, note)
     return {name: results[name] for name in parts}
 
 
-def run_over(parts, chains, memory, lanes=int(JOBS)):
+def run_over(parts, chains, memory):
     """Runs the parts that have not passed over this tree, and remembers each that passes as soon as it does."""
     known = {name: memory.recall(name) for name in parts}
     for name, result in known.items():
         if result:
             say(f"{name}: passed earlier over the same tree")
-    fresh = run_parts({name: function for name, function in parts.items() if not known[name]}, chains, memory.keep, lanes)
+    fresh = run_parts({name: function for name, function in parts.items() if not known[name]}, chains, memory.keep)
     return {name: known[name] or fresh[name] for name in parts}
 
 
