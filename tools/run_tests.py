@@ -25,7 +25,7 @@ PARTS = {
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),
     "examples": (tests.examples, "each example runs"),
     "asan": (tests.asan, "the conformance suite built with clang, under AddressSanitizer and UndefinedBehaviorSanitizer"),
-    "asan_engines": (tests.asan_engines, "the same for tests of single engines and parts, and for regressions"),
+    "asan_engines": (tests.asan_engines, "the same for tests of single engines and parts, regressions, and calls that are made of others"),
     "tsan": (tests.tsan, "the conformance suite built with clang, under ThreadSanitizer"),
     "fuzz": (fuzz.fuzz, "libFuzzer over the whole API and the readers of k-mers, 15 seconds each"),
     "programs": (tests.programs, "the programs and the code of the documentation, built with clang, and their tests"),

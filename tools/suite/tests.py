@@ -10,6 +10,7 @@ from .shell import BUILD, Failure, JOBS, need
 # The programs whose tests see the library as users do, and their runs.
 CONFORMANCE = ("cubby_tests", "cubby_tests_in_place")
 PUBLIC = (*CONFORMANCE, "cubby_tests_of_engines")
+COMPOSED = "cubby_tests_of_composed_calls"
 
 
 def runs_of(*programs):
@@ -54,7 +55,7 @@ PROGRAMS = ("cubby_program", "cubby_conclusion_tests", "cubby_kmer_tests")
 # The code of the documentation.
 PAGES = ("cubby_tests_of_the_api", "cubby_tests_of_the_lesson", "cubby_tests_of_the_migration")
 # Most of these let one thread run at a time, end processes, or go through states of a file: an optimiser changes little of what they see.
-STEPPED = ("cubby_tests_hooked", "cubby_tests_crash", "cubby_tests_durable", "cubby_tests_of_composed_calls")
+STEPPED = ("cubby_tests_hooked", "cubby_tests_crash", "cubby_tests_durable")
 COSTS = ("cubby_counting", "cubby_explore", "cubby_explore_seph", "cubby_explore_in_place")
 
 
@@ -106,9 +107,10 @@ def asan(shell):
 
 
 def asan_engines(shell):
-    """The same for the tests of single engines and parts, and of regressions."""
+    """The same for the tests of single engines and parts, of regressions, and of calls that are made of others."""
     need("clang++-19")
-    return build_and_run(shell, "clang-asan", "cubby_tests_of_engines", only=runs_of("cubby_tests_of_engines"), env=SPARSE)
+    programs = ("cubby_tests_of_engines", COMPOSED)
+    return build_and_run(shell, "clang-asan", *programs, only=runs_of(*programs), env=SPARSE)
 
 
 def without_address_randomisation():
@@ -132,7 +134,7 @@ OF_DEMO = "cubby_bench_of_demo"  # in part `programs` of the long command
 
 def without_a_part(listed):
     """The names of what ctest lists that no part of the check command runs."""
-    run = [runs_of(*OPTIMISED, *PAGES, *STEPPED, *COSTS, *PUBLIC)[1], OF_PROGRAMS, OF_DEMO]
+    run = [runs_of(*OPTIMISED, *PAGES, *STEPPED, *COSTS, *PUBLIC, COMPOSED)[1], OF_PROGRAMS, OF_DEMO]
     names = re.findall(r"^ *Test +#\d+: (\S+)$", listed, re.MULTILINE)
     if not names:
         raise Failure("ctest listed no test")

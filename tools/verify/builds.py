@@ -13,7 +13,7 @@ from suite.shell import BUILD, Failure, in_parallel, is_full, need
 TITLE = "tests compiled file by file, private headers alone; all tests of tables with g++, in every mode"
 PRESET = "clang-debug"
 # Where the objects of the programs lie whose files are joined (cmake/own_targets.cmake).
-JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in (*tests.PUBLIC, *tests.STEPPED, "cubby_explore", "cubby_explorer_parts"))
+JOINED = tuple(f"tests/CMakeFiles/{name}.dir/" for name in (*tests.PUBLIC, *tests.STEPPED, tests.COMPOSED, "cubby_explore", "cubby_explorer_parts"))
 LEAST_FILES = 150
 
 

@@ -5,7 +5,7 @@ from suite import tests
 from suite.shell import need
 
 TITLE = "all tests with threads under ThreadSanitizer, in every mode"
-THREADED = ([*tests.PUBLIC, "cubby_tests_hooked", "cubby_tests_of_composed_calls", "cubby_tests_of_the_api"],
+THREADED = ([*tests.PUBLIC, "cubby_tests_hooked", tests.COMPOSED, "cubby_tests_of_the_api"],
             ("-R", "^cubby_tests(_in_place|_of_engines)?(_hooked.*|_others|_without.*|_of_composed_calls|_of_the_api)?$"))
 
 
