@@ -40,9 +40,10 @@ def main():
         full = shell.is_full()
     except shell.Failure as why:
         parser.error(str(why))
+    day = int(time.time()) // 86400
     if not arguments.only and not full:
-        parts = {name: verify.within_an_hour(name, run, shell.elapsed_seconds) for name, run in parts.items()}
-    results = driver.run_over(parts, verify.chains_of(int(time.time()) // 86400), memory)
+        parts = {name: verify.within_an_hour(name, run, shell.elapsed_seconds, day) for name, run in parts.items()}
+    results = driver.run_over(parts, verify.chains_of(day), memory)
     return 1 if driver.print_table(results) else 0
 
 

@@ -23,8 +23,8 @@ def whole_runs_of(*programs):
     return ("-R", f"^({'|'.join(programs)})(_others)?$")
 
 
-# What the check command gives the tests but those under an emulator: random ones are a quarter as long, and those that stop at each step take some of the steps. The
-# long command runs them whole.
+# What the check command gives the tests but those under an emulator: random ones are a quarter as long, and those that stop at each
+# step take some of the steps. The long command runs them whole.
 SPARSE = {"CUBBY_TEST_SPARSE": "1"}
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the containers of the standard library, and of other concurrent tables, that no table has. Each is a deleted function, so a constraint that asks for it is
-// false. Both compilers show the line of a deleted function that is called: its comment says what to use instead.
+// Calls of the containers of the standard library, and of other concurrent tables, that no table has. Each is a deleted function, so
+// a constraint that asks for it is false. Both compilers show the line of a deleted function that is called: its comment says what to
+// use instead.
 #pragma once
 
 #include <cstddef>
