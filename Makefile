@@ -17,7 +17,7 @@ help:
 	@echo "             CHECK=1: open it in headless Chromium, too, and fail on what a reader would see go wrong"
 	@echo "make figures run the commands behind the generated figures of docs/performance, and write the pages (an hour and a half after the build)"
 	@echo "             goes on where it was cut off; ONLY=ID,... those alone; FRESH=1: also what this machine has results of"
-	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, ... (an hour)"
+	@echo "make verify  make check, and what takes longer: sanitizers over all tests, models, mutants, ... (about an hour)"
 	@echo "             FULL=1: all of its parts and each mutant, however long that takes; without it each day has its parts (docs/testing.md)"
 	@echo "make clean   remove build/"
 	@echo

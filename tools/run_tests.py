@@ -37,8 +37,8 @@ PARTS = {
 # What `make test` runs: the rules of the source, the examples, and the conformance suite, built once, with AddressSanitizer.
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
-# The parts that take long run side by side, the longest first, and before others those that keep one core busy. Parts in one chain share
-# a build folder.
+# The parts that take long run side by side, the longest first, and before others those that keep one core busy. Parts that share a build
+# folder are in one chain.
 CHAINS = [["programs", "examples", "gates", "stops"], ["release", "instructions"], ["asan", "asan_engines"], ["documentation"], ["aarch64"], ["tsan"],
           ["consumers"], ["fuzz"], ["tidy"]]
 

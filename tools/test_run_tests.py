@@ -4,6 +4,7 @@
 # exit status. A skipped part is never counted as passed.
 import contextlib
 import io
+import os
 import re
 import sys
 import tempfile
@@ -120,6 +121,20 @@ class Driver(unittest.TestCase):
         with mock.patch.object(shell, "LIMIT_SECONDS", 0.2):
             code, _ = self.run_parts(a=lambda part: part.run("sleep", ["sleep", "60"]))
         self.assertEqual(code, 1)
+
+    def test_a_folder_is_configured_again_when_the_presets_have_changed(self):
+        made = shell.BUILD / "words" / "build.ninja"
+        made.parent.mkdir(parents=True)
+        presets = shell.ROOT / "CMakePresets.json"
+        part, ran = shell.Shell("a"), []
+        with mock.patch.object(part, "run", lambda step, _: ran.append(step)):
+            for seconds_of_presets, wanted in ((100, []), (300, ["configure"])):
+                made.write_text("")
+                presets.write_text("")
+                os.utime(made, (200, 200))
+                os.utime(presets, (seconds_of_presets, seconds_of_presets))
+                part.configure("words")
+                self.assertEqual(ran, wanted)
 
     def test_shown_output_reaches_screen_and_log(self):
         code, output = self.run_parts(a=lambda part: part.run("speak", ["echo", "out loud"], show=True).strip())

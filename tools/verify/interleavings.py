@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Explores the schedules of the real engines, all groups for CUBBY_VERIFY_SECONDS together (240 by default). Each runs in a
-# process of its own, as many at once as there are cores, up to three preemptions and then at random.
+# Explores the schedules of the real engines, all groups for CUBBY_VERIFY_SECONDS together (240 by default, 480 with
+# CUBBY_VERIFY_FULL=1). Each runs in a process of its own, as many at once as there are cores, up to three preemptions and then at random.
 # build/verify/interleavings.tsv has a row for each scenario: how far it was explored, and whether the bound was exhausted. A
 # failure prints its schedule and how to run it again.
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-from suite.shell import BUILD, JOBS, Failure, Shell, say, seconds_of_part
+from suite.shell import BUILD, JOBS, Failure, Shell, is_full, say, seconds_of_part
 
 TITLE = "schedules of the real engines, by bounded preemption and at random"
-DEFAULT_SECONDS = 240
+DEFAULT_SECONDS, FULL_SECONDS = 240, 480
 BOUND = 3
 PROGRAM = BUILD / "release" / "tests" / "cubby_explore"
 ROWS = BUILD / "verify" / "interleavings.tsv"
@@ -69,7 +69,7 @@ def explore(name, seconds):
 def run(shell):
     shell.configure("release")
     shell.build("release", "cubby_explore")
-    seconds = seconds_of_part(DEFAULT_SECONDS)
+    seconds = seconds_of_part(FULL_SECONDS if is_full() else DEFAULT_SECONDS)
     names = tests_of(shell)
     groups = [name for name in names if name.startswith("explore.")]
     if not groups or len(groups) == len(names):

@@ -86,12 +86,12 @@ public:
   template <class U = V>
     requires value_source<U, V>
   CUBBY_ALWAYS_INLINE bool assign(const K& k, U&& v) {
-    return put_new(k, std::forward<U>(v));
+    return put_if_present(k, std::forward<U>(v));
   }
   template <lookup_key<codec_type> Q, class U = V>
     requires value_source<U, V>
   bool assign(const Q& k, U&& v) {
-    return put_new(k, std::forward<U>(v));
+    return put_if_present(k, std::forward<U>(v));
   }
   /// Gives the key this value, whether the key is there or not. True: inserted. If two equal keys differ, the table keeps the first
   /// one, here and in every other change. Throws like `insert`.
@@ -329,7 +329,7 @@ private:
     if (how == detail::changed::no_memory) fail::with_no_memory();
     return how == detail::changed::done;
   }
-  template <class Q, class U> CUBBY_ALWAYS_INLINE bool put_new(const Q& k, U&& v) {
+  template <class Q, class U> CUBBY_ALWAYS_INLINE bool put_if_present(const Q& k, U&& v) {
     if constexpr (codec_type::in_records) {
       return put_record(k, std::forward<U>(v));
     } else {
