@@ -19,6 +19,10 @@ template <class Policy> struct pending {
   std::uint8_t tag;
 };
 
+template <class Policy>
+CUBBY_ALWAYS_INLINE void prefetch_back_lines(const table<Policy>& t, std::uint64_t hash, unsigned level) noexcept {
+  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(hash, which), level).line);
+}
 /// Reads the front line of a request, and prefetches what it reads next.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy>& one, unsigned level) noexcept {
@@ -33,7 +37,7 @@ CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy>& one,
   }
   if (!may_be_behind(one.state, one.tag)) [[likely]]
     return;
-  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(one.probe.hash, which), level).line);
+  prefetch_back_lines(t, one.probe.hash, level);
 }
 /// Prefetches the slots of the back buckets whose tags agree.
 template <class Policy>
@@ -78,6 +82,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
       how = answer_from_front(t, one, root, value);
     if (how == glimpse::unsure) {
       if (one.mask == 0) prefetch_behind(t, hashed_for(one.probe.hash, t.fronts), root.level());
+      else prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
       lines |= line;
       later.add(i);
     } else {

@@ -114,7 +114,7 @@ template <class Segment> struct next_segment {
   sync::word<std::uint64_t> cursor; // the next page that no thread has taken
 };
 
-/// A move whose old slots are not emptied before a sync (sync.hpp): only in a durable table.
+/// A move whose old slots are not emptied before a sync (settle.hpp): only in a durable table.
 template <bool Durable> struct unsettled_move {};
 template <> struct unsettled_move<true> {
   small_lock<> lock;
