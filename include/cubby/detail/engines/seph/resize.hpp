@@ -50,7 +50,7 @@ template <class Policy> bool reserve(table<Policy>& t, std::uint64_t entries) no
 template <class Policy> std::uint64_t count_items(const slot* bucket) noexcept {
   std::uint64_t count = 0;
   for (unsigned i = 0; i < table<Policy>::slots_a_bucket; ++i)
-    count += shows_item<Policy>(bucket[i].load(sync::relaxed)) ? 1 : 0; // relaxed: held, or an estimate
+    count += shows_item<Policy>(bucket[i].load(sync::relaxed)) ? 1U : 0U; // relaxed: held, or an estimate
   return count;
 }
 /// Whether the entries of two siblings fit in one level segment with as many slots left. A lower bucket of that takes the entries of four
