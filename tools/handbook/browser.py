@@ -172,7 +172,7 @@ def check_search(browser, folder, shots):
     browser.call("Runtime.evaluate", expression="document.querySelector('.sidebar-search-container').submit()")
     if not browser.wait_for(f"{RESULTS} > 5"):
         yield "the search for insert_or_add finds no more than five pages"
-    if not browser.value("[...document.querySelectorAll('#search-results a')].some(a => a.href.includes('api/changes'))"):
+    if not browser.wait_for("[...document.querySelectorAll('#search-results a')].some(a => a.href.includes('api/changes'))"):
         yield "the search for insert_or_add does not find docs/api/changes.md"
     browser.picture(shots / "search.png")
     yield from (f"search: {problem}" for problem in browser.problems)
