@@ -86,7 +86,9 @@ public:
       requires std::is_same_v<typename from::engine_type::policy::mapped_type, V>;
     };
     static_assert(fits, "merge takes a table of the same keys and the same values, which is not const");
-    if constexpr (fits) {
+    constexpr bool copied = !has_values || std::is_copy_constructible_v<V>;
+    static_assert(copied, "merge copies each value, and this type cannot be copied");
+    if constexpr (fits && copied) {
       auto& self = static_cast<Derived&>(*this);
       if constexpr (std::is_same_v<typename from::engine_type, Engine>) {
         if (&self.context().engine == &source.context().engine) return 0;

@@ -114,16 +114,8 @@ public:
   /// and operations on other entries go on. `f` must not wait for a thread that may want this entry. So it must not change the
   /// entry, call `clear` or `erase_if` over all entries, or change an entry that another `modify` or a reservation holds. An
   /// exception of `f` leaves the entry as it was. Throws like `assign`. Only in engines with `exclusive_modify`.
-  template <class F>
-    requires std::copy_constructible<V>
-  bool modify(const K& k, F&& f) {
-    return alter(k, f);
-  }
-  template <lookup_key<codec_type> Q, class F>
-    requires std::copy_constructible<V>
-  bool modify(const Q& k, F&& f) {
-    return alter(k, f);
-  }
+  template <class F> bool modify(const K& k, F&& f) { return alter(k, f); }
+  template <lookup_key<codec_type> Q, class F> bool modify(const Q& k, F&& f) { return alter(k, f); }
   /// `update` if the key is there, else inserts a value constructed from `args`. True: inserted. `f` may run again. Throws like `insert`.
   template <class F, class... A> bool insert_or_update(const K& k, F&& f, A&&... args) {
     return renew_anyway(k, f, std::forward<A>(args)...);
@@ -153,16 +145,8 @@ public:
   template <lookup_key<codec_type> Q, class P> bool erase_if(const Q& k, P&& p) { return take_out_if(k, p); }
   /// Erases the entry and returns the value that left, or nothing if the key was absent. The result is a copy, because other threads
   /// may still read the value.
-  std::optional<V> extract(const K& k)
-    requires std::copy_constructible<V>
-  {
-    return pull(k);
-  }
-  template <lookup_key<codec_type> Q>
-    requires std::copy_constructible<V>
-  std::optional<V> extract(const Q& k) {
-    return pull(k);
-  }
+  std::optional<V> extract(const K& k) { return pull(k); }
+  template <lookup_key<codec_type> Q> std::optional<V> extract(const Q& k) { return pull(k); }
 
   /// Inserts keys[i] with values[i] for each i, in this order, as `try_insert` does, while memory is asked ahead (DLHT section 3.3).
   /// results[i] says how that ended; no lack of space throws. The number inserted. Takes as many as there are keys, values and
@@ -190,12 +174,10 @@ public:
   /// many keys as the shortest of the three spans has. Equal keys are looked up in their order, other keys in any order. Keys: a
   /// contiguous range of K, or of a type with which keys can be looked up, such as std::string_view.
   template <class E = Engine>
-    requires std::is_copy_assignable_v<V>
   std::size_t find_batch(std::span<const K> keys, std::span<V> values, std::span<bool> found) const {
     return find_each(keys, values, found);
   }
   template <lookup_range<codec_type> Keys>
-    requires std::is_copy_assignable_v<V>
   std::size_t find_batch(const Keys& keys, std::span<V> values, std::span<bool> found) const {
     return find_each(detail::elements_of<Keys>(keys), values, found);
   }
@@ -270,15 +252,19 @@ private:
 
   template <class Q> std::size_t find_each(std::span<const Q> keys, std::span<V> values, std::span<bool> found) const {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    constexpr bool copied = std::is_copy_assignable_v<V>;
+    static_assert(copied, "find_batch copies values, and this type cannot be copied: use visit_batch");
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    const auto& codec = s.codec();
+    [[maybe_unused]] const auto& codec = s.codec();
     const std::size_t n = detail::least_of(keys.size(), values.size(), found.size());
     std::size_t count = 0;
     detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
       found[i] = seen.found;
       count += seen.found ? 1 : 0;
-      if (seen.found) values[i] = codec.value(seen.word);
+      if constexpr (copied) {
+        if (seen.found) values[i] = codec.value(seen.word);
+      }
     });
     return count;
   }
@@ -367,8 +353,12 @@ private:
     auto& f = detail::that_changes<V>(given);
     static_assert(contract::exclusive<Engine>,
                   "this engine gives no entry to one caller alone; use update, or cubby::in_place_map");
-    return report_failure(
-        this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
+    constexpr bool copied = std::copy_constructible<V>;
+    static_assert(copied, "modify changes a copy, and this type cannot be copied: use cubby::in_place_map");
+    if constexpr (!copied) return false;
+    else
+      return report_failure(
+          this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
   }
   template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& given, A&&... args) {
     if constexpr (!detail::renews_or_makes<V, F, A...>()) return false;
@@ -393,7 +383,10 @@ private:
     });
   }
   template <class Q> std::optional<V> pull(const Q& k) {
-    return this->about(k, [](const auto& s, const auto& p) { return detail::extract_value(s, p); });
+    constexpr bool copied = std::copy_constructible<V>;
+    static_assert(copied, "extract copies the value, and this type cannot be copied: use cubby::in_place_map");
+    if constexpr (!copied) return std::nullopt;
+    else return this->about(k, [](const auto& s, const auto& p) { return detail::extract_value(s, p); });
   }
 };
 

@@ -105,8 +105,16 @@ template <class Derived> struct refused_in_place : refused_by_all<Derived> {
   template <class... A>
   auto update_fn(A&&...) = delete; // use modify(key, f)
   template <class... A>
-  auto upsert(A&&...) = delete;   // use insert_or_modify or emplace_and_modify
-  auto snapshot() const = delete; // a value may change meanwhile: use visit_all(f) or to<Container>()
+  auto upsert(A&&...) = delete; // use insert_or_modify or emplace_and_modify
+  template <class... A>
+  auto insert_or_visit(A&&...) = delete; // use insert_or_modify(key, f, args...)
+  template <class... A>
+  auto try_emplace_or_visit(A&&...) = delete; // use insert_or_modify(key, f, args...)
+  template <class... A>
+  auto add_and_fetch(A&&...) = delete; // use emplace_and_modify(key, f), whose f adds and keeps the result
+  template <class... A>
+  auto find_batch(A&&...) const = delete; // use visit_batch(keys, f)
+  auto snapshot() const = delete;         // a value may change meanwhile: use visit_all(f) or to<Container>()
   template <class... A>
   auto emplace(A&&...) = delete; // use insert(key, value) or try_emplace(key, args...)
 };
