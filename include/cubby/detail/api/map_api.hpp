@@ -354,7 +354,8 @@ private:
     static_assert(contract::exclusive<Engine>,
                   "this engine gives no entry to one caller alone; use update, or cubby::in_place_map");
     constexpr bool copied = std::copy_constructible<V>;
-    static_assert(copied, "modify changes a copy, and this type cannot be copied: use cubby::in_place_map");
+    static_assert(copied || !contract::exclusive<Engine>,
+                  "modify changes a copy, and this type cannot be copied: use cubby::in_place_map");
     if constexpr (!copied) return false;
     else
       return report_failure(
