@@ -160,8 +160,8 @@ public:
     if (has_values && !durable_text<V> && value_bytes(r) != sizeof(V)) return false;
     return bytes_of_record(r) <= block && is_sound(r) && probe_hash(r) == key_word;
   }
-  /// Its block is in use. False: another slot leads to it. A mark may have reached the disk without the change of the slot that it belongs to:
-  /// it goes, so that the record can be the older one of its key again.
+  /// Marks the block as used. False: another slot leads to it. Clears a mark that reached the disk without the change of its slot, so that the
+  /// record can be the older one of its key again.
   [[nodiscard]] bool claim(std::uint64_t, std::uint64_t word) const noexcept {
     header& r = at(word);
     if (!home_->heap.mark(word, bytes_of_record(r))) return false;
@@ -182,7 +182,8 @@ public:
       if (is_sound(r)) f(probe_hash(r), offset, r.sequence);
     });
   }
-  /// Recovery, before its last sync: no record without a slot can be taken for one that is made later. True: that sync is needed.
+  /// Recovery, before its last sync: makes the checksums of all free blocks invalid, so that no old record is taken for a later one. True:
+  /// that sync is needed.
   bool blank_unused() const noexcept {
     if (!home_->file.medium().is_synced_later()) return false;
     bool any = home_->unmarked.load(sync::relaxed) != 0; // relaxed: no other thread is here

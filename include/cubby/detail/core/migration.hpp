@@ -38,7 +38,7 @@ template <gives_units_back G> void mark_missed(G& of) noexcept {
 }
 /// Whether a unit that was given back for want of memory is waiting.
 template <generation G> bool has_missed(const G& of) noexcept {
-  // relaxed: the caller set it, or a thread that does not come back to the unit either
+  // relaxed: this thread set it, or one that does not take the unit again either, so a late value does no harm
   if constexpr (gives_units_back<G>) return of.missed.load(sync::relaxed) != 0;
   else return false;
 }

@@ -159,7 +159,7 @@ public:
     const int error = in_memory_ ? file::retake_memory(file_.number(), base_, one.at, one.at + one.bytes)
                                  : file::take_space(file_.number(), one.at, one.bytes);
     if (error != 0) return false;
-    // that it was given back is known to the file system, and not to the lines
+    // the file system has the new state of the extent, but the lines were not written back
     return medium_.domain() < persistence::line || sync_file();
   }
 

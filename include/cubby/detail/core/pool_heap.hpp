@@ -79,7 +79,7 @@ public:
     if (much) waiting_ = 0;
     return much;
   }
-  /// Whether a block was refused, and syncs of the pages can give some back that were given. True for as many syncs as that takes.
+  /// Whether a block was refused while freed blocks wait for a sync of the pages. True once for each sync that it takes to release them.
   bool wants_sync() noexcept {
     std::uint32_t left = wanted_.load(sync::relaxed); // relaxed, both: only the number counts
     while (left != 0 && !wanted_.compare_exchange(left, left - 1, sync::relaxed, sync::relaxed)) {

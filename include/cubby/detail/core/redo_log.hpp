@@ -204,8 +204,8 @@ private:
     // [log-writer] release: pairs with [log-writers]; a sync that sees it writes the entry
     mine.store(at | copied, sync::release);
   }
-  /// Until no writer that took a place before `end` is still copying its entry, or with `done` at work at all. Of a full log all
-  /// later writers have the same place, which is `end` where a checkpoint begins: their changes have no entry, so it waits for them, too.
+  /// Waits until each writer whose position is before `end` has copied its entry; with `done`, until it has also made its change. In a
+  /// full log all later writers have the position `end` and no entry, so a checkpoint waits for them, too.
   void wait_for_writers(std::uint64_t end, bool done) noexcept {
     for (writer& one : writers_) {
       for (sync::backoff wait;; wait.pause()) {

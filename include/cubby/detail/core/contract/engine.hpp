@@ -72,7 +72,8 @@ concept makeable =
     };
 
 /// Thread records and guards.
-///  - `pin(thread_record)`: a guard, which ends with the returned object. Guards of one thread record nest. Takes no lock.
+///  - `pin(thread_record)`: a guard, which ends with the returned object. Guards of one thread record nest. Takes no lock. If its type is
+///    `thread_pin`, a lookup that is alone may take a cheaper one instead. So `pin` may do no more then than make that object.
 ///  - `local_thread_record()`: the calling thread's record; null if there is no memory for one. No thread gives it back.
 ///  - `claim_thread_record()`: a thread record for a handle; null without memory. The caller gives it back with
 ///    `registry::release`, outside every guard. An engine that claims `one_thread_only` need not have it.

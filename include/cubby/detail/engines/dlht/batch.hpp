@@ -209,8 +209,8 @@ CUBBY_ALWAYS_INLINE void answer_records(const Policy& policy, index<Threads>& at
   }
 }
 
-/// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives; equal probes in their order,
-/// others in none. `make` is pure and may be called three times; of records it gives a reference that lives for two groups.
+/// `take(i, found_word)` once for each i in [0, count), of the probe that `make(i)` gives. Equal probes are answered in
+/// their order, others in any. `make` is pure and may be called three times; of records it gives a reference that lives for two groups.
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   index<Threads>& at = *first_index(t);

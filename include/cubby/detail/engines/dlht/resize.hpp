@@ -165,8 +165,8 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
   }
 }
 
-/// Asks memory for what the move of units [first, last) will touch: bins there and here, then chained buckets. Of a unit that
-/// spreads over more bins than growth by itself gives it, after a large `reserve`, few are touched, and only the first asked for.
+/// Asks memory for what the move of units [first, last) will touch: bins there and here, then chained buckets. After
+/// a large `reserve` a unit spreads over many bins and fills few. Then memory is asked for the first one alone.
 template <class Policy, class Threads>
 void prefetch_units(const index<Threads>& at, const index<Threads>& to, std::uint64_t first,
                     std::uint64_t last) noexcept {

@@ -271,7 +271,8 @@ template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_front(const table<Poli
   hashed h = hashed_for(hash, t.fronts);
   prefetch_line(front_of(t, h, first_root(t).level()).line);
 }
-/// The slot where the entry may be, or else where an insert puts it, or else what it asks behind a full bucket. Reads the front line.
+/// Prefetches a slot whose tag agrees; without one, the slot that an insert takes; in a full bucket, the words of the back buckets. Reads
+/// the front line.
 template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_slot(const table<Policy>& t, std::uint64_t hash) noexcept {
   hashed h = hashed_for(hash, t.fronts);
   root_word root = first_root(t);

@@ -19,7 +19,7 @@ bool is_copy_of(const table<Policy>& t, slot_of<Policy>& copy, const slot_of<Pol
   if (!(key_in<Policy>(copy) == key)) return false;
   if constexpr (Policy::in_records) {
     // Another key may have the same hash; its front bucket is the locked one as well, so its entry stays. A record that is not whole
-    // was given back and used again: the slot is an old one of either key, and what came after it is durable.
+    // was given back and used again: then the slot is left over from one of the two keys, and the newer copy is durable.
     const auto record = value_in<Policy>(copy);
     if (record == value_in<Policy>(s) || !t.policy.is_whole(key, record)) return true;
     return t.policy.matches(t.policy.probe_of_slot(key, value_in<Policy>(s)), record);
@@ -136,7 +136,7 @@ template <durable Policy> void free_emptied_segments(table<Policy>& t) noexcept 
                             [](extent& one) { one.state.store(extent_state::free, sync::release); });
 }
 
-/// Whether there is a move to settle. One that begins at this moment is none, although it has said so already.
+/// Whether there is a move to settle. A move that has set `since` and goes on does not count.
 template <durable Policy> bool has_ended_move(table<Policy>& t) noexcept {
   const lock_scope alone(t.resize_lock);
   return t.unsettled.since.load(sync::relaxed) != 0 && !first_root(t).moving(); // relaxed: under the lock
@@ -147,7 +147,7 @@ template <durable Policy> bool sync_locked(table<Policy>& t, const thread_record
   auto& shared = t.policy.shared();
   // Before the first sync: the copies of a move that has ended by now are covered by it.
   const bool settle = has_ended_move(t);
-  // Before the next epoch: a record of that one counts as not covered, so its entry must not be in the part of the log that goes.
+  // Before the next epoch begins: this sync does not cover the records of that one, so their entries must not be dropped from the log.
   if (shared.log.is_on() && !shared.log.begin_checkpoint()) return false;
   const auto freed = t.policy.begin_sync();
   empty_left_segments(t);

@@ -85,7 +85,7 @@ struct chain {
   sync::word<std::uint64_t> first;
   small_lock<> lock; // for changes; taken after the lock of a front bucket
 };
-/// Chains that were added at the same time (chains.hpp). In each array there is one chain where an entry may be; it is in one of them.
+/// Chains that were added at the same time (chains.hpp). The hash chooses one chain in each array. The entry is in one of these chains.
 struct chain_array {
   chain* heads = nullptr;
   std::uint64_t mask = 0;

@@ -80,7 +80,7 @@ public:
     const lock_scope alone(home_->marks);
     if (state_of(r) != pool_layout::record_state::live) return; // another thread has done this
     if (epoch_of(r) > home_->marked && r.link != 0) {
-      // The oldest first, because the process may end in between. There are no more: a sync begins when the one before it has ended.
+      // The oldest first: if the process ends in between, the newer one is left. There are at most two, since syncs do not overlap.
       header& before = at(r.link);
       if (before.link != 0) kill(at(before.link));
       kill(before);

@@ -100,7 +100,7 @@ template <durable Policy> void recover_parts(recovery<Policy>& r, recovery_share
 template <durable Policy> bool drop_uncounted(recovery<Policy>& r) noexcept {
   auto& shared = r.t.policy.shared();
   const bool by_sync = shared.file.medium().is_synced_later();
-  // What counts must be on the disk before what it outdid goes: after a kill it is in the memory of the system alone.
+  // The newest records must be on the disk before older ones are marked dead. After a kill they may be in the system's memory alone.
   if (by_sync && !shared.file.was_clean() && !shared.file.sync_file()) return false;
   bool any = false;
   for (unsigned i = 0; i < r.threads; ++i) {

@@ -148,7 +148,7 @@ inline bool publish(reorganisation& r, std::uint64_t installed) noexcept {
     // relaxed: a failed attempt reads nothing
     (void)x.child[i].compare_exchange(none, r.to[r.kind == kind_of_work::split ? i : 0], sync::release, sync::relaxed);
   }
-  // Linearization point of nothing: the entries stay what they are. From here on the children take changes.
+  // No entry changes here, so this is no linearization point. From here on the children take changes.
   // [publish-children] acq_rel: pairs with [next]
   // relaxed: a failed attempt reads nothing
   return x.next.compare_exchange(installed, installed | next_word::done, sync::acq_rel, sync::relaxed);
@@ -265,9 +265,9 @@ template <class Policy> void resolve(table<Policy>& t, level_segment& x, sync::b
   else if (next != next_word::leaf) help(t, *work_of(next));
 }
 
-/// A leaf may be so many levels deeper than if all leaves had one level. With a hash that spreads keys it never is; keys that agree in their
-/// first bits are refused there (SECURITY.md), because each level costs three halves. A dense leaf is never too deep: it pays for them. It may be
-/// deep because the rest of the table was erased and merged.
+/// A leaf may be at most this many levels deeper than in a balanced tree. With a hash that spreads keys it never is. Keys that agree in their
+/// first bits are refused there (SECURITY.md), because each level costs three halves. A dense leaf is exempt: its entries are worth the memory,
+/// and it may be deep because the rest of the table was erased and merged.
 inline constexpr unsigned most_levels_deeper = 5;
 template <class Policy> bool is_too_deep(const table<Policy>& t, const level_segment& x, bool dense) noexcept {
   // relaxed: a recent number

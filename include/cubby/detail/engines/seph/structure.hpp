@@ -32,9 +32,8 @@ template <class Policy> void reclaim(table<Policy>& t) noexcept {
     free_reorganisation(t, one);
   }
 }
-/// How many wait at least before all thread records are read: that costs up to 16 us, and each half waits with its memory. While a guard keeps
-/// many of them, as many again must come first, so that they are not gone through for each few. An eighth of the leaves: the halves that wait are a
-/// 24th of all.
+/// Reclamation begins when this many reorganisations are retired, since reading all thread records costs up to 16 us. While a guard keeps
+/// many of them, the threshold doubles. It is at most an eighth of the leaves: the halves that wait are then a 24th of all.
 inline constexpr std::uint64_t retired_at_once = 16;
 inline constexpr std::uint64_t most_retired_at_once = 256;
 template <class Policy> void retire_reorganisation(table<Policy>& t, reorganisation& r) noexcept {

@@ -52,9 +52,9 @@ enum class kind_of_work : std::uint8_t { split, rewrite, merge };
 /// What happens to a level segment: it splits, it is rewritten without tombstones, or it merges with its sibling.
 struct reorganisation {
   kind_of_work kind = kind_of_work::split;
-  std::uint64_t prefix = 0;    // of the hashes that it concerns, and how many bits that has: its nodes may be gone when
-  unsigned level = 0;          // directories follow it
-  level_segment* from[2] = {}; // a merge has two
+  std::uint64_t prefix = 0; // the common first bits of the hashes that it concerns
+  unsigned level = 0;       // how many bits that is; both are here because nodes may be freed before directories follow
+  level_segment* from[2] = {};    // a merge has two
   level_segment* above = nullptr; // of a merge: the node above the two
   level_segment* to[2] = {};      // a split has two
   slot* source[6] = {};           // the halves that are given up
