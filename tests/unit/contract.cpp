@@ -10,9 +10,11 @@
 #include <cubby/delegated_map.hpp>
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
+#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/reference.hpp>
 #include <cubby/relativistic.hpp>
+#include <cubby/seph.hpp>
 
 namespace cubby_test::contract_tests {
 namespace {
@@ -26,6 +28,7 @@ using words = engine_of<cubby::reference>;
 using records = engine_of<cubby::reference, std::string>;
 using changing = engine_of<cubby::relativistic>;
 using waiting = engine_of<cubby::dramhit>;
+using of_texts = cubby::map<std::string, std::uint64_t, cubby::iceberg>::engine_type; // keys lie in the slots
 using sending = cubby::delegated_map<std::uint64_t, std::uint64_t>::engine_type;
 using word_codec = words::policy;
 using record_codec = records::policy;
@@ -112,12 +115,14 @@ constexpr int delegations() {
 }
 
 TEST(contract, is_kept_by_every_engine_in_every_mode) {
-  EXPECT_EQ((engines<words, records, engine_of<cubby::dlht>, engine_of<cubby::dlht, std::string>,
-                     engine_of<cubby::dlht_single>, engine_of<cubby::dlht_counted>, waiting,
-                     engine_of<cubby::dramhit, std::string>, changing, engine_of<cubby::relativistic, std::string>,
-                     engine_of<cubby::dramhit_tuples>>()),
-            11);
-  EXPECT_EQ((codecs<word_codec, record_codec, tuple_codec, changing::policy>()), 4);
+  EXPECT_EQ(
+      (engines<words, records, engine_of<cubby::dlht>, engine_of<cubby::dlht, std::string>,
+               engine_of<cubby::dlht_single>, engine_of<cubby::dlht_counted>, waiting,
+               engine_of<cubby::dramhit, std::string>, changing, engine_of<cubby::relativistic, std::string>,
+               engine_of<cubby::dramhit_tuples>, engine_of<cubby::iceberg>, engine_of<cubby::iceberg, std::string>,
+               of_texts, engine_of<cubby::seph>, engine_of<cubby::seph, std::string>>()),
+      16);
+  EXPECT_EQ((codecs<word_codec, record_codec, tuple_codec, changing::policy, of_texts::policy>()), 5);
   EXPECT_EQ((pipelines<waiting, engine_of<cubby::dramhit, std::string>, engine_of<cubby::dramhit_tuples>>()), 3);
   EXPECT_TRUE(contract::delegating<sending>);
   EXPECT_FALSE(contract::engine<sending>) << "its writes have no answers";

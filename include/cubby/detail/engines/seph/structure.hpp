@@ -32,8 +32,8 @@ template <class Policy> void reclaim(table<Policy>& t) noexcept {
     free_reorganisation(t, one);
   }
 }
-/// Reclamation begins when this many reorganisations are retired, since reading all thread records costs up to 16 us. While a guard keeps
-/// many of them, the threshold doubles. It is at most an eighth of the leaves: the halves that wait are then a 24th of all.
+/// Reclamation begins when an eighth of the leaves are retired reorganisations, within these bounds: the halves that wait are then a 24th of all.
+/// Reading all thread records costs up to 16 us, so those that a guard keeps raise the next threshold by twice their number.
 inline constexpr std::uint64_t retired_at_once = 16;
 inline constexpr std::uint64_t most_retired_at_once = 256;
 template <class Policy> void retire_reorganisation(table<Policy>& t, reorganisation& r) noexcept {
