@@ -84,7 +84,7 @@ TEST(counting_gates, assign_takes_one_line_and_one_swap_of_the_slot) {
   expect_costs(words("assign, in a link bucket"), {2, 0, 1});
 }
 
-// One swap of the slot scrubs the key, is the linearization point, and frees the slot: the next insert takes a valid
+// One swap of the slot clears the key, is the linearization point, and frees the slot: the next insert takes a valid
 // slot whose key is cleared like an invalid one. In a link bucket the header is changed, too, so that misses need not
 // look there.
 TEST(counting_gates, erase_takes_one_line_and_one_swap_of_the_slot) {

@@ -46,7 +46,7 @@ using thread_records =
                      recorded<cubby::dramhit, small_thread_record>, recorded<cubby::dramhit, wide_thread_record>,
                      recorded<cubby::dramhit_tuples, wide_thread_record>>;
 
-template <class Seated>
+template <class Kind>
 class regression_api_arguments : public ::testing::Test {};
 TYPED_TEST_SUITE(regression_api_arguments, thread_records);
 
