@@ -223,7 +223,7 @@ def page_of_header(header, xml, texts):
     if pages:
         table, more = table_of(header, classes, pages, texts)
         problems += more
-        lines += ["## All calls", "", "Each name leads to a page with an example.", "", *table, ""]
+        lines += ["## All calls", "", "Each name leads to its page, which has examples.", "", *table, ""]
     for name, of in found.items():
         if of is not None:
             lines += section_of(f"`{name.replace('detail::', '').split('<')[0].strip()}`", of, public_members(of))
