@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes all public headers as one file, for Compiler Explorer and quick trials: tools/single_header.py [FILE]
 # Without FILE it writes build/cubby_all.hpp. The same headers give the same bytes. Exit 2: FILE cannot be written.
+# Without cubby/execution.hpp: the header of the standard library that it is for may ask for another library when a program is linked.
 import re
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from house.tree import Source  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 NEEDS = "cubby/detail/platform/cpu.hpp"  # says what the library needs, before a header of the standard fails for want of it
+LEFT_OUT = {"cubby/execution.hpp"}
 LINE = re.compile(r"^\s*#\s*include\s*<([^>]+)>")
 OPENS = re.compile(r"^\s*#\s*if")
 CLOSES = re.compile(r"^\s*#\s*endif")
@@ -63,7 +65,7 @@ class Joined:
 def single_header():
     joined = Joined()
     names = [f"cubby/{header.name}" for header in sorted((INCLUDE / "cubby").glob("*.hpp"))]
-    parts = [joined.text_of(name) for name in names if name not in joined.seen]
+    parts = [joined.text_of(name) for name in names if name not in joined.seen | LEFT_OUT]
     version = re.search(r'version_text\[\] = "([\d.]+)"', (INCLUDE / "cubby/version.hpp").read_text()).group(1)
     needs = re.search(r"^#if __cplusplus.*?^#endif", (INCLUDE / NEEDS).read_text(), re.MULTILINE | re.DOTALL).group()
     standard = "\n".join(f"#include <{name}>" for name in sorted(joined.standard))

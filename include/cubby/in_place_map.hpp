@@ -26,6 +26,7 @@ public:
 
 private:
   friend class detail::in_place_api<in_place_handle, Map, V>;
+  friend class detail::in_place_inserts<in_place_handle, Map, V>;
   [[nodiscard]] auto& asked() const noexcept { return table_; }
 
   mutable typename Map::handle_type table_;
@@ -54,7 +55,8 @@ public:
   template <detail::contract::options_of<typename table_type::engine_type> O>
   explicit in_place_map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : table_(wanted, h, a) {}
-  /// The same, with an allocator and a hash made by default: `in_place_map(&resource)` with a `std::pmr` allocator.
+  /// The same, with a hash, or with an allocator and a hash made by default: `in_place_map(&resource)` with a `std::pmr` allocator.
+  template <std::same_as<Hash> H> explicit in_place_map(const H& h) : in_place_map(options{}, h) {}
   template <detail::contract::given_allocator<Allocator> A>
   explicit in_place_map(const A& a) : in_place_map(options{}, Hash(), a) {}
   template <detail::contract::given_allocator<Allocator> A>
@@ -72,6 +74,16 @@ public:
       : in_place_map(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));
   }
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
+    requires std::copyable<It>
+  in_place_map(It first, End last, const A& a)
+      : in_place_map(std::move(first), std::move(last), options{}, Hash(), a) {}
+  template <std::input_iterator It, std::sentinel_for<It> End,
+            detail::contract::given_options<typename table_type::engine_type> O,
+            detail::contract::given_allocator<Allocator> A>
+    requires std::copyable<It>
+  in_place_map(It first, End last, const O& wanted, const A& a)
+      : in_place_map(std::move(first), std::move(last), wanted, Hash(), a) {}
   /// The same, of a list, whose values are copied: `{{k, v}, {k, v}}`.
   template <detail::contract::given_options<typename table_type::engine_type> O = options>
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
@@ -80,6 +92,10 @@ public:
   template <detail::contract::given_allocator<Allocator> A>
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const A& a)
       : in_place_map(entries, options{}, Hash(), a) {}
+  template <detail::contract::given_options<typename table_type::engine_type> O,
+            detail::contract::given_allocator<Allocator> A>
+  in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted, const A& a)
+      : in_place_map(entries, wanted, Hash(), a) {}
   /// Moves an idle map: no other thread calls it, and no handle, guard, reservation or scan of it lives. No entry moves. What waits for
   /// its end is destroyed: a destructor may call either. `from` is then empty, with its options but without the space that was asked
   /// for. Without memory or a thread for that, its `ok` answers false. Not for a hash or an allocator whose copy may throw.
@@ -110,6 +126,11 @@ public:
   {
     one.swap(other);
   }
+  template <detail::range R>
+    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash>)
+  explicit in_place_map(R&&) = delete; // use in_place_map(range.begin(), range.end())
+  template <std::same_as<in_place_map> M, class A>
+  in_place_map(M&&, const A&) = delete; // the allocator moves with the entries: use in_place_map(std::move(other))
   template <detail::number N, class... A>
   explicit in_place_map(N, const A&...) = delete; // a number is no capacity: use in_place_map({.capacity = n})
   // Not `const in_place_map&`: g++ would take `{.capacity = n}` for an in_place_map that is made of a number.
@@ -126,6 +147,7 @@ public:
 
 private:
   friend class detail::in_place_api<in_place_map, table_type, V>;
+  friend class detail::in_place_inserts<in_place_map, table_type, V>;
   [[nodiscard]] auto& asked() const noexcept { return table_; }
 
   mutable table_type table_;

@@ -52,7 +52,8 @@ public:
   template <detail::contract::options_of<engine_type> O>
   explicit map(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// The same, with an allocator and a hash made by default: `map(&resource)` with a `std::pmr` allocator.
+  /// The same, with a hash, or with an allocator and a hash made by default: `map(&resource)` with a `std::pmr` allocator.
+  template <std::same_as<Hash> H> explicit map(const H& h) : map(options{}, h) {}
   template <detail::contract::given_allocator<Allocator> A>
   explicit map(const A& a) : map(options{}, Hash(), a) {}
   template <detail::contract::given_allocator<Allocator> A>
@@ -67,6 +68,13 @@ public:
       : map(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));
   }
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
+    requires std::copyable<It>
+  map(It first, End last, const A& a) : map(std::move(first), std::move(last), options{}, Hash(), a) {}
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O,
+            detail::contract::given_allocator<Allocator> A>
+    requires std::copyable<It>
+  map(It first, End last, const O& wanted, const A& a) : map(std::move(first), std::move(last), wanted, Hash(), a) {}
   /// The same, of a list: `{{k, v}, {k, v}}`.
   template <detail::contract::given_options<engine_type> O = options>
   map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted = {}, const Hash& h = Hash(),
@@ -74,6 +82,9 @@ public:
       : map(entries.begin(), entries.end(), wanted, h, a) {}
   template <detail::contract::given_allocator<Allocator> A>
   map(std::initializer_list<std::pair<const K, V>> entries, const A& a) : map(entries, options{}, Hash(), a) {}
+  template <detail::contract::given_options<engine_type> O, detail::contract::given_allocator<Allocator> A>
+  map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted, const A& a)
+      : map(entries, wanted, Hash(), a) {}
   /// Destroys all entries. No other thread may use the map any more. The destructors of keys and values may still call every verb
   /// of this map. Entries that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~map() {
@@ -109,6 +120,11 @@ public:
   {
     one.swap(other);
   }
+  template <detail::range R>
+    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash>)
+  explicit map(R&&) = delete; // use map(range.begin(), range.end())
+  template <std::same_as<map> M, class A>
+  map(M&&, const A&) = delete; // the allocator moves with the entries: use map(std::move(other))
   template <detail::number N, class... A>
   explicit map(N, const A&...) = delete; // a number is no capacity: use map({.capacity = n})
   // Not `const map&`: g++ would take `{.capacity = n}` for a map that is made of a number.
@@ -123,6 +139,8 @@ public:
   {
     return detail::has_same_entries(one, other);
   }
+  template <detail::range C>
+  friend bool operator==(const map&, const C&) = delete; // compare with a copy: map.to<C>() == c
 
   /// False if the map could not be made, in builds without exceptions, or if a move has left it so. Such a map may only be destroyed,
   /// moved and assigned to.

@@ -50,7 +50,8 @@ public:
   template <detail::contract::options_of<engine_type> O>
   explicit set(const O& wanted, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(detail::contract::options_for<engine_type>(wanted), made_with{}, h, a) {}
-  /// The same, with an allocator and a hash made by default: `set(&resource)` with a `std::pmr` allocator.
+  /// The same, with a hash, or with an allocator and a hash made by default: `set(&resource)` with a `std::pmr` allocator.
+  template <std::same_as<Hash> H> explicit set(const H& h) : set(options{}, h) {}
   template <detail::contract::given_allocator<Allocator> A>
   explicit set(const A& a) : set(options{}, Hash(), a) {}
   template <detail::contract::given_allocator<Allocator> A>
@@ -65,12 +66,21 @@ public:
       : set(wanted, h, a) {
     detail::fill(*this, std::move(first), std::move(last));
   }
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
+    requires std::copyable<It>
+  set(It first, End last, const A& a) : set(std::move(first), std::move(last), options{}, Hash(), a) {}
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O,
+            detail::contract::given_allocator<Allocator> A>
+    requires std::copyable<It>
+  set(It first, End last, const O& wanted, const A& a) : set(std::move(first), std::move(last), wanted, Hash(), a) {}
   /// The same, of a list: `{k, k}`.
   template <detail::contract::given_options<engine_type> O = options>
   set(std::initializer_list<K> entries, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(entries.begin(), entries.end(), wanted, h, a) {}
   template <detail::contract::given_allocator<Allocator> A>
   set(std::initializer_list<K> entries, const A& a) : set(entries, options{}, Hash(), a) {}
+  template <detail::contract::given_options<engine_type> O, detail::contract::given_allocator<Allocator> A>
+  set(std::initializer_list<K> entries, const O& wanted, const A& a) : set(entries, wanted, Hash(), a) {}
   /// Destroys all keys. No other thread may use the set any more. The destructors of keys may still call every verb of this set.
   /// Keys that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.
   ~set() {
@@ -106,6 +116,11 @@ public:
   {
     one.swap(other);
   }
+  template <detail::range R>
+    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash>)
+  explicit set(R&&) = delete; // use set(range.begin(), range.end())
+  template <std::same_as<set> M, class A>
+  set(M&&, const A&) = delete; // the allocator moves with the entries: use set(std::move(other))
   template <detail::number N, class... A>
   explicit set(N, const A&...) = delete; // a number is no capacity: use set({.capacity = n})
   // Not `const set&`: g++ would take `{.capacity = n}` for a set that is made of a number.
@@ -118,6 +133,8 @@ public:
   [[nodiscard]] friend bool operator==(const set& one, const set& other) {
     return detail::has_same_entries(one, other);
   }
+  template <detail::range C>
+  friend bool operator==(const set&, const C&) = delete; // compare with a copy: set.to<C>() == c
 
   /// False if the set could not be made, in builds without exceptions, or if a move has left it so. Such a set may only be destroyed,
   /// moved and assigned to.

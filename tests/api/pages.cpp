@@ -18,6 +18,7 @@
 #include <cubby/delegated_map.hpp>
 #include <cubby/dramhit.hpp>
 #include <cubby/durable_map.hpp>
+#include <cubby/execution.hpp>
 #include <cubby/iceberg.hpp>
 #include <cubby/in_place_map.hpp>
 #include <cubby/map.hpp>

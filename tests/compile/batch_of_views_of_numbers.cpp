@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says: find_batch
+// says: a batch takes a contiguous range of keys, or of what a lookup takes
 #include <string_view>
 
 #include <cubby/map.hpp>

@@ -3,12 +3,9 @@
 #include <cubby/map.hpp>
 
 #include <memory>
-#include <ranges>
 #include <utility>
+#include <vector>
 
 using table = cubby::map<int, std::unique_ptr<int>>;
 
-std::size_t put(table& all) {
-  const auto make = [](int n) { return std::pair<int, std::unique_ptr<int>>(n, nullptr); };
-  return all.insert_range(std::views::iota(0, 5) | std::views::transform(make));
-}
+std::size_t put(table& all, std::vector<std::pair<int, std::unique_ptr<int>>>& from) { return all.insert_range(from); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engines.hpp"
+#include "in_place.hpp"
 #include "support/threads.hpp"
 
 namespace cubby_test {
@@ -60,6 +61,11 @@ TYPED_TEST(moved_keys, are_not_copied) {
     ASSERT_TRUE(s.insert(counted_key(n)));
     ASSERT_EQ(s.try_insert(counted_key(n + 1)), cubby::outcome::inserted);
     ASSERT_TRUE(named.insert(cubby::in_namespace<counted_key>{3, counted_key(n)}, 1));
+    ASSERT_TRUE(m.insert_or_add(counted_key(n + 2000), 1));
+    ASSERT_EQ(m.add_and_fetch(counted_key(n + 2001), 2), 2);
+    ASSERT_TRUE(m.insert_or_update(counted_key(n + 2002), [](const int& v) { return v + 1; }, 1));
+    ASSERT_EQ(m.compute(counted_key(n + 2003), [](const int*) { return cubby::computed<int>(1); }),
+              cubby::change::inserted);
   }
   EXPECT_EQ(counted_key::copies().load(), before);
   for (std::uint64_t n = 0; n < 300; ++n) ASSERT_TRUE(m.contains(counted_key(n))) << n;
@@ -77,7 +83,64 @@ TYPED_TEST(moved_keys, that_are_in_the_table_stay_with_the_caller) {
   EXPECT_FALSE(m.insert_or_assign(std::move(mine), 3));
   EXPECT_FALSE(m.insert_or_visit(std::move(mine), 4, [](const int& v) { EXPECT_EQ(v, 3); }));
   EXPECT_EQ(m.find_or_emplace(std::move(mine), [] { return 5; }), 3);
+  EXPECT_FALSE(m.insert_or_add(std::move(mine), 1));
+  EXPECT_EQ(m.add_and_fetch(std::move(mine), 1), 5);
+  EXPECT_FALSE(m.insert_or_update(std::move(mine), [](const int& v) { return v + 1; }, 9));
+  EXPECT_EQ(m.compute(std::move(mine), [](const int* v) { return cubby::computed<int>(*v + 1); }),
+            cubby::change::replaced);
+  if constexpr (decltype(m)::capabilities.shadow_insert) {
+    EXPECT_FALSE(m.shadow_insert(std::move(mine), 1));
+  }
+  EXPECT_EQ(m.find(mine), 7);
   EXPECT_EQ(mine.number(), 7u);
+}
+
+TYPED_TEST(moved_keys, are_reserved_without_a_copy) {
+  using map = cubby::map<counted_key, int, TypeParam, spread>;
+  using set = cubby::set<counted_key, TypeParam, spread>;
+  if constexpr (!map::capabilities.shadow_insert) {
+    GTEST_SKIP() << "this engine has no hidden entries";
+  } else {
+    map m(tiny_options());
+    set s(tiny_options());
+    const auto before = counted_key::copies().load();
+    for (std::uint64_t n = 1; n < 100; ++n) {
+      auto pair = m.shadow_insert(counted_key(n), 1);
+      auto key = s.shadow_insert(counted_key(n));
+      ASSERT_TRUE(pair && key);
+      ASSERT_FALSE(m.insert(counted_key(n), 2)) << "the key is reserved";
+      pair.commit();
+      if (n % 2 == 0) key.commit();
+    }
+    EXPECT_EQ(counted_key::copies().load(), before);
+    for (std::uint64_t n = 1; n < 100; ++n)
+      ASSERT_TRUE(m.contains(counted_key(n)) && s.contains(counted_key(n)) == (n % 2 == 0));
+  }
+}
+
+/// The pairs of a range are moved where the iterators say so.
+TYPED_TEST(moved_keys, of_a_range_are_moved_by_move_iterators) {
+  std::vector<std::pair<counted_key, std::unique_ptr<int>>> pairs;
+  std::vector<counted_key> keys;
+  for (std::uint64_t n = 1; n < 100; ++n) {
+    pairs.emplace_back(counted_key(n % 90), std::make_unique<int>(static_cast<int>(n)));
+    keys.emplace_back(n);
+  }
+  const auto before = counted_key::copies().load();
+  const auto first = std::make_move_iterator(pairs.begin());
+  const auto last = std::make_move_iterator(pairs.end());
+  const cubby::map<counted_key, std::unique_ptr<int>, TypeParam, spread> m(first, last);
+  const cubby::set<counted_key, TypeParam, spread> s(std::make_move_iterator(keys.begin()),
+                                                     std::make_move_iterator(keys.end()));
+  EXPECT_EQ(counted_key::copies().load(), before);
+  EXPECT_EQ(m.size(), 90u);
+  EXPECT_EQ(s.size(), 99u);
+  EXPECT_EQ(pairs[0].second, nullptr);
+  EXPECT_EQ(pairs[95].first.number(), 6u) << "a key that is in the table stays with the caller";
+  EXPECT_NE(pairs[95].second, nullptr);
+  m.visit_all([](const counted_key& k, const std::unique_ptr<int>& v) {
+    EXPECT_EQ(static_cast<std::uint64_t>(*v) % 90, k.number());
+  });
 }
 
 /// After the move the caller's key is equal to 0, which is in the table under the same hash.
@@ -156,6 +219,106 @@ TYPED_TEST(moved_keys_by_threads, are_assigned_whole) {
   });
   EXPECT_EQ(m.size(), keys);
   m.visit_all([](const counted_key& k, const std::uint64_t& v) { EXPECT_EQ(k.number(), v); });
+}
+
+/// While other threads insert and erase the key, a call may have to try again after its key has moved.
+TYPED_TEST(moved_keys_by_threads, are_counted_by_calls_that_try_again) {
+  constexpr std::uint64_t rounds = 3000, keys = 3;
+  cubby::map<counted_key, std::uint64_t, TypeParam, spread> m(tiny_options());
+  std::atomic<std::uint64_t> erased{0};
+  run_threads(3, [&](std::size_t t) {
+    for (std::uint64_t n = 0; n < rounds; ++n) {
+      const std::uint64_t k = 1 + n % keys;
+      if (t == 0) m.insert_or_add(counted_key(k), 1);
+      if (t == 1)
+        m.compute(counted_key(k),
+                  [](const std::uint64_t* v) { return cubby::computed<std::uint64_t>(v == nullptr ? 1 : *v + 1); });
+      if (t == 2) {
+        erased.fetch_add(m.extract(counted_key(k)).value_or(0));
+        m.insert_or_update(counted_key(k), [](const std::uint64_t& v) { return v + 1; }, 1u);
+      }
+    }
+  });
+  std::uint64_t left = 0;
+  m.visit_all([&](const counted_key& k, const std::uint64_t& v) {
+    EXPECT_TRUE(k.number() >= 1 && k.number() <= keys) << "a key that was moved from lies in the table";
+    left += v;
+  });
+  EXPECT_EQ(left + erased.load(), 3 * rounds);
+}
+
+/// Keys that only move, and are compared by what they point to.
+struct by_content {
+  std::uint64_t operator()(const std::unique_ptr<int>& k) const noexcept { return static_cast<std::uint64_t>(*k); }
+};
+struct equal_content {
+  bool operator()(const std::unique_ptr<int>& a, const std::unique_ptr<int>& b) const noexcept { return *a == *b; }
+};
+template <class Engine>
+using owned_keys =
+    cubby::in_place_map<std::unique_ptr<int>, numbers, Engine, by_content, std::allocator<std::byte>, equal_content>;
+
+template <class Table> class moved_keys_in_place : public testing::Test {};
+TYPED_TEST_SUITE(moved_keys_in_place, every_table_in_place);
+
+TYPED_TEST(moved_keys_in_place, go_into_the_map_or_stay) {
+  owned_keys<typename TypeParam::engine> m;
+  const auto key = [](int n) { return std::make_unique<int>(n); };
+  const auto push = [](numbers& v) { v.push_back(7); };
+  EXPECT_TRUE(m.insert(key(1), numbers{1}));
+  EXPECT_TRUE(m.try_emplace(key(2), 1U, 2U));
+  EXPECT_EQ(m.try_insert(key(3), 1U, 3U), cubby::outcome::inserted);
+  EXPECT_TRUE(m.insert_or_assign(key(4), numbers{4}));
+  EXPECT_TRUE(m.insert_or_modify(key(5), push, 1U, 5U));
+  EXPECT_TRUE(m.emplace_and_modify(key(6), push, 1U, 6U));
+  for (std::uint64_t n = 1; n <= 6; ++n) {
+    auto mine = key(static_cast<int>(n));
+    EXPECT_FALSE(m.insert(std::move(mine), numbers{}));
+    EXPECT_FALSE(m.try_emplace(std::move(mine)));
+    EXPECT_EQ(m.try_insert(std::move(mine)), cubby::outcome::exists);
+    EXPECT_FALSE(m.insert_or_assign(std::move(mine), numbers{n}));
+    EXPECT_FALSE(m.insert_or_modify(std::move(mine), push));
+    EXPECT_FALSE(m.emplace_and_modify(std::move(mine), push));
+    ASSERT_NE(mine, nullptr) << "a key that is in the table stays with the caller";
+    EXPECT_EQ(m.find(mine), (numbers{n, 7, 7}));
+  }
+  std::vector<std::pair<std::unique_ptr<int>, numbers>> more;
+  more.emplace_back(key(7), numbers{7});
+  more.emplace_back(key(1), numbers{});
+  owned_keys<typename TypeParam::engine> other(std::make_move_iterator(more.begin()),
+                                               std::make_move_iterator(more.end()));
+  EXPECT_EQ(other.size(), 2u);
+  EXPECT_EQ(more[0].first, nullptr);
+}
+
+/// While other threads insert and erase the key, a call may have to try again after its key has moved.
+TYPED_TEST(moved_keys_in_place, are_counted_by_calls_that_try_again) {
+  if constexpr (!TypeParam::is_shared) {
+    GTEST_SKIP() << "an engine for one thread";
+  } else {
+    constexpr int rounds = 2000;
+    owned_keys<typename TypeParam::engine> m;
+    std::atomic<std::size_t> erased{0};
+    run_threads(3, [&](std::size_t t) {
+      for (int n = 0; n < rounds; ++n) {
+        const auto push = [](numbers& v) { v.push_back(7); };
+        auto mine = std::make_unique<int>(1 + n % 3);
+        if (t == 0) m.insert_or_modify(std::move(mine), push, 1U, 7U);
+        if (t == 1) m.emplace_and_modify(std::move(mine), push);
+        if (t == 2) {
+          const auto out = m.extract(mine);
+          if (out) erased.fetch_add(out->size());
+          m.insert_or_modify(std::move(mine), push, 1U, 7U);
+        }
+      }
+    });
+    std::size_t left = 0;
+    m.visit_all([&](const std::unique_ptr<int>& k, const numbers& v) {
+      EXPECT_NE(k, nullptr);
+      left += v.size();
+    });
+    EXPECT_EQ(left + erased.load(), 3U * rounds);
+  }
 }
 
 } // namespace

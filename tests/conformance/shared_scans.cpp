@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans by several threads (`visit_all(threads(n), f)`, `erase_if(threads(n), p)`): they show what a scan by one thread shows, also while
+// Scans by several threads (`visit_all(threads(n), f)`, `erase_if(on(pool, n), p)`): they show what a scan by one thread shows, also while
 // others write and the table grows.
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include <cubby/execution.hpp>
 #include <cubby/in_place_map.hpp>
 
 #include "engines.hpp"
@@ -194,6 +196,119 @@ TYPED_TEST(shared_scans, begin_at_a_handle) {
   std::atomic<std::uint64_t> shown{0};
   h.visit_all(threads(3), [&](const std::uint64_t&, const V&) { ++shown; });
   EXPECT_EQ(shown, entries);
+}
+
+TYPED_TEST(shared_scans, of_several_threads_end_when_the_function_says_so) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  std::atomic<std::uint64_t> shown{0};
+  EXPECT_FALSE(m.visit_while(threads(3), [&](const std::uint64_t&, const V&) { return ++shown < 10; }));
+  EXPECT_LT(shown, 20u) << "it went on";
+  EXPECT_TRUE(m.visit_while(threads(3), [](const std::uint64_t&, const V&) { return true; }));
+}
+
+/// A pool whose threads run what they are given.
+class pool {
+public:
+  template <class Task> void execute(Task task) { threads_.emplace_back(task); }
+  [[nodiscard]] std::size_t tasks() const { return threads_.size(); }
+
+private:
+  std::vector<std::jthread> threads_;
+};
+
+TYPED_TEST(shared_scans, show_each_entry_once_in_the_threads_of_a_pool) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  pool workers;
+  std::vector<std::atomic<std::uint8_t>> seen(entries);
+  m.visit_all(cubby::on(workers, 4), [&](const std::uint64_t& k, const V&) { ++seen[k]; });
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_EQ(seen[k], 1) << k;
+  EXPECT_EQ(workers.tasks(), 3u) << "the caller is the fourth";
+  EXPECT_EQ(m.erase_if(cubby::on(workers, 2), [](const std::uint64_t& k, const V&) { return k % 2 == 0; }),
+            entries / 2);
+  EXPECT_EQ(m.erase_if(std::execution::par, [](const std::uint64_t& k, const V&) { return k % 4 == 1; }), entries / 4);
+  EXPECT_TRUE(m.visit_while(std::execution::seq, [](const std::uint64_t& k, const V&) { return k % 4 == 3; }));
+}
+
+/// Tasks that begin at once, in the caller, and tasks that begin when the call has ended.
+TYPED_TEST(shared_scans, wait_for_no_task_that_has_not_begun) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  std::uint64_t shown = 0;
+  const auto count = [&](const std::uint64_t&, const V&) { ++shown; };
+  m.visit_all(cubby::on([](auto task) { task(); }, 3), count);
+  EXPECT_EQ(shown, entries);
+  std::vector<std::function<void()>> late;
+  m.visit_all(cubby::on([&](auto task) { late.emplace_back(task); }, 3), count);
+  EXPECT_EQ(shown, 2 * entries);
+  ASSERT_EQ(late.size(), 2u);
+  for (const auto& task : late) task();
+  EXPECT_EQ(shown, 2 * entries) << "a late task has shown entries";
+}
+
+TYPED_TEST(shared_scans, pass_on_what_an_executor_throws) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  ASSERT_TRUE(m.insert(1, value_for<V>(1)));
+  const auto refuse = [](auto) { throw std::runtime_error("the pool has been stopped"); };
+  EXPECT_THROW(m.visit_all(cubby::on(refuse, 3), [](const std::uint64_t&, const V&) {}), std::runtime_error);
+  m.visit_all(cubby::on(refuse, 1), [](const std::uint64_t&, const V&) {}); // needs nobody else
+}
+
+TYPED_TEST(shared_scans, copy_a_snapshot_in_several_threads) {
+  if constexpr (!TypeParam::capabilities.snapshot) {
+    GTEST_SKIP() << "this engine has no snapshot";
+  } else {
+    using V = typename TypeParam::mapped_type;
+    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{3}, entries}) {
+      TypeParam m;
+      for (std::uint64_t k = 0; k < count; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+      std::map<std::uint64_t, V> seen;
+      for (const auto& [k, v] : m.snapshot(threads(3))) EXPECT_TRUE(seen.emplace(k, v).second);
+      ASSERT_EQ(seen.size(), count);
+      for (const auto& [k, v] : seen) ASSERT_EQ(v, value_for<V>(k));
+    }
+  }
+}
+
+/// A value whose copies throw when they are told to. Counts those that live.
+struct brittle {
+  explicit brittle(std::uint64_t number) : n(number) { ++alive; }
+  brittle(const brittle& other) : n(other.n) {
+    if (n == fatal) throw std::runtime_error("a copy");
+    ++alive;
+  }
+  ~brittle() { --alive; }
+  std::uint64_t n;
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  static inline std::atomic<std::uint64_t> fatal{none};
+  static inline std::atomic<std::int64_t> alive{0};
+};
+TEST(snapshots_by_threads, leave_nothing_when_a_copy_throws) {
+  cubby::map<std::uint64_t, brittle> m;
+  for (std::uint64_t k = 0; k < 5000; ++k) ASSERT_TRUE(m.try_emplace(k, k));
+  brittle::fatal = 2500;
+  EXPECT_THROW((void)m.snapshot(threads(3)), std::runtime_error);
+  EXPECT_THROW((void)m.snapshot(), std::runtime_error);
+  EXPECT_EQ(brittle::alive, 5000);
+  brittle::fatal = brittle::none;
+  const auto all = m.snapshot(threads(3));
+  EXPECT_EQ(all.size(), 5000u);
+  EXPECT_EQ(brittle::alive, 10'000);
+}
+
+TEST(shared_scans_in_place, erase_and_end) {
+  cubby::in_place_map<std::uint64_t, std::string> m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, "text"));
+  EXPECT_EQ(m.erase_if(threads(3), [](const std::uint64_t& k, std::string&) { return k % 4 == 0; }), entries / 4);
+  EXPECT_EQ(m.size(), entries - entries / 4);
+  m.modify_all(std::execution::par, [](const std::uint64_t&, std::string& v) { v += "s"; });
+  EXPECT_TRUE(m.visit_while(threads(2), [](const std::uint64_t&, const std::string& v) { return v == "texts"; }));
+  EXPECT_FALSE(m.visit_while(threads(2), [](const std::uint64_t& k, const std::string&) { return k < 10; }));
 }
 
 TEST(shared_scans_of_sets, show_each_key) {

@@ -11,6 +11,7 @@
 
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/api/upserts.hpp>
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/core/record_codec.hpp>
 
@@ -103,8 +104,6 @@ constexpr outcome outcome_of(changed how) noexcept {
 }
 /// The outcome of verbs that end in `done` whether the key was there or not.
 constexpr outcome outcome_of(upserted u) noexcept { return u.how == outcome::exists ? outcome::done : u.how; }
-
-template <class V> concept addable = requires(const V& v) { static_cast<V>(v + v); };
 
 /// Whether the request needs a value and has none.
 template <class V, class Request> constexpr bool lacks_value(const Request& asked) noexcept {

@@ -54,11 +54,14 @@ concept takes_entries = std::is_default_constructible_v<C> && requires(C& out, c
 
 /// What `to` does.
 template <class Container, class K, class V> Container copied_to(const auto& table) {
-  constexpr bool fits = takes_entries<Container, K, V>;
+  constexpr bool copied =
+      std::is_copy_constructible_v<K> && (std::is_same_v<V, no_value> || std::is_copy_constructible_v<V>);
+  static_assert(copied, "to<C>() copies every key and value, and this type cannot be copied: use visit_all");
+  constexpr bool fits = !copied || takes_entries<Container, K, V>;
   static_assert(fits, "to<C>() makes a container that is filled by emplace(key, value), such as std::unordered_map; "
                       "that of a set by emplace(key)");
   Container out;
-  if constexpr (fits) {
+  if constexpr (fits && copied) {
     if constexpr (requires { out.reserve(std::size_t{}); }) out.reserve(table.size());
     if constexpr (std::is_same_v<V, no_value>) table.visit_all([&out](const K& k) { out.emplace(k); });
     else table.visit_all([&out](const K& k, const V& v) { out.emplace(k, v); });

@@ -139,6 +139,11 @@ public:
   std::optional<V> add_and_fetch(const Q& k, const V& n) {
     return sum_of(k, n);
   }
+  std::optional<V> add_and_fetch(K&& k, const V& n)
+    requires(moves && addable<V>)
+  {
+    return sum_of(std::move(k), n);
+  }
 
 private:
   // An assertion, because the error of a constraint would list all overloads.
@@ -176,12 +181,12 @@ private:
     }
     return out;
   }
-  template <class Q> std::optional<V> sum_of(const Q& k, const V& n) {
+  template <class Q> std::optional<V> sum_of(Q&& k, const V& n) {
     std::optional<V> alone(n); // copied before the change, because a copy may throw
     std::optional<V> sum;
     const auto add = [&](const V& v) { return sum.emplace(static_cast<V>(v + n)); };
     const insert_outcome how = this->about_new(k, insert_outcome::full, [&](const auto& s, const auto& p) {
-      const upserted done = detail::update_or_insert(s, p, k, add, n);
+      const upserted done = detail::update_or_insert(s, p, std::forward<Q>(k), add, n);
       (void)detail::report_failure(done.how);
       return done.how;
     });

@@ -7,26 +7,26 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
-#include <cubby/detail/api/in_place_entry.hpp>
-#include <cubby/detail/api/map_api.hpp>
-#include <cubby/detail/api/refused_calls.hpp>
+#include <cubby/detail/api/in_place_inserts.hpp>
 
 namespace cubby::inline v0::detail {
 
 /// `Derived` has `asked() const`: the map of held values, or a handle of it.
-template <class Derived, class Map, class V> class in_place_api : public refused_in_place<Derived> {
+template <class Derived, class Map, class V> class in_place_api : public in_place_inserts<Derived, Map, V> {
+  using base = in_place_inserts<Derived, Map, V>;
+
 public:
-  using key_type = typename Map::key_type;
-  using mapped_type = V;
+  using typename base::codec_type;
+  using typename base::key_type;
   using hasher = typename Map::hasher;
   using allocator_type = typename Map::allocator_type;
-  using engine_type = typename Map::engine_type;
-  using codec_type = typename engine_type::policy;
   /// What the engine can do, without what only entries that nobody holds allow.
   static constexpr capability_set capabilities = [] {
     capability_set of_map = Map::capabilities;
@@ -49,89 +49,10 @@ public:
   /// Calls `f(V&)` once if the key is there, on the value itself, while no other thread reads or changes it; false if the key is
   /// absent. Blocks while others read or change the entry. Operations on other entries go on. An exception of `f` passes through,
   /// and what `f` has done to the value stays.
-  template <class F> bool modify(const key_type& k, F&& f) { return alter(k, changes<F>(f)); }
-  template <lookup_key<codec_type> Q, class F> bool modify(const Q& k, F&& f) { return alter(k, changes<F>(f)); }
-  /// `modify` if the key is there, else inserts a value constructed from `args`. True: inserted. Throws like `insert`.
-  template <class F, class... A> bool insert_or_modify(const key_type& k, F&& f, A&&... args) {
-    return alter_or_add(k, changes<F>(f), std::forward<A>(args)...);
+  template <class F> bool modify(const key_type& k, F&& f) { return this->alter(k, changes_in_place<V, F>(f)); }
+  template <lookup_key<codec_type> Q, class F> bool modify(const Q& k, F&& f) {
+    return this->alter(k, changes_in_place<V, F>(f));
   }
-  template <lookup_key<codec_type> Q, class F, class... A> bool insert_or_modify(const Q& k, F&& f, A&&... args) {
-    return alter_or_add(k, changes<F>(f), std::forward<A>(args)...);
-  }
-
-  /// Inserts a value constructed from `args` if the key is absent, then calls `f(V&)` once in either case, in the same hold. True:
-  /// inserted. If `f` throws on a new value, the key was never there. Throws like `insert`.
-  template <class F, class... A> bool emplace_and_modify(const key_type& k, F&& f, A&&... args) {
-    return add_and_alter(k, f, std::forward<A>(args)...);
-  }
-  template <lookup_key<codec_type> Q, class F, class... A> bool emplace_and_modify(const Q& k, F&& f, A&&... args) {
-    return add_and_alter(k, f, std::forward<A>(args)...);
-  }
-
-  /// Inserts if the key is absent. The value is built once, by the thread that inserts, while the entry is held: other calls about
-  /// this key wait, and no argument is moved from in vain. If its constructor throws, the key was never there. False if the key was
-  /// there. Throws table_full, table_crowded or std::bad_alloc if there is no space; without exceptions it then returns false, and
-  /// `try_insert` tells the cases apart.
-  template <class U = V>
-    requires std::constructible_from<V, U>
-  bool insert(const key_type& k, U&& v) {
-    return report_failure(add(k, std::forward<U>(v)));
-  }
-  template <lookup_key<codec_type> Q, class U = V>
-    requires std::constructible_from<V, U>
-  bool insert(const Q& k, U&& v) {
-    return report_failure(add(k, std::forward<U>(v)));
-  }
-  auto insert(const std::pair<const key_type, V>&) = delete; // use insert(key, value)
-  template <std::input_iterator It>
-    requires(!std::convertible_to<It, key_type> && !lookup_key<It, codec_type>)
-  auto insert(It, It) = delete; // use insert_range(pairs), or try_insert of each
-  /// The same, with a value constructed from `args`.
-  template <class... A>
-    requires std::constructible_from<V, A...>
-  bool try_emplace(const key_type& k, A&&... args) {
-    return report_failure(add(k, std::forward<A>(args)...));
-  }
-  template <lookup_key<codec_type> Q, class... A>
-    requires std::constructible_from<V, A...>
-  bool try_emplace(const Q& k, A&&... args) {
-    return report_failure(add(k, std::forward<A>(args)...));
-  }
-  /// The same, but returns how it ended, and does not throw for want of space.
-  template <class... A>
-    requires std::constructible_from<V, A...>
-  outcome try_insert(const key_type& k, A&&... args) {
-    return add(k, std::forward<A>(args)...);
-  }
-  template <lookup_key<codec_type> Q, class... A>
-    requires std::constructible_from<V, A...>
-  outcome try_insert(const Q& k, A&&... args) {
-    return add(k, std::forward<A>(args)...);
-  }
-
-  /// Gives the key this value if the key is there, by the assignment of V; false if it is not.
-  template <class U = V>
-    requires std::assignable_from<V&, U>
-  bool assign(const key_type& k, U&& v) {
-    return alter(k, [&v](V& there) { there = std::forward<U>(v); });
-  }
-  template <lookup_key<codec_type> Q, class U = V>
-    requires std::assignable_from<V&, U>
-  bool assign(const Q& k, U&& v) {
-    return alter(k, [&v](V& there) { there = std::forward<U>(v); });
-  }
-  /// Gives the key this value, whether the key is there or not. True: inserted. Throws like `insert`.
-  template <class U = V>
-    requires(std::assignable_from<V&, U> && std::constructible_from<V, U>)
-  bool insert_or_assign(const key_type& k, U&& v) {
-    return alter_or_add(k, [&v](V& there) { there = std::forward<U>(v); }, std::forward<U>(v));
-  }
-  template <lookup_key<codec_type> Q, class U = V>
-    requires(std::assignable_from<V&, U> && std::constructible_from<V, U>)
-  bool insert_or_assign(const Q& k, U&& v) {
-    return alter_or_add(k, [&v](V& there) { there = std::forward<U>(v); }, std::forward<U>(v));
-  }
-
   /// Removes the key; true if it was there. Blocks while others read or change the entry; so do the calls below.
   bool erase(const key_type& k) { return take_out(k, always); }
   template <lookup_key<codec_type> Q> bool erase(const Q& k) { return take_out(k, always); }
@@ -150,48 +71,58 @@ public:
   template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
     return show_each(elements_of<Keys>(keys), f);
   }
+  template <class F> std::size_t visit_batch(std::initializer_list<key_type> keys, F&& f) const {
+    return show_each(elements_of<std::initializer_list<key_type>>(keys), f);
+  }
+  template <no_batch_of_keys<codec_type> Keys, class F> std::size_t visit_batch(const Keys&, F&&) const {
+    return keys_fit<Keys>();
+  }
   /// The same, with `f(i, V*)`, which may change the value. Each entry is held for its own call of `f` alone.
   template <class F> std::size_t modify_batch(std::span<const key_type> keys, F&& f) { return alter_each(keys, f); }
   template <lookup_range<codec_type> Keys, class F> std::size_t modify_batch(const Keys& keys, F&& f) {
     return alter_each(elements_of<Keys>(keys), f);
   }
+  template <class F> std::size_t modify_batch(std::initializer_list<key_type> keys, F&& f) {
+    return alter_each(elements_of<std::initializer_list<key_type>>(keys), f);
+  }
+  template <no_batch_of_keys<codec_type> Keys, class F> std::size_t modify_batch(const Keys&, F&&) {
+    return keys_fit<Keys>();
+  }
 
   /// Calls `f(const K&, const V&)` for each entry. O(capacity). Weak, as `visit_all` of cubby::map. Holds one entry at a time.
   template <class F> void visit_all(F f) const { asked().visit_all(shown_to(f)); }
   /// The same in several threads, for engines that split a scan: `visit_all` of cubby::map.
-  template <class F> void visit_all(threads by, F f) const { asked().visit_all(by, shown_to(f)); }
+  template <class By, class F> void visit_all(const By& by, F f) const { asked().visit_all(by, shown_to(f)); }
   /// Calls `f` as `visit_all(f)` does, until it returns false: whether it never did.
   template <class F> bool visit_while(F f) const { return asked().visit_while(shown_until(f)); }
+  template <class By, class F> bool visit_while(const By& by, F f) const {
+    return asked().visit_while(by, shown_until(f));
+  }
   /// `visit_all` with `f(const K&, V&)`, which may change the value. `f` may run twice for an entry where `visit_all` shows one twice.
   template <class F> void modify_all(F f) { asked().visit_all(given_to(f)); }
-  template <class F> void modify_all(threads by, F f) { asked().visit_all(by, given_to(f)); }
+  template <class By, class F> void modify_all(const By& by, F f) { asked().visit_all(by, given_to(f)); }
   /// Erases each entry that `modify_all` would show and for which `p(const K&, V&)` holds, and returns their number. O(capacity).
   template <class P> std::size_t erase_if(P p) {
     std::size_t count = 0;
     in_place_access::about_all(asked(), [&](const auto& s, std::uint64_t key, std::uint64_t value) {
-      const key_type& k = s.codec().key(key, value);
-      const auto leaves = [&](V& v) { return static_cast<bool>(that_selects<key_type, V, true>(p)(k, v)); };
-      if (erase_held<V>(s, s.codec().probe_of_slot(key, value), value, leaves)) ++count;
+      if (erase_shown(s, p, key, value)) ++count;
     });
     return count;
+  }
+  /// The same in several threads, as `visit_all(by, f)` of cubby::map. They call `p` at the same time, about different entries.
+  template <workers By, class P> std::size_t erase_if(const By& by, P p) {
+    sync::word<std::uint64_t> count;
+    in_place_access::about_all(asked(), by, [&](const auto& s, std::uint64_t key, std::uint64_t value) {
+      if (erase_shown(s, p, key, value)) count.fetch_add(1, sync::relaxed); // relaxed: read after their end
+      return true;
+    });
+    return count.load(sync::relaxed); // relaxed: as above
   }
   /// Erases each entry that is present throughout. Keeps the space. O(capacity).
   void clear() {
     erase_if([](const key_type&, const V&) { return true; });
   }
 
-  /// `insert` of each pair of a range, in its order: the number inserted. Copies `second`, or moves it out of a pair that is an rvalue, as
-  /// a `std::move_iterator` gives it. Throws like `insert` at the first pair without space; without exceptions it ends there.
-  template <class Pairs> std::size_t insert_range(Pairs&& pairs) {
-    std::size_t count = 0;
-    for (auto&& pair : pairs) {
-      using pair_type = decltype(pair);
-      const outcome how = add(asked_key<codec_type>(pair.first), std::forward<pair_type>(pair).second);
-      if (report_failure(how)) ++count;
-      else if (how != outcome::exists) break;
-    }
-    return count;
-  }
   /// Moves each entry of `source`, another `in_place_map` of these keys and values or a handle of one, whose key is absent here. The
   /// number moved. An entry is in `source`, then in both, then here, and nobody reads it in `source` while its value is moved. Throws
   /// like `insert`; what was moved before stays moved. O(capacity of `source`). Two threads that merge two maps into each other may
@@ -206,7 +137,7 @@ public:
     if constexpr (fits) {
       if (source.identity() == identity()) return 0;
       (void)reserve(size() + source.size());
-      return source.erase_if([this](const key_type& k, V& v) { return insert(k, std::move(v)); });
+      return source.erase_if([this](const key_type& k, V& v) { return this->insert(k, std::move(v)); });
     } else {
       return 0;
     }
@@ -244,39 +175,9 @@ private:
   template <class Q, class F> decltype(auto) about(const Q& k, F f) const {
     return in_place_access::about(asked(), k, f);
   }
-  /// Calls `f(entry)`, which answers whether the entry is alive. A dead one has left the table since the lookup began, and its key was
-  /// absent at that moment. So the answer is "absent" then, without another lookup.
-  template <class F> static bool hold(const auto& s, const auto& p, F f) {
-    const auto seen = s.engine.find(s.at, p);
-    return seen.found && f(s.codec().value(seen.word));
-  }
-  template <class F> static bool look_at(const auto& s, const auto& p, F& f) {
-    return hold(s, p, [&f](const entry& e) {
-      const shared_hold<V> mine(e);
-      if (mine) f(std::as_const(e.value())); // linearization: any moment of the hold
-      return static_cast<bool>(mine);
-    });
-  }
-  template <class F> static bool alter_at(const auto& s, const auto& p, F& f) {
-    return hold(s, p, [&f](const entry& e) {
-      const lone_hold<V> mine(e);
-      if (mine) f(e.value()); // linearization: the end of the hold
-      return static_cast<bool>(mine);
-    });
-  }
-  static bool is_there(const auto& s, const auto& p) {
-    return hold(s, p, [](const entry& e) {
-      if (e.lock().is_built()) return e.lock().wait_until_built();
-      const noted_hold<> noted(&e); // this thread may be the one that builds it
-      return e.lock().wait_until_built();
-    });
-  }
   template <class Q, class F> std::size_t look(const Q& k, F& given) const {
     auto& f = that_looks<V>(given);
-    return about(k, [&f](const auto& s, const auto& p) { return look_at(s, p, f); }) ? 1 : 0;
-  }
-  template <class Q, class F> bool alter(const Q& k, F&& f) {
-    return about(k, [&f](const auto& s, const auto& p) { return alter_at(s, p, f); });
+    return about(k, [&f](const auto& s, const auto& p) { return look_at_held<V>(s, p, f); }) ? 1 : 0;
   }
   /// What a scan calls.
   template <class F> static auto shown_to(F& given) {
@@ -298,12 +199,10 @@ private:
       if (const lone_hold<V> mine(e); mine) f(k, e.value());
     };
   }
-  /// A function that changes a value; its result would be lost.
-  template <class F> static auto& changes(std::remove_reference_t<F>& given) {
-    auto& f = that_changes<V>(given);
-    static_assert(std::is_void_v<decltype(f(std::declval<V&>()))>,
-                  "the function changes the value where it is, V& in and nothing out: what it returns would be lost");
-    return f;
+  template <class P> static bool erase_shown(const auto& s, P& p, std::uint64_t key, std::uint64_t value) {
+    const key_type& k = s.codec().key(key, value);
+    const auto leaves = [&](V& v) { return static_cast<bool>(that_selects<key_type, V, true>(p)(k, v)); };
+    return erase_held<V>(s, s.codec().probe_of_slot(key, value), value, leaves);
   }
   template <class Q> std::optional<V> copy_of(const Q& k) const {
     constexpr bool copied = std::copy_constructible<V>;
@@ -318,7 +217,7 @@ private:
     }
   }
   template <class Q> bool has(const Q& k) const {
-    return about(k, [](const auto& s, const auto& p) { return is_there(s, p); });
+    return about(k, [](const auto& s, const auto& p) { return is_held_there<V>(s, p); });
   }
   template <class Q, class P> bool take_out(const Q& k, P&& leaves) {
     return about(k, [&leaves](const auto& s, const auto& p) {
@@ -339,39 +238,6 @@ private:
       });
       return out;
     }
-  }
-
-  static constexpr auto nothing = [](V&) {};
-  template <class Q, class... A> outcome add(const Q& k, A&&... args) {
-    return in_place_access::about_new(asked(), k, outcome::full, [&](const auto& s, const auto& p) {
-      for (;;) {
-        const outcome how = insert_held<V>(s, p, k, nothing, std::forward<A>(args)...);
-        if (how != outcome::exists || is_there(s, p)) return how;
-      }
-    });
-  }
-  /// Changes the value by `f` if the key is there, else inserts one and calls `then` about it.
-  template <class Q, class F, class G, class... A>
-  bool alter_or_build(const Q& k, F& f, const G& then, A&&... args) {
-    constexpr bool makes = std::constructible_from<V, A...>;
-    constexpr bool told = std::same_as<F, decltype(unfit<void>)>; // of a function that does not fit
-    static_assert(makes || told, "this call takes a key, then a function f(V&), and last what a new value is made of");
-    if constexpr (!makes) return false;
-    else
-      return report_failure(in_place_access::about_new(asked(), k, outcome::full, [&](const auto& s, const auto& p) {
-        for (;;) {
-          if (alter_at(s, p, f)) return outcome::exists;
-          const outcome how = insert_held<V>(s, p, k, then, std::forward<A>(args)...);
-          if (how != outcome::exists) return how;
-        }
-      }));
-  }
-  template <class Q, class F, class... A> bool alter_or_add(const Q& k, F&& f, A&&... args) {
-    return alter_or_build(k, f, nothing, std::forward<A>(args)...);
-  }
-  template <class Q, class F, class... A> bool add_and_alter(const Q& k, F& f, A&&... args) {
-    auto& then = changes<F&>(f);
-    return alter_or_build(k, then, [&then](V& v) { then(v); }, std::forward<A>(args)...);
   }
 
   template <class Q, class F> std::size_t show_each(std::span<const Q> keys, F& f) const {

@@ -3,10 +3,15 @@
 // An entry leaves the table by the key of its own record: the caller's key may have changed, or be gone, when his function has run.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
+#include <cubby/detail/api/callbacks.hpp>
 #include <cubby/detail/api/held_value.hpp>
-#include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/api/shared_scan.hpp>
+#include <cubby/detail/api/upserts.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -27,6 +32,11 @@ struct in_place_access {
     const auto s = in.here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) { f(s, key, value); });
+  }
+  template <class Table, class By, class F> static void about_all(const Table& in, const By& by, F f) {
+    static_assert(contract::splittable<typename Table::engine_type>,
+                  "this engine does not split a scan: leave out threads(n)");
+    if constexpr (contract::splittable<typename Table::engine_type>) scan_together(in.here(), by, f);
   }
 };
 
@@ -98,19 +108,66 @@ private:
   bool built_ = false;
 };
 
-/// Inserts if the key is absent, then builds the value and calls `then(V&)`. `exists` if the key was there at some moment, maybe without a
-/// value yet. Moves from `args` only if it has inserted.
-template <class V, class Engine, class Q, class F, class... A>
-insert_outcome insert_held(const context<Engine>& s, const typename Engine::probe& p, const Q& key, const F& then,
-                           A&&... args) {
-  if (s.engine.find(s.at, p).found) return insert_outcome::exists;
-  fresh_word<Engine> next(s, p, key, typename held_value<V>::claim{});
-  if (!next.ok()) return insert_outcome::no_memory;
-  const std::uint64_t word = next.word();
-  const insert_outcome how = next.insert(p);
-  if (how == insert_outcome::inserted)
-    building<V, Engine>(s, s.codec().aimed_at(p, word), word).build(then, std::forward<A>(args)...);
-  return how;
+/// The inserts of one call. They share one record, into which a key that is handed over (`K&&`) has moved; `p` then refers to it.
+template <class V, class Engine, class Q> class held_insert {
+public:
+  held_insert(const context<Engine>& s, typename Engine::probe& p) : s_(s), p_(p) {}
+  /// Inserts if the key is absent, then builds the value and calls `then(V&)`. `exists` if the key was there at some moment, maybe
+  /// without a value yet. Moves from `args` only if it has inserted.
+  template <class F, class... A> insert_outcome run(Q&& key, const F& then, A&&... args) {
+    if (s_.engine.find(s_.at, p_).found) return insert_outcome::exists;
+    if (!next_) {
+      next_.emplace(s_, p_, std::forward<Q>(key), typename held_value<V>::claim{});
+      p_ = probe_behind<Q>(s_, p_, *next_);
+    }
+    if (!next_->ok()) return insert_outcome::no_memory;
+    const std::uint64_t word = next_->word();
+    const insert_outcome how = next_->insert(p_);
+    if (how == insert_outcome::inserted)
+      building<V, Engine>(s_, s_.codec().aimed_at(p_, word), word).build(then, std::forward<A>(args)...);
+    return how;
+  }
+
+private:
+  context<Engine> s_;
+  typename Engine::probe& p_;
+  std::optional<fresh_word<Engine>> next_;
+};
+
+/// Calls `f(entry)`, which answers whether the entry is alive. A dead one has left the table since the lookup began, and its key was
+/// absent at that moment. So the answer is "absent" then, without another lookup.
+template <class F> bool hold(const auto& s, const auto& p, F f) {
+  const auto seen = s.engine.find(s.at, p);
+  return seen.found && f(s.codec().value(seen.word));
+}
+template <class V, class F> bool look_at_held(const auto& s, const auto& p, F& f) {
+  return hold(s, p, [&f](const held_value<V>& e) {
+    const shared_hold<V> mine(e);
+    if (mine) f(std::as_const(e.value())); // linearization: any moment of the hold
+    return static_cast<bool>(mine);
+  });
+}
+template <class V, class F> bool alter_held(const auto& s, const auto& p, F& f) {
+  return hold(s, p, [&f](const held_value<V>& e) {
+    const lone_hold<V> mine(e);
+    if (mine) f(e.value()); // linearization: the end of the hold
+    return static_cast<bool>(mine);
+  });
+}
+template <class V> bool is_held_there(const auto& s, const auto& p) {
+  return hold(s, p, [](const held_value<V>& e) {
+    if (e.lock().is_built()) return e.lock().wait_until_built();
+    const noted_hold<> noted(&e); // this thread may be the one that builds it
+    return e.lock().wait_until_built();
+  });
+}
+
+/// A function that changes a value; its result would be lost.
+template <class V, class F> auto& changes_in_place(std::remove_reference_t<F>& given) {
+  auto& f = that_changes<V>(given);
+  static_assert(std::is_void_v<decltype(f(std::declval<V&>()))>,
+                "the function changes the value where it is, V& in and nothing out: what it returns would be lost");
+  return f;
 }
 
 } // namespace cubby::inline v0::detail

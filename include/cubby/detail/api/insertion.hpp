@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <cubby/detail/api/batch.hpp>
+#include <cubby/detail/api/upserts.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -19,10 +20,10 @@ concept direct_key = std::same_as<std::remove_cvref_t<Q>, K> || Codec::template 
 /// What an element of a range may have as its key.
 template <class Q, class K, class Codec> concept element_key = direct_key<Q, K, Codec> || std::convertible_to<Q, K>;
 /// That key as the table may be asked with it: itself, or a key made of it.
-template <class Codec, class Q> CUBBY_ALWAYS_INLINE decltype(auto) asked_key(const Q& key) {
+template <class Codec, class Q> CUBBY_ALWAYS_INLINE decltype(auto) asked_key(Q&& key) {
   using K = typename Codec::key_type;
-  if constexpr (direct_key<Q, K, Codec>) return (key);
-  else return static_cast<K>(key);
+  if constexpr (direct_key<Q, K, Codec>) return std::forward<Q>(key);
+  else return static_cast<K>(std::forward<Q>(key));
 }
 
 template <class R>
@@ -30,18 +31,33 @@ concept range = requires(R& elements) {
   { std::begin(elements) } -> std::input_iterator;
   { std::end(elements) } -> std::sentinel_for<decltype(std::begin(elements))>;
 };
-/// An element as the inserts take it: it is copied from, never moved from.
+/// An element as the inserts take it: copied from, and moved from if the iterator gives an rvalue, as std::move_iterator does.
+template <class E>
+using readable_as =
+    std::conditional_t<std::is_lvalue_reference_v<E>, const std::remove_reference_t<E>&, std::remove_reference_t<E>&&>;
+template <class E> CUBBY_ALWAYS_INLINE readable_as<E> readable(std::remove_reference_t<E>& element) noexcept {
+  return static_cast<readable_as<E>>(element);
+}
 template <class R>
-using read_element_of = const std::remove_reference_t<decltype(*std::begin(std::declval<R&>()))>&;
+using read_element_of = readable_as<decltype(*std::begin(std::declval<R&>()))>;
+
+/// A range of what becomes a key, or of what a lookup takes.
+template <class R, class K, class Codec> concept keys_for = range<R> && element_key<read_element_of<R>, K, Codec>;
+
+/// A range of pairs of that, and of what becomes a value.
+template <class R, class K, class V, class Codec>
+concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_of<R>>().first)), K, Codec> &&
+                    value_source<decltype((std::declval<read_element_of<R>>().second)), V>;
 
 /// `insert_entry`, of a key that may lie in a namespace that no table has.
 template <class Engine, class Q, class... A>
-CUBBY_ALWAYS_INLINE outcome place_legal(context<Engine> s, const typename Engine::probe& p, const Q& key, A&&... args) {
+CUBBY_ALWAYS_INLINE outcome place_legal(context<Engine> s, const typename Engine::probe& p, Q&& key, A&&... args) {
   if (!s.codec().is_legal(p)) [[unlikely]] {
     fail::with_bad_namespace();
     return outcome::full;
   }
-  return insert_entry(s, p, key, std::forward<A>(args)...);
+  if constexpr (is_handed_over<Q, Engine>) return insert_moved(s, p, std::forward<Q>(key), std::forward<A>(args)...);
+  else return insert_entry(s, p, key, std::forward<A>(args)...);
 }
 
 /// How many keys were inserted, and what ended the call: `done` if nothing did.
@@ -110,7 +126,7 @@ bool insert_some(context<Engine> s, It& first, std::size_t n, const KeyOf& key_o
       decltype(auto) element = *first;
       decltype(auto) key = key_of(element);
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-      if (!all.take(insert(s, codec.probe_of(key), element))) return false;
+      if (!all.take(insert(s, codec.probe_of(key), std::forward<decltype(element)>(element)))) return false;
     }
     return true;
   }

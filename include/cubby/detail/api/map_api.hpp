@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -21,11 +22,6 @@
 
 namespace cubby::inline v0::detail {
 
-/// A range of pairs, of what becomes a key or what a lookup takes, and of what becomes a value.
-template <class R, class K, class V, class Codec>
-concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_of<R>>().first)), K, Codec> &&
-                    value_source<decltype((std::declval<read_element_of<R>>().second)), V>;
-
 template <class Derived, class Engine> class map_api : public get_or_create_api<Derived, Engine> {
   using base = get_or_create_api<Derived, Engine>;
   using K = typename base::key_type;
@@ -35,6 +31,7 @@ template <class Derived, class Engine> class map_api : public get_or_create_api<
 public:
   using mapped_type = V;
   using base::insert, base::insert_or_assign, base::try_emplace, base::try_insert; // those that take `K&&`
+  using base::insert_or_update, base::insert_or_add, base::compute;                // the same
 
   /// A copy of the value, or nothing if the key is absent. The value's type must be copyable.
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::optional<V> find(const K& k) const { return copy_of(k); }
@@ -118,26 +115,26 @@ public:
   template <lookup_key<codec_type> Q, class F> bool modify(const Q& k, F&& f) { return alter(k, f); }
   /// `update` if the key is there, else inserts a value constructed from `args`. True: inserted. `f` may run again. Throws like `insert`.
   template <class F, class... A> bool insert_or_update(const K& k, F&& f, A&&... args) {
-    return renew_anyway(k, f, std::forward<A>(args)...);
+    return this->renew_anyway(k, f, std::forward<A>(args)...);
   }
   template <lookup_key<codec_type> Q, class F, class... A> bool insert_or_update(const Q& k, F&& f, A&&... args) {
-    return renew_anyway(k, f, std::forward<A>(args)...);
+    return this->renew_anyway(k, f, std::forward<A>(args)...);
   }
   /// Adds `n` to the value, or inserts `n`. True: inserted. The `+` may run again. Throws like `insert`.
   bool insert_or_add(const K& k, const V& n)
-    requires requires(const V& v) { static_cast<V>(v + v); }
+    requires addable<V>
   {
-    return renew_anyway(k, [&n](const V& v) { return static_cast<V>(v + n); }, n);
+    return this->add_anyway(k, n);
   }
   template <lookup_key<codec_type> Q>
-    requires requires(const V& v) { static_cast<V>(v + v); }
+    requires addable<V>
   bool insert_or_add(const Q& k, const V& n) {
-    return renew_anyway(k, [&n](const V& v) { return static_cast<V>(v + n); }, n);
+    return this->add_anyway(k, n);
   }
   /// Calls `f(const V*)`, with null if the key is absent, and carries out the computed<V> that it returns: keep, erase, or a new value.
   /// `f` may run again. The last result is carried out, about exactly the value that `f` has seen. Throws like `insert`.
-  template <class F> change compute(const K& k, F&& f) { return computed_by(k, f); }
-  template <lookup_key<codec_type> Q, class F> change compute(const Q& k, F&& f) { return computed_by(k, f); }
+  template <class F> change compute(const K& k, F&& f) { return this->computed_by(k, f); }
+  template <lookup_key<codec_type> Q, class F> change compute(const Q& k, F&& f) { return this->computed_by(k, f); }
 
   using base::erase_if;
   /// Erases the entry if `p(const V&)` holds for it; true if it did. `p` may run again.
@@ -158,6 +155,9 @@ public:
   template <lookup_range<codec_type> Keys>
   std::size_t insert_batch(const Keys& keys, std::span<const V> values, std::span<outcome> results) {
     return insert_each(detail::elements_of<Keys>(keys), values, results);
+  }
+  template <no_batch_of_keys<codec_type> Keys, class... A> std::size_t insert_batch(const Keys&, A&&...) {
+    return detail::keys_fit<Keys>();
   }
   /// `insert` of each pair of a range, `first` with a copy of `second`, in the range's order, while memory is asked ahead. The number
   /// inserted. Throws like `insert`, and without exceptions ends, at the first pair without space; those before it stay. A pair is
@@ -182,9 +182,15 @@ public:
     return find_each(detail::elements_of<Keys>(keys), values, found);
   }
   template <class Keys, class Found>
-    requires(!std::convertible_to<Found&, std::span<bool>>)
+    requires(!std::convertible_to<Found&, std::span<bool>> && !no_batch_of_keys<Keys, codec_type>)
   std::size_t find_batch(const Keys&, std::span<V>, Found&&) const {
     return detail::answers_fit<Found>();
+  }
+  std::size_t find_batch(std::initializer_list<K> keys, std::span<V> values, std::span<bool> found) const {
+    return find_each(elements_of<std::initializer_list<K>>(keys), values, found);
+  }
+  template <no_batch_of_keys<codec_type> Keys, class... A> std::size_t find_batch(const Keys&, A&&...) const {
+    return detail::keys_fit<Keys>();
   }
   /// Calls `f(i, const V*)` once for each key, with null if key i is absent, and returns the number found. Equal keys come in their
   /// order, other keys in any order. `f` may call the table. Keys as in `find_batch`.
@@ -192,16 +198,16 @@ public:
   template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
     return visit_each(detail::elements_of<Keys>(keys), f);
   }
+  template <class F> std::size_t visit_batch(std::initializer_list<K> keys, F&& f) const {
+    return visit_each(elements_of<std::initializer_list<K>>(keys), f);
+  }
+  template <no_batch_of_keys<codec_type> Keys, class F> std::size_t visit_batch(const Keys&, F&&) const {
+    return detail::keys_fit<Keys>();
+  }
 
   /// The awaitable of a find: other tasks of the same runner go on meanwhile. Include <cubby/coro.hpp>.
-  template <class E = Engine> [[nodiscard]] auto async_find(const K& k) const {
-    static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use find");
-    return async_lookup<Derived>(self(), k);
-  }
-  template <lookup_key<codec_type> Q> [[nodiscard]] auto async_find(const Q& k) const {
-    static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead; use find");
-    return async_lookup<Derived>(self(), k);
-  }
+  template <class E = Engine> [[nodiscard]] auto async_find(const K& k) const { return this->lookup_of(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] auto async_find(const Q& k) const { return this->lookup_of(k); }
 
   /// Inserts the key hidden (DLHT section 3.2.2): no lookup finds it until `commit`, and no other thread can insert it.
   template <class... A, class E = Engine>
@@ -214,13 +220,19 @@ public:
   [[nodiscard]] reservation_of<E> shadow_insert(const Q& k, A&&... args) {
     return this->add_hidden(k, std::forward<A>(args)...);
   }
+  template <class... A, class E = Engine>
+    requires(has_object_keys<codec_type> && std::constructible_from<V, A...>)
+  [[nodiscard]] reservation_of<E> shadow_insert(K&& k, A&&... args) {
+    return this->add_hidden(std::move(k), std::forward<A>(args)...);
+  }
 
 private:
-  [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
-
   template <class Q>
   std::size_t insert_each(std::span<const Q> keys, std::span<const V> values, std::span<outcome> results) {
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
+    constexpr bool copied = std::is_copy_constructible_v<V>;
+    static_assert(copied,
+                  "insert_batch copies values, and this type cannot be copied: use insert_range of move iterators");
     const auto s = this->here();
     const std::size_t n = detail::least_of(keys.size(), values.size(), results.size());
     std::fill_n(results.begin(), n, outcome::not_executed); // however the call ends
@@ -232,7 +244,7 @@ private:
           [&](std::size_t i) { return s.codec().probe_of(keys[begin + i]); },
           [&](std::size_t i, const auto& p) CUBBY_INLINED {
             outcome& result = results[begin + i];
-            result = detail::place_legal(s, p, keys[begin + i], values[begin + i]);
+            if constexpr (copied) result = detail::place_legal(s, p, keys[begin + i], values[begin + i]);
             if (result == outcome::done) ++count;
             return true;
           });
@@ -243,8 +255,12 @@ private:
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
     const auto key_of = [](const auto& pair) -> decltype(auto) { return detail::asked_key<codec_type>(pair.first); };
-    const auto insert = [key_of](const auto& to, const auto& p, const auto& pair)
-                            CUBBY_INLINED { return detail::place_legal(to, p, key_of(pair), pair.second); };
+    const auto insert = [](const auto& to, const auto& p, auto&& pair) CUBBY_INLINED {
+      auto&& from = detail::readable<decltype(pair)>(pair);
+      using E = decltype(from);
+      return detail::place_legal(to, p, detail::asked_key<codec_type>(std::forward<E>(from).first),
+                                 std::forward<E>(from).second);
+    };
     const auto all = detail::insert_elements(s, std::begin(pairs), std::end(pairs), key_of, insert);
     if (all.end != outcome::done) detail::report(all.end);
     return all.count;
@@ -360,19 +376,6 @@ private:
     else
       return report_failure(
           this->about(k, [&](const auto& s, const auto& p) { return detail::modify_value(s, p, k, f); }));
-  }
-  template <class Q, class F, class... A> bool renew_anyway(const Q& k, F&& given, A&&... args) {
-    if constexpr (!detail::renews_or_makes<V, F, A...>()) return false;
-    else if constexpr (detail::made_by_a_cast<V, A...>) return renew_anyway(k, given, V(std::forward<A>(args)...));
-    else
-      return this->about_new(k, false, [&](const auto& s, const auto& p) {
-        return detail::report_failure(detail::update_or_insert(s, p, k, given, std::forward<A>(args)...).how);
-      });
-  }
-  template <class Q, class F> change computed_by(const Q& k, F& given) {
-    auto& f = detail::that_computes<V>(given);
-    return this->about_new(k, change::none,
-                           [&](const auto& s, const auto& p) { return detail::compute_value(s, p, k, f); });
   }
   template <class Q, class P> bool take_out_if(const Q& k, P& given) {
     auto& p = detail::that_decides<const V>(given);

@@ -65,6 +65,10 @@ template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
   auto try_emplace_or_cvisit(A&&...) = delete; // use try_emplace_or_visit(key, args..., f)
   template <class... A>
   auto emplace_or_visit(A&&...) = delete; // use try_emplace_or_visit(key, args..., f)
+  template <class Q>
+  auto find_ref(const Q&) const = delete; // a handle has it: auto h = m.handle(); h.find_ref(key)
+  template <class... A>
+  auto fetch_add(A&&...) = delete; // use add_and_fetch(key, n), or insert_or_add(key, n)
   template <class... A>
   auto find_fn(A&&...) const = delete; // use visit(key, f)
   template <class... A>
@@ -112,6 +116,10 @@ template <class Derived> struct refused_in_place : refused_by_all<Derived> {
   auto try_emplace_or_visit(A&&...) = delete; // use insert_or_modify(key, f, args...)
   template <class... A>
   auto add_and_fetch(A&&...) = delete; // use emplace_and_modify(key, f), whose f adds and keeps the result
+  template <class Q>
+  auto find_ref(const Q&) const = delete; // others may change the value: use visit(key, f) or modify(key, f)
+  template <class... A>
+  auto fetch_add(A&&...) = delete; // use emplace_and_modify(key, f), whose f adds and keeps the result
   template <class... A>
   auto find_batch(A&&...) const = delete; // use visit_batch(keys, f)
   auto snapshot() const = delete;         // a value may change meanwhile: use visit_all(f) or to<Container>()

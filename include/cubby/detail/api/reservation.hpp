@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/api/upserts.hpp>
 
 namespace cubby::inline v0 {
 
@@ -50,11 +50,12 @@ public:
 
   /// For `shadow_insert`, inside a pin. `own` is the handle's record, or null if the calling thread's record is used.
   template <class Q, class... A>
-  reservation(detail::context<Engine> s, detail::thread_record* own, const typename Engine::probe& p, const Q& key,
+  reservation(detail::context<Engine> s, detail::thread_record* own, const typename Engine::probe& p, Q&& key,
               A&&... args)
       : thread_record_(own) {
-    detail::fresh_word<Engine> next(s, p, key, std::forward<A>(args)...);
-    how_ = next.ok() ? next.reserve(p) : outcome::no_memory;
+    if (detail::is_handed_over<Q, Engine> && s.engine.find(s.at, p).found) return; // the key stays with the caller
+    detail::fresh_word<Engine> next(s, p, std::forward<Q>(key), std::forward<A>(args)...);
+    how_ = next.ok() ? next.reserve(detail::probe_behind<Q>(s, p, next)) : outcome::no_memory;
     if (how_ != outcome::inserted) return;
     engine_ = &s.engine;
     key_word_ = p.word;

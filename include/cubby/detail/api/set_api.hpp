@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
 #include <span>
 #include <string_view>
@@ -17,9 +18,6 @@
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
-
-/// A range of what becomes a key, or of what a lookup takes.
-template <class R, class K, class Codec> concept keys_for = range<R> && element_key<read_element_of<R>, K, Codec>;
 
 template <class Derived, class Engine> class set_api : public contents_api<Derived, Engine> {
   using base = contents_api<Derived, Engine>;
@@ -58,6 +56,9 @@ public:
   template <lookup_range<codec_type> Keys> std::size_t insert_batch(const Keys& keys, std::span<outcome> results) {
     return insert_each(detail::elements_of<Keys>(keys), results);
   }
+  template <no_batch_of_keys<codec_type> Keys, class... A> std::size_t insert_batch(const Keys&, A&&...) {
+    return detail::keys_fit<Keys>();
+  }
   /// `insert` of each key of a range, in its order, while memory is asked ahead. The number inserted. Throws like `insert`, and
   /// without exceptions ends, at the first key without space; those before it stay. A key is read twice. Memory is not asked ahead
   /// for a range that can be passed only once, nor in record mode for keys that are made when they are read, or must be converted.
@@ -79,9 +80,15 @@ public:
   }
 
   template <class Keys, class Found>
-    requires(!std::convertible_to<Found&, std::span<bool>>)
+    requires(!std::convertible_to<Found&, std::span<bool>> && !no_batch_of_keys<Keys, codec_type>)
   std::size_t contains_batch(const Keys&, Found&&) const {
     return detail::answers_fit<Found>();
+  }
+  std::size_t contains_batch(std::initializer_list<K> keys, std::span<bool> found) const {
+    return find_each(elements_of<std::initializer_list<K>>(keys), found);
+  }
+  template <no_batch_of_keys<codec_type> Keys, class Found> std::size_t contains_batch(const Keys&, Found&&) const {
+    return detail::keys_fit<Keys>();
   }
   /// Calls `f(i, bool)` once for each key: whether key i is in the set. Returns the number found. Equal keys come in their order, other
   /// keys in any order. `f` may call the set. Keys as in `contains_batch`.
@@ -89,21 +96,26 @@ public:
   template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
     return tell_each(detail::elements_of<Keys>(keys), f);
   }
+  template <class F> std::size_t visit_batch(std::initializer_list<K> keys, F&& f) const {
+    return tell_each(elements_of<std::initializer_list<K>>(keys), f);
+  }
+  template <no_batch_of_keys<codec_type> Keys, class F> std::size_t visit_batch(const Keys&, F&&) const {
+    return detail::keys_fit<Keys>();
+  }
 
   /// The awaitable of a `contains`: other tasks of the same runner go on meanwhile. Include <cubby/coro.hpp>.
-  template <class E = Engine> [[nodiscard]] auto async_contains(const K& k) const {
-    static_assert(contract::prefetching<E>, "this engine cannot ask memory for an entry ahead; use contains");
-    return async_lookup<Derived>(self(), k);
-  }
-  template <lookup_key<codec_type> Q> [[nodiscard]] auto async_contains(const Q& k) const {
-    static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead; use contains");
-    return async_lookup<Derived>(self(), k);
-  }
+  template <class E = Engine> [[nodiscard]] auto async_contains(const K& k) const { return this->lookup_of(k); }
+  template <lookup_key<codec_type> Q> [[nodiscard]] auto async_contains(const Q& k) const { return this->lookup_of(k); }
 
   /// Inserts the key hidden (DLHT section 3.2.2): no lookup finds it until `commit`, and no other thread can insert it.
   template <class E = Engine> [[nodiscard]] reservation_of<E> shadow_insert(const K& k) { return this->add_hidden(k); }
   template <lookup_key<codec_type> Q, class E = Engine> [[nodiscard]] reservation_of<E> shadow_insert(const Q& k) {
     return this->add_hidden(k);
+  }
+  template <class E = Engine>
+    requires has_object_keys<codec_type>
+  [[nodiscard]] reservation_of<E> shadow_insert(K&& k) {
+    return this->add_hidden(std::move(k));
   }
 
 private:
@@ -135,8 +147,9 @@ private:
     static_assert(contract::batched<Engine>, "this engine takes no batches; ask it one by one");
     const auto s = this->here();
     const auto key_of = [](const auto& key) -> decltype(auto) { return detail::asked_key<codec_type>(key); };
-    const auto insert = [key_of](const auto& to, const auto& p, const auto& key)
-                            CUBBY_INLINED { return detail::place_legal(to, p, key_of(key)); };
+    const auto insert = [](const auto& to, const auto& p, auto&& key) CUBBY_INLINED {
+      return detail::place_legal(to, p, detail::asked_key<codec_type>(detail::readable<decltype(key)>(key)));
+    };
     const auto all = detail::insert_elements(s, std::begin(keys), std::end(keys), key_of, insert);
     if (all.end != outcome::done) detail::report(all.end);
     return all.count;
@@ -165,7 +178,6 @@ private:
     });
     return count;
   }
-  [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };
 
 } // namespace cubby::inline v0::detail

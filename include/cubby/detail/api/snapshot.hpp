@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/api/shared_scan.hpp>
 #include <cubby/detail/core/raw_memory.hpp>
 
 namespace cubby::inline v0 {
@@ -46,6 +47,35 @@ public:
     ::new (static_cast<void*>(items_ + size_)) T(std::forward<A>(args)...);
     ++size_;
   }
+  /// `make(place, i)` constructs item i for each i below `count`, in the threads of `by`. There must be space for them. If one throws, those
+  /// that were made are destroyed, and the first exception passes.
+  template <class By, class F> void add_together(const By& by, std::size_t count, F make) {
+    constexpr std::size_t parts = 256; // shares of the threads
+    std::size_t made[parts] = {};
+    detail::sync::word<std::size_t> next;
+    detail::fail::kept_exception error;
+    const auto begin_of = [&](std::size_t part) { return count / parts * part + count % parts * part / parts; };
+    const auto fill = [&](unsigned) {
+      // relaxed: shares out numbers; the end of the threads orders the rest
+      for (std::size_t part = 0; (part = next.fetch_add(1, detail::sync::relaxed)) < parts;) {
+        const bool done = error.run([&] {
+          for (std::size_t i = begin_of(part); i < begin_of(part + 1); ++i, ++made[part])
+            make(static_cast<void*>(items_ + i), i);
+        });
+        if (!done) next.store(parts, detail::sync::relaxed); // relaxed: as above
+      }
+    };
+    (void)error.run([&] { detail::team<By>::run(by, fill); });
+    std::size_t all = 0;
+    for (const std::size_t n : made) all += n;
+    if (all == count) {
+      size_ = count;
+      return;
+    }
+    for (std::size_t part = 0; part < parts; ++part)
+      while (made[part] > 0) items_[begin_of(part) + --made[part]].~T();
+    error.rethrow();
+  }
   void spoil() noexcept { ok_ = false; }
   void swap(snapshot_list& other) noexcept {
     std::swap(items_, other.items_);
@@ -76,7 +106,7 @@ struct slot_words {
   std::uint64_t value;
 };
 
-template <class Engine> auto take_snapshot(context<Engine> s) {
+template <class Engine, class By> auto take_snapshot(context<Engine> s, const By& by) {
   using item = typename snapshot_item<typename Engine::policy>::type;
   const auto& codec = s.codec();
   snapshot_list<slot_words> words;
@@ -89,13 +119,11 @@ template <class Engine> auto take_snapshot(context<Engine> s) {
     fail::with_no_memory();
     return items;
   }
-  for (const slot_words& w : words) {
-    if constexpr (Engine::policy::has_values) {
-      items.add(codec.key(w.key, w.value), codec.value(w.value));
-    } else {
-      items.add(codec.key(w.key, w.value));
-    }
-  }
+  items.add_together(by, words.size(), [&](void* place, std::size_t i) {
+    const slot_words& w = words[i];
+    if constexpr (Engine::policy::has_values) ::new (place) item(codec.key(w.key, w.value), codec.value(w.value));
+    else ::new (place) item(codec.key(w.key, w.value));
+  });
   return items;
 }
 

@@ -15,10 +15,8 @@
 #include <cubby/detail/api/callbacks.hpp>
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
-#include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/reservation.hpp>
-#include <cubby/detail/api/shared_scan.hpp>
-#include <cubby/detail/api/snapshot.hpp>
+#include <cubby/detail/api/scan_api.hpp>
 #include <cubby/detail/core/codec.hpp>
 
 namespace cubby::inline v0 {
@@ -28,9 +26,19 @@ namespace detail {
 /// The types with which a key can be looked up, beside `const K&`.
 template <class Q, class Codec> concept lookup_key = Codec::template accepts<Q>;
 
-/// The element type of a contiguous range: an array, a std::vector, a std::span.
+/// A contiguous range: an array, a std::vector, a std::span.
 template <class R>
-using element_of = std::remove_cv_t<typename decltype(std::span(std::declval<const R&>()))::element_type>;
+concept contiguous = requires(const R& r) {
+  requires std::is_pointer_v<decltype(std::data(r))>;
+  { std::size(r) } -> std::convertible_to<std::size_t>;
+};
+template <class R> struct elements {
+  using type = void;
+};
+template <contiguous R> struct elements<R> {
+  using type = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R&>()))>>;
+};
+template <class R> using element_of = typename elements<R>::type;
 template <class R>
 using elements_of = std::span<const element_of<R>>;
 
@@ -46,8 +54,18 @@ template <class Q, class Codec>
 inline constexpr bool is_lookup_request<request<Q, typename Codec::mapped_type>, Codec> = lookup_key<Q, Codec>;
 
 /// Contiguous ranges of such types, and of requests with such keys.
-template <class R, class Codec> concept lookup_range = lookup_key<detail::element_of<R>, Codec>;
-template <class R, class Codec> concept request_range = detail::is_lookup_request<detail::element_of<R>, Codec>;
+template <class R, class Codec> concept lookup_range = contiguous<R> && lookup_key<element_of<R>, Codec>;
+template <class R, class Codec> concept request_range = contiguous<R> && is_lookup_request<element_of<R>, Codec>;
+/// What a batch cannot take: its error is one line.
+template <class R, class Codec>
+concept no_batch_of_keys =
+    !lookup_range<R, Codec> && !std::convertible_to<const R&, std::span<const typename Codec::key_type>>;
+template <class Keys> std::size_t keys_fit() {
+  static_assert(std::is_void_v<Keys>,
+                "a batch takes a contiguous range of keys, or of what a lookup takes: a std::vector, an "
+                "array, a std::span; std::vector<bool> and std::deque are none");
+  return 0;
+}
 
 } // namespace detail
 
@@ -60,7 +78,7 @@ struct in_place_access;
 
 /// `Derived` has `context() const` (the engine and the thread record), and `own_thread_record() const`, which is null if the calling
 /// thread's record is used.
-template <class Derived, class Engine> class table_api : public refused_calls<Derived, Engine::policy::has_values> {
+template <class Derived, class Engine> class table_api : public scan_api<Derived, Engine> {
 public:
   using codec_type = typename Engine::policy;
   using key_type = typename codec_type::key_type;
@@ -107,92 +125,10 @@ public:
   template <class E = Engine> void prefetch(const key_type& k) const { ask_for(k); }
   template <lookup_key<codec_type> Q> void prefetch(const Q& k) const { ask_for(k); }
 
-  /// Calls `f(const K&, const V&)`, for a set `f(const K&)`, for each entry. O(capacity). Weak (DLHT section 3.4.4): an entry that is
-  /// present throughout is seen at least once; one that is inserted or erased meanwhile may be seen or not. In `dramhit` and
-  /// `dramhit_tuples` an entry that is moved during the scan may be seen twice, also if the table's own thread moves it. That ends
-  /// when `stats()` says that nothing is `migrating`. `f` may use the table.
-  template <class F> void visit_all(F f) const {
-    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
-    const auto s = here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    auto& shown = scanned(f);
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
-  }
-
-  /// The same in so many threads, the caller included: `visit_all(cubby::threads(4), f)`. The call makes the threads, and returns when they
-  /// have ended. They call `f` at the same time. The first exception of `f` ends the call, and passes on then. Not in `dlht_single`. In
-  /// `iceberg`, `dramhit` and `dramhit_tuples` the threads wait for each other at the end of each part of the table.
-  template <class F> void visit_all(threads by, F f) const {
-    static_assert(contract::splittable<Engine>, "this engine does not split a scan: leave out threads(n)");
-    [[maybe_unused]] auto& shown = scanned(f);
-    if constexpr (contract::splittable<Engine>)
-      detail::scan_together(
-          here(), by, [&](const auto& s, const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
-  }
-
-  /// Calls `f` as `visit_all(f)` does, until it returns false: whether it never did. Most engines end soon then,
-  /// with the part of the table that a thread takes at a time; docs/api/scans.md says which part.
-  template <class F> bool visit_while(F f) const {
-    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
-    const auto s = here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    auto& goes_on = selected(f);
-    return detail::scan_while(
-        s, [&](const auto& key, const auto& value) -> bool { return show(s.codec(), goes_on, key, value); });
-  }
-
-  /// Erases each entry that visit_all would see and for which `p` holds, and returns their number. O(capacity). `p` takes the
-  /// arguments of visit_all's function. It may run several times for an entry; it has always seen the value that leaves.
-  template <class P> std::size_t erase_if(P p) {
-    static_assert(contract::iterable<Engine>, "this engine shows no entries but those that it is asked for");
-    const auto s = here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    auto& leaves = selected(p);
-    std::size_t count = 0;
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-      if (erase_shown(s, leaves, key, value)) ++count;
-    });
-    return count;
-  }
-  /// The same in several threads, as `visit_all(threads(n), f)`.
-  template <class P> std::size_t erase_if(threads by, P p) {
-    static_assert(contract::splittable<Engine>, "this engine does not split a scan: leave out threads(n)");
-    [[maybe_unused]] auto& leaves = selected(p);
-    sync::word<std::uint64_t> count;
-    if constexpr (contract::splittable<Engine>)
-      detail::scan_together(here(), by, [&](const auto& s, const auto& key, const auto& value) {
-        if (erase_shown(s, leaves, key, value)) count.fetch_add(1, sync::relaxed); // relaxed: read after their end
-      });
-    return count.load(sync::relaxed); // relaxed: as above
-  }
-
-  /// Erases each entry that is present throughout. Keeps the space. O(capacity).
-  template <class E = Engine> void clear() {
-    static_assert(contract::iterable<E>, "this engine shows no entries but those that it is asked for");
-    const auto s = here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
-    });
-  }
   /// `clear`, then `shrink_to_fit`, whose answer it returns.
   template <class E = Engine> bool clear_and_release() {
-    clear();
+    this->clear();
     return shrink_to_fit();
-  }
-
-  /// The contents of the table at one point in time: a list of pairs, or of keys for a set. Updates wait while the words are
-  /// copied; lookups do not (DLHT section 3.4.4). O(capacity), with memory for a copy of all entries. Throws std::bad_alloc if there is
-  /// none; without exceptions, `ok()` of the list is then false.
-  template <class E = Engine> [[nodiscard]] auto snapshot() const {
-    static_assert(contract::snapshotting<E>, "this engine has no snapshot of one point in time; use visit_all");
-    constexpr bool copied = std::is_copy_constructible_v<key_type> && snapshot_copies_values;
-    static_assert(copied, "a snapshot copies every key and value: this type cannot be copied; use visit_all");
-    if constexpr (copied && contract::snapshotting<E>) {
-      const auto s = here();
-      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-      return detail::take_snapshot(s);
-    }
   }
 
   /// The number of entries. Exact while no thread writes.
@@ -237,6 +173,16 @@ protected:
 
   [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> here() const {
     return static_cast<const Derived&>(*this).context();
+  }
+
+  template <class Q> [[nodiscard]] auto lookup_of(const Q& k) const {
+    constexpr bool prefetches = contract::prefetching<Engine>;
+    constexpr bool is_map = codec_type::has_values;
+    static_assert(prefetches || !is_map, "this engine cannot ask memory for an entry ahead; use find");
+    static_assert(prefetches || is_map, "this engine cannot ask memory for an entry ahead; use contains");
+    constexpr bool is_included = requires { sizeof(async_lookup<Derived>); };
+    static_assert(is_included, "async_find and async_contains need #include <cubby/coro.hpp>");
+    if constexpr (is_included && prefetches) return async_lookup<Derived>(static_cast<const Derived&>(*this), k);
   }
 
   // Local variables of the next functions, and of an engine's usual paths, are not const: g++ 12 keeps const objects with several members in
@@ -317,12 +263,12 @@ protected:
       return detail::insert_entry(s, p, k, std::forward<A>(args)...);
     });
   }
-  template <class Q, class... A> reservation_of<Engine> add_hidden(const Q& k, A&&... args) {
+  template <class Q, class... A> reservation_of<Engine> add_hidden(Q&& k, A&&... args) {
     static_assert(contract::reserving<Engine>,
                   "this engine has no hidden entries; insert the key when it is ready to be found");
     if constexpr (contract::reserving<Engine>) {
       return about_new(k, reservation<Engine>(), [&](const auto& s, const auto& p) {
-        return reservation<Engine>(s, static_cast<const Derived&>(*this).own_thread_record(), p, k,
+        return reservation<Engine>(s, static_cast<const Derived&>(*this).own_thread_record(), p, std::forward<Q>(k),
                                    std::forward<A>(args)...);
       });
     } else {
@@ -340,8 +286,6 @@ private:
     return detail::run_batch(s, requests, replies, policy);
   }
 
-  static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
-
   template <class Q> bool has(const Q& k) const {
     return about_lookup(k, [](const auto& s, const auto& p) CUBBY_INLINED { return s.engine.find(s.at, p).found; });
   }
@@ -358,27 +302,6 @@ private:
   template <class Q> void ask_for(const Q& k) const {
     static_assert(contract::prefetching<Engine>, "this engine cannot ask memory for an entry ahead");
     about(k, [](const auto& s, const auto& p) { s.engine.prefetch(p); });
-  }
-  template <class F> static constexpr auto& scanned(F& f) noexcept {
-    return detail::that_scans<key_type, const typename codec_type::mapped_type, codec_type::has_values>(f);
-  }
-  template <class P> static constexpr auto& selected(P& p) noexcept {
-    return detail::that_selects<key_type, const typename codec_type::mapped_type, codec_type::has_values>(p);
-  }
-  /// Erases an entry that a scan has shown, if `p` holds for the value that leaves.
-  template <class P> static bool erase_shown(const auto& s, P& p, const auto& key, const auto& value) {
-    if (!show(s.codec(), p, key, value)) return false;
-    const auto agrees = [&](const auto& now) { return now == value || show(s.codec(), p, key, now); };
-    return detail::erase_word(s, s.codec().probe_of_slot(key, value), agrees);
-  }
-  template <class F> static decltype(auto) show(const codec_type& codec, F& f, const auto& key, const auto& value) {
-    const key_type& k = codec.key(key, value);
-    if constexpr (codec_type::has_values) {
-      const typename codec_type::mapped_type& v = codec.value(value);
-      return f(k, v);
-    } else {
-      return f(k);
-    }
   }
 };
 

@@ -2,7 +2,10 @@
 // A function run by several threads at once, for work that a caller waits for. pthread, as in thread.hpp.
 #pragma once
 
+#include <cubby/detail/platform/fail.hpp>
 #include <cubby/detail/platform/sync.hpp>
+
+#include <new>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -39,6 +42,110 @@ template <class F> void in_parallel(unsigned threads, F f) noexcept {
     if (shares[i].running) pthread_join(shares[i].thread, nullptr);
     else f(i);
   }
+}
+
+/// What a call shares with the tasks that it has handed to others. It lives as long as one of them.
+class shared_tasks {
+public:
+  /// Null without memory.
+  static shared_tasks* make(void (*call)(void*, unsigned), void* function) noexcept {
+    return ::new (std::nothrow) shared_tasks(call, function);
+  }
+  /// Runs the function, unless the call has ended.
+  void run() noexcept {
+    if (const unsigned number = begin(); number != 0) {
+      call_(function_, number);
+      const locked alone(lock_);
+      if (--running_ == 0) pthread_cond_signal(&none_runs_);
+    }
+  }
+  /// From now on no task begins; returns when none runs.
+  void end() noexcept {
+    const locked alone(lock_);
+    over_ = true;
+    while (running_ != 0) pthread_cond_wait(&none_runs_, &lock_);
+  }
+  void keep() noexcept {
+    const locked alone(lock_);
+    ++owners_;
+  }
+  void drop() noexcept {
+    bool last = false;
+    {
+      const locked alone(lock_);
+      last = --owners_ == 0;
+    }
+    if (last) delete this;
+  }
+  shared_tasks(const shared_tasks&) = delete;
+  shared_tasks& operator=(const shared_tasks&) = delete;
+
+private:
+  class [[nodiscard]] locked {
+  public:
+    explicit locked(pthread_mutex_t& lock) noexcept : lock_(lock) { pthread_mutex_lock(&lock_); }
+    ~locked() { pthread_mutex_unlock(&lock_); }
+    locked(const locked&) = delete;
+    locked& operator=(const locked&) = delete;
+
+  private:
+    pthread_mutex_t& lock_;
+  };
+  shared_tasks(void (*call)(void*, unsigned), void* function) noexcept : call_(call), function_(function) {}
+  ~shared_tasks() {
+    pthread_cond_destroy(&none_runs_);
+    pthread_mutex_destroy(&lock_);
+  }
+  /// The number of the task that begins, or 0.
+  unsigned begin() noexcept {
+    const locked alone(lock_);
+    if (over_) return 0;
+    ++running_;
+    return ++begun_;
+  }
+
+  void (*call_)(void*, unsigned);
+  void* function_; // in the frame of the call: not read after its end
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t none_runs_ = PTHREAD_COND_INITIALIZER;
+  unsigned owners_ = 1;
+  unsigned begun_ = 0;
+  unsigned running_ = 0;
+  bool over_ = false;
+};
+
+/// A function to be run by somebody else, at any time, or never.
+class shared_task {
+public:
+  explicit shared_task(shared_tasks& of) noexcept : of_(&of) { of.keep(); }
+  shared_task(const shared_task& other) noexcept : of_(other.of_) { of_->keep(); }
+  shared_task& operator=(const shared_task& other) noexcept {
+    other.of_->keep();
+    of_->drop();
+    of_ = other.of_;
+    return *this;
+  }
+  ~shared_task() { of_->drop(); }
+  void operator()() const noexcept { of_->run(); }
+
+private:
+  shared_tasks* of_;
+};
+
+/// Calls `f(0)`, and `f(number)` in each task that begins meanwhile. `hand_over(task)` is called for at most `count - 1` tasks. Returns when
+/// no call runs any more. What `hand_over` throws passes, without `f(0)`. Without memory the caller does it alone.
+template <class HandOver, class F> void in_tasks(unsigned count, const HandOver& hand_over, F f) {
+  const auto run = [](void* function, unsigned number) { (*static_cast<F*>(function))(number); };
+  shared_tasks* const all = count > 1 ? shared_tasks::make(run, &f) : nullptr;
+  if (all == nullptr) return f(0U);
+  fail::kept_exception error;
+  const bool handed = error.run([&] {
+    for (unsigned i = 1; i < count; ++i) hand_over(shared_task(*all));
+  });
+  if (handed) f(0U);
+  all->end();
+  all->drop();
+  error.rethrow();
 }
 
 } // namespace cubby::inline v0::detail

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// shows: compare with a copy: map.to<C>() == c
+#include <unordered_map>
+
+#include <cubby/map.hpp>
+
+bool same(const cubby::map<int, int>& all, const std::unordered_map<int, int>& other) { return all == other; }
