@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table whose records, and the texts in them, come from a memory resource. Any thread may ask it for memory, so the resource is
 // a synchronized one. Both texts of an entry are given the resource of the table.
-#include <cubby/map.hpp>
+#include <cubby/pmr.hpp>
 
-#include <cstddef>
 #include <cstdio>
-#include <functional>
 #include <memory_resource>
 #include <string>
 #include <thread>
 
 using text = std::pmr::string;
-using table = cubby::map<text, text, cubby::dlht, std::hash<text>, std::pmr::polymorphic_allocator<std::byte>>;
+using table = cubby::pmr::map<text, text>;
 
 int main() {
   std::pmr::synchronized_pool_resource pool;

@@ -35,21 +35,25 @@ class SingleHeader(unittest.TestCase):
 
 
 class ExampleLines(unittest.TestCase):
-    def found(self, ours, theirs, row):
+    def found(self, ours, theirs, row, boost=None):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            (root / "examples" / "rivals").mkdir(parents=True)
+            (root / "examples" / "rivals" / "boost").mkdir(parents=True)
             (root / "docs").mkdir()
             (root / "examples" / "a.cpp").write_text("// head\n\n" + "x;\n" * ours)
             (root / "examples" / "rivals" / "a.cpp").write_text("x;\n" * theirs)
+            if boost is not None:
+                (root / "examples" / "rivals" / "boost" / "a.cpp").write_text("x;\n" * boost)
             (root / "docs" / "features.md").write_text(f"| [a](../examples/a.cpp) | x | y | {row} |\n")
             with contextlib.redirect_stdout(io.StringIO()):
                 return list(example_lines.problems(root))
 
     def test_lengths(self):
-        self.assertEqual(self.found(3, 3, "3 | 3"), [])
-        self.assertEqual(len(self.found(4, 3, "4 | 3")), 1)  # longer
-        self.assertEqual(len(self.found(3, 3, "2 | 3")), 1)  # the page has another count
+        self.assertEqual(self.found(3, 3, "3 | 3 | -"), [])
+        self.assertEqual(self.found(3, 3, "3 | 3 | 4", boost=4), [])
+        self.assertEqual(len(self.found(4, 3, "4 | 3 | -")), 1)  # longer
+        self.assertEqual(len(self.found(4, 5, "4 | 5 | 3", boost=3)), 1)  # longer than with Boost
+        self.assertEqual(len(self.found(3, 3, "2 | 3 | -")), 1)  # the page has another count
 
 
 if __name__ == "__main__":
