@@ -115,15 +115,14 @@ class Pages(unittest.TestCase):
         self.assertEqual(list(pages.figures_in_prose(text)), [(1, "1.5")])
 
     def test_a_marked_page_without_a_block_is_checked(self):
-        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(pages, "ROOT", Path(folder)),
-              mock.patch.object(pages, "machines", lambda: [])):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(pages, "ROOT", Path(folder)):
             docs = Path(folder) / "docs"
             docs.mkdir()
             (Path(folder) / "README.md").write_text("It is 1.5 times.\n")
             (docs / "marked.md").write_text("# Marked\n<!-- all figures are generated -->\nIt is `2.5`, or 3.5 times.\n")
             (docs / "named.md").write_text("# Named\nThe line `<!-- all figures are generated -->` is no mark here, so 4.5 may stand.\n")
-            self.assertEqual(list(pages.problems()), ["docs/marked.md:3: 3.5: no result has this figure; let the script write it"])
-            self.assertEqual(list(pages.write()), [])
+            self.assertEqual(list(pages.problems_of_pages({})), ["docs/marked.md:3: 3.5: no result has this figure; let the script write it"])
+            self.assertEqual(list(pages.write_pages({})), [])
 
     def test_each_page_is_what_its_results_say(self):
         self.assertEqual(list(pages.problems()), [])

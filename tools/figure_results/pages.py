@@ -2,13 +2,13 @@
 # What is written into pages from results. A page has a line `<!-- figures: KIND ID... -->`; all lines behind it up to
 # `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed, and `rows` the table of `cubby bench` alone.
 # `matrix` is a table of engines by workloads, and `ratios` one of an engine over others. `front` is `dlht` beside the best of the others.
-# `goals` is the table of docs/results/goals.toml, and `instructions` that of bench/instructions.json.
+# `goals` is the table of docs/results/goals.toml, and `instructions` that of bench/instructions.json. `plot` is a picture (plots.py).
 # A page with the line `<!-- all figures are generated -->` below its title has no decimal number but in such blocks and in `code`.
 import itertools
 import json
 import re
 
-from figure_results import goals
+from figure_results import goals, plots
 from figure_results.ranks import NOT_RANKED, OURS, best
 from figure_results.runs import ROOT, Failure, latest, machines, results_of, runs
 
@@ -197,8 +197,9 @@ def instructions(all_results, ids):
                 yield f"| `{engine}`{said} | " + " | ".join("-" if count is None else f"{count:.0f}" for count in counts) + " |"
 
 
+WITHOUT_RUNS = {"goals", "instructions", "plot"}  # their arguments name no runs
 KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table,
-         "instructions": instructions}
+         "instructions": instructions, "plot": plots.shown}
 
 
 def runs_named(words):
@@ -220,11 +221,12 @@ def written(text, all_results, page):
         kind, ids = found.group(1), found.group(2).split()
         if kind not in KINDS:
             raise Failure(f"{page}: `{kind}` is no kind of figures: {', '.join(KINDS)}")
-        named = [] if kind in ("goals", "instructions") else runs_named(ids)
+        named = [] if kind in WITHOUT_RUNS else runs_named(ids)
         missing = [name for name in named if not any(name in results for results in all_results.values())]
         if missing:
             raise Failure(f"{page}: no machine has a result of {missing[0]}: run make figures")
-        out += ["", *"\n".join(KINDS[kind](all_results, ids)).rstrip("\n").split("\n"), ""]
+        made = KINDS[kind](all_results, ids, page) if kind == "plot" else KINDS[kind](all_results, ids)
+        out += ["", *"\n".join(made).rstrip("\n").split("\n"), ""]
         inside = True
     if inside:
         raise Failure(f"{page}: `{CLOSE}` is missing")
@@ -256,9 +258,14 @@ def figures_in_prose(text):
                 yield number, found
 
 
-def problems():
-    """What does not hold: a page that differs from its results, a figure that no result has, a result of no run."""
-    all_results = {name: results_of(name) for name in machines()}
+def plots_shown():
+    """The ids of plots that pages show."""
+    markers = [match for path in pages() for match in re.finditer(r"(?m)^<!-- figures: plot (.+) -->$", path.read_text())]
+    return {name for match in markers for name in match.group(1).split()}
+
+
+def problems_of_results(all_results):
+    """A result of no run, or of another command."""
     known = runs()
     for name, results in all_results.items():
         for one in results:
@@ -266,6 +273,10 @@ def problems():
                 yield f"docs/results/{name}/{one}.json: runs.toml has no such run"
             elif results[one]["command"] != known[one]["command"]:
                 yield f"docs/results/{name}/{one}.json: the command is not that of runs.toml: run make figures ONLY={one}"
+
+
+def problems_of_pages(all_results):
+    """A page that differs from its results, a figure that no result has."""
     for path in pages():
         page, text = path.relative_to(ROOT), path.read_text()
         try:
@@ -278,12 +289,28 @@ def problems():
                 yield f"{page}:{number}: {figure}: no result has this figure; let the script write it"
 
 
-def write():
-    """Writes all pages. Those that changed."""
+def problems():
+    """All that does not hold."""
     all_results = {name: results_of(name) for name in machines()}
+    yield from problems_of_results(all_results)
+    yield from problems_of_pages(all_results)
+    try:
+        yield from plots.problems(all_results, plots_shown())
+    except Failure as failure:
+        yield str(failure)
+
+
+def write_pages(all_results):
     for path in pages():
         text = path.read_text()
         fresh = written(text, all_results, path.relative_to(ROOT))
         if fresh != text:
             path.write_text(fresh)
             yield path.relative_to(ROOT)
+
+
+def write():
+    """Writes all plots and pages. Those that changed."""
+    all_results = {name: results_of(name) for name in machines()}
+    yield from plots.write(all_results)
+    yield from write_pages(all_results)
