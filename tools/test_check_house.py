@@ -286,6 +286,7 @@ class Words(House):
         self.catches("sentences", {"apps/x.cpp": SPDX + "\n".join(comment) + "\n"})
         self.catches("sentences", {"apps/x.cpp": SPDX + f"int x; // {long}\n", "x.py": HASH_SPDX + f"# {long}\n"}, count=2)
         self.passes({"docs/a.md": MD_SPDX + short * 3 + "\n- " + short + "\n- " + short + "\n", "apps/x.cpp": SPDX + f"// {short}\n"})
+        self.passes({"docs/a.md": MD_SPDX + "A figure<!-- " + "word " * 40 + "--> has a source in a comment.\n"})
 
     def test_what_is_no_prose_may_be_long(self):
         long = "word " * 40

@@ -24,7 +24,7 @@ def check_sentences(tree):
 
 
 def plain(text):
-    text = re.sub(r"`[^`]*`", "NAME", text)
+    text = re.sub(r"`[^`]*`", "NAME", re.sub(r"<!--.*?-->", "", text))
     return re.sub(r"\[[^\]]*\]\([^)]*\)", "LINK", text).replace("e.g.", "eg").replace("i.e.", "ie")
 
 
