@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Renews the figures of the documentation.
-#   tools/figures.py run [--only ID,...] [--fresh]   runs the commands of docs/results/runs.toml that this machine has no result of yet
+#   tools/figures.py run [--only ID,...] [--fresh]   runs the commands of docs/results/runs.toml that this machine has no result of yet;
+#                                                    refuses to if what is measured has changes that are not committed
 #   tools/figures.py targets                         the targets of the build that the commands need
-#   tools/figures.py write                           writes tables and blocks of pages from the results
-#   tools/figures.py check                           fails if a page shows what no result has
+#   tools/figures.py write                           writes tables, blocks and plots of pages from the results
+#   tools/figures.py check                           fails if a page shows what no result has, or a result is of a changed tree
 # `run` can be cut off and called again: it goes on with the command that was cut off. Exit 1: `check` has found something. Exit 2: bad
 # arguments, or a command failed.
 import argparse
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from figure_results import pages, runs  # noqa: E402
+from figure_results import checks, pages, runs  # noqa: E402
 
 
 def chosen(only):
@@ -28,11 +29,12 @@ def run(only, fresh):
     name, about = runs.machine()
     there = runs.results_of(name)
     wanted = [one for one in chosen(only) if fresh or only or one["command"] != there.get(one["id"], {}).get("command")]
+    runs.commit()
     print(f"{len(wanted)} commands to run on {about['cpu']}, about {sum(one['seconds'] for one in wanted) // 60 + 1} minutes",
           flush=True)
     for number, one in enumerate(wanted, 1):
         print(f"[{number}/{len(wanted)}] {one['id']}, about {one['seconds']} s: {one['command']}", flush=True)
-        source = runs.commit()  # before it: somebody may go on working meanwhile
+        source = runs.commit()  # before each one: somebody may go on working meanwhile
         runs.save(one, runs.carry_out(one, runs.ROOT / "build" / "release"), name, about, source)
 
 
@@ -51,7 +53,7 @@ def main():
         if given.action == "targets":
             print(*sorted({runs.target_of(one) for one in chosen(given.only)}))
         if given.action == "check":
-            found = list(pages.problems())
+            found = list(checks.problems())
             print("\n".join(found) or "each generated figure has its result")
             return 1 if found else 0
     except (runs.Failure, OSError) as failure:

@@ -173,6 +173,14 @@ class Read(unittest.TestCase):
         self.assertEqual([(one.name, one.ours, one.values) for one in load.rows], [("cubby", True, [1.734749]), ("rocksdb", False, [0.186684])])
         self.assertEqual([one.name for one in longest.rows], ["rocksdb", "cubby"], "less is better")
 
+    def test_ahead_says_on_which_machine_we_lose(self):
+        plot = {**ONE, "panels": ["words"]}
+        losing, winning = result([row("dlht", 10), row("seph", 5), row("boost", 20), row("limit", 80)]), result([row("dlht", 30, 0.4), row("boost", 20)])
+        panel, = plots.ahead(plot, [{"a": losing}, {"a": winning}])
+        self.assertEqual([(one.name, one.ours, one.values, one.doubts) for one in panel.rows],
+                         [("find", [False, True], [0.5, 1.5], [False, True])])
+        self.assertEqual(panel.limits, [1, None])
+
     def test_bytes_have_the_smallest_first(self):
         rows = [row("dlht", 1), {**row("iceberg", 1), "bytes_per_key": 18.6}]
         panel, = plots.bytes_of({**ONE, "payload": 16}, [{"a": result(rows)}])
@@ -181,7 +189,7 @@ class Read(unittest.TestCase):
 
     def test_each_plot_is_complete(self):
         for name, plot in plots.plots().items():
-            self.assertEqual(set(plot) - {"payload"}, {"id", "title", "runs", "kind"}, name)
+            self.assertEqual(set(plot) - {"payload", "panels"}, {"id", "title", "runs", "kind"}, name)
             self.assertIn(plot["kind"], plots.KINDS)
             self.assertLessEqual(set(plot["runs"]), set(runs.runs()))
             self.assertRegex(plot["id"], r"^[a-z-]+$")

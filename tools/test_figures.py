@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -13,7 +14,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import figures  # noqa: E402
-from figure_results import goals, pages, runs  # noqa: E402
+from figure_results import checks, goals, pages, runs  # noqa: E402
 
 ABOUT = {"cpu": "Some", "cores": 2, "memory_gib": 24, "huge_pages": "madvise"}
 
@@ -110,31 +111,27 @@ class Pages(unittest.TestCase):
             with self.assertRaises(runs.Failure):
                 self.written(text, a=result())
 
-    def test_a_figure_of_the_prose_is_found(self):
-        text = "It is 1.5 times `2.5` as [fast](a1.2.md).\n<!-- figures: block a -->\n3.5\n<!-- end of figures -->\n"
-        self.assertEqual(list(pages.figures_in_prose(text)), [(1, "1.5")])
-
-    def test_a_marked_page_without_a_block_is_checked(self):
-        with tempfile.TemporaryDirectory() as folder, mock.patch.object(pages, "ROOT", Path(folder)):
-            docs = Path(folder) / "docs"
-            docs.mkdir()
-            (Path(folder) / "README.md").write_text("It is 1.5 times.\n")
-            (docs / "marked.md").write_text("# Marked\n<!-- all figures are generated -->\nIt is `2.5`, or 3.5 times.\n")
-            (docs / "named.md").write_text("# Named\nThe line `<!-- all figures are generated -->` is no mark here, so 4.5 may stand.\n")
-            self.assertEqual(list(pages.problems_of_pages({})), ["docs/marked.md:3: 3.5: no result has this figure; let the script write it"])
-            self.assertEqual(list(pages.write_pages({})), [])
-
     def test_each_page_is_what_its_results_say(self):
-        self.assertEqual(list(pages.problems()), [])
+        self.assertEqual(list(checks.problems()), [])
 
     def test_a_changed_page_and_a_changed_command_are_found(self):
         page = next(p for p in pages.pages() if p.name == "in-place.md")
         name, kept = next((m, runs.results_of(m)) for m in runs.machines() if "in-place" in runs.results_of(m))
         changed = {**kept, "in-place": {**kept["in-place"], "output": ["other 9.9"], "command": "other"}}
-        with mock.patch.object(pages, "results_of", lambda m: changed if m == name else {}):
-            found = " ".join(pages.problems())
+        with mock.patch.object(checks, "results_of", lambda m: changed if m == name else {}):
+            found = " ".join(checks.problems())
         self.assertIn(f"{page.relative_to(runs.ROOT)}: its figures are not those", found)
         self.assertIn("in-place.json: the command is not that of runs.toml", found)
+
+
+    def test_all_runs_are_listed_and_those_of_changed_trees_named(self):
+        old, new = result(commit="abc-dirty"), result(commit="def", date="2026-02-01")
+        with mock.patch.object(pages, "runs", lambda: {"a": {}, "b": {}}):
+            fresh = pages.written("<!-- figures: runs all -->\n<!-- end of figures -->\n", {"m": {"a": old, "b": new}, "n": {"a": new}}, "page.md")
+        self.assertIn("| run | m | n |", fresh)
+        self.assertIn("| `a` | abc-dirty, 2026-01-01, **made from a changed tree** | def, 2026-02-01 |", fresh)
+        self.assertIn("| `b` | def, 2026-02-01 | - |", fresh)
+        self.assertIn("Made from a changed tree: `a` on m, 2026-01-01.", fresh)
 
 
 class Goals(unittest.TestCase):
@@ -223,7 +220,11 @@ class Runs(unittest.TestCase):
 
     def test_a_page_that_was_written_makes_no_other_commit(self):
         asked = []
-        with mock.patch.object(runs.subprocess, "run", lambda words, **more: asked.append(words) or mock.Mock(stdout="abc\n", returncode=0)):
+
+        def run(words, **more):
+            asked.append(words)
+            return mock.Mock(stdout="abc\n" if words[1] == "log" else "")
+        with mock.patch.object(runs.subprocess, "run", run):
             self.assertEqual(runs.commit(), "abc")
         for words in asked:
             self.assertNotIn("docs", words)
@@ -246,6 +247,52 @@ class Runs(unittest.TestCase):
             stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
             figures.run("handles", fresh=True)
         self.assertEqual(saved, ["before"])
+
+    def test_a_tree_with_changes_is_refused_in_one_line(self):
+        def run(words, **more):
+            return mock.Mock(stdout="abc\n" if words[1] == "log" else " M include/cubby/map.hpp\n?? bench/new.cpp\n")
+        errors = io.StringIO()
+        with (mock.patch.object(runs.subprocess, "run", run), mock.patch.object(runs, "carry_out", lambda *_: self.fail("it ran")),
+              mock.patch.object(sys, "argv", ["figures.py", "run", "--only", "handles"]), contextlib.redirect_stderr(errors)):
+            self.assertEqual(figures.main(), 2)
+        self.assertRegex(errors.getvalue(), r"^figures: include/cubby/map.hpp and 1 more is not committed[^\n]+: commit or stash it, [^\n]+\n$")
+
+    def test_new_and_changed_files_of_what_is_measured_count_and_others_do_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+
+            def git(*words):
+                subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True, capture_output=True)
+            git("init", "-q")
+            for file in ("include/a.hpp", "include/README.md", "docs/page.md"):
+                (root / file).parent.mkdir(exist_ok=True)
+                (root / file).write_text("one")
+            git("add", ".")
+            git("commit", "-q", "-m", "one")
+            with mock.patch.object(runs, "ROOT", root):
+                for file in ("include/README.md", "docs/page.md", "docs/new.md"):
+                    (root / file).write_text("two")
+                self.assertRegex(runs.commit(), "^[0-9a-f]+$")
+                (root / "include" / "new.hpp").write_text("two")
+                with self.assertRaisesRegex(runs.Failure, "^include/new.hpp is not committed"):
+                    runs.commit()
+                (root / "include" / "new.hpp").unlink()
+                (root / "include" / "a.hpp").write_text("two")
+                with self.assertRaisesRegex(runs.Failure, "^include/a.hpp is not committed"):
+                    runs.commit()
+
+    def test_a_new_result_of_a_changed_tree_is_refused(self):
+        listed = {"m/old": "abc-dirty", "m/renewed": "abc-dirty", "m/other": "abc-dirty"}
+        results = {"m": {"old": result(commit="abc-dirty"), "renewed": result(commit="def"), "other": result(commit="fed-dirty"),
+                         "new": result(commit="abc-dirty")}}
+        with mock.patch.object(checks, "CHANGED_TREES", listed):
+            found = list(checks.problems_of_trees(results))
+        self.assertEqual([line.split(":")[0] for line in found if "made from a changed tree (" in line],
+                         ["docs/results/m/other.json", "docs/results/m/new.json"])
+        self.assertEqual([line.split()[3] for line in found if "remove it" in line], ["m/renewed,", "m/other,"])
+
+    def test_the_list_of_results_of_changed_trees_only_gets_shorter(self):
+        self.assertLessEqual(set(runs.CHANGED_TREES), {"amd-epyc-2-cores/in-place", "intel-xeon-processor-2-cores/half-moved"})
 
     def test_a_command_that_fails_leaves_no_result(self):
         with tempfile.TemporaryDirectory() as folder:

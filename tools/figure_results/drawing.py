@@ -8,8 +8,8 @@ import subprocess
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-OURS, OTHERS, TEXT, LINE = "#2f86c5", "#cc7a14", "#7a7a7a", "#8f8f8f"
-OPACITY = (1.0, 0.5, 0.25)  # of the first machine, the second, ...
+OURS, OTHERS, TEXT, LINE = "#2f86c5", "#cc7a14", "#7d7d7d", "#8f8f8f"
+OPACITY = (1.0, 0.55, 0.3)  # of the first machine, the second, ...
 WIDTH, ROW, TITLE, AXIS, LETTER = 400, 15, 30, 48, 8.3
 MARKS = (6, 4, 8, 12, 7)  # gnuplot's: circle, square, triangle, diamond, full circle
 DIGESTS = re.compile(r"<!-- program ([0-9a-f]{64}), drawing ([0-9a-f]{64}) -->\n")
@@ -23,7 +23,7 @@ class NotDrawn(Exception):
 class Row:
     """`values`: for each machine what is shown, None where it was not measured; in a panel with marks a list for each machine."""
     name: str
-    ours: bool
+    ours: bool  # or for each machine who is ahead
     values: list
     decimals: int = 1
     doubts: list = field(default_factory=list)  # for each machine whether its value spreads widely
@@ -36,6 +36,7 @@ class Panel:
     rows: list
     limits: list = field(default_factory=list)  # for each machine a bound that is drawn as a line; or None
     limit_name: str = ""
+    sides: tuple = ("ours", "others")  # what the two colours mean
     marks: tuple = ()  # the names of marks, where the rows have marks instead of bars. Their axis is logarithmic.
 
 
@@ -50,6 +51,17 @@ def label(text, x, y, size=13, colour=TEXT, more="left", bold=False):
 
 def colour_of(ours):
     return OURS if ours else OTHERS
+
+
+def is_ours(row, number):
+    return row.ours[number] if isinstance(row.ours, list) else row.ours
+
+
+def name_of(row, left, y):
+    """The name on the left of a row."""
+    ours = row.ours is True
+    colour = TEXT if isinstance(row.ours, list) else colour_of(row.ours)
+    return label(row.name, f"screen {(left - 6) / WIDTH:.5f}", f"first {y}", 13, colour, "right", ours)
 
 
 def wrapped(text, size):
@@ -73,17 +85,16 @@ def height_of(panel, machines):
 
 
 def bars(panel, row, top):
-    """The bars of a row, one below the other, each with its value: behind the bar, or in it where the line of a bound is in the way."""
+    """The bars of a row, one below the other, each with its value: behind the bar, or behind the line of a bound that is in the way."""
     for number, value in enumerate(row.values):
         if value is None:
             continue
         y = top + number * ROW
-        yield (f"set object rectangle from 0,{y + 1} to {value:.6g},{y + ROW - 1} fc rgb '{colour_of(row.ours)}' "
+        yield (f"set object rectangle from 0,{y + 1} to {value:.6g},{y + ROW - 1} fc rgb '{colour_of(is_ours(row, number))}' "
                f"fs transparent solid {OPACITY[number]} noborder")
         text = f"{value:,.{row.decimals}f}" + (" !" if row.doubts and row.doubts[number] else "")
-        crossed = any(limit is not None and value < limit < value + 0.2 * largest(panel) for limit in panel.limits)
-        where = "right offset character -0.5,0" if crossed else "left offset character 0.5,0"
-        yield label(text, f"first {value:.6g}", f"first {y + ROW / 2}", 12, "#ffffff" if crossed else TEXT, where)
+        ends = [limit for limit in panel.limits if limit is not None and value < limit < value + 0.2 * largest(panel)]
+        yield label(text, f"first {max([value, *ends]):.6g}", f"first {y + ROW / 2}", 12, more="left offset character 0.5,0")
 
 
 def mark_colour(ours, number):
@@ -133,7 +144,7 @@ def panel_program(panel, above, whole, left, machines):
              label(panel.title, f"screen {8 / WIDTH:.5f}", f"screen {1 - (begin - 12) / whole:.5f}", 14, bold=True),
              label(panel.axis, "graph 0", f"screen {1 - (begin + height + 34) / whole:.5f}", 12), *limits(panel, height)]
     for top, row in rows:
-        lines.append(label(row.name, f"screen {(left - 6) / WIDTH:.5f}", f"first {top + ROW * machines / 2}", 13, colour_of(row.ours), "right", row.ours))
+        lines.append(name_of(row, left, top + ROW * machines / 2))
         lines += [] if panel.marks else bars(panel, row, top)
     return [*lines, "plot " + ", ".join(plots or ["-1 notitle lc rgb '#00000000'"])]
 
@@ -142,13 +153,14 @@ def legend(machines, panels, whole, above):
     """Lines about the colours of each machine, the line of a bound, and the marks."""
     def at(x, line, half=0):
         return f"screen {x / WIDTH:.5f},{1 - (above + 9 + line * 19 + half) / whole:.5f}"
-    colours = [ours for ours in (True, False) if any(row.ours == ours for panel in panels for row in panel.rows)]
+    used = {is_ours(row, number) for panel in panels for row in panel.rows for number in range(len(row.values))}
+    colours = [ours for ours in (True, False) if ours in used]
     for number, name in enumerate(machines):
         for place, ours in enumerate(colours):
-            yield (f"set object rectangle from {at(8 + 58 * place, number, 5)} to {at(20 + 58 * place, number, -5)} "
+            yield (f"set object rectangle from {at(8 + 62 * place, number, 5)} to {at(20 + 62 * place, number, -5)} "
                    f"fc rgb '{colour_of(ours)}' fs transparent solid {OPACITY[number]} noborder")
-            yield label("ours" if ours else "others", *at(25 + 58 * place, number).split(","), 12)
-        yield label(name, *at(16 + 58 * len(colours), number).split(","), 12)
+            yield label(panels[0].sides[0 if ours else 1], *at(25 + 62 * place, number).split(","), 12)
+        yield label(name, *at(16 + 62 * len(colours), number).split(","), 12)
     lines = len(machines)
     for name in bound_names(panels):
         yield f"set arrow from {at(8, lines)} to {at(46, lines)} nohead lw 1.5 lc rgb '{TEXT}' dt 2"

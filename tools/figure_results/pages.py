@@ -3,14 +3,14 @@
 # `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed, and `rows` the table of `cubby bench` alone.
 # `matrix` is a table of engines by workloads, and `ratios` one of an engine over others. `front` is `dlht` beside the best of the others.
 # `goals` is the table of docs/results/goals.toml, and `instructions` that of bench/instructions.json. `plot` is a picture (plots.py).
-# A page with the line `<!-- all figures are generated -->` below its title has no decimal number but in such blocks and in `code`.
+# `runs` is the table of all results.
 import itertools
 import json
 import re
 
 from figure_results import goals, plots
 from figure_results.ranks import NOT_RANKED, OURS, best
-from figure_results.runs import ROOT, Failure, latest, machines, results_of, runs
+from figure_results.runs import ROOT, Failure, from_changed_tree, latest, machines, results_of, runs
 
 OPEN = re.compile(r"^<!-- figures: (\w+) (.+) -->$")
 CLOSE = "<!-- end of figures -->"
@@ -177,6 +177,22 @@ def goal_table(all_results, ids):
         yield from goals.table(all_results, page)
 
 
+def run_table(all_results, ids):
+    """`all`: each run with the commit and the date of each machine's result."""
+    yield "| run | " + " | ".join(all_results) + " |"
+    yield "|---|" + "---|" * len(all_results)
+    for one in runs():
+        cells = [source_of(results[one]) if one in results else "-" for results in all_results.values()]
+        yield f"| `{one}` | " + " | ".join(cells) + " |"
+    for name, results in all_results.items():
+        for one in filter(lambda one: from_changed_tree(results[one]), results):
+            yield from ["", f"Made from a changed tree: `{one}` on {name}, {results[one]['date']}. Nobody can build that program again."]
+
+
+def source_of(result):
+    return f"{result['commit']}, {result['date']}" + (", **made from a changed tree**" if from_changed_tree(result) else "")
+
+
 COUNTED = ["find", "miss", "insert", "assign", "upsert", "erase", "find_batch"]
 WAYS = {"": "", "handle_": ", by a handle", "guarded_": ", by a handle with a guard"}
 
@@ -197,9 +213,9 @@ def instructions(all_results, ids):
                 yield f"| `{engine}`{said} | " + " | ".join("-" if count is None else f"{count:.0f}" for count in counts) + " |"
 
 
-WITHOUT_RUNS = {"goals", "instructions", "plot"}  # their arguments name no runs
+WITHOUT_RUNS = {"goals", "instructions", "plot", "runs"}  # their arguments name no runs
 KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table,
-         "instructions": instructions, "plot": plots.shown}
+         "instructions": instructions, "plot": plots.shown, "runs": run_table}
 
 
 def runs_named(words):
@@ -234,70 +250,15 @@ def written(text, all_results, page):
 
 
 def pages():
-    """What has a generated block, or says that all of its figures are generated."""
+    """What has a generated block."""
     all_pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [path for path in all_pages if OPEN_OR_MARK.search(path.read_text())]
-
-
-OPEN_OR_MARK = re.compile(r"(?m)^<!-- figures: |^<!-- all figures are generated -->$")
-MARK = re.compile(r"(?m)^<!-- all figures are generated -->$")
-FIGURE = re.compile(r"\d+\.\d+")
-CODE = re.compile(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->")
-
-
-def figures_in_prose(text):
-    """Decimal figures of a generated page outside of what was generated: no result stands behind them."""
-    inside = False
-    for number, line in enumerate(text.splitlines(), 1):
-        if OPEN.match(line):
-            inside = True
-        elif line == CLOSE:
-            inside = False
-        elif not inside:
-            for found in FIGURE.findall(CODE.sub("", line)):
-                yield number, found
+    return [path for path in all_pages if re.search(r"(?m)^<!-- figures: ", path.read_text())]
 
 
 def plots_shown():
     """The ids of plots that pages show."""
     markers = [match for path in pages() for match in re.finditer(r"(?m)^<!-- figures: plot (.+) -->$", path.read_text())]
     return {name for match in markers for name in match.group(1).split()}
-
-
-def problems_of_results(all_results):
-    """A result of no run, or of another command."""
-    known = runs()
-    for name, results in all_results.items():
-        for one in results:
-            if one not in known:
-                yield f"docs/results/{name}/{one}.json: runs.toml has no such run"
-            elif results[one]["command"] != known[one]["command"]:
-                yield f"docs/results/{name}/{one}.json: the command is not that of runs.toml: run make figures ONLY={one}"
-
-
-def problems_of_pages(all_results):
-    """A page that differs from its results, a figure that no result has."""
-    for path in pages():
-        page, text = path.relative_to(ROOT), path.read_text()
-        try:
-            if written(text, all_results, page) != text:
-                yield f"{page}: its figures are not those of docs/results: run tools/figures.py write"
-        except Failure as failure:
-            yield str(failure)
-        if MARK.search(text):
-            for number, figure in figures_in_prose(text):
-                yield f"{page}:{number}: {figure}: no result has this figure; let the script write it"
-
-
-def problems():
-    """All that does not hold."""
-    all_results = {name: results_of(name) for name in machines()}
-    yield from problems_of_results(all_results)
-    yield from problems_of_pages(all_results)
-    try:
-        yield from plots.problems(all_results, plots_shown())
-    except Failure as failure:
-        yield str(failure)
 
 
 def write_pages(all_results):

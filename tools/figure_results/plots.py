@@ -2,6 +2,7 @@
 # The plots of docs/results/plots.toml: docs/performance/plots/<id>.svg. A page shows one by `<!-- figures: plot ID -->`. A plot has `id`,
 # `title`, `runs` and `kind`:
 # - `rates`: million operations a second of `cubby bench`; a panel for each workload and number of keys a call, a row for each engine.
+# - `ahead`: the best of ours over the best of the others; a panel for each run, named by `panels`, a row for each workload.
 # - `bytes`: the bytes a key of its first workload; `payload` is what an entry cannot be without.
 # - `tails`: what `bench_insert_tails` printed. `stores`: what `bench_stores` printed.
 # All machines that have results of all `runs` stand side by side.
@@ -10,7 +11,7 @@ import re
 import tomllib
 
 from figure_results.drawing import NotDrawn, Panel, Row, draw, is_drawn_from, program
-from figure_results.ranks import NOT_RANKED, OURS
+from figure_results.ranks import NOT_RANKED, OURS, best
 from figure_results.runs import RESULTS, ROOT, Failure
 
 FOLDER = ROOT / "docs" / "performance" / "plots"
@@ -47,7 +48,7 @@ def notes(plot, those):
     for results in those:
         commits = dict.fromkeys(results[name]["commit"] for name in plot["runs"])
         yield f"{machine_name(results[plot['runs'][0]])}: commit {', '.join(commits)}"
-    if plot["kind"] == "rates":
+    if plot["kind"] in ("rates", "ahead"):
         yield "! marks a spread above 30 % between rounds"
 
 
@@ -75,6 +76,19 @@ def rates(plot, those):
             keys = "one key a call" if batch == 1 else f"{batch} keys a call"
             yield Panel(f"{WORKLOADS[workload]}, {keys}", "million operations a second", sorted_rows(there, values, OURS.__contains__, doubts=doubts),
                         values("limit") if "limit" in engines else [], "limit: one line read for each request")
+
+
+def ahead(plot, those):
+    for name, title in zip(plot["runs"], plot["panels"], strict=True):
+        tables = [results[name]["results"] for results in those]
+        found = []
+        for workload in dict.fromkeys(row["workload"] for rows in tables for row in rows):
+            pairs = [[best([row for row in rows if row["workload"] == workload], ours) for ours in (True, False)] for rows in tables]
+            values = [ours["median_mops"] / other["median_mops"] for ours, other in pairs]
+            doubts = [max(ours["spread"], other["spread"]) > 0.3 for ours, other in pairs]
+            found.append(Row(WORKLOADS[workload], [value >= 1 for value in values], values, 2, doubts))
+        yield Panel(title, "best of ours / best of the others", found, [1] + [None] * (len(those) - 1), "1: as fast as each other",
+                    ("ahead", "behind"))
 
 
 def bytes_of(plot, those):
@@ -116,7 +130,7 @@ def stores(plot, those):
         yield Panel(f"{what}, longest sync of mixed (less is better)", "milliseconds", longest[::-1])
 
 
-KINDS = {"rates": rates, "bytes": bytes_of, "tails": tails, "stores": stores}
+KINDS = {"rates": rates, "ahead": ahead, "bytes": bytes_of, "tails": tails, "stores": stores}
 
 
 def panels_of(plot, all_results):
@@ -134,8 +148,10 @@ def said_of(panel):
     if panel.marks:
         return "; ".join(f"{row.name}: {panel.marks[0]} {row.values[0][0] / 1e3:.2g} us, {panel.marks[-1]} {row.values[0][-1] / 1e6:.2g} ms"
                          for row in panel.rows)
-    best = [next((row for row in panel.rows if row.ours == ours and row.values[0] is not None), None) for ours in (True, False)]
-    return f"{panel.title}: " + ", ".join(f"{row.name} {row.values[0]:,.{row.decimals}f}" for row in best if row)
+    if isinstance(panel.rows[0].ours, list):
+        return f"{panel.title}: " + ", ".join(f"{row.name} {row.values[0]:.2f}" for row in panel.rows)
+    first = [next((row for row in panel.rows if row.ours == ours and row.values[0] is not None), None) for ours in (True, False)]
+    return f"{panel.title}: " + ", ".join(f"{row.name} {row.values[0]:,.{row.decimals}f}" for row in first if row)
 
 
 def alternative(plot, all_results):

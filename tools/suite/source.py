@@ -46,7 +46,7 @@ def headers():
 
 def house(shell):
     output = shell.run("check the tree", ["python3", "tools/check_house.py"])
-    names = ("baselines", "build_docs", "check_house", "figure_plots", "figures", "install_packages", "mutants", "run_tests", "run_verify", "single_header")
+    names = ("baselines", "build_docs", "check_house", "figure_plots", "figure_prose", "figures", "install_packages", "mutants", "run_tests", "run_verify", "single_header")
     for test in (f"test_{name}" for name in names):
         shell.run(f"{test}.py", ["python3", f"tools/{test}.py"])
     return output.strip().split("\n")[-1].removeprefix("house: ")

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# What does not hold about results, pages and plots, a line each.
+from figure_results import plots, prose
+from figure_results.pages import pages, plots_shown, written
+from figure_results.runs import CHANGED_TREES, ROOT, Failure, from_changed_tree, machines, results_of, runs
+
+
+def problems_of_results(all_results):
+    """A result of no run, or of another command."""
+    known = runs()
+    for name, results in all_results.items():
+        for one in results:
+            if one not in known:
+                yield f"docs/results/{name}/{one}.json: runs.toml has no such run"
+            elif results[one]["command"] != known[one]["command"]:
+                yield f"docs/results/{name}/{one}.json: the command is not that of runs.toml: run make figures ONLY={one}"
+
+
+def problems_of_trees(all_results):
+    """A new result of a changed tree, and one that is no longer to be excused."""
+    changed = {f"{name}/{one}": result["commit"] for name, results in all_results.items() for one, result in results.items()
+               if from_changed_tree(result)}
+    for result, commit in changed.items():
+        if CHANGED_TREES.get(result) != commit:
+            yield f"docs/results/{result}.json: made from a changed tree ({commit}): commit, and run make figures ONLY={result.split('/')[1]}"
+    for result in CHANGED_TREES:
+        if CHANGED_TREES[result] != changed.get(result):
+            yield f"tools/figure_results/runs.py: CHANGED_TREES has {result}, which is not made from that tree any more: remove it"
+
+
+def problems_of_pages(all_results):
+    """A page that differs from its results."""
+    for path in pages():
+        page, text = path.relative_to(ROOT), path.read_text()
+        try:
+            if written(text, all_results, page) != text:
+                yield f"{page}: its figures are not those of docs/results: run tools/figures.py write"
+        except Failure as failure:
+            yield str(failure)
+
+
+def problems():
+    """All that does not hold."""
+    all_results = {name: results_of(name) for name in machines()}
+    yield from problems_of_results(all_results)
+    yield from problems_of_trees(all_results)
+    yield from problems_of_pages(all_results)
+    yield from prose.problems(all_results)
+    try:
+        yield from plots.problems(all_results, plots_shown())
+    except Failure as failure:
+        yield str(failure)
