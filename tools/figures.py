@@ -3,7 +3,7 @@
 # Renews the figures of the documentation.
 #   tools/figures.py run [--only ID,...] [--fresh]   runs the commands of docs/results/runs.toml that this machine has no result of yet;
 #                                                    refuses to if what is measured has changes that are not committed
-#   tools/figures.py targets                         the targets of the build that the commands need
+#   tools/figures.py targets                         the targets of the build that the commands need; refuses likewise
 #   tools/figures.py write                           writes tables, blocks and plots of pages from the results
 #   tools/figures.py check                           fails if a page shows what no result has, or a result is of a changed tree
 # `run` can be cut off and called again: it goes on with the command that was cut off. Exit 1: `check` has found something. Exit 2: bad
@@ -51,6 +51,7 @@ def main():
             for page in pages.write():
                 print(f"wrote {page}")
         if given.action == "targets":
+            runs.commit()  # refuses before the build, not after it
             print(*sorted({runs.target_of(one) for one in chosen(given.only)}))
         if given.action == "check":
             found = list(checks.problems())

@@ -253,8 +253,11 @@ class Runs(unittest.TestCase):
             return mock.Mock(stdout="abc\n" if words[1] == "log" else " M include/cubby/map.hpp\n?? bench/new.cpp\n")
         errors = io.StringIO()
         with (mock.patch.object(runs.subprocess, "run", run), mock.patch.object(runs, "carry_out", lambda *_: self.fail("it ran")),
-              mock.patch.object(sys, "argv", ["figures.py", "run", "--only", "handles"]), contextlib.redirect_stderr(errors)):
-            self.assertEqual(figures.main(), 2)
+              contextlib.redirect_stderr(errors)):
+            for action in ("targets", "run"):
+                errors.truncate(errors.seek(0))
+                with mock.patch.object(sys, "argv", ["figures.py", action, "--only", "handles"]):
+                    self.assertEqual(figures.main(), 2)
         self.assertRegex(errors.getvalue(), r"^figures: include/cubby/map.hpp and 1 more is not committed[^\n]+: commit or stash it, [^\n]+\n$")
 
     def test_new_and_changed_files_of_what_is_measured_count_and_others_do_not(self):
