@@ -30,6 +30,14 @@ def pages(files):
         return Pages(folder, iter(files)).texts
 
 
+class Names(unittest.TestCase):
+    def test_a_name_without_a_page_of_its_header_is_named(self):
+        names = "| name | header | what it is |\n|---|---|---|\n| `map`, `pmr::set` | `map.hpp` | x |\n| `rcu::lost` | `rcu.hpp` | y |\n"
+        found = list(reference.names_without_a_page(names, "## `cubby::map`\n\n## `cubby::pmr::set`\n"))
+        self.assertEqual(len(found), 1)
+        self.assertIn("`rcu::lost`", found[0])
+
+
 class Links(unittest.TestCase):
     def link_in(self, text, **more):
         texts = pages({"docs/a/page.md": SPDX + text, "docs/other.md": "# Other\n", "README.md": "# Top\n", "tests/one.cpp": "int x;\n",

@@ -4,7 +4,7 @@
 TABLE = ["lookups", "inserts", "get-or-create", "changes", "erases", "batches", "scans", "contents", "space", "handles",
          "reservations", "coroutines", "pipelines"]
 DETAIL = "cubby::detail::"
-SHARED = [DETAIL + "contents_api", DETAIL + "table_api", "cubby::handle", "cubby::reservation"]
+SHARED = [DETAIL + "contents_api", DETAIL + "scan_api", DETAIL + "table_api", "cubby::handle", "cubby::reservation"]
 
 # header: (classes, pages with the tables of their calls)
 HEADERS = {
@@ -12,7 +12,7 @@ HEADERS = {
     "set": (["cubby::set", DETAIL + "set_api", *SHARED], TABLE),
     "durable_map": (["cubby::durable_map", "cubby::durable_set", DETAIL + "durable_table", "cubby::opened", "cubby::durable_options",
                      "cubby::recovered", "cubby::checked", "cubby::durable_stats"], ["durable", *TABLE]),
-    "in_place_map": (["cubby::in_place_map", "cubby::in_place_handle", DETAIL + "in_place_api"], ["in-place"]),
+    "in_place_map": (["cubby::in_place_map", "cubby::in_place_handle", DETAIL + "in_place_api", DETAIL + "in_place_inserts"], ["in-place"]),
     "delegated_map": (["cubby::delegated_map", DETAIL + "delegated_reads", "cubby::delegated_handle"], ["delegated"]),
     "pipeline": (["cubby::pipeline< Engine, Sink, Key >", "cubby::pipeline_options"], ["pipelines"]),
     "coro": (["cubby::task", "cubby::round_robin"], ["coroutines"]),
@@ -28,13 +28,28 @@ HEADERS = {
     "relativistic": (["cubby::relativistic", DETAIL + "engines::relativistic::resize_options"], []),
     "seph": (["cubby::seph", DETAIL + "engines::seph::segment_options", DETAIL + "engines::seph::table_stats"], []),
     "reference": (["cubby::reference"], []),
+    "pmr": ([], []),
+    "execution": ([], []),
+    "version": ([], []),
+}
+
+# Classes that a header also brings, and whose functions are in no table.
+PLAIN = {
+    "map": ["cubby::threads", "cubby::on", "cubby::snapshot_list", "cubby::in_namespace", "cubby::capability_set"],
+    "coro": ["cubby::async_lookup"],
+    "delegated_map": ["cubby::partitioned"],
+    "dlht": ["cubby::dlht_single", "cubby::dlht_counted", "cubby::chain_histogram"],
+    "hash": ["cubby::modulo_hash", "cubby::equal"],
 }
 
 # Enumerations and functions of namespaces, by header.
 FREE = {
-    "options": ["growth_policy", "shrink_policy", "random_seed"],
-    "results": ["outcome", "change", "verb", "batch_policy", "action"],
-    "hash": ["mix", "hash_bytes", "bits_are_equality"],
+    "options": ["growth_policy", "shrink_policy", "random_seed", "own_seed"],
+    "results": ["requested", "outcome", "change", "verb", "batch_policy", "action"],
+    "hash": ["mix", "hash_bytes", "hash_parts", "bits_are_equality", "bin_mapping"],
+    "map": ["storage_mode", "mode_of", "namespace_count", "stored_as_bytes", "always_in_record", "adds_in_place"],
+    "pmr": ["map", "set", "in_place_map"],
+    "version": ["version_text"],
     "durable_map": ["survive", "opening", "open_error", "persistence"],
     "rcu": ["waited", "synchronize"],
 }

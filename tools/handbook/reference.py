@@ -4,8 +4,9 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-from .headers import FREE, HEADERS, NOT_FOR_USERS
+from .headers import FREE, HEADERS, NOT_FOR_USERS, PLAIN
 
+SPACES = ("cubby", "cubby::rcu", "cubby::pmr")
 COLUMNS = ["meaning", "cost", "waits for", "function runs", "throws", "invalidates"]
 PAGE = re.compile(r"(?<![`/])\b(docs/([\w/-]+)\.md)")  # as comments name the pages
 DOXYFILE = """INPUT={root}/include/cubby
@@ -215,7 +216,8 @@ def in_cell(text):
 def page_of_header(header, xml, texts):
     names, pages = HEADERS[header]
     found = {name: compound(xml, name) for name in names}
-    problems = [f"include/cubby/{header}.hpp: Doxygen finds no {name}" for name, of in found.items() if of is None]
+    plain_ones = {name: compound(xml, name) for name in PLAIN.get(header, [])}
+    problems = [f"include/cubby/{header}.hpp: Doxygen finds no {name}" for name, of in {**found, **plain_ones}.items() if of is None]
     classes = [of for of in found.values() if of is not None]
     about = compound(xml, f"file {header}.hpp")
     lines = [f"# `cubby/{header}.hpp`", "", comment_of(about) if about is not None else "", ""]
@@ -224,7 +226,7 @@ def page_of_header(header, xml, texts):
         table, more = table_of(header, classes, pages, texts)
         problems += more
         lines += ["## All calls", "", "Each name leads to its page, which has examples.", "", *table, ""]
-    for name, of in found.items():
+    for name, of in {**found, **plain_ones}.items():
         if of is not None:
             lines += section_of(f"`{name.replace('detail::', '').split('<')[0].strip()}`", of, public_members(of))
     return lines + free_names(header, xml), problems
@@ -232,7 +234,7 @@ def page_of_header(header, xml, texts):
 
 def free_names(header, xml):
     lines, wanted = [], FREE.get(header, [])
-    for space in ("cubby", "cubby::rcu"):
+    for space in SPACES:
         of = compound(xml, space)
         members = {}
         for member in of.iter("memberdef") if of is not None else ():
@@ -252,9 +254,18 @@ def make_pages(xml, texts):
         out[f"headers/{header}"] = "\n".join(lines) + "\n"
         problems += more
     problems += rows_without_a_call(xml, texts)
+    problems += names_without_a_page(texts.get("names", ""), "\n".join(out.values()))
     listed = "\n".join(f"- [`cubby/{header}.hpp`](headers/{header}.md)" for header in HEADERS)
     out["headers"] = f"# The headers\n\nThe public headers, each with a table of its calls and its declarations.\n\n{listed}\n"
     return out, list(dict.fromkeys(problems))
+
+
+def names_without_a_page(names, pages):
+    """The first column of the tables of docs/names.md, as far as no page of a header has it as a heading or a declaration."""
+    for row in re.findall(r"(?m)^\| (`.*?`) \| `\w+\.hpp`", names):
+        for name in re.findall(r"`([\w:]+)`", row):
+            if not re.search(rf"(?m)^##+ `(?:cubby::)?{name}`$", pages):
+                yield f"docs/names.md: `{name}` is in no page of a header: put it into tools/handbook/headers.py"
 
 
 def rows_without_a_call(xml, texts):
@@ -262,7 +273,7 @@ def rows_without_a_call(xml, texts):
     for names, _ in HEADERS.values():
         for of in filter(None, (compound(xml, name) for name in names)):
             known.update([*calls_of(of), re.sub(r"<.*", "", of.findtext("compoundname")).split("::")[-1].strip()])
-    for space in ("cubby", "cubby::rcu"):
+    for space in SPACES:
         known.update(member.findtext("name") for member in compound(xml, space).iter("memberdef"))
     known |= {"operator==", "make_table"}
     for page in sorted({page for _, pages in HEADERS.values() for page in pages}):
