@@ -2,7 +2,6 @@
 // docs/processes.md: what a child of `fork` may do with the tables of its parent, while other threads of the parent were inside.
 #include <atomic>
 #include <chrono>
-#include <concepts>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -15,10 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/dramhit.hpp>
-#include <cubby/map.hpp>
-#include <cubby/relativistic.hpp>
-
+#include "engines.hpp"
 #include "process/child.hpp"
 
 namespace cubby_test {
@@ -61,23 +57,26 @@ private:
   std::thread thread_;
 };
 
-template <class Engine> class forked : public testing::Test {
+class forked_engine : public testing::Test {
+public:
+  void SetUp() override {
+    if (cubby::detail::cpu::thread_sanitizer)
+      GTEST_SKIP() << "ThreadSanitizer allows no threads in the child of a fork";
+  }
+};
+/// Over the engines with records: what a child has freed is seen by the values in them.
+template <class Engine> class forked : public forked_engine {
 public:
   using map_type = cubby::map<std::uint64_t, counted, Engine>;
   forked() {
     for (std::uint64_t k = 0; k < keys; ++k) map_.insert(k, counted(k));
-  }
-  void SetUp() override {
-    if (cubby::detail::cpu::thread_sanitizer)
-      GTEST_SKIP() << "ThreadSanitizer allows no threads in the child of a fork";
   }
   void assign_all() {
     for (std::uint64_t n = 0; n < fork_assigns; ++n) map_.assign(n % keys, counted(n));
   }
   map_type map_{cubby::options{.capacity = 16}};
 };
-using engines = testing::Types<cubby::dlht, cubby::dramhit, cubby::relativistic>;
-TYPED_TEST_SUITE(forked, engines);
+TYPED_TEST_SUITE(forked, shared_engines);
 
 TYPED_TEST(forked, a_child_frees_although_a_thread_of_the_parent_was_inside) {
   const visitor other([this](auto stay) { this->map_.visit(0, [&](const counted&) { stay(); }); });
@@ -184,8 +183,11 @@ TYPED_TEST(forked, children_of_children_and_their_threads_free_too) {
             0);
 }
 
+template <class Engine> class forked_background : public forked_engine {};
+TYPED_TEST_SUITE(forked_background, shared_plain_engines);
+
 /// The thread of a `background` table is not there: writes do its work, and the table's end waits for no thread.
-TYPED_TEST(forked, a_table_without_its_thread_grows_and_ends) {
+TYPED_TEST(forked_background, a_table_without_its_thread_grows_and_ends) {
   auto grown = std::make_unique<cubby::map<std::uint64_t, std::uint64_t, TypeParam>>(
       cubby::options{.capacity = 16, .growth = cubby::growth_policy::background});
   for (std::uint64_t k = 0; k < 100; ++k) grown->insert(k, k);
@@ -207,7 +209,7 @@ TYPED_TEST(forked, a_table_without_its_thread_grows_and_ends) {
 
 /// At some of these forks a thread of the parent holds a lock of the retired records.
 TYPED_TEST(forked, a_child_ends_tables_whose_values_others_were_replacing) {
-  if (std::same_as<TypeParam, cubby::relativistic>) GTEST_SKIP() << "an assign of this engine locks a stripe";
+  if (!TestFixture::map_type::capabilities.lock_free_insert) GTEST_SKIP() << "a writer of this engine holds a lock";
   auto table = std::make_unique<typename TestFixture::map_type>(cubby::options{.capacity = 16});
   for (std::uint64_t k = 0; k < keys; ++k) table->insert(k, counted(k));
   std::atomic<bool> stops{false};
@@ -246,16 +248,15 @@ template <class T> struct stopping_allocator {
 
 /// Records of texts are freed one by one, each in a call that retires another one.
 TYPED_TEST(forked, a_child_frees_by_the_record_of_a_thread_that_was_freeing) {
-  using text_map =
-      cubby::map<std::string, std::uint64_t, TypeParam, cubby::hash<std::string>, stopping_allocator<std::byte>>;
+  using text_map = cubby::map<std::string, counted, TypeParam, cubby::hash<std::string>, stopping_allocator<std::byte>>;
   static std::atomic<bool> inside{false};
   static std::atomic<bool> leaves{false};
   inside = leaves = false;
   text_map texts(cubby::options{.capacity = 16});
   const std::string key(40, 'k');
-  texts.insert(key, 0);
+  texts.insert(key, counted(0));
   const auto assign_often = [&](auto& table) {
-    for (std::uint64_t n = 0; n < 20'000; ++n) table.assign(key, n);
+    for (std::uint64_t n = 0; n < 20'000; ++n) table.assign(key, counted(n));
   };
   std::thread other([&] {
     assign_often(texts);
