@@ -11,20 +11,25 @@
 
 #include <cubby/rcu.hpp>
 
+#include "engines.hpp"
 #include "shared/plugin.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
 
 #if CUBBY_TEST_LINKED
-extern "C" const void* plugin_dlht();
-extern "C" const void* plugin_dramhit();
-extern "C" const void* plugin_relativistic();
+extern "C" const void* plugin_calls_of(const char* engine);
 extern "C" bool plugin_sees_reader(const cubby::detail::domain_ref* of);
 #endif
 
 namespace cubby_test {
 namespace {
+
+#if CUBBY_TEST_LINKED
+#define CUBBY_TEST_LINKED_AS(function) (&(function))
+#else
+#define CUBBY_TEST_LINKED_AS(function) nullptr
+#endif
 
 void expect(bool holds, const char* what) { EXPECT_TRUE(holds) << what; }
 
@@ -55,8 +60,9 @@ public:
     return reinterpret_cast<Function*>(dlsym(library_, name));
 #endif
   }
-  template <class Engine> const plugin_calls<Engine>& calls(const char* name, const void* (*linked)()) const {
-    return *static_cast<const plugin_calls<Engine>*>(find(name, linked)());
+  template <class Line> const plugin_calls<typename Line::engine>& calls() const {
+    auto* const calls_of = find<const void*(const char*)>("plugin_calls_of", CUBBY_TEST_LINKED_AS(plugin_calls_of));
+    return *static_cast<const plugin_calls<typename Line::engine>*>(calls_of(Line::name));
   }
 
 private:
@@ -103,18 +109,19 @@ template <class Engine, class Write> void replace_in_a_visit(shared_map<Engine>&
   expect(whole, what);
 }
 
-template <class Engine> void use_both(const char* name, const void* (*linked)()) {
+template <class Line> void use_both() {
+  using engine = typename Line::engine;
   const plugin p;
-  const auto& there = p.calls<Engine>(name, linked);
+  const auto& there = p.calls<Line>();
   {
-    shared_map<Engine> ours(cubby::options{.capacity = 16});
-    read_beside_writes(ours, there.read, write_all<Engine>, "the program's table, read by the plugin");
-    read_beside_writes(ours, read_all<Engine>, there.write, "the program's table, written by the plugin");
+    shared_map<engine> ours(cubby::options{.capacity = 16});
+    read_beside_writes(ours, there.read, write_all<engine>, "the program's table, read by the plugin");
+    read_beside_writes(ours, read_all<engine>, there.write, "the program's table, written by the plugin");
     replace_in_a_visit(ours, there.write, "the program's table, a visit beside the plugin's writes");
   }
-  shared_map<Engine>* const theirs = there.make(false);
-  read_beside_writes(*theirs, there.read, write_all<Engine>, "the plugin's table, written by the program");
-  read_beside_writes(*theirs, read_all<Engine>, there.write, "the plugin's table, read by the program");
+  shared_map<engine>* const theirs = there.make(false);
+  read_beside_writes(*theirs, there.read, write_all<engine>, "the plugin's table, written by the program");
+  read_beside_writes(*theirs, read_all<engine>, there.write, "the plugin's table, read by the program");
   replace_in_a_visit(*theirs, there.write, "the plugin's table, a visit beside the plugin's writes");
   {
     auto h = theirs->handle(); // made here, of a domain that the plugin made
@@ -127,17 +134,18 @@ template <class Engine> void use_both(const char* name, const void* (*linked)())
 }
 
 /// The table that a plugin has made goes on after it.
-template <class Engine> void use_after_close(const char* name, const void* (*linked)(), bool background) {
+template <class Line> void use_after_close(bool background) {
+  using engine = typename Line::engine;
   plugin p;
-  const auto there = p.calls<Engine>(name, linked);
-  shared_map<Engine>* m = nullptr;
+  const auto there = p.calls<Line>();
+  shared_map<engine>* m = nullptr;
   std::thread([&] { m = there.make(background), there.write(*m, 3000); }).join(); // its thread ends before it is closed
   p.close();
 #if CUBBY_TEST_UNLOADS
   expect(background || !is_loaded(), "nothing of a closed plugin stays loaded");
 #endif
   for (std::uint64_t k = 0; k < 20000; ++k) m->insert(k, wide(k)); // grows
-  read_beside_writes(*m, read_all<Engine>, write_all<Engine>, "a closed plugin's table");
+  read_beside_writes(*m, read_all<engine>, write_all<engine>, "a closed plugin's table");
   for (std::uint64_t k = 0; k < 20000; ++k) m->erase(k);
   delete m;
 #if CUBBY_TEST_UNLOADS
@@ -150,10 +158,11 @@ template <class Engine> void use_after_close(const char* name, const void* (*lin
 }
 
 /// A thread that has been inside by the plugin's code ends after the plugin has been closed.
-template <class Engine> void thread_ends_after_close(const char* name, const void* (*linked)()) {
+template <class Line> void thread_ends_after_close() {
+  using engine = typename Line::engine;
   plugin p;
-  const auto there = p.calls<Engine>(name, linked);
-  shared_map<Engine> m(cubby::options{.capacity = 16});
+  const auto there = p.calls<Line>();
+  shared_map<engine> m(cubby::options{.capacity = 16});
   std::atomic<int> step{0};
   std::thread user([&] {
     there.write(m, 100);
@@ -168,46 +177,21 @@ template <class Engine> void thread_ends_after_close(const char* name, const voi
   write_all(m, 3000);
 }
 
-#if CUBBY_TEST_LINKED
-#define CUBBY_TEST_LINKED_AS(function) (&(function))
-#else
-#define CUBBY_TEST_LINKED_AS(function) nullptr
-#endif
-
 /// A thread that has called the plugin keeps it loaded until it ends, so the main thread does not.
 template <class F> void in_a_thread(F f) { std::thread(f).join(); }
 
-template <class Engine> struct images_of;
-template <> struct images_of<cubby::dlht> {
-  static constexpr const char* name = "plugin_dlht";
-  static constexpr const void* (*linked)() = CUBBY_TEST_LINKED_AS(plugin_dlht);
-};
-template <> struct images_of<cubby::dramhit> {
-  static constexpr const char* name = "plugin_dramhit";
-  static constexpr const void* (*linked)() = CUBBY_TEST_LINKED_AS(plugin_dramhit);
-};
-template <> struct images_of<cubby::relativistic> {
-  static constexpr const char* name = "plugin_relativistic";
-  static constexpr const void* (*linked)() = CUBBY_TEST_LINKED_AS(plugin_relativistic);
-};
-template <class Engine> struct images : testing::Test {
-  using of = images_of<Engine>;
-};
-using engines = testing::Types<cubby::dlht, cubby::dramhit, cubby::relativistic>;
-TYPED_TEST_SUITE(images, engines);
+/// Lines of the list: engines that threads may share, with records.
+template <class Line> struct images : testing::Test {};
+template <class Line> using shared_line = types_if<Line::records && Line::shared, Line>;
+using shared_lines = join_over<shared_line, listed_engines>;
+TYPED_TEST_SUITE(images, shared_lines);
 
 TYPED_TEST(images, share_tables_that_another_image_made) {
-  in_a_thread([] { use_both<TypeParam>(TestFixture::of::name, TestFixture::of::linked); });
+  in_a_thread([] { use_both<TypeParam>(); });
 }
-TYPED_TEST(images, use_the_table_of_one_that_has_been_closed) {
-  use_after_close<TypeParam>(TestFixture::of::name, TestFixture::of::linked, false);
-}
-TYPED_TEST(images, stay_loaded_while_the_thread_of_a_table_runs_their_code) {
-  use_after_close<TypeParam>(TestFixture::of::name, TestFixture::of::linked, true);
-}
-TYPED_TEST(images, may_be_closed_before_a_thread_ends_that_has_called_them) {
-  thread_ends_after_close<TypeParam>(TestFixture::of::name, TestFixture::of::linked);
-}
+TYPED_TEST(images, use_the_table_of_one_that_has_been_closed) { use_after_close<TypeParam>(false); }
+TYPED_TEST(images, stay_loaded_while_the_thread_of_a_table_runs_their_code) { use_after_close<TypeParam>(true); }
+TYPED_TEST(images, may_be_closed_before_a_thread_ends_that_has_called_them) { thread_ends_after_close<TypeParam>(); }
 
 /// A reader's domain is named: the plugin sees the section in which its caller is.
 TEST(images_and_sections, are_seen_from_both_sides) {

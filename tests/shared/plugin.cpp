@@ -2,7 +2,12 @@
 // A shared library that makes tables, and uses tables which it did not make.
 #include "shared/plugin.hpp"
 
+#include <string_view>
+
 #include <cubby/rcu.hpp>
+
+#include "engine_headers.hpp"
+#include "engine_list.hpp"
 
 namespace cubby_test {
 namespace {
@@ -21,9 +26,17 @@ constexpr plugin_calls<Engine> calls{&make<Engine>, &destroy<Engine>, &read_all<
 } // namespace cubby_test
 
 #define CUBBY_TEST_EXPORTED extern "C" [[gnu::visibility("default")]]
-CUBBY_TEST_EXPORTED const void* plugin_dlht() { return &cubby_test::calls<cubby::dlht>; }
-CUBBY_TEST_EXPORTED const void* plugin_dramhit() { return &cubby_test::calls<cubby::dramhit>; }
-CUBBY_TEST_EXPORTED const void* plugin_relativistic() { return &cubby_test::calls<cubby::relativistic>; }
+#define CUBBY_GIVEN(tag, storage, threads, ...) CUBBY_GIVEN_##storage##_##threads(tag)
+#define CUBBY_GIVEN_records_shared(tag)                                                                                \
+  if (std::string_view(engine) == #tag) return &cubby_test::calls<cubby::tag>;
+#define CUBBY_GIVEN_records_single(tag)
+#define CUBBY_GIVEN_tuples_shared(tag)
+#define CUBBY_GIVEN_delegated_shared(tag)
+/// The `plugin_calls` of an engine of the list; null for one that threads may not share, or that has no records.
+CUBBY_TEST_EXPORTED const void* plugin_calls_of(const char* engine) {
+  CUBBY_FOR_EACH_ENGINE(CUBBY_GIVEN)
+  return nullptr;
+}
 /// Whether a read section of `of` that the caller is in is seen from here.
 CUBBY_TEST_EXPORTED bool plugin_sees_reader(const cubby::detail::domain_ref* of) {
   return cubby::rcu::synchronize(**of) == cubby::rcu::waited::inside;

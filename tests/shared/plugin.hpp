@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cubby/dramhit.hpp>
 #include <cubby/map.hpp>
-#include <cubby/relativistic.hpp>
 
 namespace cubby_test {
 
