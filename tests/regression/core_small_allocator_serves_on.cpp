@@ -10,9 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cubby/dramhit.hpp>
-#include <cubby/map.hpp>
-#include <cubby/relativistic.hpp>
+#include "engines.hpp"
 
 namespace cubby_test {
 namespace {
@@ -63,8 +61,7 @@ template <class Engine, class V> int refused_in_a_row(long space) {
 }
 
 template <class Engine> class small_allocators : public testing::Test {};
-using engines_of_records = testing::Types<cubby::dlht, cubby::dramhit, cubby::relativistic>;
-TYPED_TEST_SUITE(small_allocators, engines_of_records);
+TYPED_TEST_SUITE(small_allocators, every_engine);
 
 /// The first call asks when what was retired may be freed, and the second one frees it.
 TYPED_TEST(small_allocators, refuse_two_calls_at_most_before_they_serve_again) {

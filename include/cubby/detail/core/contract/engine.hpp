@@ -176,8 +176,8 @@ template <class E>
 concept shrinkable = lookup_engine<E> && requires(E& e, thread_record& s) {
   { e.shrink_to_fit(s) } -> std::same_as<bool>;
 };
-/// `collect(thread_record)`, outside or inside a guard: disposes at once of retired words that no guard protects. Tests call it.
-/// Engines also do this in the course of other operations.
+/// `collect(thread_record)`, outside or inside a guard: disposes at once of retired words that no guard protects. The API calls it when
+/// there was no memory for a record, tests at any time. Engines also do this in the course of other operations.
 template <class E> concept collecting = lookup_engine<E> && requires(E& e, thread_record& s) { e.collect(s); };
 
 /// `for_each(thread_record, f)`, inside a guard: calls `f(key words, value words)` for visible entries. No lock is held, so `f` may

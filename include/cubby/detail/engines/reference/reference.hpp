@@ -157,8 +157,9 @@ public:
     counting_growth([&] { had = make_space(entries); });
     return had;
   }
-  bool shrink_to_fit(thread_record&) {
-    retired_.collect();
+  void collect(thread_record&) { retired_.collect(); }
+  bool shrink_to_fit(thread_record& s) {
+    collect(s);
     if (options_.shrink == shrink_policy::never) return true;
     lock_scope held(lock_);
     const std::size_t before = index_.bucket_count();
