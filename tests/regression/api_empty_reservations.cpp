@@ -93,10 +93,8 @@ constexpr cubby::growth_policy all_policies[] = {cubby::growth_policy::cooperati
                                                  cubby::growth_policy::background, cubby::growth_policy::fixed};
 
 template <class Table> class regression_api_reservations : public ::testing::Test {};
-using reserving_tables =
-    ::testing::Types<plain_table<cubby::dlht>, plain_table<cubby::dlht_single>, plain_table<cubby::dramhit>,
-                     plain_table<cubby::dramhit_tuples>, plain_table<cubby::relativistic>, plain_table<cubby::iceberg>,
-                     plain_table<cubby::seph>, plain_table<cubby::reference>, delegated_table>;
+template <class Engine> using plain_table_of = ::testing::Types<plain_table<Engine>>;
+using reserving_tables = join<join_over<plain_table_of, every_plain_engine>, ::testing::Types<delegated_table>>;
 TYPED_TEST_SUITE(regression_api_reservations, reserving_tables);
 
 TYPED_TEST(regression_api_reservations, that_no_memory_can_hold_are_refused_at_once) {

@@ -41,8 +41,7 @@ protected:
     return thrown;
   }
 };
-using engines_with_records = ::testing::Types<cubby::dlht, cubby::dlht_single, cubby::reference>;
-TYPED_TEST_SUITE(regression_api_copies, engines_with_records);
+TYPED_TEST_SUITE(regression_api_copies, every_engine);
 
 TYPED_TEST(regression_api_copies, of_an_extract_lose_nothing) {
   for (int n = 0; n < 4; ++n) {
