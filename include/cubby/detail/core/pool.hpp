@@ -137,10 +137,15 @@ public:
   /// The extent of a segment, or null.
   [[nodiscard]] extent* segment(std::uint32_t number) const noexcept {
     for (std::size_t i = extents_.size(); i != 0; --i) {
-      extent& one = extents_[i - 1];
-      if (one.kind == pool_layout::extent_kind::segment && one.number == number) return &one;
+      if (is_of_segment(extents_[i - 1], number)) return &extents_[i - 1];
     }
     return nullptr;
+  }
+  /// The same of a segment that the table has, or has had: no extent leaves the list.
+  [[nodiscard]] extent& made_segment(std::uint32_t number) const noexcept {
+    std::size_t i = extents_.size() - 1;
+    while (!is_of_segment(extents_[i], number)) --i;
+    return extents_[i];
   }
   /// The size that the file may reach.
   [[nodiscard]] std::uint64_t most_bytes() const noexcept { return reserved_; }
@@ -214,6 +219,9 @@ public:
   } // relaxed: it says nothing of other words
 
 private:
+  static bool is_of_segment(const extent& one, std::uint32_t number) noexcept {
+    return one.kind == pool_layout::extent_kind::segment && one.number == number;
+  }
   void note_failure(int error) noexcept {
     if (error != 0) failed_.store(error, sync::relaxed); // relaxed: as in failure
   }

@@ -49,7 +49,7 @@ public:
   }
   /// A block that was taken, and that nothing on the medium leads to any more.
   void give(std::uint64_t offset) noexcept {
-    chunk& to = *chunk_of(offset);
+    chunk& to = chunk_with(offset);
     size_class& c = classes_[block_size::number_for(to.block)];
     const std::uint64_t block = number_of(to, offset);
     const lock_scope alone(c.lock);
@@ -64,12 +64,12 @@ public:
     const lock_scope alone(given_lock_);
     link = given_;
     given_ = offset;
-    waiting_ += chunk_of(offset)->block;
+    waiting_ += chunk_with(offset).block;
   }
   /// A block that waits for the sync before that one.
   void note_waiting(std::uint64_t offset) noexcept {
     const lock_scope alone(given_lock_);
-    waiting_ += chunk_of(offset)->block;
+    waiting_ += chunk_with(offset).block;
   }
   /// Whether so much waits for syncs that the table should ask for one. True once for each such amount.
   bool should_sync() noexcept {
@@ -120,7 +120,7 @@ public:
   }
   /// Takes a mark back. One thread, after those that mark.
   void unmark(std::uint64_t offset) noexcept {
-    chunk& in = *chunk_of(offset);
+    chunk& in = chunk_with(offset);
     flip(in, number_of(in, offset));
   }
   /// How many parts `for_each_block_in` has: each one has blocks of one chunk.
@@ -129,7 +129,7 @@ public:
   }
   /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not. Logarithmic in the chunks, and linear in its blocks.
   template <class F> void for_each_block_in(std::uint64_t number, F f) const {
-    const chunk& c = *chunks_.last_where([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; });
+    const chunk& c = chunks_.last_of([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; });
     const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;
     for (std::uint64_t block = first; block < first + part && block < c.blocks; ++block)
       f(c.at + block * c.block, c.block);
@@ -288,6 +288,13 @@ private:
     // No two chunks begin in one window, because each has its size at least (`is_valid`).
     if (in != nullptr && in->at > offset) in = window == 0 ? nullptr : adopted_[window - 1];
     return in == nullptr || offset >= in->at + in->blocks * in->block ? nullptr : in;
+  }
+  /// The chunk of a block.
+  [[nodiscard]] chunk& chunk_with(std::uint64_t offset) const noexcept {
+    const std::uint64_t window = offset / least_chunk;
+    if (window >= adopted_windows_) return chunks_.last_of([&](const chunk& one) { return one.at <= offset; });
+    chunk* const begun = adopted_[window];
+    return begun != nullptr && begun->at <= offset ? *begun : *adopted_[window - 1]; // a chunk before it has the block
   }
   /// Of chunks that were added since the file was opened, and of the last one of before.
   [[nodiscard]] chunk* later_chunk_of(std::uint64_t offset) const noexcept {

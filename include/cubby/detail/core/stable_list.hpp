@@ -30,15 +30,12 @@ public:
   /// The last element for which it is true, or the first one if there is none; null in an empty list. It must be false behind an element
   /// for which it is false. Logarithmic.
   template <class Predicate> [[nodiscard]] T* last_where(Predicate is) const noexcept {
-    std::size_t low = 0;
-    std::size_t high = size();
-    if (high == 0) return nullptr;
-    while (high - low > 1) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (is((*this)[middle])) low = middle;
-      else high = middle;
-    }
-    return &(*this)[low];
+    const std::size_t count = size();
+    return count == 0 ? nullptr : &(*this)[last_below(count, is)];
+  }
+  /// The same of a list that is not empty.
+  template <class Predicate> [[nodiscard]] T& last_of(Predicate is) const noexcept {
+    return (*this)[last_below(size(), is)];
   }
   /// Null: no memory. The element can be read by others after `publish`.
   T* next() noexcept {
@@ -55,6 +52,15 @@ public:
   }
 
 private:
+  template <class Predicate> std::size_t last_below(std::size_t high, Predicate& is) const noexcept {
+    std::size_t low = 0;
+    while (high - low > 1) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (is((*this)[middle])) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
   static constexpr std::size_t first = 64;
   static constexpr unsigned most_parts = 32;
   T* parts_[most_parts] = {};

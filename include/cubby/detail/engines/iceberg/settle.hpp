@@ -29,7 +29,7 @@ bool is_copy_of(const table<Policy>& t, slot_of<Policy>& copy, const slot_of<Pol
 }
 
 template <durable Policy> slot_of<Policy>* old_slots(const table<Policy>& t, unsigned segment) noexcept {
-  return t.policy.home().template at<slot_of<Policy>>(t.policy.home().segment(segment)->at);
+  return t.policy.home().template at<slot_of<Policy>>(t.policy.home().made_segment(segment).at);
 }
 /// The slots of a front bucket at a level from which entries were moved. After a shrink its segment may be gone; the slots are there.
 template <durable Policy>

@@ -34,8 +34,9 @@ template <class Policy, class Begin, class Sink> bool snapshot(table<Policy>& t,
   hold_all(t);
   std::size_t count = 0;
   for_each_leaf(t, [&](level_segment& x, std::uint64_t) {
-    for_each_slot(t, x,
-                  [&](slot& at) { count += shows_item<Policy>(at.load(sync::relaxed)) ? 1 : 0; }); // relaxed: held
+    for_each_slot(t, x, [&](slot& at) {
+      if (shows_item<Policy>(at.load(sync::relaxed))) ++count; // relaxed: held
+    });
   });
   const bool wanted = begin(count);
   if (wanted) for_each(t, sink);
