@@ -92,7 +92,7 @@ template <class It, class End> std::size_t count_of(It first, End last, std::siz
 
 /// Whether a probe may point to the key that it was made of.
 template <class Codec>
-inline constexpr bool probes_refer = Codec::in_records || requires { requires Codec::owns_keys; };
+inline constexpr bool probes_refer = Codec::in_records || key_owning_policy<Codec>;
 
 /// Whether memory can be asked ahead for elements: they can be read again, and what a probe may point to stays where it is.
 template <class Engine, class It, class KeyOf>

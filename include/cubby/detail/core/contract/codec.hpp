@@ -17,10 +17,10 @@ namespace cubby::inline v0::detail {
 ///  - `matches(probe, value_word)`: compares the whole keys; called only if the key words are equal
 ///  - `hash_of(key_word, value_word)`: the hash in the probe of this entry's key
 ///  - `record_of(value_word)`: the address to prefetch, or null
-///  - optional, `record_size(probe)`: the size of the record in bytes, so that each line of it can be prefetched
 ///  - `retire_link(value_word)`: a word inside the record that is free for a list of retired records, so that retiring never
 ///    allocates; called only if `unique_words`
 ///  - `dispose(value_word)`: frees what the word owns; called once, after a grace period; a no-op for inline words
+///  - optional, `disposes_plainly`: `dispose` runs no code of the user, so it may be called under a lock
 template <class P>
 concept slot_policy = requires(const P& policy, const typename P::probe& probe, std::uint64_t word) {
   requires std::derived_from<typename P::probe, word_probe>;
@@ -33,6 +33,13 @@ concept slot_policy = requires(const P& policy, const typename P::probe& probe, 
   requires !P::unique_words || requires {
     { policy.retire_link(word) } noexcept -> std::same_as<std::uint64_t&>;
   };
+};
+
+/// A policy of records whose size is known before they are read. `record_size(probe)`: in bytes, of the record of this key, so that each line of
+/// it can be prefetched.
+template <class P>
+concept sized_records = slot_policy<P> && requires(const P& policy, const typename P::probe& probe) {
+  { policy.record_size(probe) } noexcept -> std::same_as<std::size_t>;
 };
 
 /// The same for an engine that keeps its own node in front of each record. `with_front<bytes>` is the codec whose records have that
@@ -53,6 +60,28 @@ concept tuple_policy = requires(const P& policy, const typename P::stored_key& k
   { probe.hash } -> std::convertible_to<std::uint64_t>;
   { probe.key } -> std::convertible_to<typename P::stored_key>;
 };
+
+/// A tuple policy that keeps short keys in the slot, and long ones in key records of their own (`owns_keys`). Only the words of one entry
+/// may be given to `has_text`.
+///  - `needs_record(probe)`: whether the key is long. Its first key word is then the address of a key record.
+///  - `has_words(probe, key words)`: whether the words agree, that address left out. `has_text(probe, key words)`, for a long key whose words
+///    agree: compares the whole keys.
+///  - `make_key(probe, out)`: the key words of a new entry. False: no memory for a key record. It belongs to the caller until a slot has it.
+///  - `key_word_to_retire(key words)`: the key record of an entry, or 0. The engine retires it with the entry; `key_link(word)` is free for a
+///    list of retired ones, and `dispose_key(word)` frees it after a grace period.
+template <class P>
+concept key_owning_policy =
+    tuple_policy<P> && requires(const P& policy, const typename P::probe& probe, const typename P::stored_key& key,
+                                typename P::stored_key& out, std::uint64_t word) {
+      requires P::owns_keys;
+      { P::needs_record(probe) } noexcept -> std::same_as<bool>;
+      { P::has_words(probe, key) } noexcept -> std::same_as<bool>;
+      { P::has_text(probe, key) } noexcept -> std::same_as<bool>;
+      { policy.make_key(probe, out) } -> std::same_as<bool>;
+      { P::key_word_to_retire(key) } noexcept -> std::same_as<std::uint64_t>;
+      { P::key_link(word) } noexcept -> std::same_as<std::uint64_t&>;
+      { policy.dispose_key(word) } noexcept;
+    };
 
 namespace contract {
 
@@ -75,6 +104,7 @@ concept codec_types = requires {
 ///  - `has_values`: false for a set
 ///  - `keys_can_differ`, for records only: equal keys may differ, so the table has to keep the first one
 ///  - `accepts<Q>`: keys can be looked up with a Q, which is not `key_type`
+///  - optional, `owns_keys`: long keys lie in key records (`key_owning_policy`)
 template <class C>
 concept codec_traits = requires {
   { C::in_records } -> std::convertible_to<bool>;
@@ -84,7 +114,26 @@ concept codec_traits = requires {
   requires !C::in_records || requires {
     { C::keys_can_differ } -> std::convertible_to<bool>;
   };
+  requires !requires { C::owns_keys; } || key_owning_policy<C>;
 };
+
+/// A codec of tables in files: `durable_codec` has what it needs beside `codec`.
+template <class C> concept kept_in_file = requires { requires C::durable; };
+
+/// A codec of tables in memory.
+///  - `C(hash, allocator, seed)`: the codec of a new table.
+///  - `reseed(difference)`, while the table is empty and one thread uses it: another seed of the hash.
+///  - `aimed_at(probe, value word)`, for records, inside the guard that showed the word: the same hashed key, but it refers to the key in that
+///    record. It serves on when the caller's key has been moved from, or has ended.
+template <class C>
+concept kept_in_memory =
+    std::constructible_from<C, const typename C::hasher&, const typename C::allocator_type&, std::uint64_t> &&
+    requires(C& codec, const typename C::probe& probe, const typename C::stored_value& words) {
+      { codec.reseed(std::uint64_t{}) } noexcept;
+      requires !C::in_records || requires {
+        { codec.aimed_at(probe, words) } noexcept -> std::same_as<typename C::probe>;
+      };
+    };
 
 /// The result of `make`. If there was no memory for a record, `ok` is false and `word` is undefined.
 template <class M, class Word>
@@ -100,14 +149,15 @@ concept made_result = requires(const M& made) {
 ///  - `is_legal(probe)`: false for a key that no table may hold (a namespace out of range). Such a key may be looked up.
 ///  - `make(probe, key, args...)`: the value words of a new entry, constructed from `args`. A record belongs to the caller until an
 ///    engine has taken it. The caller gives a record that no other thread has seen to `dispose`, any other to the engine's
-///    `retire`. An exception of a constructor passes through, and leaves nothing allocated. `make` is a template of the caller's
-///    types, so this concept does not check it; the API's calls do.
+///    `retire`. An exception of a constructor passes through, and leaves nothing allocated. The answer is a `made_result`. Which `args` it
+///    takes is up to the types of the user; the API's calls check that.
 ///  - `key(key words, value words)` and `value(value words)`: the user's key and value: a copy made from the words, or a reference
 ///    into the record, which is valid inside the guard.
 ///  - `kept_key(value words, key)`: the key for a record that replaces this one: a reference to that of the record, or to `key`.
 ///  - `hash_function()` and `allocator()`: the user's.
 template <class C>
 concept codec = codec_types<C> && codec_traits<C> && (slot_policy<C> || tuple_policy<C>) &&
+                (kept_in_file<C> || kept_in_memory<C>) &&
                 requires(const C& codec, const typename C::key_type& key, const typename C::probe& probe,
                          const typename C::stored_key& key_words, const typename C::stored_value& value_words) {
                   { codec.hash_function() } -> std::same_as<const typename C::hasher&>;
@@ -118,6 +168,7 @@ concept codec = codec_types<C> && codec_traits<C> && (slot_policy<C> || tuple_po
                   { codec.key(key_words, value_words) } -> std::convertible_to<const typename C::key_type&>;
                   { codec.value(value_words) } -> std::convertible_to<const typename C::mapped_type&>;
                   codec.kept_key(value_words, key);
+                  { codec.make(probe, key) } -> made_result<typename C::stored_value>;
                 };
 
 } // namespace contract

@@ -3,12 +3,40 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <string_view>
 
 #include <cubby/detail/core/contract/codec.hpp>
 #include <cubby/detail/core/contract/engine.hpp>
 #include <cubby/detail/core/pool_layout.hpp>
 
 namespace cubby::inline v0::detail::contract {
+
+/// What a codec of tables in files needs for its records. A record is whole if it is the one that was written.
+///  - `key_bytes(value word)`, `value_bytes(value word)`: of the record, inside the guard that showed the word.
+///  - `can_be(key bytes, value bytes)`: whether a log may have such an entry. `probe_of_bytes(key bytes)` and `make_of_bytes(probe, value bytes)`:
+///    as `probe_of` and `make`, for an entry of the log.
+///  - `prefetch(value word)`, in recovery: asks for what `is_whole` and `claim` will read.
+///  - `for_each_older(f)`, in recovery, after all claims: calls `f(key word, value word, sequence)` for each whole record that no slot leads to.
+///  - `blank_unused()`, in recovery, before its last sync: no such record is whole after that. True: that sync is needed.
+///  - `note_inserted(value word)`, before a slot leads to a new record. `note_erased(value word)`, before a slot leads to it no more.
+///    `note_replaced(old value word, value word)`, before a slot leads to the new one instead. The caller holds the lock of the slot.
+template <class C>
+concept durable_records =
+    C::in_records && requires(const C& codec, const typename C::probe& probe, std::uint64_t word,
+                              std::string_view bytes, void (*older)(std::uint64_t, std::uint64_t, std::uint32_t)) {
+      { codec.key_bytes(word) } noexcept -> std::same_as<std::string_view>;
+      { codec.value_bytes(word) } noexcept -> std::same_as<std::string_view>;
+      { C::can_be(bytes, bytes) } noexcept -> std::same_as<bool>;
+      { codec.probe_of_bytes(bytes) } -> std::same_as<typename C::probe>;
+      { codec.make_of_bytes(probe, bytes) } noexcept -> made_result<std::uint64_t>;
+      { codec.prefetch(word) } noexcept;
+      { codec.for_each_older(older) } noexcept;
+      { codec.blank_unused() } noexcept -> std::same_as<bool>;
+      { codec.note_inserted(word) } noexcept;
+      { codec.note_erased(word) } noexcept;
+      { codec.note_replaced(word, word) } noexcept;
+    };
 
 /// A codec of tables in files. `durable` is true, and `mode` the number that the file has for it.
 ///  - `home()`: the file. `shared()`: that, its blocks and its log.
@@ -18,8 +46,8 @@ namespace cubby::inline v0::detail::contract {
 ///    reaches any more on the disk. True: another sync has to make that durable.
 template <class C>
 concept durable_codec =
-    codec<C> && requires(const C& codec, const typename C::stored_key& key, const typename C::stored_value& value) {
-      requires C::durable;
+    codec<C> && kept_in_file<C> && (!C::in_records || durable_records<C>) &&
+    requires(const C& codec, const typename C::stored_key& key, const typename C::stored_value& value) {
       { C::mode } -> std::convertible_to<std::uint32_t>;
       codec.home();
       codec.shared();
@@ -28,7 +56,7 @@ concept durable_codec =
       { codec.end_sync(codec.begin_sync(), bool{}) } noexcept -> std::same_as<bool>;
     };
 
-/// An engine over a file. Its policy is a durable codec, and leads to the file (`policy.shared()`).
+/// An engine over a file. Its policy is a `durable_codec`, and leads to the file (`policy.shared()`).
 ///  - `code`, `has_log`: which engine the file names, and whether tables of this one can have a log of changes.
 ///  - `file_options`: the options of this engine alone, a base of `options_type`.
 ///  - `describe(identity, options)`, before there is a file: adds what the engine has to know of a new one. False: no table can have this capacity.
@@ -39,8 +67,7 @@ concept durable_codec =
 ///  - `end_move(thread_record)`: ends a growth or a shrink that is under way. False: no memory, or no disk space.
 /// The three may be called outside or inside a guard, for whose end they never wait.
 template <class E>
-concept durable = engine<E> && iterable<E> && retiring<E> && requires {
-  requires E::policy::durable;
+concept durable = engine<E> && iterable<E> && retiring<E> && durable_codec<typename E::policy> && requires {
   { E::code } -> std::convertible_to<pool_layout::engine_code>;
   { E::has_log } -> std::convertible_to<bool>;
   requires std::derived_from<typename E::options_type, typename E::file_options>;

@@ -21,7 +21,7 @@ CUBBY_ALWAYS_INLINE void prefetch_lines_of_record(const Policy& policy, const Pr
                                                   std::uint64_t word) noexcept {
   const auto* const first = static_cast<const std::byte*>(policy.record_of(word));
   prefetch_line(first);
-  if constexpr (requires { policy.record_size(probe); }) {
+  if constexpr (sized_records<Policy>) {
     const std::size_t in_line = std::bit_cast<std::uintptr_t>(first) % cpu::cache_line;
     if (in_line + policy.record_size(probe) > cpu::cache_line) prefetch_line(first + cpu::cache_line);
   }

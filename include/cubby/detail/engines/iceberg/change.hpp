@@ -287,11 +287,11 @@ template <class Policy> void unlink(table<Policy>& t, const home<Policy>& at, co
 
 /// The key record of an entry that leaves, or 0. Before its slot is emptied.
 template <class Policy> std::uint64_t key_record_of(const slot_of<Policy>& s) noexcept {
-  if constexpr (owns_keys<Policy>) return Policy::key_word_to_retire(key_in<Policy>(s));
+  if constexpr (key_owning_policy<Policy>) return Policy::key_word_to_retire(key_in<Policy>(s));
   else return 0;
 }
 template <class Policy> void retire_key(table<Policy>& t, const thread_record& who, std::uint64_t record) {
-  if constexpr (owns_keys<Policy>) {
+  if constexpr (key_owning_policy<Policy>) {
     if (record != 0) t.key_records.bag.add(who, record);
   }
 }

@@ -111,7 +111,7 @@ public:
   void collect(thread_record&) {
     table_.node_bag.collect();
     table_.bag.collect();
-    if constexpr (engines::iceberg::owns_keys<policy>) table_.key_records.bag.collect();
+    if constexpr (key_owning_policy<policy>) table_.key_records.bag.collect();
     lock_scope keep(table_.retired.lock);
     table_.retired.release(~std::size_t{0});
   }

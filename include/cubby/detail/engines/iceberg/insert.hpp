@@ -130,7 +130,7 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_owned(table<Policy>& t, const threa
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert(table<Policy>& t, const thread_record& who, const Probe& p,
                                                   const typename Policy::stored_value& value) {
-  if constexpr (owns_keys<Policy>) {
+  if constexpr (key_owning_policy<Policy>) {
     if (Policy::needs_record(p)) return insert_owned(t, who, p, value);
   }
   return insert_words(t, who, p, key_asked(p), value);

@@ -22,7 +22,7 @@ inline std::uint64_t fronts_for(const options& o) noexcept {
 
 /// The usual mark. Slots of texts are wide and their keys few, so they may have space: at 91 % inserts and misses of texts are slower
 /// by 14 to 27 % (docs/performance/raw.md, "The mark of texts").
-template <class Policy> inline constexpr std::uint32_t usual_mark = owns_keys<Policy> ? 75 : 91;
+template <class Policy> inline constexpr std::uint32_t usual_mark = key_owning_policy<Policy> ? 75 : 91;
 
 /// Puts the options within their limits. False: the capacity is too large.
 template <class Policy> bool limit(options& o) noexcept {
@@ -66,7 +66,7 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
 /// Frees what an entry owns.
 template <class Policy> void dispose_entry([[maybe_unused]] table<Policy>& t, const slot_of<Policy>& s) {
   if constexpr (Policy::in_records) t.policy.dispose(value_in<Policy>(s));
-  if constexpr (owns_keys<Policy>) {
+  if constexpr (key_owning_policy<Policy>) {
     if (const std::uint64_t record = key_record_of<Policy>(s); record != 0) t.policy.dispose_key(record);
   }
 }
@@ -118,7 +118,8 @@ template <class Policy> void close(table<Policy>& t) {
     auto* const s = t.segments[number].load(sync::relaxed); // relaxed: no other thread is here
     if (s == nullptr) break;
     // what a durable table has stays in its file
-    if constexpr (!durable<Policy> && (Policy::in_records || owns_keys<Policy>)) dispose_entries(t, *s, number, r);
+    if constexpr (!durable<Policy> && (Policy::in_records || key_owning_policy<Policy>))
+      dispose_entries(t, *s, number, r);
   }
   for_each_chain_array(t, [&](const chain_array& in) {
     for (std::uint64_t i = 0; i <= in.mask; ++i) {
@@ -143,7 +144,7 @@ template <class Policy> table<Policy>&& at_rest(table<Policy>& t) noexcept {
   for (bool any = true; any;) { // an allocator may call the table
     any = t.bag.dispose_all();
     any = t.node_bag.dispose_all() || any;
-    if constexpr (owns_keys<Policy>) any = t.key_records.bag.dispose_all() || any;
+    if constexpr (key_owning_policy<Policy>) any = t.key_records.bag.dispose_all() || any;
   }
   t.retired.free_all();
   return std::move(t);

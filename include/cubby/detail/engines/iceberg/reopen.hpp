@@ -24,7 +24,7 @@ template <durable Policy> bool has_emptied(const recovery<Policy>& r) noexcept {
 /// Recovers all entries of a table whose segments are there. `any_before`: they were in the file before. False: no memory, or no disk space.
 template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned level, bool any_before) noexcept {
   auto& t = r.t;
-  if constexpr (Policy::in_records || owns_keys<Policy>) {
+  if constexpr (Policy::in_records || key_owning_policy<Policy>) {
     if (!t.policy.shared().heap.adopt_extents()) return false;
   }
   // What recovery drops must be in another place on the disk as well, not only in the memory of the system.
@@ -53,7 +53,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
     const bool any = t.policy.blank_unused();
     if (any && !t.policy.home().sync_file()) return false;
   }
-  if constexpr (Policy::in_records || owns_keys<Policy>) t.policy.shared().heap.open();
+  if constexpr (Policy::in_records || key_owning_policy<Policy>) t.policy.shared().heap.open();
   return !has_no_memory(r);
 }
 

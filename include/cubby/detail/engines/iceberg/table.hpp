@@ -63,7 +63,7 @@ template <class Policy> struct key_bag {
   key_bag(const Policy&, const domain_ref&) noexcept {}
 };
 template <class Policy>
-  requires requires { requires Policy::owns_keys; }
+  requires key_owning_policy<Policy>
 struct key_bag<Policy> {
   key_bag(const Policy& codec, const domain_ref& home) noexcept : keys{codec}, bag(keys, home) {}
   key_policy<Policy> keys;

@@ -72,16 +72,13 @@ CUBBY_ALWAYS_INLINE void put_entry(slot_of<Policy>& s, const typename Policy::st
   }
 }
 
-/// Whether the codec keeps long keys outside the slot, which the engine retires with their entries.
-template <class Policy> concept owns_keys = requires { requires Policy::owns_keys; };
-
 /// Whether the key of a slot is that of the query. Of records only the word of the hash is compared here; `matches` compares whole keys.
 /// `is_whole()`: whether the words that were read are those of one entry. A key outside the slot is read only if they are. If they are
 /// not, the answer is true, and the caller finds the changed version and looks again.
 template <class Policy, class Probe, class Whole>
 CUBBY_ALWAYS_INLINE bool has_key_words(const slot_of<Policy>& s, const Probe& p, const Whole& is_whole) noexcept {
   auto key = key_in<Policy>(s);
-  if constexpr (owns_keys<Policy>) {
+  if constexpr (key_owning_policy<Policy>) {
     if (!Policy::has_words(p, key)) return false;
     return !Policy::needs_record(p) || !is_whole() || Policy::has_text(p, key);
   } else {
