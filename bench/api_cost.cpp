@@ -81,7 +81,8 @@ private:
 
   map_type map_{cubby::options{.capacity = keys}};
   decltype(map_.handle()) handle_ = map_.handle();
-  decltype(handle_.context()) context_ = handle_.context();
+  decltype(cubby::detail::engine_access::context_of(handle_)) context_ =
+      cubby::detail::engine_access::context_of(handle_);
   engine_type& engine_ = context_.engine;
   std::uint64_t sum_ = 0;
   std::array<std::uint64_t, batch> asked_{};

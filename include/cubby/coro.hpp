@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/operations.hpp>
 
 namespace cubby::inline v0 {
@@ -144,7 +145,8 @@ template <class Api> class async_lookup : detail::turn {
 
 public:
   template <class Q>
-  async_lookup(const Api& api, const Q& key) : api_(api), probe_(api.context().codec().probe_of(key)) {}
+  async_lookup(const Api& api, const Q& key)
+      : api_(api), probe_(detail::engine_access::context_of(api).codec().probe_of(key)) {}
   async_lookup(const async_lookup&) = delete;
   async_lookup& operator=(const async_lookup&) = delete;
 
@@ -152,12 +154,12 @@ public:
   void await_suspend(std::coroutine_handle<task::promise_type> who) {
     step = [](detail::turn& self) { return static_cast<async_lookup&>(self).advance(); };
     who.promise().waiting = this;
-    const auto s = api_.context();
+    const auto s = detail::engine_access::context_of(api_);
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     s.engine.prefetch(probe_);
   }
   [[nodiscard]] auto await_resume() const {
-    const auto s = api_.context();
+    const auto s = detail::engine_access::context_of(api_);
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const auto seen = s.engine.find(s.at, probe_);
     if constexpr (codec_type::has_values) {
@@ -173,7 +175,7 @@ private:
   bool advance() {
     if constexpr (codec_type::in_records) {
       if (asked_) return true;
-      const auto s = api_.context();
+      const auto s = detail::engine_access::context_of(api_);
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
       s.engine.prefetch_record(probe_);
       asked_ = true;

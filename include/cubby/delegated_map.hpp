@@ -118,7 +118,9 @@ protected:
   ~delegated_reads() = default;
   delegated_reads(const delegated_reads&) = default;
   delegated_reads& operator=(const delegated_reads&) = default;
-  [[nodiscard]] detail::context<Engine> here() const { return static_cast<const Derived&>(*this).context(); }
+  [[nodiscard]] detail::context<Engine> here() const {
+    return detail::engine_access::context_of(static_cast<const Derived&>(*this));
+  }
 };
 
 } // namespace detail
@@ -187,9 +189,9 @@ public:
   /// number. 0: there were none, or other threads were writing to those partitions. Never blocks.
   std::size_t serve() { return thread_record_.engine().serve(*from_); }
 
-  [[nodiscard]] detail::context<Engine> context() const { return {thread_record_.engine(), thread_record_.at()}; }
-
 private:
+  friend struct detail::engine_access;
+  [[nodiscard]] detail::context<Engine> context() const { return {thread_record_.engine(), thread_record_.at()}; }
   detail::owned_thread_record<Engine> thread_record_;
   typename Engine::sender* from_;
 };
@@ -237,12 +239,12 @@ public:
   /// A handle, through which writes go. It allocates a channel to each partition; a later handle uses the channels again. Throws
   /// std::bad_alloc if there is no memory for them.
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
-  [[nodiscard]] detail::context<engine_type> context() const {
-    return {engine_, detail::caller_thread_record(engine_)};
-  }
 
 private:
   friend struct detail::engine_access;
+  [[nodiscard]] detail::context<engine_type> context() const {
+    return {engine_, detail::caller_thread_record(engine_)};
+  }
   struct made_with {}; // what the options of the engine are handed over with
   delegated_map(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, detail::codec<K, V, Hash, Allocator>(h, a, detail::contract::seed_for(wanted))) {}

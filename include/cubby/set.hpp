@@ -149,14 +149,14 @@ public:
     return detail::table_guard<engine_type>(engine_, detail::caller_thread_record(engine_));
   }
 
-  [[nodiscard]] detail::context<engine_type> context() const {
-    return {engine_, detail::caller_thread_record(engine_)};
-  }
   [[nodiscard]] static detail::thread_record* own_thread_record() noexcept { return nullptr; }
   static constexpr bool has_own_thread_record = false;
 
 private:
   friend struct detail::engine_access;
+  [[nodiscard]] detail::context<engine_type> context() const {
+    return {engine_, detail::caller_thread_record(engine_)};
+  }
   struct made_with {}; // what the options of the engine are handed over with
   set(const options_type& wanted, made_with, const Hash& h, const Allocator& a)
       : engine_(wanted, typename engine_type::policy(h, a, detail::contract::seed_for(wanted))) {}

@@ -80,7 +80,8 @@ TYPED_TEST(g_guards, free_nothing_while_one_of_them_lives_and_everything_after_t
   ASSERT_TRUE(this->m->insert(1, tracked(77)));
   auto h = this->m->handle();
   std::optional<decltype(h.guard())> outer;
-  outer.emplace(h.context().engine, h.context().at);
+  const auto own = cubby::detail::engine_access::context_of(h);
+  outer.emplace(own.engine, own.at);
   {
     const auto inner = h.guard();
     ASSERT_NE(h.find_ref(1), nullptr);
@@ -171,7 +172,7 @@ TYPED_TEST(g_guards, stay_when_their_thread_has_given_its_thread_record_up) {
     static thread_local late last;
     last.m = this->m.get();
     last.number = &this->number;
-    const auto s = this->m->context();
+    const auto s = cubby::detail::engine_access::context_of(*this->m);
     last.guard.emplace(s.engine, s.at);
     EXPECT_EQ(this->m->visit(1, [&](const tracked& value) { last.seen = &value; }), 1u);
   });

@@ -54,7 +54,7 @@ public:
   }
   /// Counts `f(table) -> bool`, which must be true: a verb that did not do its work would be counted cheap.
   template <class F> void count(const char* verb, F f) {
-    const cubby::detail::thread_record& mine = table_->context().at;
+    const cubby::detail::thread_record& mine = cubby::detail::engine_access::context_of(*table_).at;
     start({reinterpret_cast<const std::byte*>(table_.get()), sizeof(map)},
           {reinterpret_cast<const std::byte*>(&mine), sizeof mine}, clock_of_image());
     const bool done = f(*table_);

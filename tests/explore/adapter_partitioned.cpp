@@ -37,7 +37,7 @@ public:
     lanes.resize(s.threads.size() + 1);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       handles_.push_back(map_.handle());
-      thread_records.push_back(&handles_.back().context().at);
+      thread_records.push_back(&cubby::detail::engine_access::context_of(handles_.back()).at);
     }
     for (const auto& [key, number] : still_) handles_[0].insert_or_assign(key, number);
     for (std::uint64_t n = 0; n < s.gone; ++n) come_and_go(key_at((2 + n % 12) << 12, first_gone + n));

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/table_api.hpp>
 
 namespace cubby::inline v0::detail {
@@ -94,7 +95,7 @@ public:
     if constexpr (fits && copied) {
       auto& self = static_cast<Derived&>(*this);
       if constexpr (std::is_same_v<typename from::engine_type, Engine>) {
-        if (&self.context().engine == &source.context().engine) return 0;
+        if (&engine_access::context_of(self).engine == &engine_access::context_of(source).engine) return 0;
       }
       if constexpr (contract::growable<Engine>) (void)self.reserve(self.size() + source.size());
       if constexpr (has_values) return source.erase_if([&self](const K& k, const V& v) { return self.insert(k, v); });

@@ -203,7 +203,6 @@ public:
 
   [[nodiscard]] handle_type handle() { return handle_type(engine_); }
   [[nodiscard]] auto guard() const { return table_guard<engine_type>(engine_, caller_thread_record(engine_)); }
-  [[nodiscard]] detail::context<engine_type> context() const { return {engine_, caller_thread_record(engine_)}; }
   [[nodiscard]] static thread_record* own_thread_record() noexcept { return nullptr; }
   static constexpr bool has_own_thread_record = false;
 
@@ -217,6 +216,7 @@ public:
 
 private:
   friend struct detail::engine_access;
+  [[nodiscard]] detail::context<engine_type> context() const { return {engine_, caller_thread_record(engine_)}; }
   template <class Table, class Path> static opened<Table> refuse_path() {
     static_assert(file_name<Path>,
                   "a path has a terminator: pass a const char*, a std::string or a std::filesystem::path");

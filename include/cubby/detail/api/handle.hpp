@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/table_api.hpp>
 #include <cubby/detail/core/registry.hpp>
 
@@ -195,13 +196,14 @@ public:
     return pipeline_to<Key>(none, chosen);
   }
 
-  [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> context() const {
-    return {thread_record_.engine(), thread_record_.at()};
-  }
   [[nodiscard]] detail::thread_record* own_thread_record() const noexcept { return thread_record_.own(); }
   static constexpr bool has_own_thread_record = true;
 
 private:
+  friend struct detail::engine_access;
+  [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> context() const {
+    return {thread_record_.engine(), thread_record_.at()};
+  }
   template <class Key, class Sink, class... Chosen> auto pipeline_to(Sink& sink, const Chosen&... chosen) {
     constexpr bool pipelined = detail::contract::pipelined<Engine>;
     static_assert(pipelined, "this engine has no pipeline; cubby::dramhit and cubby::dramhit_tuples do");

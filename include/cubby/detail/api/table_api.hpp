@@ -13,6 +13,7 @@
 
 #include <cubby/detail/api/batch.hpp>
 #include <cubby/detail/api/callbacks.hpp>
+#include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/api/reservation.hpp>
@@ -76,7 +77,7 @@ namespace detail {
 
 struct in_place_access;
 
-/// `Derived` has `context() const` (the engine and the thread record), and `own_thread_record() const`, which is null if the calling
+/// `Derived` has `context() const` (the engine and the thread record) for `engine_access`, and `own_thread_record() const`, which is null if the calling
 /// thread's record is used.
 template <class Derived, class Engine> class table_api : public scan_api<Derived, Engine> {
 public:
@@ -172,7 +173,7 @@ protected:
   table_api& operator=(const table_api&) = default;
 
   [[nodiscard]] CUBBY_ALWAYS_INLINE detail::context<Engine> here() const {
-    return static_cast<const Derived&>(*this).context();
+    return engine_access::context_of(static_cast<const Derived&>(*this));
   }
 
   template <class Q> [[nodiscard]] auto lookup_of(const Q& k) const {
