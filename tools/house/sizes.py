@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A file has at most 400 lines, a function at most 40 from its opening brace (Python: from its `def`) to its end. An engine has
-# at most 1,500 lines of headers, or its README says why under `## Size`; and one of several headers has `lifecycle.hpp` and a README.
+# at most 1,500 lines of headers, or its README says why under `## Size`; and one of several headers has `lifecycle.hpp`, `grow.hpp` and a README.
 # The README of the whole takes two screens: at most 80 lines of 120 characters.
 # C++ functions are found by their braces: a block that is in no other function and is no type, namespace or list.
 import ast
@@ -54,18 +54,19 @@ def check_engine_sizes(tree):
 
 
 def check_engine_headers(tree):
-    """An engine of several headers has its table's beginning and end under one name, and a README."""
+    """An engine of several headers has what every engine has under the same names, and a README."""
     headers = {}
     for source in tree.sources:
         if match := ENGINE.fullmatch(source.path):
             headers.setdefault(match.group(1), []).append(source.path)
     for folder, paths in sorted(headers.items()):
-        lifecycle = folder + "/lifecycle.hpp"
         page = folder + "/README.md"
         if len(paths) > 1 and not tree.exists(page):
             yield Finding("readme", page, 1, "an engine of several headers has a README of its own")
-        if len(paths) > 1 and lifecycle not in paths:
-            yield Finding("lifecycle", lifecycle, 1, "an engine of several headers has its table's beginning and end there")
+        for name, what in (("lifecycle", "its table's beginning and end"), ("grow", "`reserve` and `shrink_to_fit`")):
+            header = f"{folder}/{name}.hpp"
+            if len(paths) > 1 and header not in paths:
+                yield Finding(name, header, 1, f"an engine of several headers has {what} there")
 
 
 def without_directives(code):

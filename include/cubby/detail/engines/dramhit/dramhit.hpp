@@ -9,6 +9,7 @@
 #include <cubby/detail/core/moved_table.hpp>
 #include <cubby/detail/engines/dramhit/batch.hpp>
 #include <cubby/detail/engines/dramhit/batch_tuple.hpp>
+#include <cubby/detail/engines/dramhit/grow.hpp>
 #include <cubby/detail/engines/dramhit/insert.hpp>
 #include <cubby/detail/engines/dramhit/lifecycle.hpp>
 #include <cubby/detail/engines/dramhit/mutate.hpp>

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include <cubby/detail/engines/partitioned/grow.hpp>
 #include <cubby/detail/engines/partitioned/lifecycle.hpp>
 #include <cubby/detail/engines/partitioned/partition_scan.hpp>
 #include <cubby/detail/platform/fail.hpp>

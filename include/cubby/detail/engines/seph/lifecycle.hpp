@@ -4,9 +4,9 @@
 
 #include <cubby/detail/core/moved_table.hpp>
 #include <cubby/detail/engines/seph/durable.hpp>
+#include <cubby/detail/engines/seph/grow.hpp>
 #include <cubby/detail/engines/seph/recover.hpp>
 #include <cubby/detail/engines/seph/refresh.hpp>
-#include <cubby/detail/engines/seph/resize.hpp>
 
 namespace cubby::inline v0::detail::engines::seph {
 

@@ -3,8 +3,8 @@
 // the decision out if the slot is still the same.
 #pragma once
 
+#include <cubby/detail/engines/seph/grow.hpp>
 #include <cubby/detail/engines/seph/insert.hpp>
-#include <cubby/detail/engines/seph/resize.hpp>
 
 namespace cubby::inline v0::detail::engines::seph {
 

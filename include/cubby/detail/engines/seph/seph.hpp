@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <cubby/detail/engines/seph/batch.hpp>
+#include <cubby/detail/engines/seph/grow.hpp>
 #include <cubby/detail/engines/seph/lifecycle.hpp>
 #include <cubby/detail/engines/seph/mutate.hpp>
 #include <cubby/detail/engines/seph/records.hpp>
@@ -154,14 +155,8 @@ public:
     return engines::seph::reserve(table_, entries);
   }
   bool shrink_to_fit(thread_record& s) {
-    if (table_.settings.shrink == shrink_policy::never) {
-      collect(s);
-      return true;
-    }
-    for (bool more = true; more; collect(s)) {
-      const thread_pin stay(s);
-      more = engines::seph::shrink_once(table_);
-    }
+    if (table_.settings.shrink == shrink_policy::never) collect(s);
+    else engines::seph::shrink_to_fit(table_, s, [&] { collect(s); });
     return true;
   }
 

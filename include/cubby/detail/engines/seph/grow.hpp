@@ -3,6 +3,7 @@
 // of them, so changes in them wait for it, while lookups go on. Splits go on everywhere else.
 #pragma once
 
+#include <cubby/detail/core/registry.hpp>
 #include <cubby/detail/engines/seph/hold.hpp>
 
 namespace cubby::inline v0::detail::engines::seph {
@@ -222,6 +223,14 @@ template <class Policy> CUBBY_OUTLINED void shrink_a_little(table<Policy>& t) no
   bool merged = false;
   t.merge_cursor = merge_at(t, t.merge_cursor, 4, merged);
   unlock_structure(t);
+}
+
+/// Merges while one helps. `collect()`, outside a guard, disposes of what the last one has retired.
+template <class Policy, class Collect> void shrink_to_fit(table<Policy>& t, thread_record& who, Collect collect) {
+  for (bool more = true; more; collect()) {
+    const thread_pin stay(who);
+    more = shrink_once(t);
+  }
 }
 
 } // namespace cubby::inline v0::detail::engines::seph
