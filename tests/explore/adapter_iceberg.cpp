@@ -167,7 +167,7 @@ using words_engine = explored_map<iceberg_words_coding>::engine_type;
 using pairs_engine = explored_map<iceberg_pairs_coding>::engine_type;
 using texts_engine = explored_map<iceberg_texts_coding>::engine_type;
 static_assert(iceberg::slot_of<pairs_engine::policy>::wide_key && iceberg::wide_value<pairs_engine::policy>);
-static_assert(iceberg::owns_keys<texts_engine::policy>);
+static_assert(cubby::detail::key_owning_policy<texts_engine::policy>);
 struct iceberg_words_key {
   friend constexpr iceberg_table<words_engine> words_engine::* table_member(iceberg_words_key);
 };
