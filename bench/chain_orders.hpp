@@ -90,7 +90,7 @@ public:
   using table_by_hand::table_by_hand;
   void insert(std::uint64_t key) {
     insert_at(key, [this](relativistic::bucket_array& at, std::uint64_t hash) -> auto& {
-      return relativistic::place_of(table_.policy, at, hash);
+      return relativistic::link_for(table_.policy, at, hash);
     });
   }
   void resize(std::uint64_t buckets) {
@@ -225,7 +225,7 @@ public:
     const auto p = policy_.probe_of(key);
     relativistic::node* const made = relativistic::make_node<integers>(p.word, key, 0);
     if (made == nullptr) std::abort();
-    auto& before = relativistic::place_of(policy_, at_, p.hash);
+    auto& before = relativistic::link_for(policy_, at_, p.hash);
     made->next.store(before.load(cubby::detail::sync::relaxed),
                      cubby::detail::sync::relaxed); // relaxed: not yet shared
     relativistic::put_link(before, relativistic::link_to(*made));

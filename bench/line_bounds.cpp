@@ -47,21 +47,21 @@ word hash_of(const std::string& key) { return cubby::hash_bytes(key.data(), key.
 word hash_of(word key) { return cubby::mix(key); }
 
 /// Where an operation reads. The slot depends on the line, as it does on its tags.
-struct place {
+struct position {
   word hash = 0;
   word* line = nullptr;
   word slot_of_line = 0; // the number of the slot if the line were not read
 };
-place place_of(const lines_and_slots& in, word hash) {
+position position_of(const lines_and_slots& in, word hash) {
   const auto at = cubby::detail::cpu::multiply(hash, in.count);
   return {hash, reinterpret_cast<word*>(in.lines.address) + at.high * 8,
           at.high * slots_of_line + (at.low >> 32) * slots_of_line / 4294967296};
 }
-word* slot_at(const lines_and_slots& in, const place& p, word seen) {
+word* slot_at(const lines_and_slots& in, const position& p, word seen) {
   return reinterpret_cast<word*>(in.slots.address) + (p.slot_of_line + (seen & 1)) * in.slot_words;
 }
 word look(word* at) { return std::atomic_ref(*at).load(std::memory_order_acquire); }
-word change(const place& p, word* slot, word seen) {
+word change(const position& p, word* slot, word seen) {
   std::atomic_ref<word> state(*p.line);
   while (!state.compare_exchange_weak(seen, seen | 4, std::memory_order_acquire)) seen = 2;
   std::atomic_ref<word>(*slot).store(p.hash, std::memory_order_release);
@@ -73,7 +73,7 @@ word change(const place& p, word* slot, word seen) {
 template <work What, class Key> word one(const lines_and_slots& in, const Key& key) {
   const word hash = hash_of(key);
   if constexpr (What == work::hash) return hash;
-  const place p = place_of(in, hash);
+  const position p = position_of(in, hash);
   const word seen = look(p.line);
   if constexpr (What == work::tags) return seen;
   word* const slot = slot_at(in, p, seen);
@@ -81,20 +81,20 @@ template <work What, class Key> word one(const lines_and_slots& in, const Key& k
 }
 /// A call of several operations: all lines are asked for, then all slots.
 template <work What, class Key> word several(const lines_and_slots& in, const Key* keys, std::size_t count) {
-  place places[in_call];
+  position positions[in_call];
   word* slots[in_call];
   word seen[in_call];
   word sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    places[i] = place_of(in, hash_of(keys[i]));
-    cubby::detail::prefetch_line(places[i].line);
+    positions[i] = position_of(in, hash_of(keys[i]));
+    cubby::detail::prefetch_line(positions[i].line);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    sum += seen[i] = look(places[i].line);
-    if constexpr (What != work::tags) cubby::detail::prefetch_line(slots[i] = slot_at(in, places[i], seen[i]));
+    sum += seen[i] = look(positions[i].line);
+    if constexpr (What != work::tags) cubby::detail::prefetch_line(slots[i] = slot_at(in, positions[i], seen[i]));
   }
   for (std::size_t i = 0; What != work::tags && i < count; ++i)
-    sum += What == work::slot ? look(slots[i]) : change(places[i], slots[i], seen[i]);
+    sum += What == work::slot ? look(slots[i]) : change(positions[i], slots[i], seen[i]);
   return sum;
 }
 

@@ -78,7 +78,7 @@ template <class Kind, class Engine> struct run {
   }
 
   /// What an insert of an absent key may answer; the model follows.
-  void settle_insert(const key_type& k, const value_type& v, cubby::outcome how) {
+  void expect_insert(const key_type& k, const value_type& v, cubby::outcome how) {
     if (how == cubby::outcome::full) {
       require(may_be_full(), "full for no reason");
       return;
@@ -93,7 +93,7 @@ template <class Kind, class Engine> struct run {
   /// The same for any key.
   void judge_insert(const key_type& k, const value_type& v, cubby::outcome how) {
     if (has(k) || hides(k)) require(how == cubby::outcome::exists, "a key that is there was not in the way");
-    else settle_insert(k, v, how);
+    else expect_insert(k, v, how);
   }
 
   void check_size() { require(table.size() == model.size(), "size"); }

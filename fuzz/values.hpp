@@ -53,7 +53,7 @@ template <class R> void insert_or_assign(R& r) {
   const auto v = r.value();
   if (r.hides(k)) return; // it would wait for the end of the reservation
   const auto how = outcome_of_throwing([&] { return r.api([&](auto& f) { return f.insert_or_assign(k, v); }); });
-  if (!r.has(k)) return r.settle_insert(k, v, how);
+  if (!r.has(k)) return r.expect_insert(k, v, how);
   require(how == cubby::outcome::exists, "insert_or_assign of a key that is there");
   r.model[k] = v;
 }
@@ -92,7 +92,7 @@ template <class R> void insert_or_update(R& r) {
   const auto how = outcome_of_throwing([&] {
     return r.api([&](auto& f) { return f.insert_or_update(k, [](const auto& old) { return changed(old); }, v); });
   });
-  if (!r.has(k)) return r.settle_insert(k, v, how);
+  if (!r.has(k)) return r.expect_insert(k, v, how);
   require(how == cubby::outcome::exists, "insert_or_update of a key that is there");
   r.model[k] = changed(r.model[k]);
 }
@@ -105,7 +105,7 @@ template <class R> void insert_or_add(R& r) {
     if (r.has(k) && r.model[k].size() > 400) return;
   }
   const auto how = outcome_of_throwing([&] { return r.api([&](auto& f) { return f.insert_or_add(k, v); }); });
-  if (!r.has(k)) return r.settle_insert(k, v, how);
+  if (!r.has(k)) return r.expect_insert(k, v, how);
   require(how == cubby::outcome::exists, "insert_or_add of a key that is there");
   r.model[k] = r.model[k] + v;
 }

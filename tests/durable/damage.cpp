@@ -27,7 +27,7 @@ std::uint64_t wanted_damages() {
 }
 
 /// Where the data of the file are: damage is done there, and not behind its end.
-std::uint64_t end_of(const bytes& all) { return read_at<pool_layout::superblock>(all, place_of_superblock(all)).end; }
+std::uint64_t end_of(const bytes& all) { return read_at<pool_layout::superblock>(all, offset_of_superblock(all)).end; }
 
 template <class Kind> class durable_damage : public testing::Test {
 public:

@@ -81,7 +81,7 @@ template <class T> void write_at(bytes& all, std::uint64_t from, const T& what) 
 }
 
 /// Where the superblock stands that counts.
-inline std::uint64_t place_of_superblock(const bytes& all) {
+inline std::uint64_t offset_of_superblock(const bytes& all) {
   const auto first = read_at<pool_layout::superblock>(all, 0);
   const auto second = read_at<pool_layout::superblock>(all, pool_layout::second_copy);
   const bool is_first = first.checksum == pool_layout::checksum_of(first) && first.sequence > second.sequence;
@@ -89,7 +89,7 @@ inline std::uint64_t place_of_superblock(const bytes& all) {
 }
 /// Changes the superblock that counts, and its checksum with it.
 template <class Change> void forge_superblock(bytes& all, Change change) {
-  const std::uint64_t where = place_of_superblock(all);
+  const std::uint64_t where = offset_of_superblock(all);
   auto one = read_at<pool_layout::superblock>(all, where);
   change(one);
   one.checksum = pool_layout::checksum_of(one);

@@ -28,7 +28,7 @@ TEST_F(durable_opening, reports_what_it_has_found) {
   EXPECT_TRUE(found.clean);
   EXPECT_FALSE(found.power_cut);
   EXPECT_EQ(found.entries, 10U);
-  EXPECT_EQ(found.bytes, place_of_superblock(bytes_in(path_)) == 0
+  EXPECT_EQ(found.bytes, offset_of_superblock(bytes_in(path_)) == 0
                              ? read_at<pool_layout::superblock>(bytes_in(path_), 0).end
                              : read_at<pool_layout::superblock>(bytes_in(path_), pool_layout::second_copy).end);
   EXPECT_EQ(found.finished + found.duplicates + found.torn + found.restored + found.damaged, 0U);
@@ -72,7 +72,7 @@ TEST_F(durable_opening, gives_the_file_to_its_owner_alone) {
 TEST_F(durable_opening, opens_from_either_superblock) {
   make();
   const bytes made = bytes_in(path_);
-  const std::uint64_t counts = place_of_superblock(made);
+  const std::uint64_t counts = offset_of_superblock(made);
   // bytes 8 to 11 are the version: a copy that names a newer one is believed
   for (std::uint64_t at = 0; at < 512; at += 3) {
     if (at / 4 == 2) continue;
@@ -206,7 +206,7 @@ bytes only_superblock(const std::string& path) {
   std::fill(all.begin(), all.end(), 0);
   pool_layout::superblock first;
   const bytes made = bytes_in(path);
-  first = read_at<pool_layout::superblock>(made, place_of_superblock(made));
+  first = read_at<pool_layout::superblock>(made, offset_of_superblock(made));
   first.sequence = 1;
   first.end = pool_layout::first_extent;
   first.clean = 0;

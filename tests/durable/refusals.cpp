@@ -164,7 +164,7 @@ TEST_F(durable_refusals, refuses_extents_of_records_that_are_too_short_or_too_lo
 TEST_F(durable_refusals, refuses_a_truncated_file) {
   make(1000);
   const bytes made = bytes_in(path_);
-  const std::uint64_t end = read_at<pool_layout::superblock>(made, place_of_superblock(made)).end;
+  const std::uint64_t end = read_at<pool_layout::superblock>(made, offset_of_superblock(made)).end;
   for (const std::uint64_t size : {end - 1, end - pool_layout::page, pool_layout::first_extent + 1,
                                    pool_layout::first_extent, pool_layout::second_copy + 512}) {
     write_file(path_, made);

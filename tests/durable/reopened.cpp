@@ -81,7 +81,7 @@ TEST(durable_reopened, has_each_record_in_its_block) {
 /// Copies the first of these slots in each bucket that has one into a free slot of the bucket. Their number.
 std::uint64_t copy_one_in_each_bucket(bytes& all) {
   const std::uint64_t slots = pool_layout::first_extent + pool_layout::page;
-  const std::uint64_t count = 56 * read_at<pool_layout::superblock>(all, place_of_superblock(all)).what.fronts;
+  const std::uint64_t count = 56 * read_at<pool_layout::superblock>(all, offset_of_superblock(all)).what.fronts;
   const auto key_at = [&](std::uint64_t slot) { return read_at<std::uint64_t>(all, slots + 16 * slot); };
   std::uint64_t copied = 0;
   for (std::uint64_t bucket = 0; bucket < count; bucket += 56) {

@@ -114,7 +114,7 @@ public:
     if (!got) {
       EXPECT_EQ(got.error(), open_error::no_memory) << got.message();
       const bytes left = bytes_in(path_);
-      EXPECT_EQ(read_at<pool_layout::superblock>(left, place_of_superblock(left)).clean, 0U) << "no open has ended";
+      EXPECT_EQ(read_at<pool_layout::superblock>(left, offset_of_superblock(left)).clean, 0U) << "no open has ended";
     }
     return true;
   }

@@ -141,7 +141,7 @@ void use_blocks_again(std::uint64_t keys) {
     cut = bytes_in(path);
   }
   for (std::uint64_t at = pool_layout::first_extent;
-       at < read_at<pool_layout::superblock>(cut, place_of_superblock(cut)).end;) {
+       at < read_at<pool_layout::superblock>(cut, offset_of_superblock(cut)).end;) {
     const auto header = read_at<pool_layout::extent_header>(cut, at);
     const std::uint64_t data = at + pool_layout::page;
     at += header.bytes;

@@ -58,7 +58,7 @@ TYPED_TEST(durable_truncation, ends_the_process_and_is_told_by_the_next_open) {
 TYPED_TEST(durable_truncation, of_what_is_not_used_is_no_loss) {
   using table_type = typename TypeParam::table;
   const auto end =
-      read_at<pool_layout::superblock>(bytes_in(this->path_), place_of_superblock(bytes_in(this->path_))).end;
+      read_at<pool_layout::superblock>(bytes_in(this->path_), offset_of_superblock(bytes_in(this->path_))).end;
   resize_file(this->path_, end);
   this->expect_all(*must_open<table_type>(this->path_));
   resize_file(this->path_, end - 1);

@@ -63,7 +63,7 @@ protected:
     return out;
   }
   static std::uint64_t end_in(const bytes& all) {
-    return read_at<pool_layout::superblock>(all, place_of_superblock(all)).end;
+    return read_at<pool_layout::superblock>(all, offset_of_superblock(all)).end;
   }
   /// A power cut in the growth. The disk has its superblocks, and the file is so long.
   static bytes cut_in(const growth_in_file& g, std::uint64_t size) {

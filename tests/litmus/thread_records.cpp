@@ -52,8 +52,8 @@ TEST(litmus, a_pin_or_the_scan_sees_the_other) {
       },
       [](links& l, std::size_t i) {
         l.root[i].store(&l.new_one[i], sync::release);
-        const std::uint64_t tag = registry::advance();
-        spin_until([&] { return registry::oldest() >= tag; });
+        const std::uint64_t epoch = registry::advance();
+        spin_until([&] { return registry::oldest() >= epoch; });
         l.old_one[i].number = 0; // stands for freeing it
       });
 }
@@ -99,8 +99,8 @@ void compare_a_pin_with(Look look) {
 
 TEST(litmus, a_pin_that_stays_or_one_scan_sees_the_other) {
   compare_a_pin_with([] {
-    const std::uint64_t tag = registry::advance();
-    return registry::oldest() >= tag;
+    const std::uint64_t epoch = registry::advance();
+    return registry::oldest() >= epoch;
   });
 }
 /// The barrier is in `begin`; the look that decides has none.
@@ -110,23 +110,23 @@ TEST(litmus, a_pin_that_stays_or_a_grace_period_sees_the_other) {
 
 struct tags {
   static constexpr std::size_t size = 256;
-  sync::word<std::uint64_t> tag[size];
+  sync::word<std::uint64_t> epoch[size];
   std::uint64_t passenger[size] = {};
 };
 
-TEST(litmus, an_epoch_carries_what_came_before_its_tag) {
+TEST(litmus, an_epoch_carries_what_came_before_it) {
   const two_thread_records thread_records;
   meet<tags>(
       20,
       [](tags& t, std::size_t i) {
         t.passenger[i] = i + 1;
-        t.tag[i].store(registry::advance(), sync::relaxed);
+        t.epoch[i].store(registry::advance(), sync::relaxed);
       },
       [&](tags& t, std::size_t i) {
-        std::uint64_t tag = 0;
-        spin_until([&] { return (tag = t.tag[i].load(sync::relaxed)) != 0; });
+        std::uint64_t epoch = 0;
+        spin_until([&] { return (epoch = t.epoch[i].load(sync::relaxed)) != 0; });
         const cubby::detail::thread_pin stay(*thread_records.at[1]);
-        ASSERT_GE(registry::oldest(), tag) << "no other thread is inside";
+        ASSERT_GE(registry::oldest(), epoch) << "no other thread is inside";
         ASSERT_EQ(t.passenger[i], i + 1);
       });
 }

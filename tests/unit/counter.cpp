@@ -20,7 +20,7 @@ struct counter {
   cubby::detail::growing_counter<shared> stripes;
   cubby::detail::first_count<shared> first;
   void add(std::size_t thread_record, std::int64_t amount) {
-    if (!stripes.add_alone(cubby::detail::place_in_stripes(thread_record), amount)) stripes.add_shared(first, amount);
+    if (!stripes.add_alone(cubby::detail::cell_in_stripes(thread_record), amount)) stripes.add_shared(first, amount);
   }
   [[nodiscard]] std::int64_t total() const { return stripes.total(first); }
 };
@@ -69,11 +69,11 @@ TEST(growing_counter, has_a_cell_for_each_place) {
   c.stripes.add_stripes();
   std::int64_t sum = 0;
   for (std::size_t thread_record = 0; thread_record < own_cells; ++thread_record) {
-    EXPECT_TRUE(c.stripes.add_alone(cubby::detail::place_in_stripes(thread_record), 1)) << thread_record;
+    EXPECT_TRUE(c.stripes.add_alone(cubby::detail::cell_in_stripes(thread_record), 1)) << thread_record;
     ++sum;
   }
   for (const std::size_t later : {own_cells, own_cells + 1, std::size_t{1} << 20}) {
-    EXPECT_FALSE(c.stripes.add_alone(cubby::detail::place_in_stripes(later), 1)) << later;
+    EXPECT_FALSE(c.stripes.add_alone(cubby::detail::cell_in_stripes(later), 1)) << later;
     c.add(later, 3);
     sum += 3;
   }

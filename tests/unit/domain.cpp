@@ -107,8 +107,8 @@ TEST(domain, scans_beside_claims_miss_no_pin) {
     cubby::detail::thread_record* const mine = cubby::detail::registry::claim(*own);
     {
       const cubby::detail::thread_pin stay(*mine);
-      const std::uint64_t tag = own->advance();
-      if (own->oldest() >= tag) ++missed;
+      const std::uint64_t epoch = own->advance();
+      if (own->oldest() >= epoch) ++missed;
     }
     cubby::detail::registry::release(mine);
   }
@@ -159,8 +159,8 @@ TEST(domain, who_skips_a_thread_record_has_seen_what_its_owner_did) {
       cubby::detail::registry::release(mine);
     });
     while (inside.load(sync::relaxed) == 0) std::this_thread::yield();
-    const std::uint64_t tag = own->advance();
-    while (own->oldest() < tag) std::this_thread::yield();
+    const std::uint64_t epoch = own->advance();
+    while (own->oldest() < epoch) std::this_thread::yield();
     freed = 1;
     reader.join();
   }

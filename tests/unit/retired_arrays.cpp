@@ -22,7 +22,7 @@ struct counted_array {
   counted_array& operator=(const counted_array&) = delete;
 
   memory::region pages;
-  std::uint64_t tag = 0;
+  std::uint64_t retired_at = 0;
   counted_array* next_retired = nullptr;
   static inline int living = 0;
 };

@@ -5,7 +5,7 @@
  * MODE_WIDE: the growth is so wide that it lists the buckets that get a chain; removals and cuts look at these only (N6).
  * MODE_SHORT: the list has space for one of them; if there are more, removals and cuts look at all buckets.
  * Line for line: layout.hpp add, for_each_sibling; resize.hpp do_family, end_pass, begin_cuts, end_resize;
- *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp place_of, link_node; erase.hpp detach, detach_everywhere, remove_node; mutate.hpp replace_node;
+ *   zip.hpp share_chain, join_chains, cut_chains; table.hpp array_of; insert.hpp link_for, link_node; erase.hpp detach, detach_everywhere, remove_node; mutate.hpp replace_node;
  *   find.hpp first_link, search, replacement.
  * Holds: the answer of a lookup was true at some moment of the lookup. No lookup reads a node that was unlinked before the lookup
  * began, or an array that was freed. The path of a bucket that is not listed has only its own nodes. At the end the chain holds the

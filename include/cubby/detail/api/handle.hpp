@@ -219,15 +219,15 @@ private:
   // An assertion, because the error of a constraint would list all overloads.
   template <class Q> const typename codec_type::mapped_type* ref_of(const Q& k) {
     constexpr bool in_slots = detail::contract::stable<Engine>;
-    constexpr bool has_place = (codec_type::in_records && codec_type::has_values) || in_slots;
-    static_assert(has_place,
+    constexpr bool has_address = (codec_type::in_records && codec_type::has_values) || in_slots;
+    static_assert(has_address,
                   "find_ref needs a map in record mode, or cubby::iceberg: values in other tables have no address "
                   "to keep; use find or visit");
     if constexpr (in_slots) {
       const auto s = context();
       pin_.hold(s.engine, s.at);
-      return static_cast<const typename codec_type::mapped_type*>(s.engine.place_of(s.codec().probe_of(k)));
-    } else if constexpr (has_place) {
+      return static_cast<const typename codec_type::mapped_type*>(s.engine.address_of(s.codec().probe_of(k)));
+    } else if constexpr (has_address) {
       const auto s = context();
       pin_.hold(s.engine, s.at);
       const auto seen = s.engine.find(s.at, s.codec().probe_of(k));

@@ -25,7 +25,7 @@ public:
   [[nodiscard]] entry_lock& lock() const noexcept { return lock_; }
   /// Only inside a hold.
   [[nodiscard]] V& value() const noexcept { return value_; }
-  [[nodiscard]] V* place() const noexcept { return std::addressof(value_); }
+  [[nodiscard]] V* address() const noexcept { return std::addressof(value_); }
 
 private:
   mutable entry_lock lock_;

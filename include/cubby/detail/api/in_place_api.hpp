@@ -253,7 +253,7 @@ private:
       if (e != nullptr) {
         if (const Hold mine(*e); mine) {
           ++count;
-          f(i, static_cast<Pointer>(e->place()));
+          f(i, static_cast<Pointer>(e->address()));
           return;
         }
       }

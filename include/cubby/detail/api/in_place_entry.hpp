@@ -80,7 +80,7 @@ public:
   building& operator=(const building&) = delete;
   /// Constructs the value, and calls `then(V&)`.
   template <class F, class... A> void build(const F& then, A&&... args) {
-    left_.value = std::construct_at(held().place(), std::forward<A>(args)...);
+    left_.value = std::construct_at(held().address(), std::forward<A>(args)...);
     then(*left_.value);
     left_.value = nullptr;
     built_ = true;

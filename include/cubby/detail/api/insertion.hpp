@@ -51,7 +51,7 @@ concept pairs_for = range<R> && element_key<decltype((std::declval<read_element_
 
 /// `insert_entry`, of a key that may lie in a namespace that no table has.
 template <class Engine, class Q, class... A>
-CUBBY_ALWAYS_INLINE outcome place_legal(context<Engine> s, const typename Engine::probe& p, Q&& key, A&&... args) {
+CUBBY_ALWAYS_INLINE outcome insert_legal(context<Engine> s, const typename Engine::probe& p, Q&& key, A&&... args) {
   if (!s.codec().is_legal(p)) [[unlikely]] {
     fail::with_bad_namespace();
     return outcome::full;

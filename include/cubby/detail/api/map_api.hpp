@@ -244,7 +244,7 @@ private:
           [&](std::size_t i) { return s.codec().probe_of(keys[begin + i]); },
           [&](std::size_t i, const auto& p) CUBBY_INLINED {
             outcome& result = results[begin + i];
-            if constexpr (copied) result = detail::place_legal(s, p, keys[begin + i], values[begin + i]);
+            if constexpr (copied) result = detail::insert_legal(s, p, keys[begin + i], values[begin + i]);
             if (result == outcome::done) ++count;
             return true;
           });
@@ -258,8 +258,8 @@ private:
     const auto insert = [](const auto& to, const auto& p, auto&& pair) CUBBY_INLINED {
       auto&& from = detail::readable<decltype(pair)>(pair);
       using E = decltype(from);
-      return detail::place_legal(to, p, detail::asked_key<codec_type>(std::forward<E>(from).first),
-                                 std::forward<E>(from).second);
+      return detail::insert_legal(to, p, detail::asked_key<codec_type>(std::forward<E>(from).first),
+                                  std::forward<E>(from).second);
     };
     const auto all = detail::insert_elements(s, std::begin(pairs), std::end(pairs), key_of, insert);
     if (all.end != outcome::done) detail::report(all.end);

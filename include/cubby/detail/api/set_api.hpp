@@ -136,7 +136,7 @@ private:
           [&](std::size_t i) { return s.codec().probe_of(keys[begin + i]); },
           [&](std::size_t i, const auto& p) CUBBY_INLINED {
             outcome& result = results[begin + i];
-            result = detail::place_legal(s, p, keys[begin + i]);
+            result = detail::insert_legal(s, p, keys[begin + i]);
             if (result == outcome::done) ++count;
             return true;
           });
@@ -148,7 +148,7 @@ private:
     const auto s = this->here();
     const auto key_of = [](const auto& key) -> decltype(auto) { return detail::asked_key<codec_type>(key); };
     const auto insert = [](const auto& to, const auto& p, auto&& key) CUBBY_INLINED {
-      return detail::place_legal(to, p, detail::asked_key<codec_type>(detail::readable<decltype(key)>(key)));
+      return detail::insert_legal(to, p, detail::asked_key<codec_type>(detail::readable<decltype(key)>(key)));
     };
     const auto all = detail::insert_elements(s, std::begin(keys), std::end(keys), key_of, insert);
     if (all.end != outcome::done) detail::report(all.end);

@@ -47,7 +47,7 @@ private:
 };
 
 /// Where the cell of a thread record begins in the stripes of a growing counter, in bytes. The last cell is for all later records.
-constexpr std::uint32_t place_in_stripes(std::size_t thread_record_id) noexcept {
+constexpr std::uint32_t cell_in_stripes(std::size_t thread_record_id) noexcept {
   const std::size_t cell = thread_record_id < own_cells ? thread_record_id : own_cells;
   return static_cast<std::uint32_t>(cell * cpu::cache_line);
 }
@@ -121,14 +121,14 @@ public:
     // acquire on failure: pairs with [offer-stripes]; the limit publishes what the other thread has made
     if (!cells_.compare_exchange(none, made, sync::acq_rel, sync::acquire)) delete[] made;
     // [publish-stripes] release: pairs with [stripes]
-    limit_.store(place_in_stripes(own_cells), sync::release);
+    limit_.store(cell_in_stripes(own_cells), sync::release);
   }
   [[nodiscard]] std::int64_t total(const first_count<Threads>& first) const noexcept {
     std::uint64_t sum = first.sum();
     // [stripes] acquire: pairs with [publish-stripes]
     if (limit_.load(sync::acquire) != 0) {
       // relaxed: a sum of recent values is what the class promises
-      for (std::size_t n = 0; n <= own_cells; ++n) sum += cell_at(place_in_stripes(n)).load(sync::relaxed);
+      for (std::size_t n = 0; n <= own_cells; ++n) sum += cell_at(cell_in_stripes(n)).load(sync::relaxed);
     }
     return static_cast<std::int64_t>(sum);
   }

@@ -135,7 +135,7 @@ struct domain {
       s.epoch_.store(0, sync::release);
   }
 
-  /// Ends an epoch. What was unlinked before the call may be freed once `oldest` has reached the returned tag.
+  /// Ends an epoch. What was unlinked before the call may be freed once `oldest` has reached the epoch that it returns.
   std::uint64_t advance() noexcept {
     // [advance] acq_rel: pairs with [enter]
     return clock.fetch_add(1, sync::acq_rel) + 1;
@@ -199,7 +199,7 @@ struct domain {
 private:
   /// Publishes that the owner of `s` is inside a pin.
   CUBBY_ALWAYS_INLINE static void show(thread_record& s) noexcept {
-    // [enter] acquire: pairs with [advance]; an epoch at or past a tag implies the unlinking behind that tag is seen
+    // [enter] acquire: pairs with [advance]; an epoch at or past a returned one implies that the unlinking before that is seen
     const std::uint64_t now = s.home_->clock.load(sync::acquire);
     // [publish-record] release: pairs with [scan]; the barrier before the scan orders it with our later loads
     if ((now & fenced_bit) == 0) [[likely]]

@@ -118,8 +118,8 @@ private:
     small_lock<Threads> lock;
     std::uint32_t added = 0; // all words so far
     word_chain open;         // unlinked, not yet tagged
-    std::uint64_t tag = 0;
-    alignas(cpu::cache_line) word_chain sealed; // may be disposed of when each pin is at `tag` or later
+    std::uint64_t epoch = 0;
+    alignas(cpu::cache_line) word_chain sealed; // may be disposed of when each pin is at `epoch` or later
     word_chain ready;                           // may be disposed of
     std::uint32_t seen = 0;                     // the value of `added` at the last turn_idle
   };
@@ -198,10 +198,10 @@ private:
   void turn(stripe& one) noexcept {
     if constexpr (Policy::unique_words) {
       if (one.sealed.first != 0) {
-        if (readers_->oldest() < one.tag) return;
+        if (readers_->oldest() < one.epoch) return;
         prepend(one.ready, take(one.sealed));
       }
-      one.tag = readers_->advance();
+      one.epoch = readers_->advance();
       one.sealed = take(one.open);
     }
   }

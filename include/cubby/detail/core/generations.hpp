@@ -16,7 +16,7 @@
 namespace cubby::inline v0::detail::generations {
 
 /// One generation of a table. `next` is set once, to a complete successor. Movers take units through `cursor`, and count moved parts
-/// in `done`. Parts may be smaller than units, so that a writer can move its own slot. `pages`, `tag` and `next_retired` are for
+/// in `done`. Parts may be smaller than units, so that a writer can move its own slot. `pages`, `retired_at` and `next_retired` are for
 /// core/retired.hpp. If an engine can give units back for want of memory, it has `missed`, which is then set to 1. `unit_bins` is the
 /// number of bins in a unit when it moves to a larger generation.
 template <class G>
@@ -25,7 +25,7 @@ concept generation = requires(G& of, const G& next) {
   of.cursor;
   of.done;
   { of.next_retired } -> std::same_as<G*&>;
-  { of.tag } -> std::same_as<std::uint64_t&>;
+  { of.retired_at } -> std::same_as<std::uint64_t&>;
   { of.pages } -> std::same_as<memory::region&>;
   { next.extent() } -> std::same_as<std::uint64_t>;     // its size, in the engine's bins
   { next.slot_count() } -> std::same_as<std::uint64_t>; // for the user

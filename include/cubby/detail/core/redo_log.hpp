@@ -60,7 +60,7 @@ public:
     const log_halves halves(*area);
     each_ = halves.each;
     first_ = halves.at;
-    tail_.store(place(generation_, header), sync::relaxed); // relaxed: not shared yet
+    tail_.store(position(generation_, header), sync::relaxed); // relaxed: not shared yet
     on_ = true;
     return true;
   }
@@ -117,7 +117,7 @@ public:
       const lock_scope alone(lock_);
       if (home_.failure() != 0) return false;
       // [log-tail] seq_cst: pairs with [log-place], and is before the writers are looked at
-      end = tail_.exchange(place(generation_ + 1, header), sync::seq_cst);
+      end = tail_.exchange(position(generation_ + 1, header), sync::seq_cst);
       complete_ = offset_in(end) <= each_;
       // Durable before a group of the next generation can be: that one counts only behind all of this one.
       if (complete_ && offset_in(end) != begin_ + header && !write_group(end)) return false;
@@ -144,7 +144,7 @@ public:
   }
 
 private:
-  // A place: the low bits of the generation, and the offset in its half. Places only grow, until they begin anew behind the largest.
+  // A position: the low bits of the generation, and the offset in its half. Positions only grow, until they begin anew behind the largest.
   static constexpr unsigned offset_bits = 41; // most_writers may each go behind the half
   static constexpr std::uint64_t header = sizeof(pool_layout::group_header);
   // A writer: 0; or the tail when it came, and whether its entry is copied.
@@ -155,7 +155,7 @@ private:
     sync::word<std::uint64_t> at;
   };
 
-  static constexpr std::uint64_t place(std::uint64_t generation, std::uint64_t offset) noexcept {
+  static constexpr std::uint64_t position(std::uint64_t generation, std::uint64_t offset) noexcept {
     return generation << offset_bits | offset;
   }
   static constexpr std::uint64_t offset_in(std::uint64_t at) noexcept {
@@ -171,19 +171,19 @@ private:
   }
   [[nodiscard]] std::byte* half() const noexcept { return home_.base() + first_ + generation_ % 2 * each_; }
 
-  /// Says that the caller is about to take a place. Waits while there are very many.
+  /// Says that the caller is about to take a position. Waits while there are very many.
   sync::word<std::uint64_t>& enter(std::uint64_t hint) noexcept {
     sync::backoff wait;
     for (std::uint64_t turn = 0;; ++turn) {
       sync::word<std::uint64_t>& mine = writers_[(hint + turn) % most_writers].at;
       std::uint64_t none = 0;
       // relaxed, both: the tail may be an older one; a failed attempt reads nothing that others have written
-      // [log-writer] seq_cst: pairs with [log-writers]; it is before the place that this thread takes
+      // [log-writer] seq_cst: pairs with [log-writers]; it is before the position that this thread takes
       if (mine.compare_exchange(none, tail_.load(sync::relaxed), sync::seq_cst, sync::relaxed)) return mine;
       if (turn % most_writers == most_writers - 1) wait.pause();
     }
   }
-  /// Takes a place and writes the entry. Without space the change has none, and the tail says so until the next checkpoint.
+  /// Takes a position and writes the entry. Without space the change has none, and the tail says so until the next checkpoint.
   void append(sync::word<std::uint64_t>& mine, pool_layout::log_kind kind, std::string_view key,
               std::string_view value) noexcept {
     const std::uint64_t whole = (sizeof(pool_layout::log_entry) + key.size() + value.size() + 7) / 8 * 8;
@@ -194,7 +194,7 @@ private:
     const std::uint64_t at = tail_.fetch_add(whole <= each_ ? whole : each_ + 8, sync::seq_cst);
     if (offset_in(at) + whole <= each_) {
       std::byte* to = home_.base() + first_ + (at >> offset_bits) % 2 * each_ + offset_in(at);
-      sync::hook(sync::step::store, to); // so that tests stop between the place and its entry
+      sync::hook(sync::step::store, to); // so that tests stop between the position and its entry
       const pool_layout::log_entry entry{kind, static_cast<std::uint32_t>(key.size()), value.size()};
       std::memcpy(to, &entry, sizeof entry);
       to += sizeof entry;
@@ -248,7 +248,7 @@ private:
   bool on_ = false;
   std::uint64_t first_ = 0; // these two do not change while the table is shared
   std::uint64_t each_ = 0;
-  alignas(cpu::cache_line) sync::word<std::uint64_t> tail_; // the next place; behind the half: a change has none
+  alignas(cpu::cache_line) sync::word<std::uint64_t> tail_; // the next position; behind the half: a change has none
   writer writers_[most_writers];
   small_lock<> lock_;            // the rest
   std::uint64_t generation_ = 0; // only a checkpoint changes it

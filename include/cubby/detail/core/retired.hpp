@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retired arrays: the root of a table has moved past them, and they wait here until every pin that might have seen them has ended.
 // Then their pages go back to the kernel, from the end, one slice a call; the head of an array goes with its last page. An array
-// has `pages`, and for this list `tag` and `next_retired`. It was made by `new`.
+// has `pages`, and for this list `retired_at` and `next_retired`. It was made by `new`.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ public:
   /// arrays that can be reached from the root.
   mutable small_lock<Threads> lock;
 
-  /// The root must have moved past `old` before the call, so that no pin of the tag's epoch or later can reach it.
+  /// The root must have moved past `old` before the call, so that no pin of the epoch `retired_at` or later can reach it.
   void add(Array& old) noexcept {
-    if constexpr (Threads::is_shared) old.tag = readers_->advance();
+    if constexpr (Threads::is_shared) old.retired_at = readers_->advance();
     old.next_retired = first_;
     first_ = &old;
     ++count_;
@@ -46,7 +46,7 @@ public:
     if constexpr (Threads::is_shared) oldest = readers_->oldest();
     for (Array** from = &first_; *from != nullptr && slice != 0;) {
       Array* const gone = *from;
-      if (oldest < gone->tag) {
+      if (oldest < gone->retired_at) {
         from = &gone->next_retired;
         continue;
       }

@@ -26,8 +26,8 @@ class alignas(cpu::cache_line) thread_record {
 public:
   /// A small number, unique among the taken thread records of the domain. Counters use it as an index.
   [[nodiscard]] std::size_t id() const noexcept { return id_; }
-  /// The place of its cell in the stripes of each growing counter.
-  [[nodiscard]] std::uint32_t place_in_stripes() const noexcept { return place_in_stripes_; }
+  /// The number of its cell in the stripes of each growing counter.
+  [[nodiscard]] std::uint32_t cell_in_stripes() const noexcept { return cell_in_stripes_; }
 
 private:
   friend struct domain;
@@ -43,7 +43,7 @@ private:
   bool given_up_ = false;            // its handle or thread has ended; the last guard gives it back
   mutable bool disposing_ = false;   // its owner frees what it has retired; only the owner uses it
   std::uint32_t guards_ = 0;         // its live guards
-  std::uint32_t place_in_stripes_ = 0;
+  std::uint32_t cell_in_stripes_ = 0;
   std::size_t id_ = 0;
 };
 static_assert(sizeof(thread_record) == cpu::cache_line);
@@ -63,7 +63,7 @@ template <> struct thread_record_tree<0> {
     const auto n = static_cast<unsigned>(std::countr_one(now));
     if (n == thread_records_in_block) return nullptr;
     thread_records[n].id_ = block * thread_records_in_block + n;
-    thread_records[n].place_in_stripes_ = detail::place_in_stripes(thread_records[n].id_);
+    thread_records[n].cell_in_stripes_ = detail::cell_in_stripes(thread_records[n].id_);
     // [take-record] release: pairs with [scan-records]; the epoch that its owner shows later comes after it
     taken.store(now | std::uint64_t{1} << n, sync::release);
     return &thread_records[n];

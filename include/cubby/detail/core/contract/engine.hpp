@@ -235,11 +235,11 @@ concept exclusive = engine<E> && requires(E& e, const typename E::probe& probe, 
   { e.modify(probe, f) } -> std::same_as<mutated_as<stored_value_of<E>>>;
 };
 
-/// `place_of(probe)`, inside a guard, for entries without records: the address of the value in its slot, or null. The entry stays there
+/// `address_of(probe)`, inside a guard, for entries without records: the address of the value in its slot, or null. The entry stays there
 /// until it is erased or the table is resized.
 template <class E>
 concept stable = engine<E> && !E::policy::in_records && requires(const E& e, const typename E::probe& probe) {
-  { e.place_of(probe) } noexcept -> std::same_as<const void*>;
+  { e.address_of(probe) } noexcept -> std::same_as<const void*>;
 };
 
 /// Pending requests. A `course` is the state of one: the line of its search that comes next. It is valid only inside the guard in

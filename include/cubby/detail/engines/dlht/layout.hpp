@@ -159,7 +159,7 @@ template <class Threads> struct alignas(cpu::cache_line) index {
   sync::word<std::uint64_t, Threads> links_moved;                     // link buckets for entries from the predecessor
   sync::word<std::uint32_t, Threads> missed;                          // 1: a unit was given back for want of memory
   index* next_retired = nullptr;                                      // used by table::retired, as is the next one
-  std::uint64_t tag = 0;
+  std::uint64_t retired_at = 0;
 
   /// Whether this is the index of tables that have had no insert yet (index.hpp, `empty_index`).
   [[nodiscard]] bool is_of_empty_tables() const noexcept { return links == nullptr; }

@@ -140,7 +140,7 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
   };
   for (std::uint64_t chained = 0;;) {
     const bin_range targets = bins_of_unit<Policy::mapping>(to->bin_count, units, unit);
-    // relaxed: these bins are ours alone until the sources are done (see place_unit)
+    // relaxed: these bins are ours alone until the sources are done (see put_unit)
     const std::uint64_t h = to->bins[targets.first].head.load(sync::relaxed);
     const bool passed_before = header::state_of(h) == bin_state::done_transfer;
     if (!passed_before && secure_space<Policy>(*to, load, chained)) {
@@ -148,7 +148,7 @@ move_result move_unit(table<Policy, Threads>& t, index<Threads>& at, std::uint64
       const bool hold = to->frozen.load(sync::relaxed) != 0;
       const std::uint64_t fresh = hold ? bin_state::snapshot : bin_state::no_transfer;
       if (hold) to->bins[targets.first].head.store(header::with_state(0, fresh), sync::relaxed); // relaxed: as above
-      place_unit(*to, load, chained, fresh);
+      put_unit(*to, load, chained, fresh);
       release_sources(bin_state::done_transfer);
       return move_result::moved;
     }

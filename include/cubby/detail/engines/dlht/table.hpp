@@ -41,7 +41,7 @@ template <class Policy, class Threads>
 CUBBY_ALWAYS_INLINE void count_entries(table<Policy, Threads>& t, const thread_record& who,
                                        std::int64_t amount) noexcept {
   if constexpr (!Threads::is_shared) t.first_entries.add_alone(amount);
-  else if (!t.entries.add_alone(who.place_in_stripes(), amount)) [[unlikely]] count_entries_further(t, amount);
+  else if (!t.entries.add_alone(who.cell_in_stripes(), amount)) [[unlikely]] count_entries_further(t, amount);
 }
 
 /// The bin of `probe` in `at`.

@@ -133,8 +133,8 @@ template <class Threads> bool capture(slot<Threads>& from, sync::two_words& entr
 
 /// Moves listed entries into bins of `to` that no other thread can reach yet, so all stores are relaxed.
 template <class Threads>
-void place_unit(index<Threads>& to, unit_contents<Threads>& load, std::uint64_t chained,
-                std::uint64_t fresh_state) noexcept {
+void put_unit(index<Threads>& to, unit_contents<Threads>& load, std::uint64_t chained,
+              std::uint64_t fresh_state) noexcept {
   for (unsigned i = 0; i < load.count; ++i) {
     const auto& one = load.entries[i];
     bin<Threads>& b = to.bins[one.target];

@@ -52,7 +52,7 @@ template <class Layout> struct array {
   std::int64_t base = 0;      ///< the table's claims minus the slots for what moves into this array
   std::uint64_t side_due = 0; ///< J5: at most so many keys move into the side region
   memory::region pages;
-  std::uint64_t tag = 0; ///< the epoch of its retirement; used by table::retired, as is the next one
+  std::uint64_t retired_at = 0; ///< the epoch of its retirement; used by table::retired, as is the next one
   array* next_retired = nullptr;
 
   alignas(cpu::cache_line) sync::word<std::uint64_t, sync::shared> cursor; ///< units that threads have taken

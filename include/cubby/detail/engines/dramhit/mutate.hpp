@@ -109,8 +109,8 @@ CUBBY_ALWAYS_INLINE bool change(table<Policy>& t, const thread_record& who, tupl
 /// only from the root. So a thread that has met the entry reads as the root the array from which the entry came, or a later one. It
 /// is enough to look there; a pin may keep any number of older arrays.
 template <class Policy, class Probe>
-CUBBY_NEVER_INLINE void wait_for_older_place(const table<Policy>& t, const array<layout_of<Policy>>& root,
-                                             const array<layout_of<Policy>>& a, const Probe& p) noexcept {
+CUBBY_NEVER_INLINE void wait_for_older_slot(const table<Policy>& t, const array<layout_of<Policy>>& root,
+                                            const array<layout_of<Policy>>& a, const Probe& p) noexcept {
   if (&root == &a) return;
   value_in<Policy> unused;
   const auto seen = search_to_change(t, root, p, unused);
@@ -138,7 +138,7 @@ mutated_as<value_in<Policy>> mutate(table<Policy>& t, const thread_record& who, 
       continue;
     }
     if (a != first) [[unlikely]]
-      wait_for_older_place(t, *first_array(t), *a, p);
+      wait_for_older_slot(t, *first_array(t), *a, p);
     const decision_as<value_in<Policy>> wanted = f(value);
     if (!change(t, who, *a, seen, p, value, wanted)) continue;
     return {true, wanted.what, value};

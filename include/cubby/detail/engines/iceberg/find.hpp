@@ -149,7 +149,7 @@ CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t ta
 template <class Policy> CUBBY_ALWAYS_INLINE bool is_same_state(const front_line& line, std::uint64_t before) noexcept {
   // relaxed: behind the acquire loads of the slot's words. Writers that fill the slot again have seen the newer version. A wide value
   // that is being written fails the comparison, too: its lookup began before. So does a durable change that is not durable yet.
-  constexpr std::uint64_t mask = state::place_mask | (waits_for_writer<Policy> ? state::writing : 0);
+  constexpr std::uint64_t mask = state::position_mask | (waits_for_writer<Policy> ? state::writing : 0);
   const std::uint64_t seen = line.state.load(sync::relaxed) ^ before;
   return (seen & mask) == 0 && (!waits_for_writer<Policy> || (before & state::writing) == 0);
 }

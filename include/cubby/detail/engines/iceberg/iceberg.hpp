@@ -90,7 +90,7 @@ public:
   }
   /// The value in its slot, or null if the key is absent. An assign writes it in place. It stays there until the entry is erased or a
   /// resize moves it.
-  [[nodiscard]] const void* place_of(const probe& p) const noexcept
+  [[nodiscard]] const void* address_of(const probe& p) const noexcept
     requires(!Codec::in_records && Codec::has_values &&
              alignof(typename Codec::mapped_type) <= alignof(std::uint64_t)) // slots are no better aligned
   {
@@ -163,7 +163,7 @@ public:
   {
     return engines::iceberg::sync_table(table_, s);
   }
-  /// The same, in the places of the file that lookups read: no log is needed for it any more.
+  /// The same, in the slots of the file that lookups read: no log is needed for it any more.
   bool checkpoint(thread_record& s) noexcept
     requires engines::iceberg::durable<Codec>
   {

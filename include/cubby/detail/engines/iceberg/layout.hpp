@@ -54,7 +54,7 @@ inline constexpr std::uint64_t version_step = std::uint64_t{1} << 38;
 /// What says where entries behind the bucket may be.
 inline constexpr std::uint64_t behind_words = behind_mask | filter_mask | chained | inherited;
 /// What a lookup compares when it looks again.
-inline constexpr std::uint64_t place_mask = ~(version_step - 1) | ready;
+inline constexpr std::uint64_t position_mask = ~(version_step - 1) | ready;
 /// The two bits of a tag, of which each is one of 24: a Bloom filter.
 constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept {
   const unsigned other = tag * 187U % 256;
@@ -65,7 +65,7 @@ constexpr std::uint64_t with_behind(std::uint64_t word, std::uint8_t tag) noexce
   const std::uint64_t count = (word & inherited) != 0 ? unknown : (word & behind_mask) == unknown ? 0 : behind_one;
   return (((word & inherited) != 0 ? word | count : word + count) & ~inherited) | filter_of(tag);
 }
-/// An entry has left the places behind the bucket.
+/// An entry has left the buckets behind this one.
 constexpr std::uint64_t without_behind(std::uint64_t word) noexcept {
   if ((word & inherited) != 0 || (word & behind_mask) == unknown) return word;
   word -= behind_one;
@@ -134,7 +134,7 @@ template <class Slot> struct segment {
   std::uint64_t fronts = 0;
   std::uint64_t backs = 0;
   memory::region pages;
-  std::uint64_t tag = 0; // for retired_arrays
+  std::uint64_t retired_at = 0; // for retired_arrays
   segment* next_retired = nullptr;
   void (*at_end)(segment&) = nullptr; // of a durable table: gives the slots back, which are not in `pages`
   void* owner = nullptr;
@@ -207,12 +207,12 @@ struct root_word {
 };
 
 /// A bucket: segment, and number in it.
-struct place {
+struct position {
   unsigned segment = 0;
   std::uint64_t number = 0;
 };
 /// The bucket of a hash among `base` << level. The high bits choose one of `base`, the low bits the doubling.
-CUBBY_ALWAYS_INLINE place place_at(std::uint64_t residue, std::uint64_t copy, std::uint64_t base) noexcept {
+CUBBY_ALWAYS_INLINE position position_at(std::uint64_t residue, std::uint64_t copy, std::uint64_t base) noexcept {
   if (copy == 0) return {0, residue};
   const auto segment = static_cast<unsigned>(std::bit_width(copy));
   return {segment, residue + base * (copy - (std::uint64_t{1} << (segment - 1)))};

@@ -82,7 +82,7 @@ template <class Policy>
 bool is_in_upper_back(const table<Policy>& t, const slot_of<Policy>& s, root_word r, unsigned number,
                       std::uint64_t i) noexcept {
   const std::uint64_t copy = (number == 0 ? 0 : std::uint64_t{1} << (number - 1)) + i / t.backs;
-  const pair_place p{i % t.backs, copy, r.level()};
+  const pair_position p{i % t.backs, copy, r.level()};
   return is_ready(*back_at(t, p.residue, p.upper()).line) && goes_up(t, p, s);
 }
 

@@ -9,7 +9,7 @@
 namespace cubby::inline v0::detail::engines::iceberg {
 
 /// Two buckets that split or merge: the same residue, and copies that differ in the highest bit.
-struct pair_place {
+struct pair_position {
   std::uint64_t residue = 0;
   std::uint64_t copy = 0; // of the lower one
   unsigned level = 0;     // at which the upper one exists
@@ -48,7 +48,7 @@ template <class Policy> void copy_slot(table<Policy>& t, slot_of<Policy>& to, co
 }
 
 /// Splits a pair of front buckets. False: it is split already, or the growth of `r` has ended.
-template <class Policy> bool split_front(table<Policy>& t, root_word r, const pair_place& p) noexcept {
+template <class Policy> bool split_front(table<Policy>& t, root_word r, const pair_position& p) noexcept {
   const auto lower = front_at(t, p.residue, p.copy);
   const auto upper = front_at(t, p.residue, p.upper());
   std::uint64_t word = lock_line(*lower.line);
@@ -89,7 +89,7 @@ template <class Policy> bool split_front(table<Policy>& t, root_word r, const pa
 /// A growth reaches the bucket of a write: the write splits it, so that it finds the space.
 template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uint64_t pairs) noexcept;
 template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept {
-  const pair_place p{h.residue, copy_of(h.copies, r.level() - 1), r.level()};
+  const pair_position p{h.residue, copy_of(h.copies, r.level() - 1), r.level()};
   if (is_ready(*front_at(t, p.residue, p.upper()).line)) return;
   if (split_front(t, r, p)) count_moved(t, r, 1);
 }
@@ -150,7 +150,7 @@ void merge_entry(table<Policy>& t, home<Policy>& lower, const slot_of<Policy>& f
 enum class moved : std::uint8_t { now, earlier, no_memory };
 
 /// Merges a pair of front buckets.
-template <class Policy> moved merge_front(table<Policy>& t, root_word r, const pair_place& p) noexcept {
+template <class Policy> moved merge_front(table<Policy>& t, root_word r, const pair_position& p) noexcept {
   const auto upper = front_at(t, p.residue, p.upper());
   home<Policy> lower{{}, r, front_at(t, p.residue, p.copy), 0, {}};
   lower.state = lock_line(*lower.at.line);
@@ -284,7 +284,7 @@ template <class Policy> void empty_chain(table<Policy>& t, const thread_record& 
 
 /// Whether an entry of a back bucket moves to the bucket beside it: if its hash, the first or the second, leads there.
 template <class Policy>
-bool goes_up(const table<Policy>& t, const pair_place& p, const slot_of<Policy>& s) noexcept {
+bool goes_up(const table<Policy>& t, const pair_position& p, const slot_of<Policy>& s) noexcept {
   const std::uint64_t hash = hash_of_slot(t.policy, s);
   for (unsigned which = 0; which < 2; ++which) {
     const std::uint64_t one = back_hash(hash, which);
@@ -294,7 +294,7 @@ bool goes_up(const table<Policy>& t, const pair_place& p, const slot_of<Policy>&
   return false; // never: the entry is here because of one of them
 }
 /// The same for a pair of back buckets.
-template <class Policy> bool split_back(table<Policy>& t, const pair_place& p) noexcept {
+template <class Policy> bool split_back(table<Policy>& t, const pair_position& p) noexcept {
   const auto lower = back_at(t, p.residue, p.copy);
   const auto upper = back_at(t, p.residue, p.upper());
   if (!is_ready(*upper.line)) empty_back(t, lower);
@@ -352,7 +352,7 @@ void join_backs(table<Policy>& t, const back_bucket<slot_of<Policy>>& lower, std
 }
 
 /// Merges a pair of back buckets. Entries for which the lower one has no slot are moved elsewhere first.
-template <class Policy> moved merge_back(table<Policy>& t, root_word r, const pair_place& p) noexcept {
+template <class Policy> moved merge_back(table<Policy>& t, root_word r, const pair_position& p) noexcept {
   const auto lower = back_at(t, p.residue, p.copy);
   const auto upper = back_at(t, p.residue, p.upper());
   for (;;) {

@@ -71,7 +71,7 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   const unsigned slot = cpu::lowest_bit(seen.mask);
   // The same version: no entry of this bucket was erased or moved, so the slot is still that of the key. The same root: the lookup has
   // not met a bucket that a shrink had left before.
-  if ((((word ^ seen.state) & state::place_mask) | (word & state::held)) != 0 || !is_same_root(t, seen.root) ||
+  if ((((word ^ seen.state) & state::position_mask) | (word & state::held)) != 0 || !is_same_root(t, seen.root) ||
       !(value_in<Policy>(seen.at.slots[slot]) == seen.value)) [[unlikely]] {
     unlock_unchanged(*seen.at.line, word);
     return mutate_anywhere(t, who, p, f);

@@ -179,7 +179,7 @@ template <durable Policy> void recover_overflow(recovery<Policy>& r) noexcept {
 }
 
 /// Moves an entry to where lookups find it. False: no space. Where only a sync makes that durable, its old slot is emptied after one
-/// (`settle_recovery`), and is not used before.
+/// (`sync_recovery`), and is not used before.
 template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Policy>& s, bool restored) noexcept {
   auto& t = r.t;
   auto& mine = r.shares[0];
@@ -228,8 +228,8 @@ template <durable Policy, class F> void for_each_misplaced(recovery<Policy>& r, 
   each(&recovery_share<Policy>::restored, true);
   each(&recovery_share<Policy>::misplaced, false);
 }
-/// Where only a sync makes moves durable: empties the old places after one.
-template <durable Policy> bool settle_recovery(recovery<Policy>& r) noexcept {
+/// Where only a sync makes moves durable: empties the old slots after one.
+template <durable Policy> bool sync_recovery(recovery<Policy>& r) noexcept {
   auto& t = r.t;
   if (r.clean || !waits_for_sync(t)) return true;
   if (!t.policy.home().sync_file()) return false;

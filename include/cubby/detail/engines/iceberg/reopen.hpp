@@ -47,7 +47,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   bool done = true;
   for_each_misplaced(r, [&](slot_of<Policy>& s, bool restored) { done = done && recover_misplaced(r, s, restored); });
   drain(t);
-  if (!done || !settle_recovery(r)) return false;
+  if (!done || !sync_recovery(r)) return false;
   if constexpr (Policy::in_records) {
     // Also of a closed file: blocks that waited for a lookup when it was closed.
     const bool any = t.policy.blank_unused();

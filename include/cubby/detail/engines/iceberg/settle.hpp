@@ -34,12 +34,12 @@ template <durable Policy> slot_of<Policy>* old_slots(const table<Policy>& t, uns
 /// The slots of a front bucket at a level from which entries were moved. After a shrink its segment may be gone; the slots are there.
 template <durable Policy>
 slot_of<Policy>* old_front(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
-  const place p = place_at(h.residue, copy_of(h.copies, level), t.fronts);
+  const position p = position_at(h.residue, copy_of(h.copies, level), t.fronts);
   return old_slots(t, p.segment) + p.number * front_slots;
 }
 template <durable Policy>
 slot_of<Policy>* old_back(const table<Policy>& t, std::uint64_t hash, unsigned level) noexcept {
-  const place p = place_at(cpu::multiply(hash, t.backs).high, copy_of(hash, level), t.backs);
+  const position p = position_at(cpu::multiply(hash, t.backs).high, copy_of(hash, level), t.backs);
   const std::uint64_t fronts = p.segment == 0 ? t.fronts : t.fronts << (p.segment - 1);
   return old_slots(t, p.segment) + fronts * front_slots + p.number * back_slots;
 }

@@ -211,7 +211,7 @@ template <class Slot> struct front {
 template <class Policy>
 CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_at(const table<Policy>& t, std::uint64_t residue,
                                                     std::uint64_t copy) noexcept {
-  place p = place_at(residue, copy, t.fronts);
+  position p = position_at(residue, copy, t.fronts);
   auto& s = segment_at(t, p.segment);
   return {&s.lines[p.number], &s.slots[p.number * front_slots]};
 }
@@ -236,7 +236,7 @@ template <class Slot> struct back_bucket {
 template <class Policy>
 CUBBY_ALWAYS_INLINE back_bucket<slot_of<Policy>> back_at(const table<Policy>& t, std::uint64_t residue,
                                                          std::uint64_t copy) noexcept {
-  place p = place_at(residue, copy, t.backs);
+  position p = position_at(residue, copy, t.backs);
   auto& s = segment_at(t, p.segment);
   if constexpr (slot_of<Policy>::wide_key)
     return {&s.back_lines[p.number], &s.behind[p.number * back_slots], &s.back_versions[p.number]};

@@ -30,7 +30,7 @@ using dramhit::look_at_words, dramhit::lookup_step;
 struct alignas(cpu::cache_line) partition_array {
   std::uint64_t lines = 0;
   memory::region pages;
-  std::uint64_t tag = 0; ///< the epoch of its replacement; only the writer uses it and the next member
+  std::uint64_t retired_at = 0; ///< the epoch of its replacement; only the writer uses it and the next member
   partition_array* next_retired = nullptr;
 
   [[nodiscard]] open_slot* slots() const noexcept {

@@ -49,7 +49,7 @@ inline void collect_arrays(domain& readers, partition& p, std::size_t slice = st
   const std::uint64_t oldest = readers.oldest();
   partition_array** link = &p.retired;
   while (partition_array* const one = *link) {
-    if (oldest < one->tag) {
+    if (oldest < one->retired_at) {
       link = &one->next_retired;
       continue;
     }
@@ -114,7 +114,7 @@ template <class Policy> bool rebuild(partition_set<Policy>& set, partition& p, s
   p.dead_slots = 0;
   // [publish-partition] release: pairs with [partition-array]
   p.current.store(to, sync::release);
-  from->tag = set.home->advance();
+  from->retired_at = set.home->advance();
   from->next_retired = p.retired;
   p.retired = from;
   collect_arrays(*set.home, p);

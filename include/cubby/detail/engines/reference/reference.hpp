@@ -182,22 +182,22 @@ private:
     (void)of.retired_.dispose_all();
     return of;
   }
-  struct place_of {
+  struct hashed_word {
     std::uint64_t hash;
     std::uint64_t word;
-    friend bool operator==(const place_of&, const place_of&) = default;
+    friend bool operator==(const hashed_word&, const hashed_word&) = default;
   };
   struct by_hash {
-    std::size_t operator()(const place_of& where) const noexcept { return static_cast<std::size_t>(where.hash); }
+    std::size_t operator()(const hashed_word& where) const noexcept { return static_cast<std::size_t>(where.hash); }
   };
   struct content {
     std::uint64_t word;
     bool hidden;
   };
-  using index = std::unordered_multimap<place_of, content, by_hash>;
+  using index = std::unordered_multimap<hashed_word, content, by_hash>;
 
   template <class Index> static auto locate_in(Index& all, const Policy& policy, const probe& p) {
-    auto [at, end] = all.equal_range(place_of{p.hash, p.word});
+    auto [at, end] = all.equal_range(hashed_word{p.hash, p.word});
     for (; at != end; ++at) {
       if (policy.matches(p, at->second.word)) return at;
     }
@@ -220,7 +220,7 @@ private:
     if (options_.growth == growth_policy::fixed && index_.size() >= slots_now())
       return {.outcome = insert_outcome::full};
     const bool had = fail::attempt(
-        [&] { counting_growth([&] { index_.emplace(place_of{p.hash, p.word}, content{word, hidden}); }); });
+        [&] { counting_growth([&] { index_.emplace(hashed_word{p.hash, p.word}, content{word, hidden}); }); });
     if (!had) return {.outcome = insert_outcome::no_memory};
     if (hidden) ++hidden_;
     return {};

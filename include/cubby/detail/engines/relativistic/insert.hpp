@@ -45,7 +45,7 @@ template <class Policy> void give_place(table<Policy>& t) noexcept {
 /// The link at which a node of this hash belongs: the one before the first node that does not come before it. Under the lock of the
 /// stripe.
 template <class Policy>
-sync::word<std::uint64_t>& place_of(const Policy& policy, bucket_array& at, std::uint64_t hash) noexcept {
+sync::word<std::uint64_t>& link_for(const Policy& policy, bucket_array& at, std::uint64_t hash) noexcept {
   sync::word<std::uint64_t>* from = &at.heads[hash & at.mask];
   // relaxed: links change under the lock
   for (node* n = node_at(from->load(sync::relaxed)); n != nullptr && comes_before(hash_of(policy, *n), hash);) {
@@ -64,7 +64,7 @@ linking link_node(table<Policy>& t, stripe& s, std::uint64_t hash, node& made, s
   lock_scope hold(s.lock);
   if (s.inserts.load(sync::relaxed) != seen) return linking::outdated; // relaxed: written under the lock
   if (!take_place(t)) return linking::full;
-  auto& before = place_of(t.policy, array_of(t, hash), hash);
+  auto& before = link_for(t.policy, array_of(t, hash), hash);
   // relaxed, all: links change under the lock; the node is not yet shared
   const std::uint64_t marks = made.next.load(sync::relaxed);
   made.next.store((before.load(sync::relaxed) & ~mark::all) | marks, sync::relaxed);

@@ -20,7 +20,7 @@ CUBBY_ALWAYS_INLINE slot* prefetch_next(const table<Policy>& t, const level_segm
   if (seen[first].agree() != 0) [[likely]] {
     slot* const at = both[first].order.part(0) + cpu::lowest_bit(seen[first].agree());
     const std::uint64_t word = at->load(sync::relaxed); // relaxed: a hint
-    if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::place(word)));
+    if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::pointer(word)));
     return at;
   }
   for (unsigned i = 0; i < 2; ++i)
@@ -48,7 +48,8 @@ CUBBY_ALWAYS_INLINE found_word answer_one(const table<Policy>& t, pending<Policy
     // Linearization point of a hit.
     // [slot] acquire: pairs with [put-slot], and with [put-mark]
     const std::uint64_t word = one.at->load(sync::acquire);
-    if (shows_item<Policy>(word) && !slot_word::is_marked(word) && has_key(t.policy, slot_word::place(word), one.probe))
+    if (shows_item<Policy>(word) && !slot_word::is_marked(word) &&
+        has_key(t.policy, slot_word::pointer(word), one.probe))
       return found_in(t, seen_slot{one.at, word});
   }
   return found_in(t, search_from(t, one.probe, one.hash, one.in));

@@ -61,7 +61,7 @@ CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, const SlotAt& s
       make_durable(t, at, word);
       continue;
     }
-    if (!has_key(t.policy, slot_word::place(word), p)) continue;
+    if (!has_key(t.policy, slot_word::pointer(word), p)) continue;
     out.where = &at;
     out.word = word;
     out.marked |= slot_word::is_marked(word);
@@ -150,7 +150,7 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE found_word found_in(const table<Policy>& t, const seen_slot& seen) noexcept {
   if (seen.where == nullptr) return {};
   make_durable(t, *seen.where, seen.word);
-  return {true, value_at(t.policy, slot_word::place(seen.word))};
+  return {true, value_at(t.policy, slot_word::pointer(seen.word))};
 }
 
 template <class Policy>

@@ -78,12 +78,12 @@ bool fit_in_one(const table<Policy>& t, const level_segment& left, const level_s
 
 /// Puts an item in a half that nobody else sees: in the first empty slot in the order of its key.
 template <class Policy>
-void append(const table<Policy>& t, slot* half, unsigned depth, std::uint64_t hash, std::uint64_t place) noexcept {
+void append(const table<Policy>& t, slot* half, unsigned depth, std::uint64_t hash, std::uint64_t pointer) noexcept {
   const slot_order<Policy> order = order_in(t, half, depth, hash);
   unsigned i = 0;
   // relaxed, both: not shared yet
   while (!slot_word::is_empty(order[i].load(sync::relaxed))) ++i;
-  order[i].store(slot_word::make(place, foreseer_of(hash, window(known_bits(t, depth)))),
+  order[i].store(slot_word::make(pointer, foreseer_of(hash, window(known_bits(t, depth)))),
                  sync::relaxed); // relaxed: as above
 }
 /// Copies the items of a held sibling: its lower half becomes a half of the higher segment, and its higher segment goes to the lower half.
@@ -93,8 +93,8 @@ void copy_sibling(table<Policy>& t, const level_segment& x, const level_segment&
     for (std::uint64_t i = 0; i < buckets_of_half(t) * table<Policy>::slots_a_bucket; ++i) {
       const std::uint64_t word = from[i].load(sync::relaxed); // relaxed: held
       if (!shows_item<Policy>(word)) continue;
-      const std::uint64_t place = slot_word::place(word);
-      append(t, half, depth, hash_at(t.policy, place), place);
+      const std::uint64_t pointer = slot_word::pointer(word);
+      append(t, half, depth, hash_at(t.policy, pointer), pointer);
     }
   };
   copy(x.lower, to.higher[which], to.level + 1);
@@ -169,7 +169,7 @@ template <class Policy> bool merge(table<Policy>& t, level_segment& above, unsig
   for (auto& child : above.child) child.store(r->to[0], sync::release);
   t.leaves.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed, both: statistics
   t.shrinks.fetch_add(1, sync::relaxed);                // relaxed: as above
-  settle(t, *r);
+  unlink(t, *r);
   return true;
 }
 
@@ -190,7 +190,7 @@ template <class Policy> level_segment* node_above_leaf(const table<Policy>& t, s
 template <class Policy>
 std::uint64_t merge_at(table<Policy>& t, std::uint64_t hash, unsigned spare, bool& merged) noexcept {
   level_segment* const leaf = leaf_of(t, hash);
-  settle_ended(t);
+  unlink_ended(t);
   shorten_path(t, hash, leaf->level);
   level_segment* const above = node_above_leaf(t, hash);
   merged = above != nullptr && above->level >= t.base_level && merge(t, *above, spare);

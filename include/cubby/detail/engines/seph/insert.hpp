@@ -19,9 +19,9 @@ enum class attempt : std::uint8_t {
 /// Takes the first empty slot of a bucket. Slots that others fill meanwhile are compared. `full`: there is none.
 template <class Policy>
 CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate<Policy>& in, const typename Policy::probe& p,
-                                      std::uint64_t place, seen_slot& seen) noexcept {
+                                      std::uint64_t pointer, seen_slot& seen) noexcept {
   constexpr unsigned count = candidate<Policy>::count;
-  const std::uint64_t word = slot_word::make(place, in.tags.fresh) | dirty_flag(t);
+  const std::uint64_t word = slot_word::make(pointer, in.tags.fresh) | dirty_flag(t);
   while (in.end < count) {
     slot& at = in.order[in.end];
     std::uint64_t empty = 0;
@@ -41,18 +41,18 @@ CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate<Policy>& in, c
   return attempt::full;
 }
 
-/// `place`: of the item to insert.
+/// `pointer`: of the item to insert.
 template <class Policy>
 CUBBY_ALWAYS_INLINE attempt try_insert(table<Policy>& t, level_segment& x, const typename Policy::probe& p,
-                                       std::uint64_t hash, std::uint64_t place, seen_slot& seen) noexcept {
+                                       std::uint64_t hash, std::uint64_t pointer, seen_slot& seen) noexcept {
   candidate<Policy> lower = lower_candidate(t, x, hash);
   candidate<Policy> higher = higher_candidate(t, x, hash);
   seen = {};
   if (search_to_end(t, lower, p, seen) || search_to_end(t, higher, p, seen)) return attempt::exists;
   if (seen.marked) return attempt::again;
-  const attempt first = take_slot(t, lower, p, place, seen);
+  const attempt first = take_slot(t, lower, p, pointer, seen);
   if (first != attempt::full) return first;
-  return take_slot(t, higher, p, place, seen);
+  return take_slot(t, higher, p, pointer, seen);
 }
 
 /// Whether a key that was met in a marked slot is still there: its segment is not done.
@@ -62,18 +62,18 @@ inline bool is_current(const level_segment& x, const seen_slot& seen) noexcept {
 }
 
 template <class Policy>
-inserted_word insert_at(table<Policy>& t, const typename Policy::probe& p, std::uint64_t place) noexcept {
+inserted_word insert_at(table<Policy>& t, const typename Policy::probe& p, std::uint64_t pointer) noexcept {
   const std::uint64_t hash = spread<Policy>(p.hash);
   sync::backoff wait;
   for (;;) {
     level_segment& x = *leaf_of(t, hash);
     seen_slot seen;
-    switch (try_insert(t, x, p, hash, place, seen)) {
+    switch (try_insert(t, x, p, hash, pointer, seen)) {
     case attempt::inserted: return {};
     case attempt::exists:
       if (!is_current(x, seen)) continue;
       make_durable(t, *seen.where, seen.word);
-      return {.outcome = insert_outcome::exists, .word = value_at(t.policy, slot_word::place(seen.word))};
+      return {.outcome = insert_outcome::exists, .word = value_at(t.policy, slot_word::pointer(seen.word))};
     case attempt::again: resolve(t, x, wait); continue;
     case attempt::full: break;
     }
@@ -87,14 +87,14 @@ inserted_word insert_at(table<Policy>& t, const typename Policy::probe& p, std::
 template <class Policy>
 CUBBY_ALWAYS_INLINE inserted_word insert(table<Policy>& t, const thread_record& who, const typename Policy::probe& p,
                                          std::uint64_t value) noexcept {
-  const std::uint64_t place = place_of(t.policy, p.word, value);
-  if constexpr (durable<Policy>) t.policy.follow_none(place);
+  const std::uint64_t pointer = pointer_to(t.policy, p.word, value);
+  if constexpr (durable<Policy>) t.policy.follow_none(pointer);
   if (t.places.is_bounded() && !t.places.take(who.id())) [[unlikely]] {
     const found_word present = find(t, p);
     if (!present.found) return {.outcome = insert_outcome::full};
     return {.outcome = insert_outcome::exists, .word = present.word};
   }
-  const inserted_word out = insert_at(t, p, place);
+  const inserted_word out = insert_at(t, p, pointer);
   if (out.outcome == insert_outcome::inserted) [[likely]]
     t.entries.add(who.id(), 1);
   else if (t.places.is_bounded()) t.places.give(who.id());

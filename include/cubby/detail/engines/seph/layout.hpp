@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the seph engine stores (sections 3.1 and 3.2): slots in buckets, buckets in halves of physical segments, level segments.
-//   slot   [63 foreseer 48 | 47 place of the item 3 | dirty 2 | stale 1 | mark 0]    all zero: empty
-//          In a durable table places end at bit 46. Bit 47 says that the item is being erased.
+//   slot   [63 foreseer 48 | 47 pointer to the item 3 | dirty 2 | stale 1 | mark 0]    all zero: empty
+//          In a durable table pointers end at bit 46. Bit 47 says that the item is being erased.
 //   next   [63 address of a reorganisation 3 | held 1 | done 0]                      all zero: a leaf that nobody reorganises
 // A half at depth L serves the hashes that begin with its prefix of L bits. The next bits choose its bucket. A level segment at
 // level r has a lower half at depth r, and the two halves of a higher segment at depth r + 1.
@@ -41,18 +41,20 @@ inline constexpr std::uint64_t stale = 2; // the foreseer is that of the window 
 inline constexpr std::uint64_t dirty = 4; // the file does not have the change yet that this word shows
 inline constexpr std::uint64_t flags = 7;
 inline constexpr unsigned foreseer_shift = 48;
-inline constexpr std::uint64_t place_mask = (std::uint64_t{1} << foreseer_shift) - 1 - flags;
-inline constexpr std::uint64_t tombstone = place_mask;                             // its foreseer is 0
-inline constexpr std::uint64_t erasing = std::uint64_t{1} << (foreseer_shift - 1); // durable: beside a place
+inline constexpr std::uint64_t pointer_mask = (std::uint64_t{1} << foreseer_shift) - 1 - flags;
+inline constexpr std::uint64_t tombstone = pointer_mask;                           // its foreseer is 0
+inline constexpr std::uint64_t erasing = std::uint64_t{1} << (foreseer_shift - 1); // durable: beside a pointer
 
 constexpr bool is_marked(std::uint64_t word) noexcept { return (word & mark) != 0; }
-constexpr std::uint64_t place(std::uint64_t word) noexcept { return word & place_mask; }
-constexpr bool is_empty(std::uint64_t word) noexcept { return place(word) == 0; }
-constexpr bool is_item(std::uint64_t word) noexcept { return place(word) != 0 && place(word) != tombstone; }
+constexpr std::uint64_t pointer(std::uint64_t word) noexcept { return word & pointer_mask; }
+constexpr bool is_empty(std::uint64_t word) noexcept { return pointer(word) == 0; }
+constexpr bool is_item(std::uint64_t word) noexcept { return pointer(word) != 0 && pointer(word) != tombstone; }
 /// Whether an address or offset can stand in a slot, and be told from a tombstone.
-constexpr bool can_hold(std::uint64_t place) noexcept { return (place & ~place_mask) == 0 && place != tombstone; }
-constexpr std::uint64_t make(std::uint64_t place, std::uint64_t foreseer) noexcept {
-  return foreseer << foreseer_shift | place;
+constexpr bool can_hold(std::uint64_t pointer) noexcept {
+  return (pointer & ~pointer_mask) == 0 && pointer != tombstone;
+}
+constexpr std::uint64_t make(std::uint64_t pointer, std::uint64_t foreseer) noexcept {
+  return foreseer << foreseer_shift | pointer;
 }
 } // namespace slot_word
 

@@ -91,7 +91,7 @@ template <class Policy> void dispose_below(table<Policy>& t, level_segment* x) {
     const std::uint64_t word = at.load(sync::relaxed); // relaxed: as above
     if (!shows_item<Policy>(word)) return;
     at.store(slot_word::tombstone, sync::relaxed); // relaxed: as above; the destructor may call the table
-    t.policy.dispose(value_at(t.policy, slot_word::place(word)));
+    t.policy.dispose(value_at(t.policy, slot_word::pointer(word)));
   });
 }
 /// Frees the nodes from one down. Halves go with the table.
@@ -120,7 +120,7 @@ template <class Policy> void close(table<Policy>& t) {
     const std::uint64_t count = std::uint64_t{1} << t.base_level;
     for (std::uint64_t i = 0; !durable<Policy> && i < count; ++i)
       if (auto* const x = t.base[i].load(sync::relaxed)) dispose_below(t, x); // relaxed: as above
-    settle_ended(t);
+    unlink_ended(t);
     for (std::uint64_t i = 0; i < count; ++i) free_below(t.base[i].load(sync::relaxed)); // relaxed: as above
     while (reorganisation* const one = t.retired) {
       t.retired = one->next;

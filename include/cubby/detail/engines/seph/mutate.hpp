@@ -14,13 +14,13 @@ std::uint64_t changed_word(const table<Policy>& t, const seen_slot& seen, const 
                            const decision& wanted) noexcept {
   if constexpr (durable<Policy>) {
     if (wanted.what == action::erase) return seen.word | slot_word::erasing | slot_word::dirty;
-    if (dirty_flag(t) != 0) t.policy.follow(wanted.word, slot_word::place(seen.word));
+    if (dirty_flag(t) != 0) t.policy.follow(wanted.word, slot_word::pointer(seen.word));
   }
   if (wanted.what == action::erase) return slot_word::tombstone;
-  const std::uint64_t place = place_of(t.policy, p.word, wanted.word);
+  const std::uint64_t pointer = pointer_to(t.policy, p.word, wanted.word);
   // the foreseer is that of the key, and so stays
-  constexpr std::uint64_t kept = ~(slot_word::place_mask | slot_word::dirty);
-  return (seen.word & kept) | place | dirty_flag(t);
+  constexpr std::uint64_t kept = ~(slot_word::pointer_mask | slot_word::dirty);
+  return (seen.word & kept) | pointer | dirty_flag(t);
 }
 
 template <class Policy> void after_erase(table<Policy>& t, const thread_record& who) noexcept {
@@ -40,7 +40,7 @@ CUBBY_ALWAYS_INLINE mutated mutate(table<Policy>& t, const thread_record& who, c
     const seen_slot seen = search(t, p, hash, in);
     if (seen.where == nullptr) return {};
     make_durable(t, *seen.where, seen.word);
-    const std::uint64_t before = value_at(t.policy, slot_word::place(seen.word));
+    const std::uint64_t before = value_at(t.policy, slot_word::pointer(seen.word));
     const decision wanted = f(before);
     if (wanted.what == action::keep) return {true, action::keep, before};
     if (slot_word::is_marked(seen.word)) {

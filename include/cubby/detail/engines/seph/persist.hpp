@@ -21,8 +21,8 @@ template <class Policy> CUBBY_ALWAYS_INLINE std::uint64_t dirty_flag(const table
 /// Takes the flag from a slot whose change is complete. An item that was erased leaves a tombstone.
 template <durable Policy> void clear_dirty(slot& at, std::uint64_t word) noexcept {
   const bool erases = (word & slot_word::erasing) != 0;
-  std::uint64_t now = at.load(sync::relaxed); // relaxed: the place says whether it is the same change
-  while ((now & slot_word::dirty) != 0 && slot_word::place(now) == slot_word::place(word)) {
+  std::uint64_t now = at.load(sync::relaxed); // relaxed: the pointer says whether it is the same change
+  while ((now & slot_word::dirty) != 0 && slot_word::pointer(now) == slot_word::pointer(word)) {
     const std::uint64_t after = erases ? slot_word::tombstone | (now & slot_word::mark) : now & ~slot_word::dirty;
     // [put-slot] release: pairs with [slot]; behind the states of the records
     // relaxed: a failed attempt reads no more than the word
@@ -32,9 +32,9 @@ template <durable Policy> void clear_dirty(slot& at, std::uint64_t word) noexcep
 /// Completes the change that a dirty word shows. Several threads may do so, also late ones. The guard of each of them began before the change was
 /// complete. The record that it replaces or erases is retired only after that, so it is still there.
 template <durable Policy> CUBBY_OUTLINED void complete(const table<Policy>& t, slot& at, std::uint64_t word) noexcept {
-  const std::uint64_t place = slot_word::place(word) & ~slot_word::erasing;
-  if ((word & slot_word::erasing) != 0) t.policy.erase(place);
-  else t.policy.show(place);
+  const std::uint64_t pointer = slot_word::pointer(word) & ~slot_word::erasing;
+  if ((word & slot_word::erasing) != 0) t.policy.erase(pointer);
+  else t.policy.show(pointer);
   clear_dirty<Policy>(at, word);
 }
 /// Returns when the change that the caller has read in a slot is complete.
@@ -52,7 +52,7 @@ CUBBY_ALWAYS_INLINE void finish_insert([[maybe_unused]] const table<Policy>& t, 
                                        [[maybe_unused]] std::uint64_t word) noexcept {
   if constexpr (durable<Policy>) {
     if ((word & slot_word::dirty) == 0) return;
-    t.policy.show_first(slot_word::place(word));
+    t.policy.show_first(slot_word::pointer(word));
     clear_dirty<Policy>(at, word);
   }
 }

@@ -58,20 +58,20 @@ template <durable Policy> struct recovery {
 
 /// Gives a live record its slot, or notes the one of its key that does not count.
 template <durable Policy> void recover_entry(table<Policy>& t, const thread_record& who, recovery_share& mine,
-                                             std::uint64_t place, std::uint64_t key_word) noexcept {
-  const auto p = t.policy.probe_of_slot(key_word, place);
+                                             std::uint64_t pointer, std::uint64_t key_word) noexcept {
+  const auto p = t.policy.probe_of_slot(key_word, pointer);
   const auto put = [&](std::uint64_t before) noexcept {
-    return t.policy.is_newer(place, before) ? decision{action::replace, place} : decision{};
+    return t.policy.is_newer(pointer, before) ? decision{action::replace, pointer} : decision{};
   };
-  t.policy.forget_epoch(place);
-  (void)t.policy.claim(key_word, place);
-  const inserted_word got = insert_at(t, p, place);
+  t.policy.forget_epoch(pointer);
+  (void)t.policy.claim(key_word, pointer);
+  const inserted_word got = insert_at(t, p, pointer);
   if (got.outcome == insert_outcome::inserted) {
     ++mine.entries;
     return;
   }
   const mutated both = got.outcome == insert_outcome::exists ? mutate(t, who, p, put) : mutated{};
-  mine.no_memory |= !both.found || !mine.older.add(both.done == action::replace ? both.before : place);
+  mine.no_memory |= !both.found || !mine.older.add(both.done == action::replace ? both.before : pointer);
 }
 template <durable Policy> void recover_part(recovery<Policy>& r, const thread_record& who, recovery_share& mine,
                                             std::uint64_t number) noexcept {

@@ -15,9 +15,9 @@ template <class Policy> void refresh_half(table<Policy>& t, slot* half, unsigned
     // [slot] acquire: pairs with [put-slot], and with [put-mark]
     std::uint64_t word = half[i].load(sync::acquire);
     if (!shows_item<Policy>(word) || (word & slot_word::stale) == 0 || slot_word::is_marked(word)) continue;
-    const std::uint64_t place = slot_word::place(word);
+    const std::uint64_t pointer = slot_word::pointer(word);
     const std::uint64_t fresh =
-        slot_word::make(place, foreseer_of(hash_at(t.policy, place), at)) | (word & slot_word::dirty);
+        slot_word::make(pointer, foreseer_of(hash_at(t.policy, pointer), at)) | (word & slot_word::dirty);
     // relaxed: the item is one that was published before; a slot that has changed has a foreseer of its own
     (void)half[i].compare_exchange(word, fresh, sync::relaxed, sync::relaxed);
   }

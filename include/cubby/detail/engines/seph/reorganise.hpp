@@ -74,7 +74,7 @@ void split_slot(table<Policy>& t, reorganisation& r, std::uint64_t word, split_t
   const unsigned known = known_bits(t, r.from[0]->level);
   const unsigned from = window(known) - ((word & slot_word::stale) != 0 ? window_step : 0);
   const unsigned after = window(known + 2);
-  const std::uint64_t place = slot_word::place(word);
+  const std::uint64_t pointer = slot_word::pointer(word);
   std::uint64_t foreseer = word >> slot_word::foreseer_shift;
   unsigned which = 0;
   unsigned part = 0;
@@ -83,7 +83,7 @@ void split_slot(table<Policy>& t, reorganisation& r, std::uint64_t word, split_t
     which = next_two_bits(foreseer, from, known);
     part = next_two_bits(foreseer, from, known + 2);
   } else {
-    const std::uint64_t hash = hash_at(t.policy, place);
+    const std::uint64_t hash = hash_at(t.policy, pointer);
     which = two_bits(hash, known);
     part = two_bits(hash, known + 2);
     foreseer = foreseer_of(hash, after);
@@ -92,14 +92,14 @@ void split_slot(table<Policy>& t, reorganisation& r, std::uint64_t word, split_t
   }
   // relaxed: a hint, and `publish` releases it
   if (stale) r.stale.store(1, sync::relaxed);
-  to.at[which].put(slot_word::make(place, foreseer) | (stale ? slot_word::stale : 0), part);
+  to.at[which].put(slot_word::make(pointer, foreseer) | (stale ? slot_word::stale : 0), part);
 }
-/// The two bits of the hash of a marked item behind those that the place in its half tells.
+/// The two bits of the hash of a marked item behind those that the position in its half tells.
 template <class Policy>
 unsigned next_bits_of(const table<Policy>& t, std::uint64_t word, unsigned known) noexcept {
   const unsigned from = window(known) - ((word & slot_word::stale) != 0 ? window_step : 0);
   if (foresees(from, known)) return next_two_bits(word >> slot_word::foreseer_shift, from, known);
-  return two_bits(hash_at(t.policy, slot_word::place(word)), known);
+  return two_bits(hash_at(t.policy, slot_word::pointer(word)), known);
 }
 
 /// Prefetches the lines of a bucket that compare-and-swaps will change. One of these on a line that no cache has waits for memory, and so do those

@@ -35,9 +35,9 @@ void show_leaf(table<Policy>& t, const level_segment& x, std::uint64_t first, F&
     const std::uint64_t word = at.load(sync::acquire);
     make_durable(t, at, word);
     if (!shows_item<Policy>(word)) return;
-    const std::uint64_t place = slot_word::place(word);
-    if (x.prefix != first && hash_at(t.policy, place) < first) return;
-    f(key_at(t.policy, place), value_at(t.policy, place));
+    const std::uint64_t pointer = slot_word::pointer(word);
+    if (x.prefix != first && hash_at(t.policy, pointer) < first) return;
+    f(key_at(t.policy, pointer), value_at(t.policy, pointer));
   });
 }
 /// A weak scan, inside a guard.

@@ -115,7 +115,7 @@ public:
   void collect(thread_record&) {
     table_.bag.collect();
     table_.structure_lock.lock();
-    engines::seph::settle_ended(table_);
+    engines::seph::unlink_ended(table_);
     engines::seph::reclaim(table_);
     table_.halves.release_free();
     {

@@ -23,7 +23,7 @@ template <class Policy> void reclaim(table<Policy>& t) noexcept {
   const std::uint64_t oldest = t.home->oldest();
   for (reorganisation** from = &t.retired; *from != nullptr;) {
     reorganisation* const one = *from;
-    if (oldest < one->tag) {
+    if (oldest < one->retired_at) {
       from = &one->next;
       continue;
     }
@@ -37,7 +37,7 @@ template <class Policy> void reclaim(table<Policy>& t) noexcept {
 inline constexpr std::uint64_t retired_at_once = 16;
 inline constexpr std::uint64_t most_retired_at_once = 256;
 template <class Policy> void retire_reorganisation(table<Policy>& t, reorganisation& r) noexcept {
-  r.tag = t.home->advance();
+  r.retired_at = t.home->advance();
   r.next = t.retired;
   t.retired = &r;
   if (++t.retired_count < t.reclaim_at) return;
@@ -96,7 +96,7 @@ template <class Policy> void shorten_path(table<Policy>& t, std::uint64_t hash, 
 }
 
 /// Under the lock. Links and entries lead past what a reorganisation has given up; then it is retired.
-template <class Policy> void settle(table<Policy>& t, reorganisation& r) noexcept {
+template <class Policy> void unlink(table<Policy>& t, reorganisation& r) noexcept {
   if (r.kind != kind_of_work::split) shorten_path(t, r.prefix, r.level);
   directory& d = *t.root.load(sync::relaxed); // relaxed: written under the lock
   follow(d, std::uint64_t{1} << d.bits, r);
@@ -134,11 +134,11 @@ template <class Policy> bool grow_directory(table<Policy>& t) noexcept {
 }
 
 /// Under the lock: follows all reorganisations that have ended.
-template <class Policy> void settle_ended(table<Policy>& t) noexcept {
+template <class Policy> void unlink_ended(table<Policy>& t) noexcept {
   // [take-ended] acquire: pairs with [add-ended]
   for (reorganisation* one = t.ended.exchange(nullptr, sync::acquire); one != nullptr;) {
     reorganisation* const next = one->next;
-    settle(t, *one);
+    unlink(t, *one);
     one = next;
   }
 }
@@ -147,13 +147,13 @@ template <class Policy> void tidy(table<Policy>& t) noexcept {
   // [see-ended] seq_cst: pairs with [add-ended]; behind the unlock, or behind what this thread has added
   while (t.ended.load(sync::seq_cst) != nullptr) {
     if (!t.structure_lock.try_lock()) return;
-    settle_ended(t);
+    unlink_ended(t);
     (void)grow_directory(t);
     t.structure_lock.unlock();
   }
 }
 template <class Policy> void unlock_structure(table<Policy>& t) noexcept {
-  settle_ended(t);
+  unlink_ended(t);
   t.structure_lock.unlock();
   tidy(t);
 }

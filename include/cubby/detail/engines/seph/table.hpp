@@ -31,7 +31,7 @@ struct directory {
   unsigned bits = 0;
   entry* entries = nullptr;
   memory::region pages;
-  std::uint64_t tag = 0; // these two for `retired_arrays`
+  std::uint64_t retired_at = 0; // these two for `retired_arrays`
   directory* next_retired = nullptr;
 };
 inline directory* make_directory(unsigned bits) noexcept {
@@ -66,7 +66,7 @@ struct reorganisation {
   sync::word<std::uint32_t> stale;                    // 1: a slot was copied whose foreseer is stale now
   sync::word<std::uint8_t> moved[most_buckets_moved]; // 1: all slots of the bucket are marked and copied
   reorganisation* next = nullptr;                     // in a list: of ended ones, then of retired ones
-  std::uint64_t tag = 0;                              // of the epoch in which it was retired
+  std::uint64_t retired_at = 0;                       // the epoch
 };
 
 /// What a durable table has beside the rest.
@@ -150,7 +150,7 @@ template <class Policy> constexpr std::uint64_t buckets_of_half(const table<Poli
 template <class Policy> constexpr std::uint64_t slots_of_segment(const table<Policy>& t) noexcept {
   return (3 * std::uint64_t{table<Policy>::slots_a_bucket}) << t.bits;
 }
-/// How many bits of the hash the place of a slot in a half at `depth` tells.
+/// How many bits of the hash the position of a slot in a half at `depth` tells.
 template <class Policy> CUBBY_ALWAYS_INLINE unsigned known_bits(const table<Policy>& t, unsigned depth) noexcept {
   return depth + t.bits;
 }
@@ -162,7 +162,7 @@ template <class Policy> struct slot_order {
   static_assert(std::has_single_bit(count));
   slot* bucket;
   unsigned first_part;
-  /// `bits`: those of the hash behind the ones that the place in the half tells.
+  /// `bits`: those of the hash behind the ones that the position in the half tells.
   slot_order(slot* slots, unsigned bits) noexcept : bucket(slots), first_part(bits % parts) {}
   /// The first slot of the i-th part.
   [[nodiscard]] CUBBY_ALWAYS_INLINE slot* part(unsigned i) const noexcept {
