@@ -279,6 +279,7 @@ class Words(House):
     def test_words_that_the_field_has_others_for(self):
         self.catches("words", {"include/cubby/detail/core/x.hpp": header("// The seat of a thread.", "int chores_left;")}, count=2)
         self.catches("words", {"apps/x.cpp": SPDX + "int crew;\n"})
+        self.catches("words", {"docs/a.md": MD_SPDX + "It walked over seats and buried napping readers.\n"}, count=4)
         self.passes({"packaging/x.cpp": SPDX + "int crew;\n", "tools/x.py": HASH_SPDX + "ast.walk(x)\n"})
 
     def test_long_sentences(self):

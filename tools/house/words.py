@@ -23,6 +23,19 @@ INSTEAD = {
     "seats": "thread records", "sighting": "seen slot", "site": "use", "subject": "topic", "unmanned": "without a worker",
     "veil": "hide", "verdict": "conclusion", "verdicts": "conclusions", "walk": "scan", "walks": "scans", "whoever": "a thread that",
 }
+
+
+def forms(word):
+    """The word and its inflected forms: `walk`, `walks`, `walked`, `walking`; `bury`, `buries`; `nap`, `napping`."""
+    stems = {word} | ({word[:-1]} if word.endswith("e") else set())
+    if re.search(r"[^aeiou][aeiou][^aeiouwy]$", word):
+        stems.add(word + word[-1])
+    if word.endswith("y"):
+        stems.add(word[:-1] + "i")
+    return {word, word + "s"} | {stem + ending for stem in stems for ending in ("es", "ed", "ing", "er")}
+
+
+WORD_OF = {form: word for word in INSTEAD for form in forms(word)} | {word: word for word in INSTEAD}
 NOT_OURS = re.compile(r"\b(?:ast|os)\.walk\b|\bstd::(?:bit_)?floor\b|\bbuild/site\b")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 VERSION = re.compile(r"^project\(cubby VERSION (\d+\.\d+\.\d+)", re.MULTILINE)
@@ -52,8 +65,8 @@ def check_plain_words(tree):
             continue
         for number, line in enumerate(source.lines, 1):
             for word in re.findall(r"[a-z]+", NOT_OURS.sub("", line).lower()):
-                if word in INSTEAD:
-                    yield Finding("words", source.path, number, f"`{word}`: the field's word is `{INSTEAD[word]}`")
+                if word in WORD_OF:
+                    yield Finding("words", source.path, number, f"`{word}`: the field's word is `{INSTEAD[WORD_OF[word]]}`")
 
 
 def check_names(tree):
