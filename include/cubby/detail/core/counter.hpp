@@ -95,12 +95,12 @@ public:
   growing_counter(const growing_counter&) = delete;
   growing_counter& operator=(const growing_counter&) = delete;
 
-  /// `place` is that of the caller's thread record. False: it has no cell of its own, or not yet; `add_shared` adds then.
-  CUBBY_ALWAYS_INLINE bool add_alone(std::uint32_t place, std::int64_t amount) noexcept {
+  /// `cell` is the number of that of the caller's thread record. False: it has no cell of its own, or not yet; `add_shared` adds then.
+  CUBBY_ALWAYS_INLINE bool add_alone(std::uint32_t cell, std::int64_t amount) noexcept {
     // [stripes] acquire: pairs with [publish-stripes]
-    if (place >= limit_.load(sync::acquire)) [[unlikely]]
+    if (cell >= limit_.load(sync::acquire)) [[unlikely]]
       return false;
-    cell_at(place).add_alone(static_cast<std::uint64_t>(amount)); // a reader needs only a recent value
+    cell_at(cell).add_alone(static_cast<std::uint64_t>(amount)); // a reader needs only a recent value
     return true;
   }
   void add_shared(first_count<Threads>& first, std::int64_t amount) noexcept {
@@ -140,14 +140,14 @@ public:
 
 private:
   /// There are stripes.
-  CUBBY_ALWAYS_INLINE sync::word<std::uint64_t, Threads>& cell_at(std::uint32_t place) const noexcept {
+  CUBBY_ALWAYS_INLINE sync::word<std::uint64_t, Threads>& cell_at(std::uint32_t cell) const noexcept {
     // relaxed: the caller has read the limit, [stripes]
     auto* const first = reinterpret_cast<unsigned char*>(cells_.load(sync::relaxed));
-    return reinterpret_cast<counter_cell<Threads>*>(first + place)->value;
+    return reinterpret_cast<counter_cell<Threads>*>(first + cell)->value;
   }
 
   sync::word<counter_cell<Threads>*, Threads> cells_; // set once
-  sync::word<std::uint32_t, Threads> limit_;          // the place of the last cell; 0: no stripes
+  sync::word<std::uint32_t, Threads> limit_;          // the number of the last cell; 0: no stripes
 };
 
 } // namespace cubby::inline v0::detail

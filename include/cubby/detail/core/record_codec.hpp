@@ -243,12 +243,12 @@ private:
     else if constexpr (comparable<const inner, const Q>) return stored == other;
     else return false; // `checked_key` says so
   }
-  template <class Q> static void make_key(unit_allocator& a, inner* place, Q&& from) {
+  template <class Q> static void make_key(unit_allocator& a, inner* to, Q&& from) {
     constexpr bool copied = std::is_copy_constructible_v<inner> || !std::is_same_v<Q, const inner&>;
     static_assert(copied,
                   "this call stores a copy of the key, and keys of this type only move: insert the key by std::move, "
                   "and erase it instead of changing its value");
-    if constexpr (copied) unit_traits::construct(a, place, std::forward<Q>(from));
+    if constexpr (copied) unit_traits::construct(a, to, std::forward<Q>(from));
   }
   /// A record without its value and its key object.
   CUBBY_ALWAYS_INLINE static record_type* begin_record(unit* units, const probe& p,

@@ -27,7 +27,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   if constexpr (Policy::in_records || key_owning_policy<Policy>) {
     if (!t.policy.shared().heap.adopt_extents()) return false;
   }
-  // What recovery drops must be in another place on the disk as well, not only in the memory of the system.
+  // What recovery drops must be gone from the disk as well, not only in the memory of the system.
   if (!r.clean && waits_for_sync(t) && !t.policy.home().sync_file()) return false;
   // The slots of a new file are zeros, which nobody has to read: an empty bucket of level 0 is one of zeros.
   if (any_before || level != 0) recover_yards(r, level);
