@@ -23,15 +23,10 @@ namespace {
 using cubby::threads;
 
 template <class Map> class shared_scans : public testing::Test {};
-using maps = testing::Types<
-    cubby::map<std::uint64_t, std::uint64_t>, cubby::map<std::uint64_t, std::string>,
-    cubby::map<std::uint64_t, std::uint64_t, cubby::dlht_counted>,
-    cubby::map<std::uint64_t, std::uint64_t, cubby::relativistic>,
-    cubby::map<std::uint64_t, std::string, cubby::relativistic>, cubby::map<std::uint64_t, std::uint64_t, cubby::seph>,
-    cubby::map<std::uint64_t, std::string, cubby::seph>, cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg>,
-    cubby::map<std::uint64_t, std::string, cubby::iceberg>, cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit>,
-    cubby::map<std::uint64_t, std::uint64_t, cubby::dramhit_tuples>,
-    cubby::map<std::uint64_t, std::uint64_t, cubby::reference>>;
+template <class Engine> using map_of_words = testing::Types<cubby::map<std::uint64_t, std::uint64_t, Engine>>;
+template <class Engine> using map_of_texts = testing::Types<cubby::map<std::uint64_t, std::string, Engine>>;
+using maps = join<join_over<map_of_words, shared_plain_engines>, join_over<map_of_texts, shared_engines>,
+                  map_of_words<cubby::dlht_counted>>;
 TYPED_TEST_SUITE(shared_scans, maps);
 
 /// How often a scan may show an entry that is there throughout, while entries move.

@@ -40,11 +40,10 @@ struct recorded {
   using map = cubby::map<std::uint64_t, ThreadRecord, Engine>;
   using value = ThreadRecord;
 };
-using thread_records =
-    ::testing::Types<recorded<cubby::reference, small_thread_record>, recorded<cubby::dlht, small_thread_record>,
-                     recorded<cubby::dlht, wide_thread_record>, recorded<cubby::dlht_single, small_thread_record>,
-                     recorded<cubby::dramhit, small_thread_record>, recorded<cubby::dramhit, wide_thread_record>,
-                     recorded<cubby::dramhit_tuples, wide_thread_record>>;
+template <class Engine>
+using both_thread_records =
+    ::testing::Types<recorded<Engine, small_thread_record>, recorded<Engine, wide_thread_record>>;
+using thread_records = join_over<both_thread_records, every_plain_engine>;
 
 template <class Kind>
 class regression_api_arguments : public ::testing::Test {};

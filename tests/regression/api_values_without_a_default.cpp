@@ -29,10 +29,9 @@ struct large_value {
 template <class Engine, class Value, class Key = int> struct kept {
   using map = cubby::map<Key, Value, Engine>;
 };
-using kinds = ::testing::Types<kept<cubby::reference, small_value>, kept<cubby::dlht, small_value>,
-                               kept<cubby::dlht_single, small_value>, kept<cubby::dramhit, small_value>,
-                               kept<cubby::dramhit_tuples, small_value>, kept<cubby::relativistic, small_value>,
-                               kept<cubby::dlht, small_value, std::string>, kept<cubby::dramhit, large_value>>;
+template <class Engine> using small_kept = ::testing::Types<kept<Engine, small_value>>;
+using kinds = join<join_over<small_kept, every_plain_engine>,
+                   ::testing::Types<kept<cubby::dlht, small_value, std::string>, kept<cubby::dramhit, large_value>>>;
 
 template <class Kind> class values_without_a_default : public ::testing::Test {
 protected:
