@@ -2,7 +2,7 @@
 // says alone: a durable key is compared by its bits, and the class of this one has an operator==: specialize as true cubby::bits_are_equality<K> if both mean the same
 #include <cubby/durable_map.hpp>
 
-struct position {
+struct place {
   long x, y, z;
   bool operator==(const place&) const = default;
 };

@@ -2,7 +2,7 @@
 // Access to the engine of a table or handle, for the parts of the API, and for tests and benches that use its words. Programs do not use it.
 #pragma once
 
-#include <cubby/detail/platform/inlining.hpp>
+#include <cubby/detail/api/operations.hpp>
 
 namespace cubby::inline v0::detail {
 
