@@ -24,7 +24,7 @@ struct migration {
 };
 
 /// Where the key of a schedule lies, and who came before it.
-struct position {
+struct place {
   std::uint64_t key;
   std::uint64_t before; // entries 4, 5, ... that its search passes
 };
