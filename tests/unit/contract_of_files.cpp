@@ -42,6 +42,17 @@ CUBBY_WITHOUT(is_whole)
 CUBBY_WITHOUT(claim)
 CUBBY_WITHOUT(begin_sync)
 CUBBY_WITHOUT(end_sync)
+CUBBY_WITHOUT(key_bytes)
+CUBBY_WITHOUT(value_bytes)
+CUBBY_WITHOUT(can_be)
+CUBBY_WITHOUT(probe_of_bytes)
+CUBBY_WITHOUT(make_of_bytes)
+CUBBY_WITHOUT(prefetch)
+CUBBY_WITHOUT(for_each_older)
+CUBBY_WITHOUT(blank_unused)
+CUBBY_WITHOUT(note_inserted)
+CUBBY_WITHOUT(note_erased)
+CUBBY_WITHOUT(note_replaced)
 #undef CUBBY_WITHOUT
 
 /// How many of these keep the contract.
@@ -73,6 +84,11 @@ TEST(contract_of_files, is_broken_by_each_member_that_a_codec_lacks) {
   EXPECT_EQ((codecs<codec, words::policy>()), 2);
   EXPECT_EQ((codecs<without_mode<codec>, without_home<codec>, without_shared<codec>, without_is_whole<codec>,
                     without_claim<codec>, without_begin_sync<codec>, without_end_sync<codec>>()),
+            0);
+  EXPECT_EQ((codecs<without_key_bytes<codec>, without_value_bytes<codec>, without_can_be<codec>,
+                    without_probe_of_bytes<codec>, without_make_of_bytes<codec>, without_prefetch<codec>,
+                    without_for_each_older<codec>, without_blank_unused<codec>, without_note_inserted<codec>,
+                    without_note_erased<codec>, without_note_replaced<codec>>()),
             0);
 }
 
