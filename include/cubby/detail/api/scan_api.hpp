@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <cubby/detail/api/callbacks.hpp>
+#include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/refused_calls.hpp>
 #include <cubby/detail/api/shared_scan.hpp>
@@ -126,7 +127,7 @@ protected:
 
 private:
   [[nodiscard]] CUBBY_ALWAYS_INLINE context<Engine> here() const {
-    return static_cast<const Derived&>(*this).context();
+    return engine_access::context_of(static_cast<const Derived&>(*this));
   }
   /// Whether the engine splits a scan among `By`; else it is an error.
   template <class By> static constexpr bool splits() noexcept {
