@@ -140,7 +140,10 @@ public:
     return detail::has_same_entries(one, other);
   }
   template <detail::range C>
-  friend bool operator==(const map&, const C&) = delete; // compare with a copy: map.to<C>() == c
+  friend bool operator==(const map&, const C&) {
+    static_assert(!detail::range<C>, "a table is compared with another container by a copy: table.to<C>() == c");
+    return false;
+  }
 
   /// False if the map could not be made, in builds without exceptions, or if a move has left it so. Such a map may only be destroyed,
   /// moved and assigned to.

@@ -134,7 +134,10 @@ public:
     return detail::has_same_entries(one, other);
   }
   template <detail::range C>
-  friend bool operator==(const set&, const C&) = delete; // compare with a copy: set.to<C>() == c
+  friend bool operator==(const set&, const C&) {
+    static_assert(!detail::range<C>, "a table is compared with another container by a copy: table.to<C>() == c");
+    return false;
+  }
 
   /// False if the set could not be made, in builds without exceptions, or if a move has left it so. Such a set may only be destroyed,
   /// moved and assigned to.

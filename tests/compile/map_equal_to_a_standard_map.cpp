@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shows: compare with a copy: map.to<C>() == c
+// says: a table is compared with another container by a copy: table.to<C>() == c
 #include <unordered_map>
 
 #include <cubby/map.hpp>
