@@ -53,7 +53,7 @@ OPTIMISED = ("cubby_tests", "cubby_tests_first_use", "cubby_tests_generated", "c
 # All of `apps` but `cubby_demo`, which has files of `cubby_program` and is in `make verify`.
 PROGRAMS = ("cubby_program", "cubby_conclusion_tests", "cubby_kmer_tests")
 # The code of the documentation.
-PAGES = ("cubby_tests_of_the_api", "cubby_tests_of_the_lesson", "cubby_tests_of_the_migration")
+PAGES = ("cubby_tests_of_the_api", "cubby_tests_of_the_lesson", "cubby_tests_of_the_migration", "cubby_tests_of_the_rivals")
 # Most of these let one thread run at a time, end processes, or go through states of a file: an optimiser changes little of what they see.
 STEPPED = ("cubby_tests_hooked", "cubby_tests_crash", "cubby_tests_durable")
 COSTS = ("cubby_counting", "cubby_explore", "cubby_explore_seph", "cubby_explore_in_place")
