@@ -42,13 +42,13 @@ template <class Engine> struct plugin_calls {
 
 /// Both sides compile these: which image runs them is the test.
 template <class Engine> std::size_t read_all(const shared_map<Engine>& m, std::size_t rounds) {
-  std::size_t torn = 0;
+  std::size_t wrong = 0;
   for (std::size_t n = 0; n < rounds; ++n) {
-    m.visit(n % shared_keys, [&torn](const wide& v) {
-      for (int look = 0; look < 20; ++look) torn += v.is_whole() ? 0 : 1;
+    m.visit(n % shared_keys, [&wrong](const wide& v) {
+      for (int look = 0; look < 20; ++look) wrong += v.is_whole() ? 0 : 1;
     });
   }
-  return torn;
+  return wrong;
 }
 template <class Engine> void write_all(shared_map<Engine>& m, std::size_t rounds) {
   for (std::size_t n = 0; n < rounds; ++n) m.insert_or_assign(n % shared_keys, wide(n));
