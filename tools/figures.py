@@ -29,12 +29,13 @@ def run(only, fresh):
     name, about = runs.machine()
     there = runs.results_of(name)
     wanted = [one for one in chosen(only) if fresh or only or one["command"] != there.get(one["id"], {}).get("command")]
-    runs.commit()
+    source = runs.commit()
     print(f"{len(wanted)} commands to run on {about['cpu']}, about {sum(one['seconds'] for one in wanted) // 60 + 1} minutes",
           flush=True)
     for number, one in enumerate(wanted, 1):
         print(f"[{number}/{len(wanted)}] {one['id']}, about {one['seconds']} s: {one['command']}", flush=True)
-        source = runs.commit()  # before each one: somebody may go on working meanwhile
+        if runs.commit() != source:  # somebody has gone on working meanwhile: what is measured was built before that
+            raise runs.Failure(f"the tree was {source} when the run began, and is another now: build again, and run what is left")
         runs.save(one, runs.carry_out(one, runs.ROOT / "build" / "release"), name, about, source)
 
 

@@ -127,7 +127,8 @@ public:
     one.swap(other);
   }
   template <detail::range R>
-    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash>)
+    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash> &&
+             !std::derived_from<std::remove_cvref_t<R>, in_place_map>)
   explicit in_place_map(R&&) = delete; // use in_place_map(range.begin(), range.end())
   template <std::same_as<in_place_map> M, class A>
   in_place_map(M&&, const A&) = delete; // the allocator moves with the entries: use in_place_map(std::move(other))

@@ -121,7 +121,8 @@ public:
     one.swap(other);
   }
   template <detail::range R>
-    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash>)
+    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash> &&
+             !std::derived_from<std::remove_cvref_t<R>, map>)
   explicit map(R&&) = delete; // use map(range.begin(), range.end())
   template <std::same_as<map> M, class A>
   map(M&&, const A&) = delete; // the allocator moves with the entries: use map(std::move(other))
@@ -138,11 +139,6 @@ public:
     requires requires(const V& v) { static_cast<bool>(v == v); }
   {
     return detail::has_same_entries(one, other);
-  }
-  template <detail::range C>
-  friend bool operator==(const map&, const C&) {
-    static_assert(!detail::range<C>, "a table is compared with another container by a copy: table.to<C>() == c");
-    return false;
   }
 
   /// False if the map could not be made, in builds without exceptions, or if a move has left it so. Such a map may only be destroyed,

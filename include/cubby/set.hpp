@@ -117,7 +117,8 @@ public:
     one.swap(other);
   }
   template <detail::range R>
-    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash>)
+    requires(!std::is_convertible_v<const R&, Allocator> && !std::is_convertible_v<const R&, Hash> &&
+             !std::derived_from<std::remove_cvref_t<R>, set>)
   explicit set(R&&) = delete; // use set(range.begin(), range.end())
   template <std::same_as<set> M, class A>
   set(M&&, const A&) = delete; // the allocator moves with the entries: use set(std::move(other))
@@ -132,11 +133,6 @@ public:
   /// Whether both have the same keys. O(capacity of one). Exact while no thread writes to either.
   [[nodiscard]] friend bool operator==(const set& one, const set& other) {
     return detail::has_same_entries(one, other);
-  }
-  template <detail::range C>
-  friend bool operator==(const set&, const C&) {
-    static_assert(!detail::range<C>, "a table is compared with another container by a copy: table.to<C>() == c");
-    return false;
   }
 
   /// False if the set could not be made, in builds without exceptions, or if a move has left it so. Such a set may only be destroyed,

@@ -245,6 +245,24 @@ TYPED_TEST(shared_scans, wait_for_no_task_that_has_not_begun) {
   EXPECT_EQ(shown, 2 * entries) << "a late task has shown entries";
 }
 
+/// A pool that lets a thread which waits run the tasks that wait, as that of oneTBB.
+TYPED_TEST(shared_scans, end_when_the_function_runs_tasks_of_the_pool) {
+  using V = typename TypeParam::mapped_type;
+  TypeParam m;
+  for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+  std::vector<std::function<void()>> waiting;
+  std::uint64_t shown = 0;
+  m.visit_all(cubby::on([&](auto task) { waiting.emplace_back(task); }, 3), [&](const std::uint64_t&, const V&) {
+    ++shown;
+    if (waiting.empty()) return;
+    const auto task = waiting.back();
+    waiting.pop_back();
+    task();
+  });
+  EXPECT_EQ(shown, entries);
+  EXPECT_TRUE(waiting.empty());
+}
+
 TYPED_TEST(shared_scans, pass_on_what_an_executor_throws) {
   using V = typename TypeParam::mapped_type;
   TypeParam m;
@@ -252,6 +270,17 @@ TYPED_TEST(shared_scans, pass_on_what_an_executor_throws) {
   const auto refuse = [](auto) { throw std::runtime_error("the pool has been stopped"); };
   EXPECT_THROW(m.visit_all(cubby::on(refuse, 3), [](const std::uint64_t&, const V&) {}), std::runtime_error);
   m.visit_all(cubby::on(refuse, 1), [](const std::uint64_t&, const V&) {}); // needs nobody else
+  bool is_second = false;
+  const auto refuse_the_second = [&](auto task) {
+    if (is_second) throw std::runtime_error("the pool has been stopped");
+    is_second = true;
+    task(); // shows all that there is
+  };
+  EXPECT_THROW(m.visit_all(cubby::on(refuse_the_second, 3), [](const std::uint64_t&, const V&) {}), std::runtime_error);
+  if constexpr (TypeParam::capabilities.snapshot) {
+    is_second = false;
+    EXPECT_THROW((void)m.snapshot(cubby::on(refuse_the_second, 3)), std::runtime_error);
+  }
 }
 
 TYPED_TEST(shared_scans, copy_a_snapshot_in_several_threads) {

@@ -270,5 +270,37 @@ TYPED_TEST(views_of_keys, are_answered_one_by_one_into_any_container) {
   }
 }
 
+/// Two iterators in braces are the ends of a range, also where both could be keys.
+TEST(keys_in_braces, are_keys_or_the_ends_of_a_range) {
+  const int objects[3] = {};
+  const std::array<const void*, 3> keys{&objects[0], &objects[1], &objects[2]};
+  cubby::map<const void*, int> m;
+  cubby::set<const void*> s;
+  for (const void* k : keys) ASSERT_TRUE(m.insert(k, 1) && s.insert(k));
+  const void* const* const first = keys.data();
+  EXPECT_EQ(m.visit_batch({first, first + 3}, [](std::size_t, const int*) {}), 3u);
+  EXPECT_EQ(s.visit_batch({first, first + 3}, [](std::size_t, bool) {}), 3u);
+  cubby::map<std::uint64_t, int> numbers{{1, 10}, {2, 20}};
+  EXPECT_EQ(numbers.visit_batch({1, 2, 3}, [](std::size_t i, const int* v) { EXPECT_EQ(v != nullptr, i < 2); }), 2u);
+  std::array<int, 2> values{};
+  std::array<bool, 2> found{};
+  EXPECT_EQ(numbers.find_batch({2, 3}, values, found), 1u);
+  EXPECT_EQ(values[0], 20);
+}
+
+/// Ranges of one's own may derive from tables.
+struct range_of_all : cubby::map<int, int> {
+  using cubby::map<int, int>::map;
+  range_of_all(range_of_all&& other) noexcept : cubby::map<int, int>(std::move(other)) {}
+  [[nodiscard]] static const int* begin() { return nullptr; }
+  [[nodiscard]] static const int* end() { return nullptr; }
+};
+TEST(tables_that_are_ranges, move) {
+  range_of_all from;
+  ASSERT_TRUE(from.insert(1, 2));
+  const range_of_all to(std::move(from));
+  EXPECT_EQ(to.find(1), 2);
+}
+
 } // namespace
 } // namespace cubby_test

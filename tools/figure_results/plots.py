@@ -118,7 +118,7 @@ def stores(plot, those):
     for name in plot["runs"]:
         tables = [{match.group(1, 2): (int(match.group(3)) / 1e6, int(match.group(4))) for match in
                    filter(None, map(STORE.match, results[name]["output"]))} for results in those]
-        kinds = list(dict.fromkeys(kind for kind, _ in tables[0]))
+        kinds = list(dict.fromkeys(kind for kind, _ in tables[0] if all((kind, phase) in table for table in tables for phase in PHASES)))
         what = name.removeprefix("stores-")
 
         def is_ours(kind):

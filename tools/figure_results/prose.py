@@ -88,10 +88,11 @@ def value_and_steps(number):
 
 
 def says(part, value):
-    """Whether the number of a page is this value, perhaps rounded; a time may be of a smaller unit in the result."""
+    """Whether the number of a page is this value, perhaps rounded, by at most a tenth; a time may be of a smaller unit in the result."""
     wanted, steps = value_and_steps(part)
     scales = [10.0 ** (3 * step) for step in range(SMALLER.get(part.split(" ")[-1], 0) + 1)]
-    return any(abs(value / scale - wanted) <= 0.5001 * 10.0 ** -digits for digits in steps for scale in scales)
+    coarsest = max(0.1 * abs(wanted), 0.5001 * 10.0 ** -max(steps))
+    return any(abs(value / scale - wanted) <= min(coarsest, 0.5001 * 10.0 ** -digits) for digits in steps for scale in scales)
 
 
 def rows_of(result):

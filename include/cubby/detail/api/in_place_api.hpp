@@ -71,7 +71,9 @@ public:
   template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
     return show_each(elements_of<Keys>(keys), f);
   }
-  template <class F> std::size_t visit_batch(std::initializer_list<key_type> keys, F&& f) const {
+  template <class F>
+    requires takes_lists<key_type>
+  std::size_t visit_batch(std::initializer_list<key_type> keys, F&& f) const {
     return show_each(elements_of<std::initializer_list<key_type>>(keys), f);
   }
   template <no_batch_of_keys<codec_type> Keys, class F> std::size_t visit_batch(const Keys&, F&&) const {
@@ -82,7 +84,9 @@ public:
   template <lookup_range<codec_type> Keys, class F> std::size_t modify_batch(const Keys& keys, F&& f) {
     return alter_each(elements_of<Keys>(keys), f);
   }
-  template <class F> std::size_t modify_batch(std::initializer_list<key_type> keys, F&& f) {
+  template <class F>
+    requires takes_lists<key_type>
+  std::size_t modify_batch(std::initializer_list<key_type> keys, F&& f) {
     return alter_each(elements_of<std::initializer_list<key_type>>(keys), f);
   }
   template <no_batch_of_keys<codec_type> Keys, class F> std::size_t modify_batch(const Keys&, F&&) {

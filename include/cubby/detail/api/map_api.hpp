@@ -186,7 +186,9 @@ public:
   std::size_t find_batch(const Keys&, std::span<V>, Found&&) const {
     return detail::answers_fit<Found>();
   }
-  std::size_t find_batch(std::initializer_list<K> keys, std::span<V> values, std::span<bool> found) const {
+  std::size_t find_batch(std::initializer_list<K> keys, std::span<V> values, std::span<bool> found) const
+    requires takes_lists<K>
+  {
     return find_each(elements_of<std::initializer_list<K>>(keys), values, found);
   }
   template <no_batch_of_keys<codec_type> Keys, class... A> std::size_t find_batch(const Keys&, A&&...) const {
@@ -198,7 +200,9 @@ public:
   template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
     return visit_each(detail::elements_of<Keys>(keys), f);
   }
-  template <class F> std::size_t visit_batch(std::initializer_list<K> keys, F&& f) const {
+  template <class F>
+    requires takes_lists<K>
+  std::size_t visit_batch(std::initializer_list<K> keys, F&& f) const {
     return visit_each(elements_of<std::initializer_list<K>>(keys), f);
   }
   template <no_batch_of_keys<codec_type> Keys, class F> std::size_t visit_batch(const Keys&, F&&) const {
@@ -272,14 +276,13 @@ private:
     static_assert(copied, "find_batch copies values, and this type cannot be copied: use visit_batch");
     const auto s = this->here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    [[maybe_unused]] const auto& codec = s.codec();
     const std::size_t n = detail::least_of(keys.size(), values.size(), found.size());
     std::size_t count = 0;
     detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
       found[i] = seen.found;
       count += seen.found ? 1 : 0;
       if constexpr (copied) {
-        if (seen.found) values[i] = codec.value(seen.word);
+        if (seen.found) values[i] = s.codec().value(seen.word);
       }
     });
     return count;

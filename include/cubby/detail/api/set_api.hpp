@@ -84,7 +84,9 @@ public:
   std::size_t contains_batch(const Keys&, Found&&) const {
     return detail::answers_fit<Found>();
   }
-  std::size_t contains_batch(std::initializer_list<K> keys, std::span<bool> found) const {
+  std::size_t contains_batch(std::initializer_list<K> keys, std::span<bool> found) const
+    requires takes_lists<K>
+  {
     return find_each(elements_of<std::initializer_list<K>>(keys), found);
   }
   template <no_batch_of_keys<codec_type> Keys, class Found> std::size_t contains_batch(const Keys&, Found&&) const {
@@ -96,7 +98,9 @@ public:
   template <lookup_range<codec_type> Keys, class F> std::size_t visit_batch(const Keys& keys, F&& f) const {
     return tell_each(detail::elements_of<Keys>(keys), f);
   }
-  template <class F> std::size_t visit_batch(std::initializer_list<K> keys, F&& f) const {
+  template <class F>
+    requires takes_lists<K>
+  std::size_t visit_batch(std::initializer_list<K> keys, F&& f) const {
     return tell_each(elements_of<std::initializer_list<K>>(keys), f);
   }
   template <no_batch_of_keys<codec_type> Keys, class F> std::size_t visit_batch(const Keys&, F&&) const {

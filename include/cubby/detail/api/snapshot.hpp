@@ -65,10 +65,10 @@ public:
         if (!done) next.store(parts, detail::sync::relaxed); // relaxed: as above
       }
     };
-    (void)error.run([&] { detail::team<By>::run(by, fill); });
+    const bool ran = error.run([&] { detail::team<By>::run(by, fill); });
     std::size_t all = 0;
     for (const std::size_t n : made) all += n;
-    if (all == count) {
+    if (ran && all == count) {
       size_ = count;
       return;
     }

@@ -57,6 +57,8 @@ inline constexpr bool is_lookup_request<request<Q, typename Codec::mapped_type>,
 /// Contiguous ranges of such types, and of requests with such keys.
 template <class R, class Codec> concept lookup_range = contiguous<R> && lookup_key<element_of<R>, Codec>;
 template <class R, class Codec> concept request_range = contiguous<R> && is_lookup_request<element_of<R>, Codec>;
+/// Whether a list in braces is one of keys. Not of keys that a pointer to keys converts to: two pointers in braces are the ends of an array.
+template <class K> concept takes_lists = !std::convertible_to<const K*, K>;
 /// What a batch cannot take: its error is one line.
 template <class R, class Codec>
 concept no_batch_of_keys =

@@ -6,6 +6,7 @@
 #include <cubby/detail/platform/sync.hpp>
 
 #include <new>
+#include <utility>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -51,9 +52,12 @@ public:
   static shared_tasks* make(void (*call)(void*, unsigned), void* function) noexcept {
     return ::new (std::nothrow) shared_tasks(call, function);
   }
-  /// Runs the function, unless the call has ended.
+  /// Runs the function, unless the call has ended, or this thread is inside one of its functions already. A function may wait for its
+  /// pool, and the pool may let the waiting thread run other tasks. Such a task could wait for the part that this thread has begun.
   void run() noexcept {
+    if (is_inside()) return;
     if (const unsigned number = begin(); number != 0) {
+      const inside here(*this);
       call_(function_, number);
       const locked alone(lock_);
       if (--running_ == 0) pthread_cond_signal(&none_runs_);
@@ -65,6 +69,21 @@ public:
     over_ = true;
     while (running_ != 0) pthread_cond_wait(&none_runs_, &lock_);
   }
+  /// That this thread is inside a function of these tasks. Scopes of a thread end in the reverse order of their beginnings.
+  class [[nodiscard]] inside {
+  public:
+    explicit inside(const shared_tasks& of) noexcept : of_(&of), outer_(std::exchange(innermost, this)) {}
+    ~inside() { innermost = outer_; }
+    inside(const inside&) = delete;
+    inside& operator=(const inside&) = delete;
+
+  private:
+    friend class shared_tasks;
+    const shared_tasks* of_;
+    const inside* outer_;
+    static inline thread_local const inside* innermost = nullptr;
+  };
+
   void keep() noexcept {
     const locked alone(lock_);
     ++owners_;
@@ -95,6 +114,11 @@ private:
   ~shared_tasks() {
     pthread_cond_destroy(&none_runs_);
     pthread_mutex_destroy(&lock_);
+  }
+  [[nodiscard]] bool is_inside() const noexcept {
+    for (const inside* one = inside::innermost; one != nullptr; one = one->outer_)
+      if (one->of_ == this) return true;
+    return false;
   }
   /// The number of the task that begins, or 0.
   unsigned begin() noexcept {
@@ -142,7 +166,10 @@ template <class HandOver, class F> void in_tasks(unsigned count, const HandOver&
   const bool handed = error.run([&] {
     for (unsigned i = 1; i < count; ++i) hand_over(shared_task(*all));
   });
-  if (handed) f(0U);
+  if (handed) {
+    const shared_tasks::inside here(*all);
+    f(0U);
+  }
   all->end();
   all->drop();
   error.rethrow();
