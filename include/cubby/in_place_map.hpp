@@ -79,7 +79,7 @@ public:
   in_place_map(It first, End last, const A& a)
       : in_place_map(std::move(first), std::move(last), options{}, Hash(), a) {}
   template <std::input_iterator It, std::sentinel_for<It> End,
-            detail::contract::given_options<typename table_type::engine_type> O,
+            detail::contract::given_options<typename table_type::engine_type> O = options,
             detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>
   in_place_map(It first, End last, const O& wanted, const A& a)
@@ -92,7 +92,7 @@ public:
   template <detail::contract::given_allocator<Allocator> A>
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const A& a)
       : in_place_map(entries, options{}, Hash(), a) {}
-  template <detail::contract::given_options<typename table_type::engine_type> O,
+  template <detail::contract::given_options<typename table_type::engine_type> O = options,
             detail::contract::given_allocator<Allocator> A>
   in_place_map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted, const A& a)
       : in_place_map(entries, wanted, Hash(), a) {}

@@ -71,7 +71,7 @@ public:
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>
   map(It first, End last, const A& a) : map(std::move(first), std::move(last), options{}, Hash(), a) {}
-  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O,
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O = options,
             detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>
   map(It first, End last, const O& wanted, const A& a) : map(std::move(first), std::move(last), wanted, Hash(), a) {}
@@ -82,7 +82,7 @@ public:
       : map(entries.begin(), entries.end(), wanted, h, a) {}
   template <detail::contract::given_allocator<Allocator> A>
   map(std::initializer_list<std::pair<const K, V>> entries, const A& a) : map(entries, options{}, Hash(), a) {}
-  template <detail::contract::given_options<engine_type> O, detail::contract::given_allocator<Allocator> A>
+  template <detail::contract::given_options<engine_type> O = options, detail::contract::given_allocator<Allocator> A>
   map(std::initializer_list<std::pair<const K, V>> entries, const O& wanted, const A& a)
       : map(entries, wanted, Hash(), a) {}
   /// Destroys all entries. No other thread may use the map any more. The destructors of keys and values may still call every verb

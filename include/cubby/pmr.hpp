@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Tables whose records come from a `std::pmr::memory_resource`: `cubby::pmr::map<K, V> m(&resource)`. Any thread may ask the resource for
-/// memory, so it must allow that, as `std::pmr::synchronized_pool_resource` does. Keys and values that use an allocator are given the
-/// resource, too. Keys and values of words lie in the table, and its index does not come from the resource.
+/// memory, so it must allow that, as `std::pmr::synchronized_pool_resource` does. Values that use an allocator are given the resource, too,
+/// and so are keys that are objects; a text is kept as its bytes, and a scan shows a copy of it. Keys and values of words lie in the table, and its index does not come from the resource.
 #pragma once
 
 #include <cstddef>

@@ -69,7 +69,7 @@ public:
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>
   set(It first, End last, const A& a) : set(std::move(first), std::move(last), options{}, Hash(), a) {}
-  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O,
+  template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_options<engine_type> O = options,
             detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>
   set(It first, End last, const O& wanted, const A& a) : set(std::move(first), std::move(last), wanted, Hash(), a) {}
@@ -79,7 +79,7 @@ public:
       : set(entries.begin(), entries.end(), wanted, h, a) {}
   template <detail::contract::given_allocator<Allocator> A>
   set(std::initializer_list<K> entries, const A& a) : set(entries, options{}, Hash(), a) {}
-  template <detail::contract::given_options<engine_type> O, detail::contract::given_allocator<Allocator> A>
+  template <detail::contract::given_options<engine_type> O = options, detail::contract::given_allocator<Allocator> A>
   set(std::initializer_list<K> entries, const O& wanted, const A& a) : set(entries, wanted, Hash(), a) {}
   /// Destroys all keys. No other thread may use the set any more. The destructors of keys may still call every verb of this set.
   /// Keys that they insert are destroyed, too, so a destructor that always inserts keeps this one from ending.

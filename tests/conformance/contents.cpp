@@ -204,5 +204,16 @@ TYPED_TEST(merges_by_threads, hide_no_entry_from_others) {
   EXPECT_TRUE(from.empty());
 }
 
+TEST(tables_of_ranges, take_options_in_braces_and_an_allocator) {
+  const std::allocator<std::byte> a;
+  const std::map<std::string, int> from{{"a", 1}, {"b", 2}};
+  const cubby::map<std::string, int> listed({{"a", 1}, {"b", 2}}, {.capacity = 30}, a);
+  const cubby::map<std::string, int> ranged(from.begin(), from.end(), {.capacity = 30}, a);
+  const cubby::map<std::string, int> plain(from.begin(), from.end(), a);
+  EXPECT_TRUE(listed == ranged && ranged == plain);
+  const cubby::set<int> keys({1, 2}, {.capacity = 30}, a);
+  EXPECT_EQ(keys.size(), 2u);
+}
+
 } // namespace
 } // namespace cubby_test

@@ -3,9 +3,12 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include <cubby/pmr.hpp>
 
 #include "in_place.hpp"
 #include "support/threads.hpp"
@@ -173,6 +176,15 @@ TYPED_TEST(in_place, takes_lists_and_ranges_and_gives_containers) {
   EXPECT_EQ(moved.size(), 2u);
   EXPECT_EQ(jobs[0].second, nullptr);
   ASSERT_NE(jobs[2].second, nullptr) << "the value of a key that is there already was moved";
+}
+
+TYPED_TEST(in_place, values_get_the_resource_of_the_map) {
+  std::pmr::synchronized_pool_resource pool;
+  cubby::pmr::in_place_map<int, std::pmr::string, typename TypeParam::engine> m(&pool);
+  const std::pmr::string text("a text that takes memory of its own");
+  ASSERT_TRUE(m.insert(1, text) && m.try_emplace(2, text) && m.insert_or_assign(3, text));
+  ASSERT_TRUE(m.emplace_and_modify(4, [](std::pmr::string& s) { s += "more"; }, text));
+  m.visit_all([&](const int& k, const std::pmr::string& s) { EXPECT_EQ(s.get_allocator().resource(), &pool) << k; });
 }
 
 TYPED_TEST(in_place, merges_by_moving_the_values) {

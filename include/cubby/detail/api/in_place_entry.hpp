@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
 #include <type_traits>
 #include <utility>
 
@@ -68,6 +69,8 @@ bool erase_held(const context<Engine>& s, const typename Engine::probe& p, std::
 /// An entry that this thread has inserted, and whose value it builds. Unless that ends well, the entry leaves the table. `p` refers to the
 /// record.
 template <class V, class Engine> class building {
+  using traits = typename std::allocator_traits<typename Engine::policy::allocator_type>::template rebind_traits<V>;
+
 public:
   building(const context<Engine>& s, const typename Engine::probe& p, std::uint64_t word)
       : left_{s, word}, p_(p), noted_(&held()) {}
@@ -80,7 +83,10 @@ public:
   building& operator=(const building&) = delete;
   /// Constructs the value, and calls `then(V&)`.
   template <class F, class... A> void build(const F& then, A&&... args) {
-    left_.value = std::construct_at(held().address(), std::forward<A>(args)...);
+    auto own =
+        typename traits::allocator_type(left_.s.codec().allocator()); // it may hand itself to the value, as in a record
+    traits::construct(own, held().address(), std::forward<A>(args)...);
+    left_.value = held().address();
     then(*left_.value);
     left_.value = nullptr;
     built_ = true;

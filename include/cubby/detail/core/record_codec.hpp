@@ -169,6 +169,7 @@ public:
   /// The key of an entry, as the user gave it; refers to the record where it can.
   [[nodiscard]] shown_key key([[maybe_unused]] std::uint64_t key_word, std::uint64_t value_word) const {
     if constexpr (spaced) {
+      static_assert(std::is_copy_constructible_v<inner>, "a key in a namespace is shown as a copy");
       return K{space_of(value_word), inner(inner_of(key_word, value_word))};
     } else {
       return inner_of(key_word, value_word);
