@@ -260,10 +260,9 @@ private:
     const auto s = this->here();
     const auto key_of = [](const auto& pair) -> decltype(auto) { return detail::asked_key<codec_type>(pair.first); };
     const auto insert = [](const auto& to, const auto& p, auto&& pair) CUBBY_INLINED {
-      auto&& from = detail::readable<decltype(pair)>(pair);
-      using E = decltype(from);
-      return detail::insert_legal(to, p, detail::asked_key<codec_type>(std::forward<E>(from).first),
-                                  std::forward<E>(from).second);
+      using element = detail::readable_as<decltype(pair)>; // of two members, one is moved, then the other
+      return detail::insert_legal(to, p, detail::asked_key<codec_type>(static_cast<element>(pair).first),
+                                  static_cast<element>(pair).second);
     };
     const auto all = detail::insert_elements(s, std::begin(pairs), std::end(pairs), key_of, insert);
     if (all.end != outcome::done) detail::report(all.end);

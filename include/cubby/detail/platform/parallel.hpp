@@ -144,9 +144,8 @@ public:
   explicit shared_task(shared_tasks& of) noexcept : of_(&of) { of.keep(); }
   shared_task(const shared_task& other) noexcept : of_(other.of_) { of_->keep(); }
   shared_task& operator=(const shared_task& other) noexcept {
-    other.of_->keep();
-    of_->drop();
-    of_ = other.of_;
+    shared_task copy(other);
+    std::swap(of_, copy.of_);
     return *this;
   }
   ~shared_task() { of_->drop(); }
