@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Renews the figures of the documentation.
-#   tools/figures.py run [--only ID,...] [--fresh]   runs the commands of docs/results/runs.toml that this machine has no result of yet;
-#                                                    refuses to if what is measured has changes that are not committed
-#   tools/figures.py targets                         the targets of the build that the commands need; refuses likewise
-#   tools/figures.py write                           writes tables, blocks and plots of pages from the results
-#   tools/figures.py check                           fails if a page shows what no result has, or a result is of a changed tree
-# `run` can be cut off and called again: it goes on with the command that was cut off. Exit 1: `check` has found something. Exit 2: bad
+#   tools/figures.py run [--only ID,...] [--fresh]   runs the commands of docs/results/runs.toml that this machine has no result of yet.
+#   tools/figures.py targets                         prints the targets of the build that the commands need.
+#   tools/figures.py write                           writes tables, blocks and plots of pages from the results.
+#   tools/figures.py check                           fails if a page shows what no result has, or a result is of a changed tree.
+# `run` and `targets` refuse a tree in which what is measured has changes that are not committed. `run` can be cut off and called again: it goes on with the command that was cut off. Exit 1: `check` has found something. Exit 2: bad
 # arguments, or a command failed.
 import argparse
 import sys

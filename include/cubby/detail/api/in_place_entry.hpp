@@ -35,9 +35,7 @@ struct in_place_access {
     s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) { f(s, key, value); });
   }
   template <class Table, class By, class F> static void about_all(const Table& in, const By& by, F f) {
-    static_assert(contract::splittable<typename Table::engine_type>,
-                  "this engine does not split a scan: leave out threads(n)");
-    if constexpr (contract::splittable<typename Table::engine_type>) scan_together(in.here(), by, f);
+    if constexpr (splits<typename Table::engine_type, By>()) scan_together(in.here(), by, f);
   }
 };
 

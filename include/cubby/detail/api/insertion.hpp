@@ -35,9 +35,6 @@ concept range = requires(R& elements) {
 template <class E>
 using readable_as =
     std::conditional_t<std::is_lvalue_reference_v<E>, const std::remove_reference_t<E>&, std::remove_reference_t<E>&&>;
-template <class E> CUBBY_ALWAYS_INLINE readable_as<E> readable(std::remove_reference_t<E>& element) noexcept {
-  return static_cast<readable_as<E>>(element);
-}
 template <class R>
 using read_element_of = readable_as<decltype(*std::begin(std::declval<R&>()))>;
 

@@ -40,7 +40,7 @@ public:
   /// `dramhit_tuples` the threads wait for each other at the end of each part of the table.
   template <class By, class F> void visit_all(const By& by, F f) const {
     [[maybe_unused]] auto& shown = scanned(f);
-    if constexpr (splits<By>())
+    if constexpr (splits<Engine, By>())
       detail::scan_together(here(), by, [&](const auto& s, const auto& key, const auto& value) {
         show(s.codec(), shown, key, value);
         return true;
@@ -61,7 +61,7 @@ public:
   /// The same in several threads, as `visit_all(by, f)`. They end soon after the first false answer.
   template <class By, class F> bool visit_while(const By& by, F f) const {
     [[maybe_unused]] auto& goes_on = selected(f);
-    if constexpr (splits<By>())
+    if constexpr (splits<Engine, By>())
       return detail::scan_together(here(), by, [&](const auto& s, const auto& key, const auto& value) -> bool {
         return show(s.codec(), goes_on, key, value);
       });
@@ -85,7 +85,7 @@ public:
   template <workers By, class P> std::size_t erase_if(const By& by, P p) {
     [[maybe_unused]] auto& leaves = selected(p);
     sync::word<std::uint64_t> count;
-    if constexpr (splits<By>())
+    if constexpr (splits<Engine, By>())
       detail::scan_together(here(), by, [&](const auto& s, const auto& key, const auto& value) {
         if (erase_shown(s, leaves, key, value)) count.fetch_add(1, sync::relaxed); // relaxed: read after their end
         return true;
@@ -128,12 +128,6 @@ protected:
 private:
   [[nodiscard]] CUBBY_ALWAYS_INLINE context<Engine> here() const {
     return engine_access::context_of(static_cast<const Derived&>(*this));
-  }
-  /// Whether the engine splits a scan among `By`; else it is an error.
-  template <class By> static constexpr bool splits() noexcept {
-    static_assert(contract::splittable<Engine> || !workers<By>,
-                  "this engine does not split a scan: leave out threads(n)");
-    return is_team<By>() && contract::splittable<Engine>;
   }
   static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
   template <class F> static constexpr auto& scanned(F& f) noexcept {

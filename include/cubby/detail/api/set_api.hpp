@@ -152,7 +152,8 @@ private:
     const auto s = this->here();
     const auto key_of = [](const auto& key) -> decltype(auto) { return detail::asked_key<codec_type>(key); };
     const auto insert = [](const auto& to, const auto& p, auto&& key) CUBBY_INLINED {
-      return detail::insert_legal(to, p, detail::asked_key<codec_type>(detail::readable<decltype(key)>(key)));
+      return detail::insert_legal(to, p,
+                                  detail::asked_key<codec_type>(static_cast<detail::readable_as<decltype(key)>>(key)));
     };
     const auto all = detail::insert_elements(s, std::begin(keys), std::end(keys), key_of, insert);
     if (all.end != outcome::done) detail::report(all.end);

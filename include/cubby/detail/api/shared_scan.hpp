@@ -72,6 +72,12 @@ template <class By> constexpr bool is_team() noexcept {
                 "std::execution policy if <cubby/execution.hpp> is included");
   return workers<By>;
 }
+/// Whether the engine splits a scan among `By`; else it is an error.
+template <class Engine, class By> constexpr bool splits() noexcept {
+  static_assert(contract::splittable<Engine> || !workers<By>,
+                "this engine does not split a scan: leave out threads(n)");
+  return is_team<By>() && contract::splittable<Engine>;
+}
 
 /// Calls `f(context, key words, value words)` for each entry that a scan shows, in the threads of `by`. Each thread has a guard of its own;
 /// that of the caller keeps the index of the scan. A false answer of `f` ends the scan soon. So does the first exception, which passes
