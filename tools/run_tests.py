@@ -19,7 +19,7 @@ PARTS = {
     "messages": (source.messages, "what must not compile says why"),
     "bare": (source.bare, "without exceptions and run-time types"),
     "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config, single header"),
-    "release": (tests.release, "the conformance suite over words, and what users link, built with g++ and optimised"),
+    "release": (tests.release, "the conformance suite with threads over words, and what users link, built with g++ and optimised"),
     "stops": (tests.stops, "threads stopped at chosen steps, faults, tables in files, killed processes and power cuts, built with clang"),
     "gates": (tests.gates, "what each call costs in lines, locked instructions and allocations; the explorer of schedules"),
     "instructions": (instructions.instructions, "instructions of each call against the stored baseline"),

@@ -16,6 +16,7 @@ PROGRAM = ""
 GENOME = pathlib.Path("/usr/share/doc/bowtie/examples/genomes/NC_008253.fna.gz")
 READS = pathlib.Path("/usr/share/doc/bowtie2/examples/reads")
 SIZES = (4, 15, 21, 31, 32, 33, 55)
+SPARSE = os.environ.get("CUBBY_TEST_SPARSE") == "1"  # as in tests/support/random.hpp
 TURN = str.maketrans("ACGT", "TGCA")
 
 

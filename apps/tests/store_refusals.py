@@ -180,7 +180,7 @@ class Beside(Folder):
 
     def test_bench_that_is_ended(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            running = self.start("bench", "--entries", "5M", self.folder / "x")
+            running = self.start("bench", "--entries", "1M", self.folder / "x")
             self.wait_for(self.left)
             self.assertTrue(self.left()[0].startswith("x.bench."))
             time.sleep(0.02)  # it is made first, and then has all it needs

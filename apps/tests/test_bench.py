@@ -146,7 +146,7 @@ class Results(Folder):
                                 "--batch", "1,8")
         self.assertEqual(len(data["results"]), 3 * 8)
         for sizes, field in (("--value-size", "value_size"), ("--key-size", "key_size")):
-            data, _ = self.run_json("--engine", ENGINES, "--workload", "get,insdel,put", "--keys", "1000", sizes,
+            data, _ = self.run_json("--engine", ENGINES, "--workload", "get,put", "--keys", "1000", sizes,
                                     "8,16,32,64,128,256")
             self.assertEqual({r[field] for r in data["results"]}, {8, 16, 32, 64, 128, 256})
             self.check_schema(data)

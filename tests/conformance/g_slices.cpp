@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engines.hpp"
+#include "support/random.hpp"
 
 namespace cubby_test {
 namespace {
@@ -22,7 +23,8 @@ struct ended {
 
 template <class Engine> struct slices : testing::Test {
   using map_type = cubby::map<std::uint64_t, ended, Engine>;
-  static constexpr std::uint64_t held_back = 200'000;
+  /// Many times what may wait without a pin.
+  const std::uint64_t held_back = 200'000 / sparse_stride(4);
   /// The value that is given, and its copies on the way into the record.
   static constexpr std::uint64_t own_values = 4;
 

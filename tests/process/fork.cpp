@@ -16,12 +16,14 @@
 
 #include "engines.hpp"
 #include "process/child.hpp"
+#include "support/random.hpp"
 
 namespace cubby_test {
 namespace {
 
 constexpr std::uint64_t keys = 8;
-constexpr std::uint64_t fork_assigns = 300'000;
+/// Many more than what waits at any time.
+std::uint64_t fork_assigns() { return 300'000 / sparse_stride(10); }
 /// Two lots of a stripe, and the values of the table: what waits at any time.
 constexpr long most_living = 4096;
 
@@ -72,7 +74,7 @@ public:
     for (std::uint64_t k = 0; k < keys; ++k) map_.insert(k, counted(k));
   }
   void assign_all() {
-    for (std::uint64_t n = 0; n < fork_assigns; ++n) map_.assign(n % keys, counted(n));
+    for (std::uint64_t n = 0; n < fork_assigns(); ++n) map_.assign(n % keys, counted(n));
   }
   map_type map_{cubby::options{.capacity = 16}};
 };
@@ -106,12 +108,12 @@ TYPED_TEST(forked, pins_of_the_thread_that_forks_stay) {
   ASSERT_NE(held, nullptr);
   EXPECT_EQ(status_of_child([&](result_of_child& told) {
               this->assign_all();
-              told.expect(counted::living >= static_cast<long>(fork_assigns),
+              told.expect(counted::living >= static_cast<long>(fork_assigns()),
                           "nothing is freed under the handle's pin");
               told.expect(held->words[0] == 3 && held->words[2] == 3, "which keeps its reference good");
               mine.unpin();
               this->assign_all();
-              told.expect(counted::living < static_cast<long>(fork_assigns) + most_living, "and again when it ends");
+              told.expect(counted::living < static_cast<long>(fork_assigns()) + most_living, "and again when it ends");
             }),
             0);
   int inside = -1;
@@ -160,12 +162,12 @@ TYPED_TEST(forked, handles_of_other_threads_can_be_destroyed) {
               auto h = this->map_.handle();
               const counted* const held = h.find_ref(5);
               this->assign_all();
-              told.expect(held->words[0] == 5 && counted::living >= static_cast<long>(fork_assigns),
+              told.expect(held->words[0] == 5 && counted::living >= static_cast<long>(fork_assigns()),
                           "its next owner is inside");
               h.unpin();
               this->assign_all();
               this->assign_all();
-              told.expect(counted::living < static_cast<long>(fork_assigns), "and outside");
+              told.expect(counted::living < static_cast<long>(fork_assigns()), "and outside");
             }),
             0);
 }
@@ -216,7 +218,7 @@ TYPED_TEST(forked, a_child_ends_tables_whose_values_others_were_replacing) {
   std::thread writer([&] {
     for (std::uint64_t n = 0; !stops; ++n) table->assign(n % keys, counted(n));
   });
-  for (int n = 0; n < 60; ++n) {
+  for (std::uint64_t n = 0; n < 60; n += sparse_stride(3)) {
     std::this_thread::sleep_for(std::chrono::microseconds(200 + n * 37 % 500));
     EXPECT_EQ(status_of_child([&](result_of_child&) { table.reset(); }), 0);
     if (testing::Test::HasFailure()) break;

@@ -29,6 +29,9 @@ def use(shell, usr):
     shell.run("configure a user", ["cmake", "-S", consumer / "installed", "-B", build, "-G", "Ninja", prefix])
     shell.run("build it", ["cmake", "--build", build])
     shell.run("run it", [build / "consumer"])
+    flags = ["-std=c++20", "-O2", "-flto=auto", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", usr / "include"]
+    shell.run("optimise every call while linking", ["g++", *flags, consumer / "every_verb.cpp", "-o", usr.parent / "every_verb"])
+    shell.run("run it", [usr.parent / "every_verb"])
     found = {"PKG_CONFIG_PATH": os.fspath(usr / "share" / "pkgconfig")}
     shell.run("find it with pkg-config", ["pkg-config", "--exists", f"cubby = {version}"], env=found)
     for page in ("cubby", "cubby-bench", "cubby-kmer", "cubby-store"):
