@@ -45,8 +45,8 @@ public:
   std::uint64_t next(const std::function<bool(const key_facts&)>& suits) {
     for (;;) {
       const key_facts f = facts_of(++last_, fronts_);
-      if (!suits(f) || (hot_ & 1ULL << (f.tag & 63)) != 0) continue;
-      hot_ |= 1ULL << (f.tag & 63);
+      if (!suits(f) || (hot_ & 1ULL << (yards::short_tag(f.tag) & 63)) != 0) continue;
+      hot_ |= 1ULL << (yards::short_tag(f.tag) & 63);
       return last_;
     }
   }
@@ -56,7 +56,7 @@ public:
       const std::uint64_t key = filler_;
       const key_facts f = facts_of(key, fronts_);
       if (back != any && (f.back[0] != back || f.back[1] != back)) continue;
-      if (f.residue != residue || (hot_ & 1ULL << (f.tag & 63)) != 0) continue;
+      if (f.residue != residue || (hot_ & 1ULL << (yards::short_tag(f.tag) & 63)) != 0) continue;
       out.emplace_back(key, 50 + count);
       --count;
     }

@@ -58,7 +58,7 @@ scenario torn_pair() {
     x = y = 0;
     for (std::uint64_t other = 1; suits(q, 0) && other < 256; ++other) {
       const std::uint64_t same_first = (q & 0xff) | other << 8, same_second = (q & ~std::uint64_t{0xff}) | other;
-      if (same_first != q && suits(same_first, 1) && yards::back_tag(tag(same_first)) == yards::back_tag(tag(q)))
+      if (same_first != q && suits(same_first, 1) && yards::short_tag(tag(same_first)) == yards::short_tag(tag(q)))
         x = same_first;
       if (same_second != q && suits(same_second, 1)) y = same_second;
     }
@@ -109,9 +109,9 @@ scenario same_back_tag(table_kind table) {
   std::uint64_t y = 2, x = 2;
   while (!suits(y, 0)) ++y;
   const std::uint8_t tag = facts(y).tag;
-  while (!suits(x, 1) || yards::back_tag(facts(x).tag) != yards::back_tag(tag)) ++x;
+  while (!suits(x, 1) || yards::short_tag(facts(x).tag) != yards::short_tag(tag)) ++x;
   const auto may_mark = [&](std::uint64_t key) {
-    return suits(key, 0) && yards::back_tag(facts(key).tag) != yards::back_tag(tag);
+    return suits(key, 0) && yards::short_tag(facts(key).tag) != yards::short_tag(tag);
   };
   std::vector<std::uint64_t> before = marks_for(tag, 2, may_mark, [&](std::uint64_t key) { return facts(key).tag; });
   before.push_back(x);

@@ -91,6 +91,18 @@ CUBBY_ALWAYS_INLINE std::uint64_t match_avx512(const void* line, std::uint8_t ta
                : "memory" CUBBY_AVX512_CLOBBERS);
   return mask;
 }
+/// The tags of the line in `near` are compared with `tag`, the others with `far_tag`.
+CUBBY_ALWAYS_INLINE std::uint64_t match_near_avx512(const void* line, std::uint8_t tag, std::uint8_t far_tag,
+                                                    std::uint64_t near) noexcept {
+  std::uint64_t mask;
+  asm volatile("kmovq %4, %%k1\n\tvpbroadcastb %k3, %%zmm16\n\tvpbroadcastb %k2, %%zmm16%{%%k1%}\n\t"
+               "vpcmpeqb %1, %%zmm16, %%k1\n\tkmovq %%k1, %0"
+               : "=r"(mask)
+               : "m"(*static_cast<const char(*)[64]>(line)), "r"(std::uint32_t{tag}), "r"(std::uint32_t{far_tag}),
+                 "r"(near)
+               : "memory" CUBBY_AVX512_CLOBBERS);
+  return mask;
+}
 #undef CUBBY_AVX512_CLOBBERS
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx2(const void* line, std::uint8_t tag) noexcept {
   const auto* const at = static_cast<const char(*)[32]>(line);
@@ -144,6 +156,22 @@ CUBBY_ALWAYS_INLINE std::uint64_t match(const sync::word<std::uint64_t>* words, 
   if constexpr (cpu::thread_sanitizer) return match_words(words, tag);
   return match_line(reinterpret_cast<const std::byte*>(words) - sizeof(std::uint64_t), tag, by);
 #endif
+}
+
+/// In the tag of an entry that is not in a slot near the one that its hash prefers.
+inline constexpr std::uint8_t far = 0x80;
+/// Bit i: tag i of the line is `tag` if bit i of `near` is set, and `tag | far` if not. A tag is read once, so that the result has each tag
+/// of one moment.
+CUBBY_ALWAYS_INLINE std::uint64_t match_near(const sync::word<std::uint64_t>* words, std::uint8_t tag,
+                                             std::uint64_t near, unit by = unit::narrow) noexcept {
+  const auto far_tag = static_cast<std::uint8_t>(tag | far);
+#if defined(__x86_64__) && !CUBBY_SYNC_HOOKS
+  if (!cpu::thread_sanitizer && by == unit::avx512) [[likely]]
+    return detail::match_near_avx512(reinterpret_cast<const std::byte*>(words) - sizeof(std::uint64_t), tag, far_tag,
+                                     near << 8) >>
+           8;
+#endif
+  return (match(words, tag, by) & near) | (match(words, far_tag, by) & ~near);
 }
 
 } // namespace cubby::inline v0::detail::tags

@@ -16,19 +16,16 @@ template <class Policy> struct pending {
   slot_of<Policy>* slots;
   std::uint64_t state;
   std::uint64_t mask;
+  std::uint32_t choice;
   std::uint8_t tag;
 };
 
-template <class Policy>
-CUBBY_ALWAYS_INLINE void prefetch_back_lines(const table<Policy>& t, std::uint64_t hash, unsigned level) noexcept {
-  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(hash, which), level).line);
-}
 /// Reads the front line of a request, and prefetches what it reads next.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy>& one, unsigned level) noexcept {
   // [state] acquire: pairs with [unlock-front], and with [version]
   one.state = one.line->state.load(sync::acquire);
-  one.mask = tags::match(one.line->tag_words, one.tag, t.unit);
+  one.mask = tagged_slots<slot_of<Policy>>(*one.line, one.tag, one.choice, t.unit);
   if (one.mask !=
       0) { // of the slots at most two, which are seldom too few: a loop would end after one or two rounds, at random
     prefetch_line(&one.slots[cpu::lowest_bit(one.mask)]);
@@ -45,7 +42,7 @@ CUBBY_OUTLINED void prefetch_behind(const table<Policy>& t, const hashed& h, uns
   for (unsigned which = 0; which < 2; ++which) {
     const auto b = back_of(t, back_hash(h.hash, which), level);
     const std::uint64_t word = b.line->load(sync::relaxed); // relaxed: a hint
-    for (std::uint32_t left = back::match(word, back_tag(h.tag)); left != 0; left &= left - 1)
+    for (std::uint32_t left = back::match(word, short_tag(h.tag)); left != 0; left &= left - 1)
       prefetch_line(&b.slots[cpu::lowest_bit(left)]);
   }
 }
@@ -112,6 +109,7 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
       auto at = front_of(t, h, root.level());
       one.line = at.line;
       one.slots = at.slots;
+      one.choice = h.choice;
       one.tag = h.tag;
       prefetch_line(at.line);
     }

@@ -123,7 +123,7 @@ template <class Policy> bool are_backs_same(const table<Policy>& t, const home<P
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool search_locked(table<Policy>& t, home<Policy>& at, const Probe& p,
                                        seen_entry<Policy>& out) noexcept {
-  const std::uint64_t mask = tags::match(at.at.line->tag_words, at.h.tag, t.unit);
+  const std::uint64_t mask = tagged_slots<slot_of<Policy>>(*at.at.line, at.h.tag, at.h.choice, t.unit);
   if (search_slots(t.policy, at.at.slots, mask, p, always_whole, out)) {
     out.in = yard::front;
     return true;
@@ -183,7 +183,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
     }
     const unsigned slot = cpu::lowest_bit(empty);
     put_in_place(t, at, b.slots[slot], key, value);
-    unlock_back(*b.line, back::with_tag(word, slot, back_tag(at.h.tag)));
+    unlock_back(*b.line, back::with_tag(word, slot, short_tag(at.h.tag)));
     at.state = state::with_behind(at.state, at.h.tag);
     return changed::done;
   }
@@ -248,7 +248,7 @@ CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const ty
     return put_behind(t, at, key, value);
   const unsigned slot = slot_for(t, at.at.slots, at.h, empty);
   put_in_place(t, at, at.at.slots[slot], key, value);
-  show_tag(*at.at.line, slot, at.h.tag);
+  show_tag(*at.at.line, slot, front_tag<slot_of<Policy>>(at.h, slot));
   return changed::done;
 }
 

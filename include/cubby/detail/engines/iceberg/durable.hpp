@@ -77,8 +77,7 @@ CUBBY_ALWAYS_INLINE std::uint64_t usable([[maybe_unused]] const table<Policy>& t
 /// The slot for an entry: in the line that its hash prefers if that has one. `empty` is what `usable` has returned, and not 0.
 template <class Policy> CUBBY_ALWAYS_INLINE unsigned slot_for(const table<Policy>& t, slot_of<Policy>* slots,
                                                               const hashed& h, std::uint64_t empty) noexcept {
-  const std::uint64_t preferred = usable(t, slots, empty & preferred_slots<slot_of<Policy>>(h));
-  return cpu::lowest_bit(preferred != 0 ? preferred : empty);
+  return best_slot<slot_of<Policy>>(h, [&](std::uint64_t some) { return usable(t, slots, empty & some); });
 }
 
 /// Before a change of a slot that lookups find: they wait until the bucket is unlocked, because the change is durable only then.

@@ -89,7 +89,7 @@ bool search_back(const Policy& policy, const back_bucket<slot_of<Policy>>& b, st
 template <class Policy, class Probe>
 CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_word r, std::uint64_t state_word,
                                   const Probe& p, seen_entry<Policy>& out) noexcept {
-  const std::uint8_t tag = back_tag(h.tag);
+  const std::uint8_t tag = short_tag(h.tag);
   for (unsigned which = 0; which < 2; ++which) {
     const std::uint64_t hash = back_hash(h.hash, which);
     const auto b = back_of(t, hash, level_of_back(t, hash, r));
@@ -138,7 +138,7 @@ CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const ha
       l.state = l.at.line->state.load(sync::acquire); // [state] acquire: pairs with [unlock-front], and with [version]
     }
   }
-  l.mask = tags::match(l.at.line->tag_words, h.tag, t.unit);
+  l.mask = tagged_slots<slot_of<Policy>>(*l.at.line, h.tag, h.choice, t.unit);
   return l;
 }
 CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t tag) noexcept {
@@ -240,7 +240,7 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
   prefetch_preferred<Policy>(out.at, h);
   // [state] acquire: pairs with [unlock-front], and with [version]
   out.state = out.at.line->state.load(sync::acquire);
-  out.mask = tags::match(out.at.line->tag_words, h.tag, t.unit);
+  out.mask = tagged_slots<slot_of<Policy>>(*out.at.line, h.tag, h.choice, t.unit);
   for (; out.mask != 0; out.mask &= out.mask - 1) {
     slot_of<Policy>& s = out.at.slots[cpu::lowest_bit(out.mask)];
     if (!has_key_words<Policy>(s, p, [&] { return is_same_state<Policy>(*out.at.line, out.state); })) continue;
@@ -267,6 +267,10 @@ CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Pol
   return {e.where != nullptr, e.value};
 }
 
+template <class Policy>
+CUBBY_ALWAYS_INLINE void prefetch_back_lines(const table<Policy>& t, std::uint64_t hash, unsigned level) noexcept {
+  for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(hash, which), level).line);
+}
 template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_front(const table<Policy>& t, std::uint64_t hash) noexcept {
   hashed h = hashed_for(hash, t.fronts);
   prefetch_line(front_of(t, h, first_root(t).level()).line);
@@ -277,15 +281,14 @@ template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_slot(const table<Polic
   hashed h = hashed_for(hash, t.fronts);
   root_word root = first_root(t);
   auto at = front_of(t, h, root.level());
-  const std::uint64_t equal = tags::match(at.line->tag_words, h.tag, t.unit);
+  const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit);
   if (equal != 0) {
     prefetch_line(&at.slots[cpu::lowest_bit(equal)]);
     return;
   }
   const std::uint64_t empty = tags::match(at.line->tag_words, 0, t.unit);
   if (empty != 0) {
-    const std::uint64_t preferred = empty & preferred_slots<slot_of<Policy>>(h);
-    prefetch_line(&at.slots[cpu::lowest_bit(preferred != 0 ? preferred : empty)]);
+    prefetch_line(&at.slots[best_slot<slot_of<Policy>>(h, [&](std::uint64_t some) { return empty & some; })]);
     return;
   }
   for (unsigned which = 0; which < 2; ++which) {

@@ -86,7 +86,7 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   }
   if ((word & state::inherited) != 0) [[unlikely]]
     word &= ~state::behind_words; // as in lock_home
-  const std::uint64_t equal = tags::match(at.line->tag_words, h.tag, t.unit);
+  const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit);
   const std::uint64_t empty = usable(t, at.slots, tags::match(at.line->tag_words, 0, t.unit));
   seen_entry<Policy> e;
   if (search_slots(t.policy, at.slots, equal, p, always_whole, e)) {
@@ -105,7 +105,7 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
     put_entry<Policy>(at.slots[slot], key, value);
     keep_slot(t, at.slots[slot]);
   }
-  show_tag(*at.line, slot, h.tag);
+  show_tag(*at.line, slot, front_tag<slot_of<Policy>>(h, slot));
   end_insert(t, who, h, *at.line, word, empty & ~(std::uint64_t{1} << slot));
   return {};
 }

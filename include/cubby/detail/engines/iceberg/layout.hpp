@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an iceberg table stores (IcebergHT sections 2 and 3.1). It has a front yard of buckets with 56 slots, a back yard of buckets
 // with 8 slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word.
-//   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty
+//   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty; bit 7: it is not near the preferred slot
 //   state word   [63 version 38 | 37 behind 32 | 31 filter 8 | 0.. | inherited 4 | writing 3 | chained 2 | ready 1 | locked 0]
 //   back word    [tag of slot i in bits 8i..8i+6 | bit 7: locked | bit 15: ready]   tag 0: the slot is empty
 // Invariants:
@@ -242,14 +242,47 @@ template <class Slot> CUBBY_ALWAYS_INLINE unsigned preferred_slot(const hashed& 
 template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t preferred_slots(const hashed& h) noexcept {
   return ((std::uint64_t{1} << (cpu::cache_line / sizeof(Slot))) - 1) << preferred_slot<Slot>(h);
 }
+/// The slots near the preferred one: those of its line, and four at least. An entry elsewhere in the bucket has `tags::far` in its tag, so
+/// that a lookup of another key meets its tag half as often: docs/performance/iceberg.md, "Tags that tell near from far".
+template <class Slot> inline constexpr unsigned near_count = sizeof(Slot) < 16 ? cpu::cache_line / sizeof(Slot) : 4;
+/// The first of them, divided by their number.
+template <class Slot> CUBBY_ALWAYS_INLINE unsigned near_group(std::uint32_t choice) noexcept {
+  constexpr std::uint64_t groups = front_slots / near_count<Slot>;
+  return static_cast<unsigned>(choice * groups >> 32);
+}
+template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t near_slots(std::uint32_t choice) noexcept {
+  constexpr std::uint64_t group = (std::uint64_t{1} << near_count<Slot>)-1;
+  return group << near_group<Slot>(choice) * near_count<Slot>;
+}
 /// The hash that chooses the first or the second back bucket.
 CUBBY_ALWAYS_INLINE std::uint64_t back_hash(std::uint64_t hash, unsigned which) noexcept {
   return which == 0 ? fold(hash ^ mix_b, mix_a) : fold(hash ^ mix_c, mix_b);
 }
-/// The tag in a back bucket: 1 to 127.
-CUBBY_ALWAYS_INLINE std::uint8_t back_tag(std::uint8_t tag) noexcept {
+/// The tag in a bucket: 1 to 127.
+CUBBY_ALWAYS_INLINE std::uint8_t short_tag(std::uint8_t tag) noexcept {
   const auto low = static_cast<std::uint8_t>(tag & 0x7f);
   return static_cast<std::uint8_t>(low + (low == 0 ? 1 : 0));
+}
+/// The slot for an entry: in the line that its hash prefers, else near it, else anywhere. `usable(mask)`: those of `mask` that an entry may
+/// have; of all slots there is one.
+template <class Slot, class Usable>
+CUBBY_ALWAYS_INLINE unsigned best_slot(const hashed& h, const Usable& usable) noexcept {
+  std::uint64_t some = usable(preferred_slots<Slot>(h));
+  if constexpr (near_count<Slot> > cpu::cache_line / sizeof(Slot)) {
+    if (some == 0) some = usable(near_slots<Slot>(h.choice));
+  }
+  return cpu::lowest_bit(some != 0 ? some : usable(tags::all));
+}
+/// The tag of an entry in a slot of its front bucket.
+template <class Slot> CUBBY_ALWAYS_INLINE std::uint8_t front_tag(const hashed& h, unsigned slot) noexcept {
+  const bool is_far = near_group<Slot>(h.choice) != slot / near_count<Slot>;
+  return static_cast<std::uint8_t>(short_tag(h.tag) | (is_far ? tags::far : 0));
+}
+/// The slots of a front bucket with the tag of a hash.
+template <class Slot>
+CUBBY_ALWAYS_INLINE std::uint64_t tagged_slots(const front_line& line, std::uint8_t tag, std::uint32_t choice,
+                                               tags::unit by) noexcept {
+  return tags::match_near(line.tag_words, short_tag(tag), near_slots<Slot>(choice), by);
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

@@ -15,7 +15,8 @@ bool is_in_front(const table<Policy>& t, const front<slot_of<Policy>>& at, const
                  const slot_of<Policy>& s) noexcept {
   const auto p = t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s));
   seen_entry<Policy> e;
-  return search_slots(t.policy, at.slots, tags::match(at.line->tag_words, h.tag, t.unit), p, always_whole, e);
+  return search_slots(t.policy, at.slots, tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit), p,
+                      always_whole, e);
 }
 
 /// A back bucket: its tags. Its entries are noted in their front buckets when all of those are known.
@@ -40,7 +41,7 @@ void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64
       continue;
     }
     if (!is_entry(r, mine, s)) continue;
-    word = back::with_tag(word, slot, back_tag(hashed_for(hash, t.fronts).tag));
+    word = back::with_tag(word, slot, short_tag(hashed_for(hash, t.fronts).tag));
     mine.no_memory |= !mine.behind.add(s);
   }
   at.line->store(word, sync::relaxed); // relaxed: as in recover_front
@@ -97,7 +98,7 @@ bool is_older_behind(const table<Policy>& t, const home<Policy>& at, const slot_
   const auto p = t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s));
   seen_entry<Policy> e;
   for (const unsigned which : {first, 1 - first})
-    if (search_back(t.policy, back_of(t, hashes[which], level), back_tag(at.h.tag), p, e)) return e.where != &s;
+    if (search_back(t.policy, back_of(t, hashes[which], level), short_tag(at.h.tag), p, e)) return e.where != &s;
   return false;
 }
 
@@ -110,16 +111,40 @@ void recover_behind(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<P
   else if (stays(r, mine, s)) at.state = state::with_behind(at.state, at.h.tag);
   unlock_changed(*at.at.line, at.state);
 }
-/// All entries of the back yard that one thread has met. Their front buckets are anywhere, so their lines are fetched ahead.
-template <durable Policy> void recover_all_behind(recovery<Policy>& r, recovery_share<Policy>& mine) noexcept {
-  constexpr std::size_t ahead = 16;
-  const auto& t = r.t;
-  const unsigned level = first_root(t).level();
-  const std::size_t count = mine.behind.size();
-  for (std::size_t i = 0; i < count + ahead; ++i) {
-    if (i < count)
-      prefetch_line_to_write(front_of(t, hashed_for(hash_of_slot(t.policy, mine.behind[i]), t.fronts), level).line);
-    if (i >= ahead) recover_behind(r, mine, mine.behind[i - ahead]);
+/// What `recover_behind` reads first, and what it reads then.
+template <durable Policy> void prefetch_lines_of(const recovery<Policy>& r, const slot_of<Policy>& s,
+                                                 unsigned level) noexcept {
+  const std::uint64_t hash = hash_of_slot(r.t.policy, s);
+  prefetch_line_to_write(front_of(r.t, hashed_for(hash, r.t.fronts), level).line);
+  if (!r.is_distinct()) prefetch_back_lines(r.t, hash, level);
+}
+template <durable Policy> void prefetch_slots_of(const recovery<Policy>& r, const slot_of<Policy>& s,
+                                                 unsigned level) noexcept {
+  if (r.is_distinct()) return;
+  const hashed h = hashed_for(hash_of_slot(r.t.policy, s), r.t.fronts);
+  const auto at = front_of(r.t, h, level);
+  for (std::uint64_t left = tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, r.t.unit); left != 0;
+       left &= left - 1)
+    prefetch_line(&at.slots[cpu::lowest_bit(left)]);
+}
+/// Entries of the back yard. What they need is anywhere, so it is fetched ahead.
+template <durable Policy> void recover_some_behind(recovery<Policy>& r, recovery_share<Policy>& mine,
+                                                   slot_of<Policy>* const* some, std::uint64_t count) noexcept {
+  constexpr std::uint64_t ahead = 16;
+  const unsigned level = first_root(r.t).level();
+  for (std::uint64_t i = 0; i < count + 2 * ahead; ++i) {
+    if (i < count) prefetch_lines_of(r, *some[i], level);
+    if (i >= ahead && i < count + ahead) prefetch_slots_of(r, *some[i - ahead], level);
+    if (i >= 2 * ahead) recover_behind(r, mine, *some[i - 2 * ahead]);
+  }
+}
+/// The entries that each thread has met in the back yard, by all threads: some have met more than others.
+template <durable Policy> void recover_all_behind(recovery<Policy>& r) noexcept {
+  for (unsigned from = 0; from < r.threads; ++from) {
+    const auto& all = r.shares[from].behind;
+    in_parts(r, all.size(), [&](recovery_share<Policy>& mine, std::uint64_t begin, std::uint64_t end) {
+      recover_some_behind(r, mine, all.begin() + begin, end - begin);
+    });
   }
 }
 /// Hides the tag of an entry of the back yard that was dropped.

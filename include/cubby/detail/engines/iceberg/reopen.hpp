@@ -32,7 +32,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   // The slots of a new file are zeros, which nobody has to read: an empty bucket of level 0 is one of zeros.
   if (any_before || level != 0) recover_yards(r, level);
   doubt(r);
-  in_parallel(r.threads, [&](unsigned number) { recover_all_behind(r, r.shares[number]); });
+  recover_all_behind(r);
   doubt(r);
   if (has_emptied(r)) {
     in_parts(r, t.backs << level, [&](recovery_share<Policy>&, std::uint64_t begin, std::uint64_t end) {

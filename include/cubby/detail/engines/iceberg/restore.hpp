@@ -35,6 +35,7 @@ public:
   }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] Slot& operator[](std::size_t i) const noexcept { return *slots_[i]; }
+  [[nodiscard]] Slot* const* begin() const noexcept { return slots_; }
 
 private:
   Slot** slots_ = nullptr;
@@ -132,11 +133,11 @@ template <durable Policy> bool is_left_copy(const table<Policy>& t, const slot_o
     return false;
   };
   const auto at = front_of(t, h, level);
-  bool found = any(at.slots, tags::match(at.line->tag_words, h.tag, t.unit));
+  bool found = any(at.slots, tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit));
   for (unsigned which = 0; which < 2; ++which) {
     const auto b = back_of(t, back_hash(h.hash, which), level);
     found = found ||
-            any(b.slots, back::match(b.line->load(sync::relaxed), back_tag(h.tag))); // relaxed: as in recover_front
+            any(b.slots, back::match(b.line->load(sync::relaxed), short_tag(h.tag))); // relaxed: as in recover_front
   }
   for_each_chain_array(t, [&](const chain_array& in) {
     std::uint64_t link = in.heads[chain_number<Policy>(in, h.hash)].first.load(sync::relaxed); // relaxed: as above
