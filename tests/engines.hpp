@@ -153,6 +153,14 @@ using shared_engines = join_over<shared_engine_with_records, listed_engines>;
 using every_plain_engine = join_over<answering_engine, listed_engines>;
 using shared_plain_engines = join_over<shared_answering_engine, listed_engines>;
 
+/// Those whose tables can be in files. tests/durable/kinds.hpp and tests/crash/codings.hpp say what they keep there.
+template <class Line>
+using engine_with_files = types_if<cubby::detail::keeps_files<typename Line::engine>, typename Line::engine>;
+using durable_engines = join_over<engine_with_files, listed_engines>;
+/// Whether an engine has slots for words and tuples. If not, all its entries are in records.
+template <class Engine>
+inline constexpr bool has_slots = !cubby::detail::keeps_records<Engine>;
+
 /// A table so small that overflow and growth happen within a few inserts, one bin at a time.
 inline table_options tiny_options(cubby::growth_policy growth = cubby::growth_policy::incremental) {
   table_options o;

@@ -26,8 +26,7 @@ protected:
   }
   rig<Coding> r{table_options(200)};
 };
-using one_line_codings = ::testing::Types<words, tuples, keys>;
-TYPED_TEST_SUITE(crash_budget, one_line_codings);
+TYPED_TEST_SUITE(crash_budget, slot_codings);
 
 constexpr cost nothing{0, 0, 0};
 constexpr cost one_line{1, 1, 0};
@@ -65,7 +64,7 @@ TYPED_TEST(crash_budget, the_same_for_the_zero_key) {
 }
 
 /// A record costs its own lines and a drain beside those of its slot. Its block of 48 bytes lies in one line or in two.
-using crash_budget_of_texts = crash_budget<texts>;
+using crash_budget_of_texts = crash_budget<texts_in<cubby::iceberg>>;
 TEST_F(crash_budget_of_texts, the_lines_of_the_record_and_one) {
   r.open();
   (void)r.act({verb::insert, 3, 5}); // takes the extent of this size

@@ -23,7 +23,6 @@ protected:
   in_byte chosen;
   rig<Coding> r{table_options(200)};
 };
-using all_codings = ::testing::Types<words, tuples, keys, texts, seph_words, seph_texts>;
 TYPED_TEST_SUITE(crash_bytes, all_codings);
 
 TYPED_TEST(crash_bytes, each_change_is_cut_at_each_store) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The durable tables under the crash states: words, tuples, keys alone, and texts. Keys and values stand for tokens, so that one oracle
-// judges them all. The hash puts crowds of keys into one bucket of a tiny table, and chooses whether a doubling parts them.
+// judges them all. The hash puts crowds of keys into one bucket of a tiny table, and chooses whether a doubling parts them. The lists of
+// codings are computed from engine_list.hpp: a durable engine gets those that differ in it.
 #pragma once
 
 #include <array>
@@ -10,9 +11,9 @@
 #include <string_view>
 
 #include <cubby/durable_map.hpp>
-#include <cubby/seph.hpp>
 
 #include "crash/oracle.hpp"
+#include "engines.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test::crash {
@@ -69,41 +70,52 @@ template <class Coding, class Api> answer call_map(Api& m, const call& c) {
   }
   return {};
 }
-/// How many keys may have one hash.
-inline constexpr std::size_t any_crowd = 1000;
-template <class Coding> struct map_coding {
+/// What an engine says of itself.
+template <class Engine> struct coding_in {
+  using engine = Engine;
+  /// How many keys may have one hash. Each durable engine whose bins are bounded takes 64.
+  static constexpr std::size_t most_crowd =
+      cubby::map<std::uint64_t, std::uint64_t, Engine>::capabilities.bounded_bins ? 64 : 1000;
+  /// The bytes of the block of a record.
+  static std::uint64_t block_of(std::size_t bytes) {
+    namespace size = cubby::detail::block_size;
+    return size::of(size::number_for(sizeof(cubby::detail::pool_layout::record_header) + bytes));
+  }
+};
+template <class Coding, class Engine> struct map_coding : coding_in<Engine> {
   static constexpr bool has_values = true;
-  static constexpr std::size_t most_crowd = any_crowd;
-  static constexpr bool in_records = false;
   template <class Api> static answer run(Api& m, const call& c) { return call_map<Coding>(m, c); }
   template <class Table, class F> static void each(const Table& m, F f) {
     m.visit_all([&](const auto& k, const auto& v) { f(Coding::token_of_key(k), Coding::token_of(v)); });
   }
-  static std::uint64_t block_bytes(token, token) { return 0; }
 };
 
-struct words : map_coding<words> {
-  using table = cubby::durable_map<std::uint64_t, std::uint64_t, word_hash>;
-  static constexpr bool has_zero_key = true;
+/// Words in slots, or in records. Slots treat the zero key apart; in records it is a key like others.
+template <class Engine> struct words_in : map_coding<words_in<Engine>, Engine> {
+  using table = cubby::durable_map<std::uint64_t, std::uint64_t, word_hash, Engine>;
+  static constexpr bool has_zero_key = has_slots<Engine>;
   static std::uint64_t key(token t) { return t; }
   static std::uint64_t value(token t) { return t; }
   static token token_of_key(std::uint64_t k) { return k; }
   static token token_of(std::uint64_t v) { return v; }
+  static std::uint64_t block_bytes(token, token) {
+    return has_slots<Engine> ? 0 : words_in::block_of(2 * sizeof(token));
+  }
 };
-struct tuples : map_coding<tuples> {
-  using table = cubby::durable_map<std::array<std::uint64_t, 2>, std::uint64_t, tuple_hash>;
+/// Tuples in slots.
+template <class Engine> struct tuples_in : map_coding<tuples_in<Engine>, Engine> {
+  using table = cubby::durable_map<std::array<std::uint64_t, 2>, std::uint64_t, tuple_hash, Engine>;
   static constexpr bool has_zero_key = false;
   static std::array<std::uint64_t, 2> key(token t) { return {t, ~t}; }
   static std::uint64_t value(token t) { return t; }
   static token token_of_key(const std::array<std::uint64_t, 2>& k) { return k[1] == ~k[0] ? k[0] : torn_value; }
   static token token_of(std::uint64_t v) { return v; }
+  static std::uint64_t block_bytes(token, token) { return 0; }
 };
-/// Keys alone. The value of each is 1.
-struct keys {
-  using table = cubby::durable_set<std::uint64_t, word_hash>;
-  static constexpr std::size_t most_crowd = any_crowd;
+/// Keys alone in slots. The value of each is 1.
+template <class Engine> struct keys_in : coding_in<Engine> {
+  using table = cubby::durable_set<std::uint64_t, word_hash, Engine>;
   static constexpr bool has_values = false;
-  static constexpr bool in_records = false;
   static constexpr bool has_zero_key = true;
   template <class Api> static answer run(Api& m, const call& c) {
     switch (c.what) {
@@ -117,32 +129,15 @@ struct keys {
   }
   static std::uint64_t block_bytes(token, token) { return 0; }
 };
-/// Words in records. Two buckets a segment, so that a hundred entries are split.
-struct seph_words : map_coding<seph_words> {
-  using table = cubby::durable_map<std::uint64_t, std::uint64_t, word_hash, cubby::seph>;
-  static constexpr bool in_records = true;
-  static constexpr bool has_zero_key = false; // it is a key like others
-  static constexpr std::size_t most_crowd = 64;
-  static std::uint64_t key(token t) { return t; }
-  static std::uint64_t value(token t) { return t; }
-  static token token_of_key(std::uint64_t k) { return k; }
-  static token token_of(std::uint64_t v) { return v; }
-  static std::uint64_t block_bytes(token, token) { return 64; }
-};
 /// Texts, in records of one line to several.
-template <class Engine> struct texts_in : map_coding<texts_in<Engine>> {
+template <class Engine> struct texts_in : map_coding<texts_in<Engine>, Engine> {
   using table = cubby::durable_map<std::string, std::string, text_hash, Engine>;
-  static constexpr bool in_records = true;
   static constexpr bool has_zero_key = false;
   static std::string key(token t) { return padded(t, t % 3 * 25); }
   static std::string value(token t) { return padded(t, t % 5 * 20); }
   static token token_of_key(const std::string& k) { return parsed(k, key); }
   static token token_of(const std::string& v) { return parsed(v, value); }
-  static std::uint64_t block_bytes(token k, token v) {
-    namespace size = cubby::detail::block_size;
-    return size::of(
-        size::number_for(sizeof(cubby::detail::pool_layout::record_header) + key(k).size() + value(v).size()));
-  }
+  static std::uint64_t block_bytes(token k, token v) { return texts_in::block_of(key(k).size() + value(v).size()); }
 
 private:
   static std::string padded(token t, std::size_t more) {
@@ -154,12 +149,16 @@ private:
   }
 };
 
-using texts = texts_in<cubby::iceberg>;
-struct seph_texts : texts_in<cubby::seph> {
-  static constexpr std::size_t most_crowd = 64;
-};
+/// The codings of the entries that have no record.
+template <class Engine>
+using slot_codings_of = types_if<has_slots<Engine>, words_in<Engine>, tuples_in<Engine>, keys_in<Engine>>;
+template <class Engine>
+using codings_of =
+    join<slot_codings_of<Engine>, types_if<!has_slots<Engine>, words_in<Engine>>, ::testing::Types<texts_in<Engine>>>;
+using slot_codings = join_over<slot_codings_of, durable_engines>;
+using all_codings = join_over<codings_of, durable_engines>;
 
-/// The options of the engine alone.
+/// The options of the engine alone. Two buckets a segment, so that a hundred entries are split.
 template <class Coding> typename Coding::table::own_options own_options_of() {
   typename Coding::table::own_options out;
   if constexpr (requires { out.segment_bits; }) out.segment_bits = 1;

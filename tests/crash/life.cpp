@@ -6,7 +6,6 @@ namespace cubby_test::crash {
 namespace {
 
 template <class Coding> class crash_life : public ::testing::Test {};
-using all_codings = ::testing::Types<words, tuples, keys, texts, seph_words, seph_texts>;
 TYPED_TEST_SUITE(crash_life, all_codings);
 
 TYPED_TEST(crash_life, from_create_to_the_second_close) {

@@ -90,7 +90,7 @@ protected:
     for (const meeting& m : meetings) {
       SCOPED_TRACE(m.name);
       // Texts take more steps for the same changes of states.
-      constexpr std::uint64_t stride = std::is_same_v<Coding, seph_words> ? 1 : 5;
+      constexpr std::uint64_t stride = std::is_same_v<Coding, words_in<cubby::seph>> ? 1 : 5;
       std::uint64_t stops = 0;
       bool stands = true;
       for (; stands; stops += stride) {
@@ -105,7 +105,7 @@ protected:
     }
   }
 };
-using codings = ::testing::Types<seph_words, seph_texts>;
+using codings = ::testing::Types<words_in<cubby::seph>, texts_in<cubby::seph>>;
 TYPED_TEST_SUITE(crash_seph, codings);
 
 TYPED_TEST(crash_seph, changes_are_completed_by_those_that_meet_them) { this->meet_at_each_step(); }

@@ -6,7 +6,6 @@ namespace cubby_test::crash {
 namespace {
 
 template <class Coding> class crash_operations : public ::testing::Test {};
-using all_codings = ::testing::Types<words, tuples, keys, texts, seph_words, seph_texts>;
 TYPED_TEST_SUITE(crash_operations, all_codings);
 
 /// All changes of one key, and of another one that gets its slot.

@@ -51,9 +51,8 @@ template <class Coding> found look_at(const typename Coding::table& m) {
   else if (!m.check().ok()) out.trouble = "check() finds lost or damaged entries";
   return out;
 }
-/// Whether a record of a change that has not returned may be there in parts, and say so.
-template <class Coding>
-inline constexpr bool may_tear = Coding::table::engine_type::code == cubby::detail::pool_layout::engine_code::seph;
+/// Whether a record of a change that has not returned may be there in parts, and say so. Where there are slots, none leads to it yet.
+template <class Coding> inline constexpr bool may_tear = !has_slots<typename Coding::engine>;
 /// The same for one that has just been recovered, with what only holds then.
 template <class Coding> found look_at_recovered(const cubby::opened<typename Coding::table>& opened) {
   found out;

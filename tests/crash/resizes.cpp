@@ -7,7 +7,6 @@ namespace cubby_test::crash {
 namespace {
 
 template <class Coding> class crash_resizes : public ::testing::Test {};
-using all_codings = ::testing::Types<words, tuples, keys, texts, seph_words, seph_texts>;
 TYPED_TEST_SUITE(crash_resizes, all_codings);
 
 template <class Coding> void insert_keys(rig<Coding>& r, token first, std::size_t count) {

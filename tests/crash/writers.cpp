@@ -75,7 +75,6 @@ protected:
     }
   }
 };
-using all_codings = ::testing::Types<words, tuples, keys, texts, seph_words, seph_texts>;
 TYPED_TEST_SUITE(crash_writers, all_codings);
 
 TYPED_TEST(crash_writers, in_the_front_yard) { this->interleave({.beside = 2}, 40); }

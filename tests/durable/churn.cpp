@@ -10,9 +10,7 @@ namespace cubby_test {
 namespace {
 
 template <class Kind> class durable_churn : public testing::Test {};
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs, kind_of_seph_words,
-                             kind_of_seph_texts>;
-TYPED_TEST_SUITE(durable_churn, kinds);
+TYPED_TEST_SUITE(durable_churn, main_kinds);
 
 /// A live set that stays the same takes a file that stays the same: of erased and replaced entries, of moves, and of many openings.
 TYPED_TEST(durable_churn, of_a_constant_live_set_takes_no_more_space) {

@@ -184,9 +184,7 @@ protected:
   std::size_t after_ = 0;
 };
 
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs, kind_of_seph_words,
-                             kind_of_seph_texts>;
-TYPED_TEST_SUITE(durable_damage, kinds);
+TYPED_TEST_SUITE(durable_damage, main_kinds);
 
 TYPED_TEST(durable_damage, of_a_closed_file) {
   this->play([](bytes&) {});

@@ -211,10 +211,7 @@ protected:
   random_source random_{97};
 };
 
-using entry_kinds =
-    testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_counted_texts, kind_of_structs,
-                   map_kind<two_words, std::string>, kind_of_seph_words, kind_of_seph_texts, kind_of_seph_structs>;
-TYPED_TEST_SUITE(durable_entries, entry_kinds);
+TYPED_TEST_SUITE(durable_entries, every_kind);
 
 TYPED_TEST(durable_entries, agree_with_a_map) {
   this->play(scaled(4000), 40);

@@ -184,8 +184,7 @@ private:
   random_source random_{11};
 };
 
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_seph_words, kind_of_seph_texts>;
-TYPED_TEST_SUITE(durable_kills, kinds);
+TYPED_TEST_SUITE(durable_kills, few_kinds);
 
 TYPED_TEST(durable_kills, keep_what_was_acknowledged) { this->play({.survives = cubby::survive::process}); }
 TYPED_TEST(durable_kills, keep_what_was_acknowledged_in_tables_that_sync) {

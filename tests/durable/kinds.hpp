@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds of durable tables, each with its types and the keys and values that belong to a number. Key 0 and the first values are
-// those that slots treat apart: zero words, words of ones, empty texts.
+// those that slots treat apart: zero words, words of ones, empty texts. The lists of kinds are computed from engine_list.hpp: a durable
+// engine gets those that differ in it.
 #pragma once
 
 #include <array>
@@ -9,8 +10,8 @@
 #include <string>
 
 #include <cubby/durable_map.hpp>
-#include <cubby/seph.hpp>
 
+#include "engines.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test {
@@ -73,14 +74,41 @@ template <class K, class Engine = cubby::iceberg> struct set_kind {
   using mapped_type = void;
   using table = cubby::durable_set<K, cubby::hash<K>, Engine>;
 };
-using kind_of_words = map_kind<std::uint64_t, std::uint64_t>;
-using kind_of_tuples = map_kind<two_words, std::uint64_t>;
-using kind_of_texts = map_kind<std::string, std::string>;
-using kind_of_counted_texts = map_kind<std::string, std::uint64_t>;
-using kind_of_structs = map_kind<std::uint64_t, six_words>;
-using kind_of_seph_words = map_kind<std::uint64_t, std::uint64_t, cubby::seph>;
-using kind_of_seph_texts = map_kind<std::string, std::string, cubby::seph>;
-using kind_of_seph_structs = map_kind<std::uint64_t, six_words, cubby::seph>;
+template <class Engine> using words_in = map_kind<std::uint64_t, std::uint64_t, Engine>;
+template <class Engine> using tuples_in = map_kind<two_words, std::uint64_t, Engine>;
+template <class Engine> using texts_in = map_kind<std::string, std::string, Engine>;
+template <class Engine> using counted_texts_in = map_kind<std::string, std::uint64_t, Engine>;
+template <class Engine> using structs_in = map_kind<std::uint64_t, six_words, Engine>;
+template <class Engine> using texts_of_tuples_in = map_kind<two_words, std::string, Engine>;
+/// Of the default engine, for tests of what does not depend on it.
+using kind_of_words = words_in<cubby::iceberg>;
+using kind_of_texts = texts_in<cubby::iceberg>;
+
+/// One kind for each codec of an engine. Where all entries are in records: of words, and of texts.
+template <class Engine>
+using few_kinds_of = join<testing::Types<words_in<Engine>>, types_if<has_slots<Engine>, tuples_in<Engine>>,
+                          testing::Types<texts_in<Engine>>>;
+/// With records of one size where words are in slots.
+template <class Engine>
+using main_kinds_of = join<few_kinds_of<Engine>, types_if<has_slots<Engine>, structs_in<Engine>>>;
+/// Each kind of key with each kind of value.
+template <class Engine>
+using every_kind_of = join<few_kinds_of<Engine>, types_if<has_slots<Engine>, counted_texts_in<Engine>>,
+                           testing::Types<structs_in<Engine>>, types_if<has_slots<Engine>, texts_of_tuples_in<Engine>>>;
+template <class Engine>
+using every_set_of =
+    join<testing::Types<set_kind<std::uint64_t, Engine>>, types_if<has_slots<Engine>, set_kind<two_words, Engine>>,
+         testing::Types<set_kind<std::string, Engine>>>;
+/// Engines whose tables can have a log.
+template <class Engine>
+using engine_with_log = types_if<words_in<Engine>::table::engine_type::has_log, Engine>;
+using logging_engines = join_over<engine_with_log, durable_engines>;
+
+using few_kinds = join_over<few_kinds_of, durable_engines>;
+using main_kinds = join_over<main_kinds_of, durable_engines>;
+using every_kind = join_over<every_kind_of, durable_engines>;
+using every_logged_kind = join_over<every_kind_of, logging_engines>;
+using every_set = join_over<every_set_of, durable_engines>;
 
 /// Options with a log of so many bytes, if tables of the kind can have one.
 template <class Kind> cubby::durable_options with_log_of(std::size_t log_bytes, cubby::durable_options wanted) {

@@ -52,8 +52,7 @@ public:
     }
   }
 };
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_counted_texts, kind_of_structs>;
-TYPED_TEST_SUITE(durable_log, kinds);
+TYPED_TEST_SUITE(durable_log, every_logged_kind);
 
 TYPED_TEST(durable_log, has_what_its_syncs_covered) {
   using table = typename TestFixture::table_type;

@@ -10,10 +10,7 @@ template <class Table> class log_power_cut : public power_cut_test<Table> {
   std::size_t log_bytes() override { return opened_++ % 5 == 3 ? 0 : std::size_t{64} << 10; }
   std::size_t opened_ = 0;
 };
-using tables = testing::Types<
-    cubby::durable_map<std::uint64_t, std::uint64_t, poor_hash<std::uint64_t>>,
-    cubby::durable_map<std::array<std::uint64_t, 2>, std::uint64_t, poor_hash<std::array<std::uint64_t, 2>>>,
-    cubby::durable_map<std::string, std::string>, cubby::durable_map<std::string, std::string, poor_text_hash>>;
+using tables = join_over<cut_tables_of, logging_engines>;
 TYPED_TEST_SUITE(log_power_cut, tables);
 
 TYPED_TEST(log_power_cut, takes_nothing_that_a_sync_has_covered) { this->play(300, cubby_test::scaled(30), 60); }

@@ -22,9 +22,7 @@ protected:
   own_folder folder_;
   std::string path_;
 };
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs, kind_of_seph_words,
-                             kind_of_seph_texts>;
-TYPED_TEST_SUITE(durable_new_file, kinds);
+TYPED_TEST_SUITE(durable_new_file, main_kinds);
 
 TYPED_TEST(durable_new_file, without_disk_space_is_removed) {
   using table = typename TypeParam::table;

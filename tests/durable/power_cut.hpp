@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cubby/durable_map.hpp>
-#include <cubby/seph.hpp>
 
 #include <array>
 #include <cstdint>
@@ -27,6 +26,7 @@
 #include <gtest/gtest.h>
 
 #include "durable/files.hpp"
+#include "durable/kinds.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test {
@@ -144,11 +144,19 @@ template <class K, class Engine> struct words_of_test<cubby::durable_map<K, std:
 template <class Hash, class Engine> struct words_of_test<cubby::durable_map<std::string, std::string, Hash, Engine>> {
   static std::string value(std::uint64_t n) { return std::to_string(n) + std::string(n % 1200, 'v'); }
 };
-template <class K> K key_of(std::uint64_t n) {
+template <class K> K numbered_key(std::uint64_t n) {
   if constexpr (std::is_same_v<K, std::string>) return "key " + std::to_string(n) + std::string(n % 40, 'k');
   else if constexpr (std::is_same_v<K, std::uint64_t>) return n;
   else return K{n, n * 3};
 }
+
+/// The tables that the tests run over: with slots or records that meet under one hash, and texts also as users have them.
+template <class Engine>
+using cut_tables_of =
+    join<testing::Types<cubby::durable_map<std::uint64_t, std::uint64_t, poor_hash<std::uint64_t>, Engine>>,
+         types_if<has_slots<Engine>, cubby::durable_map<two_words, std::uint64_t, poor_hash<two_words>, Engine>>,
+         testing::Types<cubby::durable_map<std::string, std::string, cubby::hash<std::string>, Engine>,
+                        cubby::durable_map<std::string, std::string, poor_text_hash, Engine>>>;
 
 template <class Table> class power_cut_test : public testing::Test {
 protected:
@@ -209,7 +217,7 @@ private:
   }
   void change(Table& table, std::mt19937_64& random) {
     const std::uint64_t n = random() % keys_;
-    const K key = key_of<K>(n);
+    const K key = numbered_key<K>(n);
     const auto what = random() % 8;
     std::optional<V> now;
     if (const auto at = live_.find(n); at != live_.end()) now = at->second;
@@ -252,7 +260,7 @@ private:
     ASSERT_TRUE(opened) << opened.message();
     live_.clear();
     for (std::uint64_t n = 0; n < keys_; ++n) {
-      const std::optional<V> is = opened->find(key_of<K>(n));
+      const std::optional<V> is = opened->find(numbered_key<K>(n));
       ASSERT_TRUE(allowed_[n].contains(is)) << n;
       if (is) live_.emplace(n, *is);
     }
@@ -289,7 +297,7 @@ private:
     EXPECT_TRUE(found.check().ok());
     std::size_t entries = 0;
     for (std::uint64_t n = 0; n < keys_; ++n) {
-      const std::optional<V> is = found.find(key_of<K>(n));
+      const std::optional<V> is = found.find(numbered_key<K>(n));
       entries += is.has_value() ? 1 : 0;
       ASSERT_TRUE(allowed.at(n).contains(is))
           << "key " << n << (is ? " has a value that it had not" : " is lost") << " after " << after;

@@ -13,8 +13,7 @@ namespace cubby_test {
 namespace {
 
 template <class Kind> class durable_sets : public testing::Test {};
-using sets = testing::Types<set_kind<std::uint64_t>, set_kind<two_words>, set_kind<std::string>>;
-TYPED_TEST_SUITE(durable_sets, sets);
+TYPED_TEST_SUITE(durable_sets, every_set);
 
 TYPED_TEST(durable_sets, agree_with_a_set) {
   using key_of_test = typename TypeParam::key_type;

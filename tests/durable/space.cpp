@@ -123,9 +123,7 @@ protected:
   own_folder folder_;
   std::string path_;
 };
-using kinds = testing::Types<kind_of_words, kind_of_tuples, kind_of_texts, kind_of_structs, kind_of_seph_words,
-                             kind_of_seph_texts>;
-TYPED_TEST_SUITE(durable_space, kinds);
+TYPED_TEST_SUITE(durable_space, main_kinds);
 
 TYPED_TEST(durable_space, that_is_refused_is_an_answer) {
   for (const long granted : {0, 1, 2, 3, 5, 8}) {

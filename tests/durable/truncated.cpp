@@ -31,8 +31,7 @@ protected:
   own_folder folder_;
   std::string path_;
 };
-using truncated_kinds = testing::Types<kind_of_words, kind_of_texts, kind_of_seph_texts>;
-TYPED_TEST_SUITE(durable_truncation, truncated_kinds);
+TYPED_TEST_SUITE(durable_truncation, few_kinds);
 
 TYPED_TEST(durable_truncation, ends_the_process_and_is_told_by_the_next_open) {
   if (cubby::detail::cpu::thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer allows no threads in the child of a fork";
