@@ -226,12 +226,14 @@ TYPED_TEST(allocation, leaks_nothing) {
 }
 
 template <class Mode>
-class hunger : public ::testing::Test {};
-using hungry_modes =
-    ::testing::Types<word_mode<cubby::dlht>, text_mode<cubby::dlht>, named_text_mode<cubby::dlht>,
-                     word_mode<cubby::dramhit>, text_mode<cubby::dramhit>, tuple_mode<cubby::dramhit_tuples>,
-                     word_mode<cubby::iceberg>, text_mode<cubby::iceberg>>;
-TYPED_TEST_SUITE(hunger, hungry_modes);
+class hunger : public ::testing::Test {
+public:
+  /// The chains of these take each entry, also without memory for more buckets.
+  static constexpr bool chains_have_no_bound = std::is_same_v<typename Mode::engine, cubby::reference> ||
+                                               std::is_same_v<typename Mode::engine, cubby::relativistic>;
+  static constexpr std::uint64_t most = chains_have_no_bound ? 1000 : 100000;
+};
+TYPED_TEST_SUITE(hunger, allocation_modes);
 
 /// No memory for an index from some point on: what is there stays, is found, changed where that needs none, and erased.
 TYPED_TEST(hunger, leaves_the_old_table_working) {
@@ -245,10 +247,13 @@ TYPED_TEST(hunger, leaves_the_old_table_working) {
     }
     {
       set_index_memory(index_memory::none);
-      while (in < 100000 && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::outcome::inserted) ++in;
-      ASSERT_LT(in, 100000u);
-      EXPECT_EQ(m.try_insert(TypeParam::key(in), TypeParam::value(in)), cubby::outcome::no_memory);
-      EXPECT_THROW(m.insert(TypeParam::key(in), TypeParam::value(in)), std::bad_alloc);
+      while (in < this->most && m.try_insert(TypeParam::key(in), TypeParam::value(in)) == cubby::outcome::inserted)
+        ++in;
+      ASSERT_EQ(in == this->most, this->chains_have_no_bound);
+      if (!this->chains_have_no_bound) {
+        EXPECT_EQ(m.try_insert(TypeParam::key(in), TypeParam::value(in)), cubby::outcome::no_memory);
+        EXPECT_THROW(m.insert(TypeParam::key(in), TypeParam::value(in)), std::bad_alloc);
+      }
       for (std::uint64_t n = 0; n < in; ++n) ASSERT_TRUE(m.contains(TypeParam::key(n))) << n;
       for (std::uint64_t n = 0; n < in; n += 2) ASSERT_TRUE(m.erase(TypeParam::key(n)));
       set_index_memory(index_memory::plenty);

@@ -13,8 +13,11 @@ namespace {
 
 template <class Set>
 class set_batch : public ::testing::Test {};
-using sets = ::testing::Types<cubby::set<std::uint64_t, cubby::dlht>, cubby::set<std::string, cubby::dlht>,
-                              cubby::set<std::uint64_t, cubby::reference>>;
+template <class Line>
+using sets_of =
+    types_if<Line::records && Line::shared && Line::capabilities.shadow_insert && Line::capabilities.ordered_batch,
+             cubby::set<std::uint64_t, typename Line::engine>, cubby::set<std::string, typename Line::engine>>;
+using sets = join_over<sets_of, listed_engines>;
 TYPED_TEST_SUITE(set_batch, sets);
 
 TYPED_TEST(set_batch, waits_for_the_end_of_a_reservation) {
