@@ -130,9 +130,10 @@ class order_across_keys : public ::testing::Test {};
 template <class Line>
 using order_modes_of = join<types_if<Line::tuples, mode_of<Line, word_mode>>, shared_modes_of<Line>>;
 /// Values that do not fit a word also where the key does.
-using wide_modes = ::testing::Types<wide_mode<cubby::dlht>, wide_mode<cubby::relativistic>>;
-using order_modes =
-    std::conditional_t<few_modes, few_shared_modes, join<join_over<order_modes_of, listed_engines>, wide_modes>>;
+template <class Line>
+using wide_modes_of = types_if<Line::records && Line::shared && !Line::lookups_lock, mode_of<Line, wide_mode>>;
+using all_order_modes = join<join_over<order_modes_of, listed_engines>, join_over<wide_modes_of, listed_engines>>;
+using order_modes = std::conditional_t<few_modes, few_shared_modes, all_order_modes>;
 TYPED_TEST_SUITE(order_across_keys, order_modes);
 
 TYPED_TEST(order_across_keys, one_of_two_threads_sees_the_change_of_the_other) {
