@@ -16,8 +16,8 @@
 chan buffer[THREADS] = [4] of { byte }; /* stores to one's own thread record that others do not see yet */
 byte epoch[THREADS], listed;                     /* what they see: 0 outside; which thread records are in the list */
 byte clock = 1, linked = 1;
-byte open, sealed, tag, lock; /* the stripe */
-byte freed;                   /* ghost */
+byte open, sealed, stripe_epoch, lock; /* the stripe */
+byte freed; /* ghost */
 #ifdef BREAK_PUBLISH /* a plain store on entering, though no other thread fences for it */
 #define MODE_FALLBACK
 #endif
@@ -47,15 +47,15 @@ inline oldest() {
 inline turn() { /* the lock is ours, and what it guards; what is due is freed when the lock has been given back */
   if :: sealed != 0 -> oldest() :: else fi;
   atomic {
-    if :: sealed != 0 && least < tag -> skip
+    if :: sealed != 0 && least < stripe_epoch -> skip
     :: else -> ready = sealed; sealed = open; open = 0; clock++;
-#ifdef BREAK_OPEN /* what has no tag yet goes with what is due */
+#ifdef BREAK_OPEN /* what has no epoch yet goes with what is due */
       if :: ready != 0 -> ready = ready | sealed; sealed = 0 :: else fi;
 #endif
-#ifdef BREAK_TAG /* the epoch that ends, and not the one that begins: a thread that is in it may still hold the words */
-      tag = clock - 1
+#ifdef BREAK_EPOCH /* the epoch that ends, and not the one that begins: a thread that is in it may still hold the words */
+      stripe_epoch = clock - 1
 #else
-      tag = clock
+      stripe_epoch = clock
 #endif
     fi;
     least = 0 }

@@ -16,21 +16,21 @@
 #define STATE(at, u) state[(at) * UNITS + (u)]
 #define HOLDS(at, u) holds[(at) * UNITS + (u)]
 #define TOUCH(at) assert(!freed[at])
-byte state[6], done[3], cursor[3], tag[3], root;
+byte state[6], done[3], cursor[3], retired_at[3], root;
 bit holds[6], successor[3], missed[3], retired[3], freed[3], memory_failed, retired_lock;
 byte clock = 1, epoch[3]; /* of thread records: 0 outside */
 
 inline advance_root() {
   do
   :: atomic { old = root; TOUCH(old); if :: !successor[old] || done[old] < UNITS -> old = 0; break :: else fi };
-#ifdef BREAK_TAG /* the tag is taken before the index is unlinked: a thread that enters between the two still sees it */
-    atomic { clock++; tag[old] = clock };
+#ifdef BREAK_EPOCH /* the epoch is taken before the index is unlinked: a thread that enters between the two still sees it */
+    atomic { clock++; retired_at[old] = clock };
 #endif
     if
     :: atomic { root == old -> root = old + 1 };
       atomic { !retired_lock -> retired_lock = 1 };
-#ifndef BREAK_TAG
-      atomic { clock++; tag[old] = clock };
+#ifndef BREAK_EPOCH
+      atomic { clock++; retired_at[old] = clock };
 #endif
       atomic { retired[old] = 1; retired_lock = 0 }
     :: atomic { root != old -> skip }
@@ -45,7 +45,7 @@ inline collect() { /* release_retired */
   :: atomic { p == 3 -> break }
   od;
 #endif
-  atomic { for (p : 0 .. LAST) { if :: retired[p] && least >= tag[p] -> retired[p] = 0; freed[p] = 1 :: else fi }
+  atomic { for (p : 0 .. LAST) { if :: retired[p] && least >= retired_at[p] -> retired[p] = 0; freed[p] = 1 :: else fi }
     p = 0; least = 0; retired_lock = 0 } }
 
 proctype grower(byte me, u) {

@@ -112,15 +112,15 @@ inline oldest() {
   fi }
 
 proctype reclaimer(byte me) {
-  byte tag, least, mask, s; bit worked, trust, asks;
+  byte epoch, least, mask, s; bit worked, trust, asks;
   linked = 2;
-  atomic { clock++; tag = clock; if :: asks = 0 :: asks = 1 fi }; /* a bag, or a grace period */
+  atomic { clock++; epoch = clock; if :: asks = 0 :: asks = 1 fi }; /* a bag, or a grace period */
 #ifndef BREAK_BEGIN /* begins its grace period without the barrier */
   if :: asks -> pass_barrier() :: else fi;
 #endif
   if :: asks -> oldest_shown(); if :: least == 0 -> oldest() :: else fi
      :: else -> oldest() fi;
-  if :: least >= tag -> freed = 1 :: else fi }
+  if :: least >= epoch -> freed = 1 :: else fi }
 
 proctype kernel() {
   if :: refused = ALL :: refused = 1 :: refused = 2 :: skip fi;

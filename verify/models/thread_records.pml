@@ -109,9 +109,9 @@ inline barrier() {
 }
 
 proctype reclaimer() {
-  byte tag, least, n, blocks, used, s;
+  byte epoch, least, n, blocks, used, s;
   do
-  :: linked == 1 -> linked = 2; atomic { clock++; tag = clock };
+  :: linked == 1 -> linked = 2; atomic { clock++; epoch = clock };
     do ::
 #ifdef BREAK_ROOT /* looks at the root before the barrier */
       blocks = word[ROOT]; barrier();
@@ -128,7 +128,7 @@ proctype reclaimer() {
         od
       :: atomic { blocks == 0 -> break }
       od;
-      atomic { if :: least >= tag -> freed = 1; tag = 0; least = 0; break :: else -> least = 0 fi }
+      atomic { if :: least >= epoch -> freed = 1; epoch = 0; least = 0; break :: else -> least = 0 fi }
     od
   :: linked == 2 -> break
   od }
