@@ -20,8 +20,7 @@
 #define LEAF 0 /* next of a segment */
 #define SPLITS 1
 #define DONE 2
-bit turned;
-byte word[8], next[3], state /* 0: not there, else its value */, may[2] /* states that a thread may answer */;
+bit turned; byte word[8], next[3], state /* 0: not there, else its value */, may[2] /* states that a thread may answer */;
 bit mark[8], taken[2], moved[2];
 #define MAY(p) may[p] = (may[p] == 0 -> 0 : may[p] | (1 << state))
 inline becomes(v) { state = v; MAY(0); MAY(1) }
@@ -59,9 +58,7 @@ inline help() {
        used = used | (1 << to); to = 0; u++ }
      :: atomic { u < 2 && (COPIED == EMPTY || COPIED == DEAD) -> u++ }
      :: atomic { u == 2 -> break } od;
-  moved[s] = 1;
-visible: atomic { next[s] = DONE; used = 0; u = 0; w = 0; x = 0 } }
-
+  moved[s] = 1; visible: atomic { next[s] = DONE; used = 0; u = 0; w = 0; x = 0 } }
 #define AT (s + side) * 2 + i
 #ifdef BREAK_MARKED
 #define MAY_CHANGE true
@@ -77,8 +74,7 @@ visible: atomic { next[s] = DONE; used = 0; u = 0; w = 0; x = 0 } }
 proctype thread(byte me, verb) {
   byte s, i, used, to, w, x, u, side, seen, end[2]; bit met, at_mark, taking;
 begin: atomic { may[me] = 1 << state };
-leaf: atomic { s = 0; START };
-below: if :: atomic { next[s] == DONE -> s++; goto below } :: next[s] != DONE fi;
+leaf: atomic { s = 0; START }; below: if :: atomic { next[s] == DONE -> s++; goto below } :: next[s] != DONE fi;
 look: if :: verb != INSERT -> goto parts :: else fi;
     atomic { /* an insert. end[]: the first empty slot of each bucket, or 2 */
     if :: i < 2 -> met = met | mark[AT];
@@ -139,21 +135,16 @@ change: atomic {
 again: if :: atomic { next[s] != SPLITS -> goto leaf } :: atomic { next[s] == SPLITS -> START }; help(); goto leaf fi;
 ended: atomic { may[me] = 0; s = 0; START;
     if :: me == 1 && verb != FIND -> verb = FIND; goto begin :: else fi } }
-
 proctype splitter(byte most) { byte s, used, to, w, x, u;
   do :: atomic { s == most -> s = 0; most = 0; break }
      :: atomic { s < most -> if :: next[s] == LEAF -> next[s] = SPLITS :: else fi };
-       if :: atomic { next[s] == DONE -> skip } :: next[s] == SPLITS -> help() fi;
-       s++ od }
-
-init { byte p, n, v, w;
-  atomic { if :: skip :: turned = 1 fi;
+       if :: atomic { next[s] == DONE -> skip } :: next[s] == SPLITS -> help() fi; s++ od }
+init { byte p, n, v, w; atomic { if :: skip :: turned = 1 fi;
     if :: skip :: turned -> word[1] = OTHER :: word[0] = DEAD; word[1] = 3; state = 3
        :: word[0] = OTHER; if :: skip :: word[1] = OTHER :: word[1] = 3; state = 3 fi fi; /* the lower bucket */
     if :: skip :: turned -> word[3] = OTHER :: word[2] = OTHER; if :: skip :: word[3] = OTHER :: state == 0 -> word[3] = 3; state = 3 fi fi; /* the higher one */
     if :: v = FIND :: v = INSERT :: v = ASSIGN :: v = ERASE fi; if :: w = INSERT :: w = ASSIGN :: w = ERASE fi;
-    if :: p = 1 :: p = 2 fi;
-    run splitter(p); run thread(0, v); run thread(1, w); v = 0; w = 0; p = 0 }
+    if :: p = 1 :: p = 2 fi; run splitter(p); run thread(0, v); run thread(1, w); v = 0; w = 0; p = 0 }
   _nr_pr == 1 -> d_step { do :: p < 3 && next[p] == DONE -> p++ :: else -> break od; assert(next[p] == LEAF); v = p * 2;
     for (w : v .. v + 3) { if :: KEY(word[w]) -> assert(word[w] == state && !mark[w]); n++ :: else fi }
     assert(n == (state != 0 -> 1 : 0)) } }
