@@ -117,7 +117,7 @@ private:
   struct alignas(cpu::cache_line) stripe {
     small_lock<Threads> lock;
     std::uint32_t added = 0; // all words so far
-    word_chain open;         // unlinked, not yet tagged
+    word_chain open;         // unlinked, without the number of an epoch yet
     std::uint64_t epoch = 0;
     alignas(cpu::cache_line) word_chain sealed; // may be disposed of when each pin is at `epoch` or later
     word_chain ready;                           // may be disposed of

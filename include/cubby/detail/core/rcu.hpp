@@ -47,7 +47,7 @@ public:
   [[nodiscard]] static grace_period begin(detail::domain& of) noexcept {
     grace_period now;
     now.of_ = &of;
-    now.tag_ = of.advance();
+    now.epoch_ = of.advance();
     of.pass_barrier(); // once: see oldest_shown
     return now;
   }
@@ -55,16 +55,16 @@ public:
   /// ended sections did happened before the answer. Reads all thread records until the answer is true; never blocks. The answer
   /// stays true: later calls do not read the records again.
   [[nodiscard]] bool elapsed() noexcept {
-    if (tag_ == 0) return true;
+    if (epoch_ == 0) return true;
     std::uint64_t oldest = of_->oldest_shown();
     if (oldest == 0) oldest = of_->oldest(); // the published epochs are not enough; a barrier of this thread may be
-    if (oldest >= tag_) tag_ = 0;
-    return tag_ == 0;
+    if (oldest >= epoch_) epoch_ = 0;
+    return epoch_ == 0;
   }
 
 private:
   detail::domain* of_ = nullptr;
-  std::uint64_t tag_ = 0; // 0: has elapsed
+  std::uint64_t epoch_ = 0; // 0: has elapsed
 };
 
 /// Waits for readers, which may be asleep: spins first, then sleeps, up to a millisecond at a time.
