@@ -51,21 +51,25 @@ TEST(tags_of_a_line, are_compared_alike_by_each_unit) {
   }
 }
 
-TEST(tags_of_a_line, near_and_far_are_compared_alike_by_each_unit) {
-  random_source random(3200);
+template <unsigned Near> void expect_near_and_far() {
+  random_source random(3200 + Near);
   front_line line;
   for (std::uint64_t round = 0; round < scaled(4000); ++round) {
     fill(line, random, round % 2 == 0 ? 3 : 128);
     const auto tag = static_cast<std::uint8_t>(random.below(round % 2 == 0 ? 3 : 128));
-    const std::uint64_t near = random.next() & tags::all;
+    const auto first = static_cast<unsigned>(random.below(tags::line_tags / Near)) * Near;
     std::uint64_t wanted = 0;
     for (unsigned slot = 0; slot < tags::line_tags; ++slot) {
-      const unsigned of_slot = (near >> slot & 1) != 0 ? tag : tag | tags::far;
+      const unsigned of_slot = slot / Near == first / Near ? tag : tag | tags::far;
       wanted |= std::uint64_t{tag_at(line, slot) == of_slot ? 1U : 0U} << slot;
     }
     for (const auto by : units())
-      ASSERT_EQ(tags::match_near(line.tag_words, tag, near, by), wanted) << static_cast<int>(by);
+      ASSERT_EQ(tags::match_near<Near>(line.tag_words, tag, first, by), wanted) << static_cast<int>(by);
   }
+}
+TEST(tags_of_a_line, near_and_far_are_compared_alike_by_each_unit) {
+  expect_near_and_far<4>();
+  expect_near_and_far<8>();
 }
 
 /// The slot that an insert prefers is near, and near slots are whole lines or parts of one.

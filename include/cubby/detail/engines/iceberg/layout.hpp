@@ -282,7 +282,8 @@ template <class Slot> CUBBY_ALWAYS_INLINE std::uint8_t front_tag(const hashed& h
 template <class Slot>
 CUBBY_ALWAYS_INLINE std::uint64_t tagged_slots(const front_line& line, std::uint8_t tag, std::uint32_t choice,
                                                tags::unit by) noexcept {
-  return tags::match_near(line.tag_words, short_tag(tag), near_slots<Slot>(choice), by);
+  const unsigned first = near_group<Slot>(choice) * near_count<Slot>;
+  return tags::match_near<near_count<Slot>>(line.tag_words, short_tag(tag), first, by);
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg
