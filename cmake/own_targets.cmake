@@ -79,11 +79,11 @@ if(TARGET cubby_tests AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     cubby_precompile(${tests} <gtest/gtest.h>)
   endforeach()
   # With g++, -O1 takes nearly twice as long to compile, and -O2 longer still, for tests that mostly wait for each other. Programs,
-  # benches, counts and the explorer keep -O2. clang takes -Og as -O1; for AArch64 what the preset says stays.
-  if(NOT CMAKE_CROSSCOMPILING)
-    foreach(tests cubby_tests cubby_tests_in_place cubby_tests_of_composed_calls cubby_tests_of_engines cubby_tests_of_the_lesson
-                  cubby_tests_hooked cubby_tests_durable cubby_tests_crash)
+  # benches, counts and the explorer keep -O2. clang takes -Og as -O1.
+  foreach(tests cubby_tests cubby_tests_in_place cubby_tests_of_composed_calls cubby_tests_of_engines cubby_tests_of_the_lesson
+                cubby_tests_hooked cubby_tests_durable cubby_tests_crash cubby_tests_core)
+    if(TARGET ${tests})
       target_compile_options(${tests} PRIVATE $<$<CONFIG:Release>:-Og>)
-    endforeach()
-  endif()
+    endif()
+  endforeach()
 endif()

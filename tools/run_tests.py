@@ -15,7 +15,7 @@ PARTS = {
     "house": (source.house, "rules of the house, and that each rule catches what it should"),
     "format": (source.format, "clang-format"),
     "front_door": (source.front_door, "what #include <cubby/map.hpp> costs"),
-    "alone": (source.alone, "each public header compiles alone, with g++ and clang"),
+    "alone": (source.alone, "each public header compiles alone; every call under strict warnings, with g++ and clang"),
     "messages": (source.messages, "what must not compile says why"),
     "bare": (source.bare, "without exceptions and run-time types"),
     "consumers": (consumers.consumers, "installed package, subdirectory, pkg-config, single header"),

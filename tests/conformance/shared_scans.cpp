@@ -40,7 +40,7 @@ template <class V> V value_for(std::uint64_t key) {
 }
 
 /// More than what a thread takes at a time.
-std::uint64_t entries() { return 20'000 / sparse_stride(4); }
+std::uint64_t entries() { return 20'000 / sparse_stride(2); }
 
 TYPED_TEST(shared_scans, show_each_entry_once_with_its_value) {
   using V = typename TypeParam::mapped_type;
@@ -116,7 +116,7 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_while_the_table_grows) {
     for (std::uint64_t k = entries(); !over; ++k) {
       m.insert(k, value_for<V>(k));
       if (k >= entries() + 5000) m.erase(k - 5000);
-      if (k % 30'000 == 0) (void)m.shrink_to_fit();
+      if (k % (entries() * 3 / 2) == 0) (void)m.shrink_to_fit();
     }
   });
   for (std::uint64_t round = 0; round < 6; round += sparse_stride(2)) {
@@ -133,7 +133,7 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_while_the_table_grows) {
   writer.join();
 }
 
-/// The same when the function itself lets the table grow and shrink, ten times each, or three times each.
+/// The same when the function itself lets the table grow and shrink, ten times each, or three times.
 TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_table) {
   using V = typename TypeParam::mapped_type;
   TypeParam m;
@@ -144,7 +144,7 @@ TYPED_TEST(shared_scans, miss_and_double_nothing_when_the_function_resizes_the_t
   ASSERT_TRUE(m.shrink_to_fit());
   std::atomic<std::uint64_t> shown{0};
   std::vector<std::atomic<std::uint8_t>> seen(entries());
-  const std::uint64_t between = 1000 * sparse_stride(3);
+  const std::uint64_t between = entries() / (sparse() ? 7 : 20);
   m.visit_all(threads(3), [&](const std::uint64_t& k, const V& v) {
     ++seen[k];
     EXPECT_EQ(v, value_for<V>(k));

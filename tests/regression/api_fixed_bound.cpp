@@ -104,7 +104,7 @@ TYPED_TEST(regression_api_large_bound, holds_its_capacity_through_any_churn) {
   random_source random(21);
   const auto o = fixed_options(100000, random.next());
   typename mode::map m(o);
-  EXPECT_EQ(refused_in_churn<mode>(m, random, 99999, scaled(1200000) / sparse_stride(3)), 0u) << "seed " << o.seed;
+  EXPECT_EQ(refused_in_churn<mode>(m, random, 99999, scaled(1200000)), 0u) << "seed " << o.seed;
   EXPECT_EQ(m.stats().growths, 0u);
 }
 

@@ -14,7 +14,7 @@ std::uint64_t scaled(std::uint64_t count);
 std::uint64_t at_least(std::uint64_t count);
 /// Whether a test of many steps or draws takes a part of them.
 bool sparse();
-/// The stride of a loop over steps: `few`, or 1 where each step is tried.
+/// The stride of a loop over steps: `few`, or 1 where each step is tried. Also what a size is divided by, for what is large in any case.
 inline std::uint64_t sparse_stride(std::uint64_t few) { return sparse() ? few : 1; }
 
 inline constexpr std::uint64_t splitmix(std::uint64_t x) {

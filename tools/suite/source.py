@@ -70,10 +70,10 @@ def tidy(shell, units=(USER, *TIDY_UNITS)):
     return in_parallel(shell, f"clang-tidy on {len(units)} files", units, one)
 
 
-def alone(shell, private=False):
-    """Each public header compiles as the only one of its file, with both compilers; a user of every verb under flags of his own. The
-    private headers, in the long command, with g++: a file that lacks an #include lacks it with both, which read the same standard
-    library."""
+def alone(shell, long=False):
+    """Each public header compiles as the only one of its file, with g++; a user of every verb under flags of his own, with both compilers. In
+    the long command also the private headers, and the public ones with clang. A file that lacks an #include lacks it with both, which read the
+    same standard library."""
     need(*COMPILERS)
 
     def one(job):
@@ -86,10 +86,11 @@ def alone(shell, private=False):
         return f"{compiler} {header}", subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True,
                                                      check=False)
 
-    if private:
-        jobs = [(COMPILERS[0], header) for header in headers() if "/detail/" in header]
-        return in_parallel(shell, "each private header alone", jobs, one)
-    jobs = [(compiler, header) for compiler in COMPILERS for header in headers() if "/detail/" not in header]
+    if long:
+        gcc, clang = COMPILERS
+        jobs = [(gcc if "/detail/" in header else clang, header) for header in headers()]
+        return in_parallel(shell, "each private header alone, and with clang each public one", jobs, one)
+    jobs = [(COMPILERS[0], header) for header in headers() if "/detail/" not in header]
     every_verb = [(compiler, EVERY_VERB) for compiler in COMPILERS]  # first: they take longest
     return in_parallel(shell, "each public header alone, and every verb, strictly", every_verb + jobs, one)
 

@@ -48,9 +48,9 @@ def file_by_file(shell):
 def run(shell):
     need("clang++-19")
     files = file_by_file(shell)
-    private = source.alone(shell, private=True)
+    alone = source.alone(shell, long=True)
     shell.configure("release")
     shell.build("release", "cubby_tests_of_tables", *tests.COSTS)
     optimised = tests.ctest(shell, "release", "-R", "^cubby_(counting|explore_|tests)")
     cross = f"; AArch64: {tests.cross(shell, *tests.PUBLIC)}" if is_full() else ""
-    return f"files of tests: {files}; private headers: {private}; with g++: {optimised}{cross}"
+    return f"files of tests: {files}; headers alone: {alone}; with g++: {optimised}{cross}"

@@ -42,18 +42,20 @@ constexpr unsigned count_equal(std::uint64_t word, std::uint8_t byte) noexcept {
 
 /// In the tag of an entry that is not in a slot near the one that its hash prefers.
 inline constexpr std::uint8_t far = 0x80;
-/// The bit `far` in `Near` bytes, and no bit in those before and behind. `from(first)`: 64 bytes that belong to a line in which the slots from
-/// `first` on are near.
-template <unsigned Near> struct near_bytes {
-  alignas(cpu::cache_line) unsigned char all[128] = {};
+/// How many slots are near to one.
+inline constexpr unsigned near_slots = 4;
+/// The bit `far` in as many bytes, and no bit in those before and behind. `from(first)`: 64 bytes that belong to a line in which the slots
+/// from `first` on are near.
+struct near_bytes {
+  alignas(128) unsigned char all[128] = {}; // no reading of 64 bytes crosses a page
   constexpr near_bytes() noexcept {
-    for (unsigned i = 0; i < Near; ++i) all[64 + i] = far;
+    for (unsigned i = 0; i < near_slots; ++i) all[64 + i] = far;
   }
   [[nodiscard]] CUBBY_ALWAYS_INLINE const unsigned char* from(unsigned first) const noexcept {
     return all + (64 - sizeof(std::uint64_t)) - first;
   }
 };
-template <unsigned Near> inline constexpr near_bytes<Near> near_line{};
+inline constexpr near_bytes near_line{};
 
 /// The tag words behind the line's first word. Bit i of the result: tag i is `tag`. `near`: bytes in which it differs, or null.
 inline std::uint64_t match_words(const sync::word<std::uint64_t>* words, std::uint8_t tag,
@@ -217,12 +219,11 @@ CUBBY_ALWAYS_INLINE std::uint64_t match(const sync::word<std::uint64_t>* words, 
 #endif
 }
 
-/// Bit i: tag i of the line is `tag` if slot i is one of the `Near` from `first` on, and `tag | far` if not.
-template <unsigned Near>
+/// Bit i: tag i of the line is `tag` if slot i is one of the four from `first` on, and `tag | far` if not.
 CUBBY_ALWAYS_INLINE std::uint64_t match_near(const sync::word<std::uint64_t>* words, std::uint8_t tag, unsigned first,
                                              unit by = unit::narrow) noexcept {
   const auto far_tag = static_cast<std::uint8_t>(tag | far);
-  const unsigned char* const near = near_line<Near>.from(first);
+  const unsigned char* const near = near_line.from(first);
 #if CUBBY_SYNC_HOOKS
   (void)by;
   return match_words(words, far_tag, near);

@@ -74,7 +74,7 @@ CUBBY_ALWAYS_INLINE std::uint64_t usable([[maybe_unused]] const table<Policy>& t
   return empty;
 }
 
-/// The slot for an entry: in the line that its hash prefers if that has one. `empty` is what `usable` has returned, and not 0.
+/// The slot for an entry (`best_slot`). `empty` is what `usable` has returned, and not 0.
 template <class Policy> CUBBY_ALWAYS_INLINE unsigned slot_for(const table<Policy>& t, slot_of<Policy>* slots,
                                                               const hashed& h, std::uint64_t empty) noexcept {
   return best_slot<slot_of<Policy>>(h, [&](std::uint64_t some) { return usable(t, slots, empty & some); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an iceberg table stores (IcebergHT sections 2 and 3.1). It has a front yard of buckets with 56 slots, a back yard of buckets
 // with 8 slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word.
-//   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty; bit 7: it is not near the preferred slot
+//   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty
 //   state word   [63 version 38 | 37 behind 32 | 31 filter 8 | 0.. | inherited 4 | writing 3 | chained 2 | ready 1 | locked 0]
 //   back word    [tag of slot i in bits 8i..8i+6 | bit 7: locked | bit 15: ready]   tag 0: the slot is empty
 // Invariants:
@@ -15,6 +15,7 @@
 //       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended.
 //   I7  A growth moves the entries behind its buckets to the front. A bucket that has split has `inherited` the filter: once the growth
 //       has ended, it has nothing behind, unless the count says `unknown`.
+//   I8  The tag of an entry in slot i of a front bucket is `front_tag(h, i)`. Wherever buckets split, an entry keeps its slot.
 #pragma once
 
 #include <bit>
@@ -242,23 +243,23 @@ template <class Slot> CUBBY_ALWAYS_INLINE unsigned preferred_slot(const hashed& 
 template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t preferred_slots(const hashed& h) noexcept {
   return ((std::uint64_t{1} << (cpu::cache_line / sizeof(Slot))) - 1) << preferred_slot<Slot>(h);
 }
-/// The slots near the preferred one: those of its line, and four at least. An entry elsewhere in the bucket has `tags::far` in its tag, so
-/// that a lookup of another key meets its tag half as often: docs/performance/iceberg.md, "Tags that tell near from far".
-template <class Slot> inline constexpr unsigned near_count = sizeof(Slot) < 16 ? cpu::cache_line / sizeof(Slot) : 4;
-/// The first of them, divided by their number.
-template <class Slot> CUBBY_ALWAYS_INLINE unsigned near_group(std::uint32_t choice) noexcept {
-  constexpr std::uint64_t groups = front_slots / near_count<Slot>;
-  return static_cast<unsigned>(choice * groups >> 32);
+/// Whether a tag says that its slot is far from the preferred one, beside seven bits of the hash. Then a lookup meets the tags of fewer
+/// other keys, unless a table churns that is nearly full. Slots of words are, so their tags have eight bits of the hash:
+/// docs/performance/iceberg.md, "Tags that tell near from far".
+template <class Slot> inline constexpr bool tells_far = sizeof(Slot) > 16;
+/// The first of the slots near the preferred one, which are two lines or four.
+CUBBY_ALWAYS_INLINE unsigned first_near(std::uint32_t choice) noexcept {
+  constexpr std::uint64_t groups = front_slots / tags::near_slots;
+  return static_cast<unsigned>(choice * groups >> 32) * tags::near_slots;
 }
-template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t near_slots(std::uint32_t choice) noexcept {
-  constexpr std::uint64_t group = (std::uint64_t{1} << near_count<Slot>)-1;
-  return group << near_group<Slot>(choice) * near_count<Slot>;
+CUBBY_ALWAYS_INLINE std::uint64_t near_slots(std::uint32_t choice) noexcept {
+  return ((std::uint64_t{1} << tags::near_slots) - 1) << first_near(choice);
 }
 /// The hash that chooses the first or the second back bucket.
 CUBBY_ALWAYS_INLINE std::uint64_t back_hash(std::uint64_t hash, unsigned which) noexcept {
   return which == 0 ? fold(hash ^ mix_b, mix_a) : fold(hash ^ mix_c, mix_b);
 }
-/// The tag in a bucket: 1 to 127.
+/// The tag in a back bucket, and that part of a tag that is not `far`: 1 to 127.
 CUBBY_ALWAYS_INLINE std::uint8_t short_tag(std::uint8_t tag) noexcept {
   const auto low = static_cast<std::uint8_t>(tag & 0x7f);
   return static_cast<std::uint8_t>(low + (low == 0 ? 1 : 0));
@@ -268,22 +269,23 @@ CUBBY_ALWAYS_INLINE std::uint8_t short_tag(std::uint8_t tag) noexcept {
 template <class Slot, class Usable>
 CUBBY_ALWAYS_INLINE unsigned best_slot(const hashed& h, const Usable& usable) noexcept {
   std::uint64_t some = usable(preferred_slots<Slot>(h));
-  if constexpr (near_count<Slot> > cpu::cache_line / sizeof(Slot)) {
-    if (some == 0) some = usable(near_slots<Slot>(h.choice));
+  if constexpr (tells_far<Slot>) {
+    if (some == 0) some = usable(near_slots(h.choice));
   }
   return cpu::lowest_bit(some != 0 ? some : usable(tags::all));
 }
-/// The tag of an entry in a slot of its front bucket.
+/// The tag of an entry in a slot of its front bucket (I8).
 template <class Slot> CUBBY_ALWAYS_INLINE std::uint8_t front_tag(const hashed& h, unsigned slot) noexcept {
-  const bool is_far = near_group<Slot>(h.choice) != slot / near_count<Slot>;
+  if constexpr (!tells_far<Slot>) return h.tag;
+  const bool is_far = first_near(h.choice) / tags::near_slots != slot / tags::near_slots;
   return static_cast<std::uint8_t>(short_tag(h.tag) | (is_far ? tags::far : 0));
 }
 /// The slots of a front bucket with the tag of a hash.
 template <class Slot>
-CUBBY_ALWAYS_INLINE std::uint64_t tagged_slots(const front_line& line, std::uint8_t tag, std::uint32_t choice,
-                                               tags::unit by) noexcept {
-  const unsigned first = near_group<Slot>(choice) * near_count<Slot>;
-  return tags::match_near<near_count<Slot>>(line.tag_words, short_tag(tag), first, by);
+CUBBY_ALWAYS_INLINE std::uint64_t tagged_slots(const front_line& line, std::uint8_t tag,
+                                               [[maybe_unused]] std::uint32_t choice, tags::unit by) noexcept {
+  if constexpr (tells_far<Slot>) return tags::match_near(line.tag_words, short_tag(tag), first_near(choice), by);
+  else return tags::match(line.tag_words, tag, by);
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

@@ -138,14 +138,19 @@ template <durable Policy> void recover_some_behind(recovery<Policy>& r, recovery
     if (i >= 2 * ahead) recover_behind(r, mine, *some[i - 2 * ahead]);
   }
 }
-/// The entries that each thread has met in the back yard, by all threads: some have met more than others.
+/// The entries that all threads have met in the back yard, shared out anew: some threads have met more than others.
 template <durable Policy> void recover_all_behind(recovery<Policy>& r) noexcept {
-  for (unsigned from = 0; from < r.threads; ++from) {
-    const auto& all = r.shares[from].behind;
-    in_parts(r, all.size(), [&](recovery_share<Policy>& mine, std::uint64_t begin, std::uint64_t end) {
-      recover_some_behind(r, mine, all.begin() + begin, end - begin);
-    });
-  }
+  std::uint64_t count = 0;
+  for (unsigned i = 0; i < r.threads; ++i) count += r.shares[i].behind.size();
+  in_parts(r, count, [&](recovery_share<Policy>& mine, std::uint64_t begin, std::uint64_t end) {
+    for (unsigned i = 0; begin < end; ++i) { // both count from the first entry of list i
+      const auto& list = r.shares[i].behind;
+      const std::uint64_t stop = end < list.size() ? end : list.size();
+      if (begin < stop) recover_some_behind(r, mine, list.begin() + begin, stop - begin);
+      begin = (begin < stop ? stop : begin) - stop;
+      end -= stop;
+    }
+  });
 }
 /// Hides the tag of an entry of the back yard that was dropped.
 template <durable Policy> void hide_dropped(table<Policy>& t, std::uint64_t residue, std::uint64_t copy) noexcept {

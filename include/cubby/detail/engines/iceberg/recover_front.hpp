@@ -86,7 +86,7 @@ CUBBY_ALWAYS_INLINE front_look look_at_front(const table<Policy>& t, slot_of<Pol
   front_look out;
   const std::uint64_t fronts = t.fronts;
   const std::uint64_t copies = (std::uint64_t{1} << level) - 1;
-  std::uint8_t last[128] = {};
+  std::uint8_t last[256] = {};
   for (unsigned word = 0; word < tags::line_words; ++word) {
     std::uint64_t eight = 0;
     std::uint64_t used_bits = 0;
@@ -103,10 +103,11 @@ CUBBY_ALWAYS_INLINE front_look look_at_front(const table<Policy>& t, slot_of<Pol
       const hashed h = hashed_for(hash, fronts);
       const std::uint64_t differs = (h.residue ^ residue) | ((h.copies ^ copy) & copies);
       const std::uint64_t here =
-          used & ~(differs | (0 - differs)) >> 63; // 1 if nothing differs; as a comparison it becomes a jump
+          used & ~(differs | (0 - differs)) >> 63;    // 1 if nothing differs; as a comparison it becomes a jump
+      const std::uint64_t whole = h.tag & (0 - here); // the same for a near copy and a far one
       const std::uint64_t tag = front_tag<slot_of<Policy>>(h, slot) & (0 - here);
-      const std::uint8_t before = last[tag & ~std::uint64_t{tags::far}]; // a copy may be far, and the other one near
-      last[tag & ~std::uint64_t{tags::far}] = static_cast<std::uint8_t>(slot + 1);
+      const std::uint8_t before = last[whole];
+      last[whole] = static_cast<std::uint8_t>(slot + 1);
       out.before[slot] = before;
       eight |= tag << (8 * i);
       used_bits |= used << i;
