@@ -145,10 +145,10 @@ class Goals(unittest.TestCase):
                            {"what": "B", "run": "a", "ratio": ["dlht get", "tbb|boost get"], "bound": ">= 2"},
                            {"what": "C", "run": "a", "ratio": ["dlht get", "best-rival get"], "bound": "<= 2"},
                            {"what": "D", "run": "a", "ratio": ["dlht get", "boost get"], "bound": ">= 4"}, a=result(results=rows))
-        self.assertIn("| A | &ge; 0.8 | 0.75 | missed | `a` |", fresh)
-        self.assertIn("| B | &ge; 2 | 3.00 | reached | `a` |", fresh)
-        self.assertIn("| C | &le; 2 | 3.00 | missed | `a` |", fresh)
-        self.assertIn("| D | &ge; 4 | 5.00 | reached, within the spread | `a` |", fresh)
+        self.assertIn("| A | &ge; 0.8 | 0.75 | missed | `a`, Some |", fresh)
+        self.assertIn("| B | &ge; 2 | 3.00 | reached | `a`, Some |", fresh)
+        self.assertIn("| C | &le; 2 | 3.00 | missed | `a`, Some |", fresh)
+        self.assertIn("| D | &ge; 4 | 5.00 | reached, within the spread | `a`, Some |", fresh)
         self.assertIn("Reached: 2 of 4; missed: 2.", fresh)
 
     def test_what_a_program_printed(self):
@@ -156,9 +156,9 @@ class Goals(unittest.TestCase):
         fresh = self.table({"what": "A", "run": "a", "match": r"longest (\d+)", "times": 1e-6, "bound": "<= 5", "unit": "ms", "decimals": 1},
                            {"what": "B", "run": "a", "match": r"x ([\d.]+)", "pick": "largest", "bound": "<= 8"},
                            {"what": "C", "run": "a", "match": r"x (7.5)", "divide": r"x (3.5)", "bound": ">= 1"}, a=result(output=lines))
-        self.assertIn("| A | &le; 5 ms | 24.7 ms | missed | `a` |", fresh)
-        self.assertIn("| B | &le; 8 | 7.50 | reached | `a` |", fresh)
-        self.assertIn("| C | &ge; 1 | 2.14 | reached | `a` |", fresh)
+        self.assertIn("| A | &le; 5 ms | 24.7 ms | missed | `a`, Some |", fresh)
+        self.assertIn("| B | &le; 8 | 7.50 | reached | `a`, Some |", fresh)
+        self.assertIn("| C | &ge; 1 | 2.14 | reached | `a`, Some |", fresh)
 
     def test_a_page_shows_its_own_goals(self):
         rows = [{**row("dlht", "get", 30), "bytes_per_key": 20}]
@@ -166,7 +166,7 @@ class Goals(unittest.TestCase):
                   {"what": "B", "run": "a", "bytes": "dlht get", "bound": "<= 20"}]
         with mock.patch.object(goals, "goals", lambda: listed):
             fresh = "\n".join(goals.table({"here": {"a": result(results=rows)}}, "full"))
-            self.assertIn("| A | &le; 19 bytes | 20.0 bytes | missed | `a` |", fresh)
+            self.assertIn("| A | &le; 19 bytes | 20.0 bytes | missed | `a`, Some |", fresh)
             self.assertIn("Reached: 0 of 1; missed: 1.", fresh)
             with self.assertRaisesRegex(runs.Failure, "no goal has `page = \"other\"`"):
                 list(goals.table({}, "other"))

@@ -64,6 +64,11 @@ def shown_on(page):
     return those
 
 
+def maker(result):
+    """Whose processor the machine of a result has."""
+    return result["machine"]["cpu"].split()[0].removesuffix("(R)")
+
+
 def table(all_results, page="all"):
     """A line for each goal, and one that counts them."""
     yield "| goal | bound | measured | | run |"
@@ -78,6 +83,6 @@ def table(all_results, page="all"):
         count[says.split(",")[0]] += 1
         unit = f" {goal['unit']}" if "unit" in goal else ""
         yield (f"| {goal['what']} | {goal['bound'].replace('<=', '&le;').replace('>=', '&ge;')}{unit} | "
-               f"{value:.{goal.get('decimals', 2)}f}{unit} | {says} | `{goal['run']}` |")
+               f"{value:.{goal.get('decimals', 2)}f}{unit} | {says} | `{goal['run']}`, {maker(result)} |")
     yield ""
     yield f"Reached: {count['reached']} of {sum(count.values())}; missed: {count['missed']}."
