@@ -10,7 +10,7 @@
 
 #include "support/random.hpp"
 
-namespace cubby_test {
+namespace cubby_test::lines {
 namespace {
 
 namespace tags = cubby::detail::tags;
@@ -101,4 +101,4 @@ TEST(tags_of_a_line, say_of_wide_slots_whether_they_are_near) {
 }
 
 } // namespace
-} // namespace cubby_test
+} // namespace cubby_test::lines
