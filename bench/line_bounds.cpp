@@ -98,20 +98,6 @@ template <work What, class Key> word several(const lines_and_slots& in, const Ke
   return sum;
 }
 
-/// `work(keys, count)` with the keys of each thread, so many a call.
-template <class Key, class Work>
-double million_a_second(const std::vector<Key>& keys, std::size_t a_call, unsigned threads, Work work) {
-  std::atomic<word> sum{0};
-  const double seconds = bench::together(threads, [&](unsigned t) {
-    word mine = 0;
-    const std::size_t end = keys.size() * (t + 1) / threads;
-    for (std::size_t i = keys.size() * t / threads; i < end; i += a_call)
-      mine += work(&keys[i], end - i < a_call ? end - i : a_call);
-    sum += mine; // else the compiler would leave the loads out
-  });
-  return static_cast<double>(keys.size()) / seconds * 1e-6;
-}
-
 constexpr const char* ways[] = {"the hash",
                                 "and a line of tags",
                                 "and a slot",
@@ -124,11 +110,12 @@ template <class Key>
 void measure(const lines_and_slots& in, const std::vector<Key>& asked, unsigned threads, std::uint64_t turns) {
   bench::rounds rates[std::size(ways)];
   const auto single = [&]<work What>(bench::rounds& out) {
-    out.add(million_a_second(asked, 1, threads, [&](const Key* key, std::size_t) { return one<What>(in, *key); }));
+    out.add(
+        bench::million_a_second(asked, 1, threads, [&](const Key* key, std::size_t) { return one<What>(in, *key); }));
   };
   const auto batch = [&]<work What>(bench::rounds& out) {
-    out.add(million_a_second(asked, in_call, threads,
-                             [&](const Key* keys, std::size_t n) { return several<What>(in, keys, n); }));
+    out.add(bench::million_a_second(asked, in_call, threads,
+                                    [&](const Key* keys, std::size_t n) { return several<What>(in, keys, n); }));
   };
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
     single.template operator()<work::hash>(rates[0]);

@@ -124,6 +124,20 @@ template <class Work> double together(unsigned count, Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Calls `work(keys, count) -> number` in so many threads, each with a part of the keys, so many a call: million keys a second.
+template <class Key, class Work>
+double million_a_second(const std::vector<Key>& keys, std::size_t a_call, unsigned threads, Work work) {
+  std::atomic<std::uint64_t> sum{0};
+  const double seconds = together(threads, [&](unsigned t) {
+    std::uint64_t mine = 0;
+    const std::size_t end = keys.size() * (t + 1) / threads;
+    for (std::size_t i = keys.size() * t / threads; i < end; i += a_call)
+      mine += work(&keys[i], end - i < a_call ? end - i : a_call);
+    sum += mine; // else the compiler would leave the work out
+  });
+  return static_cast<double>(keys.size()) / seconds * 1e-6;
+}
+
 /// Calls `once()` until the time is over; how often.
 template <class F> std::uint64_t repeat(double seconds, F once) {
   std::uint64_t times = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lookups by tags cost at least: a line of 56 tags for each bucket, slots elsewhere, as `iceberg` has them, and nothing else. A key is
+// What a plain lookup by tags costs: a line of 56 tags for each bucket, slots elsewhere, as `iceberg` has them, and nothing else. A key is
 // its hash. There is no version, no guard, no back yard, no growth and no count, and what finds no slot is left out. A text of more than 23 bytes
 // has a record. Beside it `iceberg`, `dlht`, Boost's map if its headers are unpacked, and a line alone, in the same loops.
 //   bench_tag_bounds [keys [8|words|12-40 [percent of the slots [threads [rounds]]]]]
@@ -46,22 +46,22 @@ template <std::size_t Words> struct alignas(Words * 8) slot {
 };
 template <class Key> using slot_for = slot<std::is_same_v<Key, word> ? 2 : 4>;
 
-template <class Key> class bound {
+template <class Key> class plain {
   using slot_type = slot_for<Key>;
 
 public:
   static constexpr const char* name = "tags and slots alone";
-  bound(std::size_t keys, unsigned percent)
+  plain(std::size_t keys, unsigned percent)
       : fronts_(keys * 100 / percent / 63 + 1), lines_(memory::allocate(fronts_ * sizeof(yards::front_line))),
         slots_(memory::allocate(fronts_ * yards::front_slots * sizeof(slot_type))),
         records_(memory::allocate(std::is_same_v<Key, word> ? 64 : keys * 64)) {
     if (lines_.address == nullptr || slots_.address == nullptr || records_.address == nullptr) std::abort();
   }
-  ~bound() {
+  ~plain() {
     for (memory::region* const one : {&lines_, &slots_, &records_}) memory::release(*one);
   }
-  bound(const bound&) = delete;
-  bound& operator=(const bound&) = delete;
+  plain(const plain&) = delete;
+  plain& operator=(const plain&) = delete;
 
   void insert(const Key& key, word value) {
     const yards::hashed h = yards::hashed_for(hash_of(key), fronts_);
@@ -204,27 +204,14 @@ struct figures {
   bench::rounds find, miss, find_many, miss_many;
 };
 
-template <class Key, class Work>
-double million_a_second(const std::vector<Key>& keys, std::size_t a_call, unsigned threads, Work work) {
-  std::atomic<word> sum{0};
-  const double seconds = bench::together(threads, [&](unsigned t) {
-    word mine = 0;
-    const std::size_t end = keys.size() * (t + 1) / threads;
-    for (std::size_t i = keys.size() * t / threads; i < end; i += a_call)
-      mine += work(&keys[i], end - i < a_call ? end - i : a_call);
-    sum += mine; // else the compiler would leave the lookups out
-  });
-  return static_cast<double>(keys.size()) / seconds * 1e-6;
-}
-
 template <class Table, class Key>
 void take_turn(const Table& table, const questions<Key>& q, unsigned threads, figures& out) {
   const auto one = [&](const Key* key, std::size_t) { return table.find(*key); };
   const auto many = [&](const Key* keys, std::size_t n) { return table.find_many(keys, n); };
-  out.find.add(million_a_second(q.present, 1, threads, one));
-  out.miss.add(million_a_second(q.absent, 1, threads, one));
-  out.find_many.add(million_a_second(q.present, in_call, threads, many));
-  out.miss_many.add(million_a_second(q.absent, in_call, threads, many));
+  out.find.add(bench::million_a_second(q.present, 1, threads, one));
+  out.miss.add(bench::million_a_second(q.absent, 1, threads, one));
+  out.find_many.add(bench::million_a_second(q.present, in_call, threads, many));
+  out.miss_many.add(bench::million_a_second(q.absent, in_call, threads, many));
 }
 void print(const char* name, const figures& f) {
   std::printf("%-28s", name);
@@ -271,9 +258,9 @@ template <class Key> using dlhts = ours<Key, cubby::dlht>;
 
 template <class Key, class Make> void run_all(const plan& p, const Make& make) {
 #if BENCH_HAS_BOOST
-  run<Key, Make, line_alone, bound, icebergs, dlhts, boosts>(p, make);
+  run<Key, Make, line_alone, plain, icebergs, dlhts, boosts>(p, make);
 #else
-  run<Key, Make, line_alone, bound, icebergs, dlhts>(p, make);
+  run<Key, Make, line_alone, plain, icebergs, dlhts>(p, make);
 #endif
 }
 
