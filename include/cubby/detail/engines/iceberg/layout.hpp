@@ -244,7 +244,7 @@ template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t preferred_slots(const ha
   return ((std::uint64_t{1} << (cpu::cache_line / sizeof(Slot))) - 1) << preferred_slot<Slot>(h);
 }
 /// Whether a tag says that its slot is far from the preferred one, beside seven bits of the hash. Then a lookup meets the tags of fewer
-/// other keys, unless a table churns that is nearly full. Slots of words are, so their tags have eight bits of the hash:
+/// other keys, unless a table churns that is nearly full. Tables with slots of 16 bytes are filled further, so there all eight bits are of the hash:
 /// docs/performance/iceberg.md, "Tags that tell near from far".
 template <class Slot> inline constexpr bool tells_far = sizeof(Slot) > 16;
 /// The first of the slots near the preferred one, which are two lines or four.
