@@ -92,6 +92,7 @@ CUBBY_WITHOUT(make)
 CUBBY_WITHOUT(reseed)
 CUBBY_WITHOUT(aimed_at)
 CUBBY_WITHOUT(needs_record)
+CUBBY_WITHOUT(query_of)
 CUBBY_WITHOUT(has_words)
 CUBBY_WITHOUT(has_text)
 CUBBY_WITHOUT(make_key)
@@ -194,17 +195,17 @@ TEST(contract, of_delegation_misses_each_member) {
 }
 
 TEST(contract, of_codecs_misses_each_member) {
-  EXPECT_EQ(
-      (codecs<without_hash_function<word_codec>, without_allocator<word_codec>, without_probe_of<word_codec>,
-              without_probe_of_slot<word_codec>, without_is_legal<word_codec>, without_key<word_codec>,
-              without_value<word_codec>, without_kept_key<word_codec>, without_matches<word_codec>,
-              without_hash_of<word_codec>, without_record_of<word_codec>, without_dispose<word_codec>,
-              without_retire_link<record_codec>, without_hash_of<tuple_codec>, without_value<tuple_codec>,
-              without_make<word_codec>, without_make<record_codec>, without_make<tuple_codec>,
-              without_reseed<word_codec>, without_aimed_at<record_codec>, without_needs_record<text_codec>,
-              without_has_words<text_codec>, without_has_text<text_codec>, without_make_key<text_codec>,
-              without_key_word_to_retire<text_codec>, without_key_link<text_codec>, without_dispose_key<text_codec>>()),
-      0);
+  EXPECT_EQ((codecs<without_hash_function<word_codec>, without_allocator<word_codec>, without_probe_of<word_codec>,
+                    without_probe_of_slot<word_codec>, without_is_legal<word_codec>, without_key<word_codec>,
+                    without_value<word_codec>, without_kept_key<word_codec>, without_matches<word_codec>,
+                    without_hash_of<word_codec>, without_record_of<word_codec>, without_dispose<word_codec>,
+                    without_retire_link<record_codec>, without_hash_of<tuple_codec>, without_value<tuple_codec>,
+                    without_make<word_codec>, without_make<record_codec>, without_make<tuple_codec>,
+                    without_reseed<word_codec>, without_aimed_at<record_codec>, without_needs_record<text_codec>,
+                    without_has_words<text_codec>, without_has_text<text_codec>, without_make_key<text_codec>,
+                    without_query_of<text_codec>, without_key_word_to_retire<text_codec>, without_key_link<text_codec>,
+                    without_dispose_key<text_codec>>()),
+            0);
   EXPECT_EQ((codecs<without_retire_link<word_codec>>()), 1) << "words are not retired";
 }
 

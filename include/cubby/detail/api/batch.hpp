@@ -85,7 +85,7 @@ template <class Engine, class Q, class Take> void find_keys(context<Engine> s, s
   const auto& codec = s.codec();
   using probe = typename Engine::probe;
   if constexpr (!Engine::policy::in_records) {
-    s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return codec.probe_of(keys[i]); }, take);
+    s.engine.find_many(s.at, keys.size(), [&](std::size_t i) { return query_of(codec, keys[i]); }, take);
   } else { // hashing twice costs more than keeping the probes of two groups
     prefetch_group::ring<probe> kept;
     std::size_t end = 0;

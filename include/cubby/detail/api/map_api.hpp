@@ -321,7 +321,7 @@ private:
   };
   template <class Q, class F> std::size_t look(const Q& k, F& given) const {
     auto& f = detail::that_looks<V>(given);
-    return this->about(k, [&](const auto& s, const auto& p) -> std::size_t {
+    return this->about_visit(k, [&](const auto& s, const auto& p) -> std::size_t {
       const auto seen = s.engine.find(s.at, p);
       if (!seen.found) return 0;
       const V& value = s.codec().value(seen.word);

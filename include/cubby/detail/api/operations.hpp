@@ -27,6 +27,12 @@ template <class Engine> struct context {
   [[nodiscard]] const codec_type& codec() const noexcept { return engine.slots(); }
 };
 
+/// The hashed key of a lookup: a query if the codec has queries, or else a probe.
+template <class Codec, class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE auto query_of(const Codec& codec, const Q& k) {
+  if constexpr (key_owning_policy<Codec>) return codec.query_of(k);
+  else return codec.probe_of(k);
+}
+
 template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record& wait_for_thread_record(Engine& e) {
   for (sync::backoff wait;; wait.pause()) {
     fail::with_no_memory();

@@ -193,7 +193,15 @@ protected:
   /// Runs `f(context, probe)` inside a pin, for this key.
   template <class Q, class F> decltype(auto) about(const Q& k, F&& f) const {
     auto s = here();
-    typename Engine::probe p = s.codec().probe_of(k);
+    return pinned(s, s.codec().probe_of(k), f);
+  }
+  /// The same for a function that only looks.
+  template <class Q, class F> decltype(auto) about_visit(const Q& k, F&& f) const {
+    auto s = here();
+    return pinned(s, detail::query_of(s.codec(), k), f);
+  }
+  template <class Probe, class F>
+  CUBBY_ALWAYS_INLINE static decltype(auto) pinned(detail::context<Engine> s, Probe p, F& f) {
     Engine& engine = s.engine; // g++ would keep the pair in memory
     thread_record& at = s.at;
     [[maybe_unused]] auto pin = engine.pin(at);
@@ -210,7 +218,7 @@ protected:
   /// so that hash and key stay in registers.
   template <class Q, class F> CUBBY_ALWAYS_INLINE auto about_lookup(const Q& k, F f) const {
     auto s = here();
-    typename Engine::probe p = s.codec().probe_of(k);
+    auto p = detail::query_of(s.codec(), k);
     if constexpr (is_alone()) {
       if (registry::is_held(s.at)) return f(s, p);
       lone_pin pin(s.at);

@@ -30,6 +30,14 @@ template <class Key> struct text_probe {
   const char* data; // read only for long texts
 };
 
+/// The same for a lookup, which needs the words of a key only where a tag agrees.
+struct text_query {
+  std::uint64_t hash;
+  std::uint64_t word; // of a text of up to 8 bytes: what the hash has read
+  std::uint64_t size;
+  const char* data;
+};
+
 /// A long key outside the table. Its bytes follow it.
 struct key_record {
   std::uint64_t link; // of the retire bag
@@ -60,6 +68,7 @@ public:
   using stored_key = words<key_words>;
   using stored_value = words<value_words>;
   using probe = text_probe<stored_key>;
+  using query = text_query;
   static constexpr bool in_records = false;
   static constexpr bool has_values = !std::is_same_v<V, no_value>;
   static constexpr bool unique_words = false;
@@ -88,10 +97,12 @@ public:
     const std::uint64_t hashed = hash_of_long(text);
     if (size <= short_bytes) [[likely]]
       return {hashed, key_of_many(bytes, size), size, text.data()};
-    stored_key key{};
-    key.at[1] = hashed;
-    key.at[key_words - 1] = long_mark | size;
-    return {hashed, key, size, text.data()};
+    return {hashed, long_key(hashed, size), size, text.data()};
+  }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE query query_of(std::string_view text) const {
+    if (text.size() > 8) return {hash_of_long(text), 0, text.size(), text.data()};
+    const std::uint64_t word = read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    return {hash_of_short(text, word), word, text.size(), text.data()};
   }
   /// It may refer to the key record: use it only inside the guard that has shown the words.
   [[nodiscard]] probe probe_of_slot(const stored_key& key, const stored_value&) const {
@@ -130,11 +141,17 @@ public:
     for_each_word<key_words - 1>([&](std::size_t i) CUBBY_INLINED { differ |= key.at[i + 1] ^ p.key.at[i + 1]; });
     return differ == 0 && (key.at[0] == p.key.at[0] || is_long(p.key));
   }
+  [[nodiscard]] CUBBY_ALWAYS_INLINE static bool has_words(const query& q, const stored_key& key) noexcept {
+    if (q.size <= 8) return key == sized_key(q.size, {q.word});
+    if (!needs_record(q)) return key == key_of_many(reinterpret_cast<const unsigned char*>(q.data), q.size);
+    return key.at[1] == q.hash && key.at[key_words - 1] == (long_mark | q.size);
+  }
   /// For a long key whose words agree: whether its key record has the same text. The words must be those of one entry.
-  [[nodiscard]] static bool has_text(const probe& p, const stored_key& key) noexcept {
-    return is_same_text(record_of(key).bytes(), p.data, p.size);
+  template <class Asked> [[nodiscard]] static bool has_text(const Asked& asked, const stored_key& key) noexcept {
+    return is_same_text(record_of(key).bytes(), asked.data, asked.size);
   }
   [[nodiscard]] static constexpr bool needs_record(const probe& p) noexcept { return is_long(p.key); }
+  [[nodiscard]] static constexpr bool needs_record(const query& q) noexcept { return q.size > short_bytes; }
   /// The words of a new entry's key. False: no memory for a key record.
   [[nodiscard]] bool make_key(const probe& p, stored_key& out) const {
     out = p.key;
@@ -174,14 +191,23 @@ private:
     key.at[key_words - 1] |= std::uint64_t{size} << 56;
     return key;
   }
-  /// The key words of a text of more than 8 bytes that lies in the slot. Its last word is read where the text ends.
+  /// Its first word is left to the address of the record.
+  CUBBY_ALWAYS_INLINE static stored_key long_key(std::uint64_t hashed, std::size_t size) noexcept {
+    stored_key key{};
+    key.at[1] = hashed;
+    key.at[key_words - 1] = long_mark | size;
+    return key;
+  }
+  /// The key words of a text of more than 8 bytes that lies in the slot. Its last word is read where the text ends. Without branches: no
+  /// processor knows which word is the last one.
   CUBBY_ALWAYS_INLINE static stored_key key_of_many(const unsigned char* bytes, std::size_t size) noexcept {
     stored_key key{{read_as<std::uint64_t>(bytes)}};
     const std::size_t last = (size - 1) / 8; // the word of the last byte
-    const std::uint64_t rest = read_as<std::uint64_t>(bytes + size - 8) >> (8 * (8 * (last + 1) - size));
+    const std::uint64_t rest = read_as<std::uint64_t>(bytes + size - 8) >> ((0 - size) * 8 % 64);
     for_each_word<key_words - 1>([&](std::size_t i) CUBBY_INLINED {
-      if (i + 1 < last) key.at[i + 1] = read_as<std::uint64_t>(bytes + 8 * (i + 1));
-      else if (i + 1 == last) key.at[i + 1] = rest;
+      const std::size_t from = 8 * (i + 1);
+      const std::uint64_t whole = read_as<std::uint64_t>(bytes + (from < size - 8 ? from : size - 8));
+      key.at[i + 1] = i + 1 < last ? whole : i + 1 == last ? rest : 0;
     });
     return sized_key(size, key);
   }

@@ -71,9 +71,13 @@ concept tuple_policy = requires(const P& policy, const typename P::stored_key& k
 ///    list of retired ones, and `dispose_key(word)` frees it after a grace period.
 template <class P>
 concept key_owning_policy =
-    tuple_policy<P> && requires(const P& policy, const typename P::probe& probe, const typename P::stored_key& key,
-                                typename P::stored_key& out, std::uint64_t word) {
+    tuple_policy<P> && requires(const P& policy, const typename P::probe& probe, const typename P::query& query,
+                                const typename P::stored_key& key, typename P::stored_key& out, std::uint64_t word) {
       requires P::owns_keys;
+      { query.hash } -> std::convertible_to<std::uint64_t>;
+      { P::needs_record(query) } noexcept -> std::same_as<bool>;
+      { P::has_words(query, key) } noexcept -> std::same_as<bool>;
+      { P::has_text(query, key) } noexcept -> std::same_as<bool>;
       { P::needs_record(probe) } noexcept -> std::same_as<bool>;
       { P::has_words(probe, key) } noexcept -> std::same_as<bool>;
       { P::has_text(probe, key) } noexcept -> std::same_as<bool>;
@@ -104,7 +108,8 @@ concept codec_types = requires {
 ///  - `has_values`: false for a set
 ///  - `keys_can_differ`, for records only: equal keys may differ, so the table has to keep the first one
 ///  - `accepts<Q>`: keys can be looked up with a Q, which is not `key_type`
-///  - optional, `owns_keys`: long keys lie in key records (`key_owning_policy`)
+///  - optional, `owns_keys`: long keys lie in key records (`key_owning_policy`). Then the codec has `query_of(key)`, too: the hashed key of a
+///    lookup, which costs less than the probe. `find` and `find_many` of the engine take it as well.
 template <class C>
 concept codec_traits = requires {
   { C::in_records } -> std::convertible_to<bool>;
@@ -168,6 +173,9 @@ concept codec = codec_types<C> && codec_traits<C> && (slot_policy<C> || tuple_po
                   { codec.key(key_words, value_words) } -> std::convertible_to<const typename C::key_type&>;
                   { codec.value(value_words) } -> std::convertible_to<const typename C::mapped_type&>;
                   codec.kept_key(value_words, key);
+                  requires !key_owning_policy<C> || requires {
+                    { codec.query_of(key) } -> std::same_as<typename C::query>;
+                  };
                   { codec.make(probe, key) } -> made_result<typename C::stored_value>;
                 };
 

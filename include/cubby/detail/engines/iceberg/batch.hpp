@@ -4,14 +4,16 @@
 // whose key may be behind its front bucket is answered after the others of its group. The paper has no batches.
 #pragma once
 
+#include <type_traits>
+
 #include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/iceberg/find.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
 /// A request of a batch. Without initial values: each call would store those of two groups.
-template <class Policy> struct pending {
-  typename Policy::probe probe;
+template <class Policy, class Probe> struct pending {
+  Probe probe;
   front_line* line;
   slot_of<Policy>* slots;
   std::uint64_t state;
@@ -21,8 +23,8 @@ template <class Policy> struct pending {
 };
 
 /// Reads the front line of a request, and prefetches what it reads next.
-template <class Policy>
-CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy>& one, unsigned level) noexcept {
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe>& one, unsigned level) noexcept {
   // [state] acquire: pairs with [unlock-front], and with [version]
   one.state = one.line->state.load(sync::acquire);
   one.mask = tagged_slots<slot_of<Policy>>(*one.line, one.tag, one.choice, t.unit);
@@ -48,8 +50,8 @@ CUBBY_OUTLINED void prefetch_behind(const table<Policy>& t, const hashed& h, uns
 }
 
 /// Answers a request from its front bucket. `unsure`: it has to look elsewhere.
-template <class Policy>
-CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pending<Policy>& one, root_word root,
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root,
                                               typename Policy::stored_value& value) noexcept {
   for (std::uint64_t mask = one.mask; mask != 0; mask &= mask - 1) {
     const slot_of<Policy>& s = one.slots[cpu::lowest_bit(mask)];
@@ -63,15 +65,15 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
 }
 
 /// Answers the requests [first, last), whose front lines have been asked for under `root`.
-template <class Policy, class Take>
-CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ring<pending<Policy>>& ring,
+template <class Policy, class Probe, class Take>
+CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
                                       root_word root, std::size_t first, std::size_t last, Take& take) {
   using found = found_as<typename Policy::stored_value>;
   prefetch_group::put_off later;
   std::uint64_t lines = 0;
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
   for (std::size_t i = first; i < last; ++i) {
-    const pending<Policy>& one = ring[i];
+    const pending<Policy, Probe>& one = ring[i];
     const std::uint64_t line = prefetch_group::bit_of_line(one.line);
     typename Policy::stored_value value{};
     glimpse how = glimpse::unsure;
@@ -92,10 +94,11 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   }
 }
 
-/// Calls `take(i, found)` once for each i in [0, count) with the answer to the probe `make(i)`; requests for equal keys in their order.
+/// Calls `take(i, found)` once for each i in [0, count) with the answer to the probe or query `make(i)`; requests for equal keys in their order.
 template <class Policy, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Make& make, Take& take) {
-  prefetch_group::ring<pending<Policy>> ring;
+  using one_pending = pending<Policy, std::remove_cvref_t<decltype(make(0))>>;
+  prefetch_group::ring<one_pending> ring;
   root_word roots[2]; // of this group, and of the next
   const auto root_of = [&](std::size_t first)
                            CUBBY_INLINED -> root_word& { return roots[first / prefetch_group::size % 2]; };
@@ -103,7 +106,7 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
     if (first == last) return; // after a last group that is not full; the root of that one is still needed
     root_word root = root_of(first) = first_root(t);
     for (std::size_t i = first; i < last; ++i) {
-      pending<Policy>& one = ring[i];
+      one_pending& one = ring[i];
       one.probe = make(i);
       hashed h = hashed_for(one.probe.hash, t.fronts);
       auto at = front_of(t, h, root.level());

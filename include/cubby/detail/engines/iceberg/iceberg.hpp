@@ -61,7 +61,8 @@ public:
   /// A thread record for a handle; null: no memory.
   [[nodiscard]] thread_record* claim_thread_record() noexcept { return registry::claim(*table_.home); }
 
-  CUBBY_ALWAYS_INLINE found_as<value_type> find(thread_record&, const probe& p) const noexcept {
+  /// By a probe, or by a query of the codec.
+  template <class Asked> CUBBY_ALWAYS_INLINE found_as<value_type> find(thread_record&, const Asked& p) const noexcept {
     return engines::iceberg::find(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch(const probe& p) const noexcept { engines::iceberg::prefetch_front(table_, p.hash); }
