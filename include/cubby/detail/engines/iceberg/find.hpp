@@ -219,8 +219,23 @@ CUBBY_OUTLINED seen_entry<Policy> find_anywhere(const table<Policy>& t, Probe p)
   return out;
 }
 
-/// What the usual path of a lookup has met in the front bucket of the key. `unsure`: the entry may be elsewhere, or has changed.
-enum class glimpse : std::uint8_t { hit, miss, unsure };
+/// The rest of a lookup that has met nothing in its front bucket, while no bucket moved. By value, as find_anywhere.
+template <class Policy, class Probe>
+CUBBY_OUTLINED found_as<typename Policy::stored_value> find_behind(const table<Policy>& t, Probe p, root_word root,
+                                                                   std::uint64_t state_word) noexcept {
+  lookup<Policy> l;
+  l.h = hashed_for(p.hash, t.fronts);
+  l.root = root;
+  l.at = front_of(t, l.h, root.level());
+  l.state = state_word;
+  seen_entry<Policy> e;
+  if (!end_lookup_behind(t, l, p, e)) e = find_anywhere(t, p);
+  return {e.where != nullptr, e.value};
+}
+
+/// What the usual path of a lookup has met in the front bucket of the key. `behind`: nothing, but the filter has its tag. `unsure`: the
+/// entry has changed, or buckets move.
+enum class glimpse : std::uint8_t { hit, miss, behind, unsure };
 template <class Policy> struct front_hit {
   root_word root;
   front<slot_of<Policy>> at;
@@ -250,8 +265,9 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
     const bool same = is_same_state<Policy>(*out.at.line, out.state);
     return same ? glimpse::hit : glimpse::unsure;
   }
+  if (may_be_behind(out.state, h.tag)) return glimpse::behind;
   // Linearization point of a miss: a moment at which the key was absent. There is one, since an entry stays where it is.
-  const bool sure = !may_be_behind(out.state, h.tag) && is_absent_for_sure<Policy>(*out.at.line, out.state);
+  const bool sure = is_absent_for_sure<Policy>(*out.at.line, out.state);
   return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
@@ -263,6 +279,7 @@ CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Pol
   if (how == glimpse::hit) [[likely]]
     return {true, seen.value};
   if (how == glimpse::miss) return {};
+  if (how == glimpse::behind) return find_behind(t, p, seen.root, seen.state);
   seen_entry<Policy> e = find_anywhere(t, p);
   return {e.where != nullptr, e.value};
 }

@@ -64,7 +64,7 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   front_hit<Policy> seen;
   glimpse how = find_in_front(t, p, seen);
   if (how == glimpse::miss) return {};
-  if (how == glimpse::unsure) return mutate_anywhere(t, who, p, f);
+  if (how != glimpse::hit) return mutate_anywhere(t, who, p, f);
   auto wanted = f(seen.value);
   if (wanted.what == action::keep) return {true, action::keep, seen.value};
   const std::uint64_t word = lock_line(*seen.at.line);
