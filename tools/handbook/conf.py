@@ -21,3 +21,25 @@ html_js_files = ["offline.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}
+
+trees = {}  # of the pages that are in no tree, by folder
+
+
+def keep_tree(app, name, template, context, doctree):
+    """No entry of the margin is marked on a page that is in no tree, so all such pages of a folder have the same margin. Making it takes half of
+    the time of a build otherwise."""
+    make = context.get("toctree")
+    if make is None or "orphan" not in app.env.metadata.get(name, {}):
+        return
+
+    def kept(**how):
+        key = (name.rpartition("/")[0], *sorted(how.items()))
+        if key not in trees:
+            trees[key] = make(**how)
+        return trees[key]
+
+    context["toctree"] = kept
+
+
+def setup(app):
+    app.connect("html-page-context", keep_tree, priority=100)  # before the theme asks for the tree
