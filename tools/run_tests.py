@@ -37,10 +37,10 @@ PARTS = {
 # What `make test` runs: the rules of the source, the examples, and the conformance suite, built once, with AddressSanitizer.
 SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 
-# The parts that take long run side by side, the longest first, and before others those that keep one core busy. Parts that share a build
-# folder are in one chain.
-CHAINS = [["programs", "examples", "gates", "stops"], ["release", "instructions"], ["asan", "asan_engines"], ["documentation"], ["aarch64"], ["tsan"],
-          ["consumers"], ["fuzz"], ["tidy"]]
+# Chains of parts run side by side: the first one has those that say soonest what is wrong. Then the longest come first, and those that keep one core
+# busy before others. Parts that share a build folder are in one chain.
+CHAINS = [["house", "format", "front_door", "messages", "alone", "bare"], ["asan", "asan_engines"], ["programs", "examples", "gates", "stops"],
+          ["release", "instructions"], ["documentation"], ["aarch64"], ["tsan"], ["consumers"], ["fuzz"], ["tidy"]]
 
 
 def main():
