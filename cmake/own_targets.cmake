@@ -68,14 +68,15 @@ endif()
 # The tests instantiate the same tables in every file; joined, each is compiled once, in half the time. Debug builds keep
 # the files apart, so that each is seen alone as well.
 if(TARGET cubby_tests AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-  set_target_properties(cubby_tests cubby_tests_in_place cubby_tests_of_engines cubby_tests_of_the_lesson PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set_target_properties(cubby_tests cubby_tests_in_place cubby_tests_of_the_lesson PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set_target_properties(cubby_tests_of_engines PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   if(CMAKE_CROSSCOMPILING)
     set_target_properties(cubby_tests_core PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
   set_target_properties(cubby_tests_hooked cubby_tests_of_composed_calls cubby_tests_durable cubby_tests_crash cubby_explore
                         cubby_explorer_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  foreach(tests cubby_tests_hooked cubby_tests_of_composed_calls cubby_tests_durable cubby_tests_crash cubby_explore cubby_counting
-                cubby_tests_of_the_lesson)
+  foreach(tests cubby_tests_hooked cubby_tests_of_composed_calls cubby_tests_of_engines cubby_tests_durable cubby_tests_crash
+                cubby_explore cubby_counting cubby_tests_of_the_lesson)
     cubby_precompile(${tests} <gtest/gtest.h>)
   endforeach()
   # With g++, -O1 takes nearly twice as long to compile, and -O2 longer still, for tests that mostly wait for each other. Programs,
