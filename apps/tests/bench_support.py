@@ -33,7 +33,7 @@ class Folder(unittest.TestCase):
 
     def run_json(self, *arguments):
         out = self.folder / "out.json"
-        done = cubby("bench", *arguments, "--seconds", "0.01", "--rounds", "2", "--json", str(out))
+        done = cubby("bench", *arguments, "--seconds", "0.002", "--rounds", "2", "--json", str(out))
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(out.read_text()), done.stdout
 

@@ -196,7 +196,7 @@ class GzipHeaders(Whole):
 
     def test_fields(self):
         extra = struct.pack("<H", 65_535) + b"XY" + struct.pack("<H", 65_531) + b"z" * 65_531
-        for size in (1, 50, 65_400, 65_530, 65_536, 100_000, 1_000_000):
+        for size in (1, 65_530, 1_000_000) if kmer_support.SPARSE else (1, 50, 65_400, 65_530, 65_536, 100_000, 1_000_000):
             name = b"n" * size + b"\0"
             for flags, fields in ((8, name), (16, name), (24, name + name), (28, extra + name + name)):
                 for sum_flag in (0, 2):

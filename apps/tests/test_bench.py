@@ -186,9 +186,9 @@ class Results(Folder):
         for kind in ("words", "12-40"):
             with self.subTest(kind=kind):
                 data, _ = self.run_json("--engine", GROWING, "--workload", "get,miss,upsert,insdel,put,populate", "--key-kind", kind,
-                                        "--keys", "20000", "--threads", "2", "--batch", "1,32")
+                                        "--keys", "5000", "--threads", "2", "--batch", "1,32")
                 self.check_schema(data)
-                self.assertEqual({r["keys"] for r in data["results"]}, {20000})
+                self.assertEqual({r["keys"] for r in data["results"]}, {5000})
                 self.assertEqual({r["key_size"] for r in data["results"]}, {kind})
                 self.assertIn("upsert", {r["workload"] for r in data["results"]})
         self.refused("bench", "--key-kind", "names", says="give one of words, 12-40")

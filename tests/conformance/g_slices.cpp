@@ -24,7 +24,7 @@ struct ended {
 template <class Engine> struct slices : testing::Test {
   using map_type = cubby::map<std::uint64_t, ended, Engine>;
   /// Many times what may wait without a pin.
-  const std::uint64_t held_back = 200'000 / sparse_stride(4);
+  const std::uint64_t held_back = 200'000 / sparse_stride(8);
   /// The value that is given, and its copies on the way into the record.
   static constexpr std::uint64_t own_values = 4;
 

@@ -40,7 +40,7 @@ template <class V> V value_for(std::uint64_t key) {
 }
 
 /// More than what a thread takes at a time.
-std::uint64_t entries() { return 20'000 / sparse_stride(2); }
+std::uint64_t entries() { return 20'000 / sparse_stride(4); }
 
 TYPED_TEST(shared_scans, show_each_entry_once_with_its_value) {
   using V = typename TypeParam::mapped_type;

@@ -211,7 +211,7 @@ void explore_and_draw(const std::vector<scenario>& all, const std::string& kind,
     if (!s.name.starts_with(kind)) continue;
     explorer e(s);
     ASSERT_TRUE(e.search(0, explorer::no_end)); // learns how long schedules are
-    ASSERT_TRUE(e.search_at_random(1, scaled(draws), explorer::no_end))
+    ASSERT_TRUE(e.search_at_random(1, scaled(draws) / sparse_stride(3), explorer::no_end))
         << (e.failed() ? e.failed()->text : std::string());
   }
 }

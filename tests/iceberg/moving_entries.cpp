@@ -98,7 +98,7 @@ TYPED_TEST(iceberg_moves, past_a_verb_that_stands_still_at_any_step) {
   for_each_combination_of(iceberg_migrations<TypeParam>(), scripted_acts,
                           [&](auto& how, auto& where, bool present, act what, const std::string& name) {
                             if (!random.one_in(rarity(6))) return true;
-                            for (std::uint64_t i = random.below(sparse_stride(3));; i += sparse_stride(3)) {
+                            for (std::uint64_t i = random.below(sparse_stride(5));; i += sparse_stride(5)) {
                               arena<TypeParam> a(how, where, present);
                               const auto caller = a.caller(what, brought);
                               const bool last = a.r.turns.run(caller, i) == scheduler::stopped::finished;
