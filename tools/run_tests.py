@@ -40,7 +40,7 @@ SHORT = ["house", "format", "front_door", "messages", "examples", "asan"]
 # Chains of parts run side by side: the first one has those that say soonest what is wrong. Then the longest come first, and those that keep one core
 # busy before others. Parts that share a build folder are in one chain.
 CHAINS = [["house", "format", "front_door", "messages", "alone", "bare"], ["asan", "asan_engines"], ["programs", "examples", "gates", "stops"],
-          ["release", "instructions"], ["documentation"], ["aarch64"], ["tsan"], ["consumers"], ["fuzz"], ["tidy"]]
+          ["release", "instructions"], ["fuzz"], ["documentation"], ["aarch64"], ["tsan"], ["consumers"], ["tidy"]]
 
 
 def main():
