@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to fill a table of so many slots nearly full. `iceberg` has a bound, and is asked one key a call and in batches.
-// libcuckoo has space for all slots, so that neither grows. Same hash, 8-byte keys and values, huge pages; the ways take turns in
-// every round. `fresh`: a new table, with the time to make it; its pages are touched for the first time. `again`: the same table,
+// What it takes to fill a table of so many slots nearly full. `iceberg` is asked one key a call and in batches, with a bound, and without
+// one but with a mark at which it would grow. libcuckoo has space for all slots and no bound. None of them grows. Same hash, 8-byte keys and
+// values, huge pages; the ways take turns in every round. `fresh`: a new table, with the time to make it; its pages are touched for the first time. `again`: the same table,
 // emptied by `clear`, which is not timed; so its pages are there.
 //   bench_fills [slots] [percent] [threads] [rounds]
 #include <cstdio>
@@ -35,12 +35,16 @@ void must(bool done) {
   if (!done) std::abort();
 }
 
-/// A table with a bound of 965 entries in 1000 slots, for which `fixed` tables are made.
-class iceberg_table {
+/// A bound of 965 entries in 1000 slots, for which `fixed` tables are made.
+cubby::iceberg::options with_bound(const plan& p) {
+  return {{.capacity = p.slots / 1000 * 965, .growth = cubby::growth_policy::fixed}, {}};
+}
+cubby::iceberg::options with_mark(const plan& p) { return {{.capacity = p.slots / 100 * 97}, {.grow_at = 97}}; }
+
+template <cubby::iceberg::options (*Options)(const plan&)> class iceberg_table {
 public:
   using map = cubby::map<word, word, cubby::iceberg, bench::key_hash<word>>;
-  explicit iceberg_table(const plan& p)
-      : map_(cubby::options{.capacity = p.slots / 1000 * 965, .growth = cubby::growth_policy::fixed}) {}
+  explicit iceberg_table(const plan& p) : map_(Options(p)) {}
   void insert(word first, word last) {
     auto h = map_.handle();
     for (word i = first; i < last; ++i) must(h.insert(key_of(i), i));
@@ -54,11 +58,11 @@ protected:
   map map_;
 };
 
-class iceberg_in_batches : public iceberg_table {
+template <cubby::iceberg::options (*Options)(const plan&)> class iceberg_in_batches : public iceberg_table<Options> {
 public:
-  using iceberg_table::iceberg_table;
+  using iceberg_table<Options>::iceberg_table;
   void insert(word first, word last) {
-    auto h = map_.handle();
+    auto h = this->map_.handle();
     word keys[in_call], values[in_call];
     cubby::outcome results[in_call];
     for (word i = first; i < last; i += in_call) {
@@ -100,7 +104,7 @@ constexpr std::size_t parts = std::size(bounds) - 1;
 struct fill_figures {
   bench::rounds all, part[parts];
   void print(const char* way, const char* pages) const {
-    std::printf("%-24s %-6s %8.2f %4.0f%%", way, pages, all.median(), all.spread());
+    std::printf("%-33s %-6s %8.2f %4.0f%%", way, pages, all.median(), all.spread());
     for (const bench::rounds& r : part) std::printf(" %8.2f %4.0f%%", r.median(), r.spread());
     std::printf("\n");
   }
@@ -160,20 +164,23 @@ int main(int count, char** words) {
     return 2;
   }
   way_figures cuckoo{"libcuckoo"}, single{"iceberg, one key a call"}, batch{"iceberg, batches of 32"};
+  way_figures free_single{"iceberg, no bound, one key a call"}, free_batch{"iceberg, no bound, batches of 32"};
   for (word round = 0; round < p.rounds; ++round) {
     take_turn<cuckoo_table>(p, cuckoo);
-    take_turn<iceberg_table>(p, single);
-    take_turn<iceberg_in_batches>(p, batch);
+    take_turn<iceberg_table<with_bound>>(p, single);
+    take_turn<iceberg_in_batches<with_bound>>(p, batch);
+    take_turn<iceberg_table<with_mark>>(p, free_single);
+    take_turn<iceberg_in_batches<with_mark>>(p, free_batch);
   }
   std::printf(
-      "%zu entries, %u threads, million inserts a second, median of %zu rounds\n%-24s %-6s %8s %5s %14s %14s %14s\n",
+      "%zu entries, %u threads, million inserts a second, median of %zu rounds\n%-33s %-6s %8s %5s %14s %14s %14s\n",
       static_cast<std::size_t>(p.entries()), p.threads, static_cast<std::size_t>(p.rounds), "", "pages", "all", "+-",
       "to 50 %", "to 85 %", "to the end");
-  const way_figures* const ways[] = {&cuckoo, &single, &batch};
+  const way_figures* const ways[] = {&cuckoo, &single, &batch, &free_single, &free_batch};
   for (const way_figures* w : ways) w->fresh.print(w->name, "fresh");
   for (const way_figures* w : ways) w->again.print(w->name, "again");
   for (const way_figures* w : ways) {
-    std::printf("%-24s x libcuckoo: fresh %.2f, again %.2f, again to the end %.2f; %.0f slots, %.1f bytes/entry, %.0f "
+    std::printf("%-33s x libcuckoo: fresh %.2f, again %.2f, again to the end %.2f; %.0f slots, %.1f bytes/entry, %.0f "
                 "%% huge\n",
                 w->name, w->fresh.all.median() / cuckoo.fresh.all.median(),
                 w->again.all.median() / cuckoo.again.all.median(),
