@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it takes to fill a table of so many slots nearly full. `iceberg` is asked one key a call and in batches, with a bound, and without
 // one but with a mark at which it would grow. libcuckoo has space for all slots and no bound. None of them grows. Same hash, 8-byte keys and
-// values, huge pages; the ways take turns in every round. `fresh`: a new table, with the time to make it; its pages are touched for the first time. `again`: the same table,
-// emptied by `clear`, which is not timed; so its pages are there.
+// values, huge pages; the ways take turns in every round. `fresh`: a new table, with the time to make it; its pages are touched for the first
+// time. `again`: the same table, emptied by `clear`, which is not timed; so its pages are there.
 //   bench_fills [slots] [percent] [threads] [rounds]
 #include <cstdio>
 #include <cstdlib>
