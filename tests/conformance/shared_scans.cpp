@@ -39,8 +39,8 @@ template <class V> V value_for(std::uint64_t key) {
   else return key * 3;
 }
 
-/// More than what a thread takes at a time.
-std::uint64_t entries() { return 20'000 / sparse_stride(4); }
+/// More than what a thread takes at a time: 64 buckets of `iceberg`, of which the largest segment then has 128.
+std::uint64_t entries() { return sparse() ? 8'000 : 20'000; }
 
 TYPED_TEST(shared_scans, show_each_entry_once_with_its_value) {
   using V = typename TypeParam::mapped_type;

@@ -127,7 +127,9 @@ protected:
     std::uint64_t first = 0;
     for (bool any = true; any && first < most_steps; ++first) {
       any = false;
-      for (std::uint64_t second = 1 + first % sparse_stride(16); second < most_steps; second += sparse_stride(16)) {
+      // One step later is always tried: only then does a batch that is over show that `first` was its last step.
+      for (std::uint64_t second = 1; second < most_steps;
+           second += second == 1 ? 1 + first % sparse_stride(16) : sparse_stride(16)) {
         if (play(others, how, first, second)) break;
         any = true;
         if (::testing::Test::HasFailure()) return;

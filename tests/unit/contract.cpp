@@ -209,6 +209,16 @@ TEST(contract, of_codecs_misses_each_member) {
   EXPECT_EQ((codecs<without_retire_link<word_codec>>()), 1) << "words are not retired";
 }
 
+/// Its lookups take no query, although its codec has them.
+struct asked_by_probes : of_texts {
+  using of_texts::of_texts;
+  cubby::detail::found_as<of_texts::value_type> find(cubby::detail::thread_record&, const of_texts::probe&) const;
+};
+TEST(contract, of_lookups_wants_those_by_the_queries_of_the_codec) {
+  EXPECT_TRUE(contract::lookup_engine<of_texts>);
+  EXPECT_FALSE(contract::lookup_engine<asked_by_probes>);
+}
+
 TEST(options, of_an_engine_come_to_it) {
   const std::size_t capacity = 10000;
   const cubby::map<int, int> usual(cubby::options{.capacity = capacity});

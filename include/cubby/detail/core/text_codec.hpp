@@ -30,7 +30,7 @@ template <class Key> struct text_probe {
   const char* data; // read only for long texts
 };
 
-/// The same for a lookup, which needs the words of a key only where a tag agrees.
+/// The same for a lookup, which needs the words of a key only where a tag agrees. It refers to the text of the caller.
 struct text_query {
   std::uint64_t hash;
   std::uint64_t word; // of a text of up to 8 bytes: what the hash has read
@@ -198,8 +198,8 @@ private:
     key.at[key_words - 1] = long_mark | size;
     return key;
   }
-  /// The key words of a text of more than 8 bytes that lies in the slot. Its last word is read where the text ends. Without branches: no
-  /// processor knows which word is the last one.
+  /// The key words of a text of more than 8 bytes that lies in the slot. Its last word is read where the text ends. Without branches,
+  /// because no processor can predict which word is the last one.
   CUBBY_ALWAYS_INLINE static stored_key key_of_many(const unsigned char* bytes, std::size_t size) noexcept {
     stored_key key{{read_as<std::uint64_t>(bytes)}};
     const std::size_t last = (size - 1) / 8; // the word of the last byte
@@ -219,10 +219,7 @@ private:
     if constexpr (hashes_bytes<Hash>) return hash_.of_long_text(text.data(), text.size());
     else return hash_(text);
   }
-  [[nodiscard]] std::uint64_t hash_text(std::string_view text) const {
-    if (text.size() > 8) return hash_of_long(text);
-    return hash_of_short(text, read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size()));
-  }
+  [[nodiscard]] std::uint64_t hash_text(std::string_view text) const { return query_of(text).hash; }
 
   static constexpr std::size_t units_for(std::uint64_t size) noexcept { return (sizeof(key_record) + size + 7) / 8; }
   [[nodiscard]] key_record* take_space(std::uint64_t size) const {

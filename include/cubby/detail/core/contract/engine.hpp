@@ -86,6 +86,12 @@ concept guarded = requires(E& e, thread_record& s) {
   };
 };
 
+/// An engine whose codec has queries: `find` takes them as well.
+template <class E>
+concept finds_by_query = requires(E& e, thread_record& s, const typename E::policy::query& query) {
+  { e.find(s, query) } -> std::same_as<found_as<stored_value_of<E>>>;
+};
+
 /// Lookups and statistics, which all engines have, also those that delegate their writes.
 ///  - `find(thread_record, probe)`, inside a guard: the value words of the visible entry of this key. Linearizable. Of the
 ///    caller's code it runs only the policy's `matches`. The words of a record stay valid until the guard ends, also if other
@@ -100,7 +106,7 @@ concept lookup_engine = std::convertible_to<decltype(E::claims), engine_claims> 
                           { e.size() } -> std::convertible_to<std::size_t>;
                           { e.capacity() } -> std::convertible_to<std::size_t>;
                           { e.stats() } -> std::same_as<typename E::stats_type>;
-                        };
+                        } && (!key_owning_policy<typename E::policy> || finds_by_query<E>);
 
 /// How records end (`policy::in_records`). The engine disposes of no record that a caller may still see.
 ///  - `retire(thread_record, value words)`, inside the guard under which the caller has removed the words: hands the record to the
