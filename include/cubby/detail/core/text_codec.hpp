@@ -33,7 +33,7 @@ template <class Key> struct text_probe {
 /// The same for a lookup, which needs the words of a key only where a tag agrees. It refers to the text of the caller.
 struct text_query {
   std::uint64_t hash;
-  std::uint64_t word; // of a text of up to 8 bytes: what the hash has read
+  std::uint64_t word; // of a text of up to 8 bytes: its bytes
   std::uint64_t size;
   const char* data;
 };
