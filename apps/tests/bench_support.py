@@ -31,9 +31,10 @@ class Folder(unittest.TestCase):
         self.addCleanup(kept.cleanup)
         self.folder = pathlib.Path(kept.name)
 
-    def run_json(self, *arguments):
+    # Some milliseconds show what is written. Longer, where threads have to meet or a stream has to come round.
+    def run_json(self, *arguments, seconds="0.002"):
         out = self.folder / "out.json"
-        done = cubby("bench", *arguments, "--seconds", "0.002", "--rounds", "2", "--json", str(out))
+        done = cubby("bench", *arguments, "--seconds", seconds, "--rounds", "2", "--json", str(out))
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(out.read_text()), done.stdout
 

@@ -38,7 +38,7 @@ class Results(Folder):
     def test_delegated_writes(self):
         workloads = ["get", "miss", "put", "add", "add-zipf", "ycsb-a", "ycsb-f", "populate"]
         data, _ = self.run_json("--engine", "partitioned,dramhit,reference,limit", "--workload",
-                                ",".join([*workloads, "insdel"]), "--keys", "5000", "--threads", "2")
+                                ",".join([*workloads, "insdel"]), "--keys", "5000", "--threads", "2", seconds="0.02")
         self.check_schema(data)
         done = {r["workload"] for r in data["results"] if r["engine"] == "partitioned"}
         self.assertEqual(done, set(workloads), "its pairs of writes have no answers that could be checked")
@@ -62,7 +62,7 @@ class Results(Folder):
                 if "its headers were not there" in cubby(*tiny).stderr:
                     self.skipTest(f"this program was built without {engine}; run tools/unpack_rivals.sh and build again")
                 data, _ = self.run_json("--engine", f"dlht,{engine}", "--workload", "get,miss,insdel,put,populate,resize",
-                                        "--keys", "20000", "--threads", "2", "--batch", "1,32")
+                                        "--keys", "20000", "--threads", "2", "--batch", "1,32", seconds="0.02")
                 self.check_schema(data)
                 self.assertEqual({r["engine"] for r in data["results"]}, {"dlht", engine})
                 text, _ = self.run_json("--engine", engine, "--workload", "get,put,upsert,insdel", "--keys-from", os.path.abspath(__file__), "--threads", "2")
