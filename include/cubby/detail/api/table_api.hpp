@@ -200,6 +200,7 @@ protected:
     auto s = here();
     return pinned(s, detail::query_of(s.codec(), k), f);
   }
+  /// What both do once the key is hashed.
   template <class Probe, class F>
   CUBBY_ALWAYS_INLINE static decltype(auto) pinned(detail::context<Engine> s, Probe p, F& f) {
     Engine& engine = s.engine; // g++ would keep the pair in memory

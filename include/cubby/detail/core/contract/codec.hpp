@@ -62,8 +62,7 @@ concept tuple_policy = requires(const P& policy, const typename P::stored_key& k
 };
 
 /// A tuple policy that keeps short keys in the slot, and long ones in key records of their own (`owns_keys`). Only the words of one entry
-/// may be given to `has_text`.
-/// The first three take a probe or a query.
+/// may be given to `has_text`. The first three functions take a probe or a query.
 ///  - `needs_record(probe)`: whether the key is long. Its first key word is then the address of a key record.
 ///  - `has_words(probe, key words)`: whether the words agree, that address left out. `has_text(probe, key words)`, for a long key whose words
 ///    agree: compares the whole keys.

@@ -139,7 +139,7 @@ concept engine = lookup_engine<E> && (!E::policy::in_records || retiring<E>) &&
                  };
 
 /// `find_many(thread_record, n, make, take)`, inside a guard: calls `take(i, found)` once for each i below n; `found` is the answer
-/// to the probe `make(i)`. Equal probes are answered in their order, others in any order. The first calls of `make` are in the
+/// to the probe `make(i)`, or to a query if the codec has queries. Equal probes are answered in their order, others in any order. The first calls of `make` are in the
 /// order of i. `make(i)` may be called again until 64 later probes have been made (two groups of prefetch_group.hpp). No lock is
 /// held while these functions run. An exception of theirs ends the call.
 template <class E>
