@@ -144,34 +144,51 @@ public:
   }
 
   // Durable tables.
-  /// Recovery: the first two lines of a record, before `is_whole`.
-  void prefetch(std::uint64_t word) const noexcept {
-    if (word >= home_->file.bytes()) return; // a damaged file
-    const char* const record = home_->file.template at<char>(word);
-    prefetch_line(record);
-    prefetch_line(record + cpu::cache_line);
-    home_->heap.prefetch_mark(word);
-  }
-  /// Recovery: whether a slot leads to a record of its key.
+  /// Whether a slot leads to a record of its key. Reads all of the record.
   [[nodiscard]] bool is_whole(std::uint64_t key_word, std::uint64_t word) const noexcept {
     const std::uint64_t block = home_->heap.block_at(word);
-    if (block < sizeof(header)) return false;
-    const header& r = at(word);
-    if (has_values && !durable_text<V> && value_bytes(r) != sizeof(V)) return false;
-    return bytes_of_record(r) <= block && is_sound(r) && probe_hash(r) == key_word;
+    return block != 0 && is_fit(at(word), block) && probe_hash(at(word)) == key_word;
   }
-  /// Marks the block as used. False: another slot leads to it. Clears a mark that reached the disk without the change of its slot, so that the
+  // Recovery reads the records in the order of the file. A note has what `is_whole` would ask for, a check of the hash of the key or 0, and
+  // whether the record has a mark.
+  [[nodiscard]] bool begin_reading() const noexcept { return home_->heap.make_notes(); }
+  [[nodiscard]] std::uint64_t parts() const noexcept { return home_->heap.parts(); }
+  void read_part(std::uint64_t number) const noexcept {
+    home_->heap.for_each_note_in(number, [&](std::uint64_t offset, std::uint64_t bytes, pool_heap::block_note& note) {
+      const header& r = at(offset);
+      if (r.checksum == 0 || !is_fit(r, bytes)) return;
+      // relaxed, all: the threads that read end before those that ask
+      const bool marked = r.size_and_mark.load(sync::relaxed) > pool_layout::size_mask;
+      note.store(check_of(probe_hash(r)) | (marked ? note_marked : 0), sync::relaxed);
+    });
+  }
+  void prefetch_note(std::uint64_t word) const noexcept {
+    if (const auto* const note = home_->heap.note_of(word); note != nullptr) prefetch_line_to_write(note);
+  }
+  /// As `is_whole`, by these notes.
+  [[nodiscard]] bool is_noted(std::uint64_t key_word, std::uint64_t word) const noexcept {
+    const auto* const note = home_->heap.note_of(word);
+    return note != nullptr && (note->load(sync::relaxed) & note_check) == check_of(key_word); // relaxed: as above
+  }
+  /// Notes that a block is used. False: another slot leads to it. Clears a mark that reached the disk without the change of its slot, so that the
   /// record can be the older one of its key again.
   [[nodiscard]] bool claim(std::uint64_t, std::uint64_t word) const noexcept {
-    header& r = at(word);
-    if (!home_->heap.mark(word, bytes_of_record(r))) return false;
-    // relaxed: the threads that recover end before the table is used
-    if (home_->file.medium().is_synced_later() && r.size_and_mark.load(sync::relaxed) > pool_layout::size_mask) {
-      set_mark(r, false);
+    auto* const note = home_->heap.note_of(word);
+    if (note == nullptr) return false;
+    std::uint32_t seen =
+        note->load(sync::relaxed); // relaxed, all: the threads that recover end before the table is used
+    do {
+      if ((seen & pool_heap::note_claimed) != 0) return false;
+    } while (!note->compare_exchange(seen, seen | pool_heap::note_claimed, sync::relaxed,
+                                     sync::relaxed)); // relaxed: as above
+    if (home_->file.medium().is_synced_later() && (seen & note_marked) != 0) {
+      set_mark(at(word), false);
       home_->unmarked.store(1, sync::relaxed); // relaxed: as above
     }
     return true;
   }
+  void end_reading_part(std::uint64_t number) const noexcept { home_->heap.mark_noted_in(number); }
+  void end_reading() const noexcept { home_->heap.drop_notes(); }
 
   /// Recovery, after all claims: calls `f(key word, offset, sequence)` for each whole, unmarked record that no slot leads to.
   template <class F> void for_each_older(F f) const noexcept {
@@ -278,6 +295,18 @@ protected:
   }
   [[nodiscard]] std::uint64_t now() const noexcept {
     return home_->epoch.load(sync::relaxed); // relaxed: under the lock
+  }
+  static constexpr std::uint32_t note_marked = std::uint32_t{1} << 30;
+  static constexpr std::uint32_t note_check = note_marked - 1;
+  /// Never 0. Hashes that differ in one bit have other checks.
+  static std::uint32_t check_of(std::uint64_t hash) noexcept {
+    const auto check = static_cast<std::uint32_t>(hash * mix_a >> 34);
+    return check == 0 ? 1 : check;
+  }
+  /// Whether a block of so many bytes has a whole record with the sizes of this table.
+  [[nodiscard]] static bool is_fit(const header& r, std::uint64_t block) noexcept {
+    if (block < sizeof(header) || bytes_of_record(r) > block) return false;
+    return (!has_values || durable_text<V> || value_bytes(r) == sizeof(V)) && is_sound(r);
   }
   void make_blank(std::uint64_t offset) const noexcept {
     at(offset).checksum = 0;

@@ -10,7 +10,7 @@
 
 #include <cubby/detail/core/block_size.hpp>
 #include <cubby/detail/core/pool.hpp>
-#include <cubby/detail/platform/prefetch.hpp>
+#include <cubby/detail/platform/memory.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -20,6 +20,7 @@ public:
   ~pool_heap() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) delete[] chunks_[i].used;
     delete[] adopted_;
+    memory::release(notes_);
   }
   pool_heap(const pool_heap&) = delete;
   pool_heap& operator=(const pool_heap&) = delete;
@@ -129,15 +130,51 @@ public:
   }
   /// Calls `f(offset, block bytes)` for each block of a part, whether it is in use or not. Logarithmic in the chunks, and linear in its blocks.
   template <class F> void for_each_block_in(std::uint64_t number, F f) const {
-    const chunk& c = chunks_.last_of([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; });
-    const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;
-    for (std::uint64_t block = first; block < first + part && block < c.blocks; ++block)
-      f(c.at + block * c.block, c.block);
+    for_each_number_in(number, [&](const chunk& c, std::uint64_t block) { f(c.at + block * c.block, c.block); });
   }
-  /// Before `mark`: fetches what it changes.
-  void prefetch_mark(std::uint64_t offset) const noexcept {
+
+  // Recovery of slots that lead to records: a block has a note, which says what is in it. So records are read in the order of the file, and
+  // slots, which lead to them in any order, meet 4 bytes of each.
+  using block_note = sync::word<std::uint32_t>;
+  static constexpr std::uint32_t note_claimed = std::uint32_t{1} << 31; // of a note: its block is in use
+  /// Makes the notes; all are 0. False: no memory.
+  bool make_notes() noexcept {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) count += chunks_[i].blocks;
+    if (count == 0) return true;
+    notes_ = memory::allocate(count * sizeof(block_note));
+    if (notes_.address == nullptr) return false;
+    auto* next = reinterpret_cast<block_note*>(notes_.address);
+    for (std::size_t i = 0; i < chunks_.size(); next += chunks_[i++].blocks) chunks_[i].notes = next;
+    return true;
+  }
+  /// Null: no block begins at this offset.
+  [[nodiscard]] block_note* note_of(std::uint64_t offset) const noexcept {
     const chunk* const in = chunk_of(offset);
-    if (in != nullptr) prefetch_line_to_write(&in->used[number_of(*in, offset) / 64]);
+    if (in == nullptr || in->notes == nullptr) return nullptr;
+    const std::uint64_t number = number_of(*in, offset);
+    return number * in->block == offset - in->at ? &in->notes[number] : nullptr;
+  }
+  /// Calls `f(offset, block bytes, note)` for each block of a part.
+  template <class F> void for_each_note_in(std::uint64_t number, F f) const {
+    for_each_number_in(
+        number, [&](const chunk& c, std::uint64_t block) { f(c.at + block * c.block, c.block, c.notes[block]); });
+  }
+  /// Marks the blocks of a part by their notes. Any thread, each part once.
+  void mark_noted_in(std::uint64_t number) noexcept {
+    static_assert(part % 64 == 0); // so that no other part has a word of this one
+    std::uint64_t word = 0;
+    for_each_number_in(number, [&](const chunk& c, std::uint64_t block) {
+      word |= std::uint64_t{is_used(c, block) ? 1U : 0U} << block % 64;
+      if (block % 64 != 63 && block + 1 != c.blocks) return;
+      c.used[block / 64].store(bits(c, block / 64) | word, sync::relaxed); // relaxed: as `is_used`
+      word = 0;
+    });
+  }
+  void drop_notes() noexcept {
+    for (std::size_t i = 0; i < chunks_.size(); ++i) chunks_[i].notes = nullptr;
+    memory::release(notes_);
+    notes_ = {};
   }
   /// The bytes of the block that begins at this offset; 0: none does.
   [[nodiscard]] std::uint64_t block_at(std::uint64_t offset) const noexcept {
@@ -184,6 +221,7 @@ private:
     std::uint64_t free = 0;
     std::uint64_t hint = 0;                    // the word of the bitmap where the next search begins
     sync::word<std::uint64_t>* used = nullptr; // a bit for each block
+    block_note* notes = nullptr;               // or null; while there are some, they say which blocks are in use
     chunk* next = nullptr;                     // with space, of the same size
   };
   struct alignas(cpu::cache_line) size_class {
@@ -197,11 +235,19 @@ private:
     return c.used[word].load(sync::relaxed); // relaxed: under the lock of the size, or in recovery
   }
   static bool is_used(const chunk& c, std::uint64_t block) noexcept {
+    // relaxed: the threads that recover one step end before the next one
+    if (c.notes != nullptr) return (c.notes[block].load(sync::relaxed) & note_claimed) != 0;
     return (bits(c, block / 64) >> block % 64 & 1) != 0;
   }
-  static void flip(chunk& c, std::uint64_t block) noexcept {
+  static void flip(const chunk& c, std::uint64_t block) noexcept {
     // relaxed: under the lock of the size
     c.used[block / 64].store(bits(c, block / 64) ^ std::uint64_t{1} << block % 64, sync::relaxed);
+  }
+  /// Calls `f(chunk, number of the block in it)` for each block of a part.
+  template <class F> void for_each_number_in(std::uint64_t number, F f) const {
+    const chunk& c = chunks_.last_of([&](const chunk& one) { return one.parts_end - parts_of(one) <= number; });
+    const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;
+    for (std::uint64_t block = first; block < first + part && block < c.blocks; ++block) f(c, block);
   }
   static std::uint64_t take_bit(chunk& from) noexcept {
     const std::uint64_t words = (from.blocks + 63) / 64;
@@ -311,6 +357,7 @@ private:
   stable_list<chunk> chunks_;
   chunk** adopted_ = nullptr; // of the chunks that were there when the file was opened
   std::uint64_t adopted_windows_ = 0;
+  memory::region notes_;
   small_lock<> list_lock_;
   small_lock<> given_lock_;
   std::uint64_t given_ = 0;                            // the first block that waits for a sync

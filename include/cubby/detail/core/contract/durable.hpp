@@ -16,7 +16,9 @@ namespace cubby::inline v0::detail::contract {
 ///  - `key_bytes(value word)`, `value_bytes(value word)`: of the record, inside the guard that showed the word.
 ///  - `can_be(key bytes, value bytes)`: whether a log may have such an entry. `probe_of_bytes(key bytes)` and `make_of_bytes(probe, value bytes)`:
 ///    as `probe_of` and `make`, for an entry of the log.
-///  - `prefetch(value word)`, in recovery: asks for what `is_whole` and `claim` will read.
+///  - `begin_reading()`, in recovery: false: no memory. Then, once for each number below `parts()`, `read_part(number)`: notes what is in a part of
+///    the file. Any threads. `is_noted(key word, value word)`: as `is_whole`, by these notes; `prefetch_note(value word)`: asks for what that reads.
+///    After all claims `end_reading_part(number)` of each part, and at last `end_reading()`.
 ///  - `for_each_older(f)`, in recovery, after all claims: calls `f(key word, value word, sequence)` for each whole record that no slot leads to.
 ///  - `blank_unused()`, in recovery, before its last sync: no such record is whole after that. True: that sync is needed.
 ///  - `note_inserted(value word)`, before a slot leads to a new record. `note_erased(value word)`, before a slot leads to it no more.
@@ -30,7 +32,13 @@ concept durable_records =
       { C::can_be(bytes, bytes) } noexcept -> std::same_as<bool>;
       { codec.probe_of_bytes(bytes) } -> std::same_as<typename C::probe>;
       { codec.make_of_bytes(probe, bytes) } noexcept -> made_result<std::uint64_t>;
-      { codec.prefetch(word) } noexcept;
+      { codec.begin_reading() } noexcept -> std::same_as<bool>;
+      { codec.parts() } noexcept -> std::same_as<std::uint64_t>;
+      { codec.read_part(word) } noexcept;
+      { codec.prefetch_note(word) } noexcept;
+      { codec.is_noted(word, word) } noexcept -> std::same_as<bool>;
+      { codec.end_reading_part(word) } noexcept;
+      { codec.end_reading() } noexcept;
       { codec.for_each_older(older) } noexcept;
       { codec.blank_unused() } noexcept -> std::same_as<bool>;
       { codec.note_inserted(word) } noexcept;

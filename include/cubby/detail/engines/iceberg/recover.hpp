@@ -4,61 +4,9 @@
 // change is one that an operation could make, so that a crash in recovery is recovered in the same way.
 #pragma once
 
-#include <cubby/detail/engines/iceberg/recover_front.hpp>
-#include <cubby/detail/platform/parallel.hpp>
+#include <cubby/detail/engines/iceberg/recover_behind.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
-
-/// Whether a front bucket has the key of a slot already.
-template <durable Policy>
-bool is_in_front(const table<Policy>& t, const front<slot_of<Policy>>& at, const hashed& h,
-                 const slot_of<Policy>& s) noexcept {
-  const auto p = t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s));
-  seen_entry<Policy> e;
-  return search_slots(t.policy, at.slots, tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit), p,
-                      always_whole, e);
-}
-
-/// A back bucket: its tags. Its entries are noted in their front buckets when all of those are known.
-template <durable Policy>
-void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64_t residue, std::uint64_t copy,
-                  unsigned level) noexcept {
-  auto& t = r.t;
-  const auto at = back_at(t, residue, copy);
-  prefetch_records(t, at.slots, back_slots);
-  std::uint64_t word = copy != 0 ? back::ready : 0;
-  for (unsigned slot = 0; slot < back_slots; ++slot) {
-    slot_of<Policy>& s = at.slots[slot];
-    if (is_empty<Policy>(s)) continue;
-    const std::uint64_t hash = hash_of_slot(t.policy, s);
-    bool here = false;
-    for (unsigned which = 0; which < 2; ++which) {
-      const std::uint64_t one = back_hash(hash, which);
-      here = here || (cpu::multiply(one, t.backs).high == residue && copy_of(one, level) == copy);
-    }
-    if (!here) {
-      note_misplaced(r, mine, s);
-      continue;
-    }
-    if (!is_entry(r, mine, s)) continue;
-    word = back::with_tag(word, slot, short_tag(hashed_for(hash, t.fronts).tag));
-    mine.no_memory |= !mine.behind.add(s);
-  }
-  at.line->store(word, sync::relaxed); // relaxed: as in recover_front
-}
-
-/// Calls `f(begin, end)` for parts of [0, count), each once, in all threads.
-template <durable Policy, class F> void in_parts(recovery<Policy>& r, std::uint64_t count, F f) noexcept {
-  constexpr std::uint64_t part = 1024;
-  r.next.store(0, sync::relaxed); // relaxed: the threads begin after it
-  in_parallel(count <= part ? 1 : r.threads, [&](unsigned number) {
-    for (;;) {
-      const std::uint64_t begin = r.next.fetch_add(part, sync::relaxed); // relaxed: only a number
-      if (begin >= count) return;
-      f(r.shares[number], begin, begin + part < count ? begin + part : count);
-    }
-  });
-}
 
 /// A file that was closed has nothing to repair; one that has is damaged, and all of it is repaired.
 template <durable Policy> void doubt(recovery<Policy>& r) noexcept {
@@ -88,70 +36,6 @@ bool is_found(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& s
   return may_be_behind(at.state, at.h.tag) && search_behind(t, at.h, at.root, at.state, p, e);
 }
 
-/// Whether an entry of the back yard is an older copy of another one there. A growth has moved that to the larger copy of its
-/// bucket, while the second hash of the key still leads to the old slot.
-template <durable Policy>
-bool is_older_behind(const table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& s) noexcept {
-  const unsigned level = at.root.level();
-  const std::uint64_t hashes[2] = {back_hash(at.h.hash, 0), back_hash(at.h.hash, 1)};
-  const unsigned first = copy_of(hashes[0], level) < copy_of(hashes[1], level) ? 1 : 0;
-  const auto p = t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s));
-  seen_entry<Policy> e;
-  for (const unsigned which : {first, 1 - first})
-    if (search_back(t.policy, back_of(t, hashes[which], level), short_tag(at.h.tag), p, e)) return e.where != &s;
-  return false;
-}
-
-/// Notes an entry of the back yard in its front bucket, unless lookups find its key already.
-template <durable Policy>
-void recover_behind(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  auto& t = r.t;
-  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, s), t.fronts));
-  if (!r.is_distinct() && (is_in_front(t, at.at, at.h, s) || is_older_behind(t, at, s))) drop_copy(r, mine, s);
-  else if (stays(r, mine, s)) at.state = state::with_behind(at.state, at.h.tag);
-  unlock_changed(*at.at.line, at.state);
-}
-/// What `recover_behind` reads first, and what it reads then.
-template <durable Policy> void prefetch_lines_of(const recovery<Policy>& r, const slot_of<Policy>& s,
-                                                 unsigned level) noexcept {
-  const std::uint64_t hash = hash_of_slot(r.t.policy, s);
-  prefetch_line_to_write(front_of(r.t, hashed_for(hash, r.t.fronts), level).line);
-  if (!r.is_distinct()) prefetch_back_lines(r.t, hash, level);
-}
-template <durable Policy> void prefetch_slots_of(const recovery<Policy>& r, const slot_of<Policy>& s,
-                                                 unsigned level) noexcept {
-  if (r.is_distinct()) return;
-  const hashed h = hashed_for(hash_of_slot(r.t.policy, s), r.t.fronts);
-  const auto at = front_of(r.t, h, level);
-  for (std::uint64_t left = tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, r.t.unit); left != 0;
-       left &= left - 1)
-    prefetch_line(&at.slots[cpu::lowest_bit(left)]);
-}
-/// Entries of the back yard. What they need is anywhere, so it is fetched ahead.
-template <durable Policy> void recover_some_behind(recovery<Policy>& r, recovery_share<Policy>& mine,
-                                                   slot_of<Policy>* const* some, std::uint64_t count) noexcept {
-  constexpr std::uint64_t ahead = 16;
-  const unsigned level = first_root(r.t).level();
-  for (std::uint64_t i = 0; i < count + 2 * ahead; ++i) {
-    if (i < count) prefetch_lines_of(r, *some[i], level);
-    if (i >= ahead && i < count + ahead) prefetch_slots_of(r, *some[i - ahead], level);
-    if (i >= 2 * ahead) recover_behind(r, mine, *some[i - 2 * ahead]);
-  }
-}
-/// The entries that all threads have met in the back yard, shared out anew: some threads have met more than others.
-template <durable Policy> void recover_all_behind(recovery<Policy>& r) noexcept {
-  std::uint64_t count = 0;
-  for (unsigned i = 0; i < r.threads; ++i) count += r.shares[i].behind.size();
-  in_parts(r, count, [&](recovery_share<Policy>& mine, std::uint64_t begin, std::uint64_t end) {
-    for (unsigned i = 0; begin < end; ++i) { // both count from the first entry of list i
-      const auto& list = r.shares[i].behind;
-      const std::uint64_t stop = end < list.size() ? end : list.size();
-      if (begin < stop) recover_some_behind(r, mine, list.begin() + begin, stop - begin);
-      begin = (begin < stop ? stop : begin) - stop;
-      end -= stop;
-    }
-  });
-}
 /// Hides the tag of an entry of the back yard that was dropped.
 template <durable Policy> void hide_dropped(table<Policy>& t, std::uint64_t residue, std::uint64_t copy) noexcept {
   const auto at = back_at(t, residue, copy);
@@ -214,7 +98,7 @@ template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Po
   auto& t = r.t;
   auto& mine = r.shares[0];
   if (is_empty<Policy>(s)) return true;
-  if (!t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s))) {
+  if (!is_whole(t, s)) {
     ++mine.report.torn;
     leave_slot(t, s);
     return true;
@@ -253,7 +137,7 @@ template <durable Policy> void recover_left(recovery<Policy>& r) noexcept {
 template <durable Policy, class F> void for_each_misplaced(recovery<Policy>& r, F f) noexcept {
   const auto each = [&](auto list, bool restored) {
     for (unsigned i = 0; i < r.threads; ++i)
-      for (std::size_t n = 0; n < (r.shares[i].*list).size(); ++n) f((r.shares[i].*list)[n], restored);
+      for (std::size_t n = 0; n < (r.shares[i].*list).size(); ++n) f(*(r.shares[i].*list)[n], restored);
   };
   each(&recovery_share<Policy>::restored, true);
   each(&recovery_share<Policy>::misplaced, false);
@@ -266,7 +150,7 @@ template <durable Policy> bool sync_recovery(recovery<Policy>& r) noexcept {
   for_each_misplaced(r, [&](slot_of<Policy>& s, bool) { empty_slot(t, s); });
   for (unsigned i = 0; i < r.threads; ++i) {
     auto& list = r.shares[i].restored;
-    for (std::size_t n = 0; n < list.size(); ++n) give_if_overflow(t, list[n]);
+    for (std::size_t n = 0; n < list.size(); ++n) give_if_overflow(t, *list[n]);
   }
   return true;
 }

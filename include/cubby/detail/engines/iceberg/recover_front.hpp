@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <cubby/detail/engines/iceberg/grow.hpp>
@@ -19,12 +20,17 @@ template <durable Policy> bool may_have_older(const table<Policy>& t) noexcept {
   const pool& home = t.policy.home();
   return Policy::in_records && (waits_for_sync(t) || (home.is_read_only() && home.state().what.promise != 0));
 }
-/// Whether the words of a slot are an entry; if not, the slot is emptied.
+/// Whether the words of a slot are an entry. Of records: by what has been read of the blocks before.
+template <durable Policy> bool is_whole(const table<Policy>& t, const slot_of<Policy>& s) noexcept {
+  if constexpr (Policy::in_records) return t.policy.is_noted(key_in<Policy>(s), value_in<Policy>(s));
+  else return t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s));
+}
+/// The same; if not, the slot is emptied.
 template <durable Policy>
 bool is_entry(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  if (r.t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s))) return true;
+  if (is_whole(r.t, s)) return true;
   if (may_have_older(r.t)) {
-    mine.no_memory |= !mine.torn.add(s);
+    mine.no_memory |= !mine.torn.add(&s);
   } else {
     ++mine.report.torn;
     empty_slot(r.t, s);
@@ -50,20 +56,20 @@ template <durable Policy> void drop_copy(recovery<Policy>& r, recovery_share<Pol
 /// An entry where no lookup finds it.
 template <durable Policy>
 void note_misplaced(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  const bool torn = may_have_older(r.t) && !r.t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s));
-  mine.no_memory |= !(torn ? mine.torn : mine.misplaced).add(s);
+  const bool torn = may_have_older(r.t) && !is_whole(r.t, s);
+  mine.no_memory |= !(torn ? mine.torn : mine.misplaced).add(&s);
 }
 template <durable Policy> bool is_empty(slot_of<Policy>& s) noexcept {
   return commit_word<Policy>(s).load(sync::relaxed) == 0; // relaxed: no other thread writes it
 }
 
-/// Before the slots of a bucket are looked at: their records, at the same time.
+/// Before the slots of a bucket are looked at: the notes of their records, at the same time.
 template <durable Policy>
-void prefetch_records([[maybe_unused]] const table<Policy>& t, [[maybe_unused]] slot_of<Policy>* slots,
-                      [[maybe_unused]] unsigned count) noexcept {
+void prefetch_notes([[maybe_unused]] const table<Policy>& t, [[maybe_unused]] slot_of<Policy>* slots,
+                    [[maybe_unused]] unsigned count) noexcept {
   if constexpr (Policy::in_records) {
     for (unsigned slot = 0; slot < count; ++slot)
-      if (!is_empty<Policy>(slots[slot])) t.policy.prefetch(value_in<Policy>(slots[slot]));
+      if (!is_empty<Policy>(slots[slot])) t.policy.prefetch_note(value_in<Policy>(slots[slot]));
   }
 }
 
@@ -80,7 +86,20 @@ struct front_look {
   std::uint64_t tags[tags::line_words];  // of `here`
   std::uint8_t before[front_slots] = {}; // of `doubtful`: the last slot with that tag, and one more
 };
+/// The hash of what a slot has. `used`: whether that is an entry. Words: anything, where it is none.
 template <durable Policy>
+CUBBY_ALWAYS_INLINE std::uint64_t hash_if_used(const table<Policy>& t, slot_of<Policy>& s, bool& used) noexcept {
+  const auto key = key_in<Policy>(s);
+  if constexpr (plain_slots<Policy>) {
+    used = key != 0;
+    return t.policy.hash_of(key, 0);
+  } else {
+    used = !is_empty<Policy>(s);
+    return used ? hash_of_words(t.policy, key, value_in<Policy>(s)) : 0;
+  }
+}
+/// `First`: `level` is 0, so there is no copy but the first one.
+template <bool First, durable Policy>
 CUBBY_ALWAYS_INLINE front_look look_at_front(const table<Policy>& t, slot_of<Policy>* slots, std::uint64_t residue,
                                              std::uint64_t copy, unsigned level) noexcept {
   front_look out;
@@ -91,35 +110,55 @@ CUBBY_ALWAYS_INLINE front_look look_at_front(const table<Policy>& t, slot_of<Pol
     std::uint64_t eight = 0;
     std::uint64_t used_bits = 0;
     std::uint64_t here_bits = 0;
-    std::uint64_t doubtful_bits = 0;
     CUBBY_UNROLL_8
     for (unsigned i = 0; i < 8; ++i) {
       const unsigned slot = 8 * word + i;
-      const std::uint64_t used = is_empty<Policy>(slots[slot]) ? 0 : 1;
+      bool used = false;
+      const hashed h = hashed_for(hash_if_used(t, slots[slot], used), fronts);
       if constexpr (!plain_slots<Policy>) {
-        if (used == 0) continue;
+        if (!used) continue;
       }
-      const std::uint64_t hash = hash_of_words(t.policy, key_in<Policy>(slots[slot]), value_in<Policy>(slots[slot]));
-      const hashed h = hashed_for(hash, fronts);
-      const std::uint64_t differs = (h.residue ^ residue) | ((h.copies ^ copy) & copies);
-      const std::uint64_t here =
-          used & ~(differs | (0 - differs)) >> 63;    // 1 if nothing differs; as a comparison it becomes a jump
+      const std::uint64_t differs = (h.residue ^ residue) | (First ? 0 : (h.copies ^ copy) & copies); // less than 2^63
+      // 1 if nothing differs; as a comparison it becomes a jump
+      const std::uint64_t here = std::uint64_t{used} & (differs - 1) >> 63;
       const std::uint64_t whole = h.tag & (0 - here); // the same for a near copy and a far one
-      const std::uint64_t tag = front_tag<slot_of<Policy>>(h, slot) & (0 - here);
-      const std::uint8_t before = last[whole];
+      eight |= (front_tag<slot_of<Policy>>(h, slot) & (0 - here)) << (8 * i);
+      out.before[slot] = last[whole];
       last[whole] = static_cast<std::uint8_t>(slot + 1);
-      out.before[slot] = before;
-      eight |= tag << (8 * i);
-      used_bits |= used << i;
+      used_bits |= std::uint64_t{used} << i;
       here_bits |= here << i;
-      doubtful_bits |= (before != 0 ? here : 0) << i;
     }
     out.tags[word] = eight;
     out.used |= used_bits << (8 * word);
     out.here |= here_bits << (8 * word);
-    out.doubtful |= doubtful_bits << (8 * word);
   }
+  for (unsigned word = 0; word < tags::line_words; ++word) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, &out.before[8 * word], sizeof eight);
+    out.doubtful |= std::uint64_t{tags::equal_bytes(eight, 0)} << (8 * word);
+  }
+  out.doubtful = out.here & ~out.doubtful;
   return out;
+}
+template <class F> CUBBY_ALWAYS_INLINE void for_each_bit(std::uint64_t bits, F f) noexcept {
+  for (; bits != 0; bits &= bits - 1) f(cpu::lowest_bit(bits));
+}
+/// Of some slots, those with the key words of another one. Few have them, and only then a record has to be read.
+template <durable Policy>
+std::uint64_t with_same_words(slot_of<Policy>* slots, std::uint64_t mask, const slot_of<Policy>& s) noexcept {
+  std::uint64_t same = 0;
+  for_each_bit(mask, [&](unsigned slot) {
+    same |= std::uint64_t{key_in<Policy>(slots[slot]) == key_in<Policy>(s) ? 1U : 0U} << slot;
+  });
+  return same;
+}
+/// Whether one of some slots has the key of another one.
+template <durable Policy>
+bool have_key(const table<Policy>& t, slot_of<Policy>* slots, std::uint64_t mask, const slot_of<Policy>& s) noexcept {
+  const std::uint64_t same = with_same_words<Policy>(slots, mask, s);
+  seen_entry<Policy> e;
+  return same != 0 && search_slots(t.policy, slots, same,
+                                   t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s)), always_whole, e);
 }
 /// Whether one of the entries before a slot that stay has its key.
 template <durable Policy>
@@ -127,13 +166,7 @@ bool is_copy(const table<Policy>& t, slot_of<Policy>* slots, const front_look& l
              std::uint64_t kept) noexcept {
   std::uint64_t alike = 0;
   for (unsigned at = look.before[slot]; at != 0; at = look.before[at - 1]) alike |= std::uint64_t{1} << (at - 1);
-  const slot_of<Policy>& s = slots[slot];
-  seen_entry<Policy> e;
-  return search_slots(t.policy, slots, alike & kept, t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s)),
-                      always_whole, e);
-}
-template <class F> CUBBY_ALWAYS_INLINE void for_each_bit(std::uint64_t bits, F f) noexcept {
-  for (; bits != 0; bits &= bits - 1) f(cpu::lowest_bit(bits));
+  return have_key(t, slots, alike & kept, slots[slot]);
 }
 /// The slots of a front bucket whose entries stay. Others are emptied, or noted.
 template <durable Policy>
@@ -159,10 +192,11 @@ void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint6
                    unsigned level) noexcept {
   auto& t = r.t;
   const auto at = front_at(t, residue, copy);
-  prefetch_records(t, at.slots, front_slots);
+  prefetch_notes(t, at.slots, front_slots);
   if (copy != 0)
     at.line->state.store(state::ready, sync::relaxed); // relaxed: the threads that recover end before the table is used
-  front_look look = look_at_front(t, at.slots, residue, copy, level);
+  front_look look = level == 0 ? look_at_front<true>(t, at.slots, residue, copy, level)
+                               : look_at_front<false>(t, at.slots, residue, copy, level);
   const std::uint64_t kept = keep_front(r, mine, at.slots, look);
   for_each_bit(look.here & ~kept,
                [&](unsigned slot) { look.tags[slot / 8] &= ~(std::uint64_t{0xff} << (slot % 8 * 8)); });

@@ -21,18 +21,43 @@ template <durable Policy> bool has_emptied(const recovery<Policy>& r) noexcept {
   }
   return out;
 }
+/// Reads the records of the file in its order, so that slots need not. False: no memory.
+template <durable Policy> bool read_records([[maybe_unused]] recovery<Policy>& r) noexcept {
+  if constexpr (Policy::in_records) {
+    const auto& policy = r.t.policy;
+    if (!policy.begin_reading()) return false;
+    in_parts(
+        r, policy.parts(),
+        [&](recovery_share<Policy>&, std::uint64_t begin, std::uint64_t end) {
+          for (std::uint64_t i = begin; i < end; ++i) policy.read_part(i);
+        },
+        1);
+  }
+  return true;
+}
+/// After all claims: what slots lead to is in use.
+template <durable Policy> void end_reading([[maybe_unused]] recovery<Policy>& r) noexcept {
+  if constexpr (Policy::in_records) {
+    const auto& policy = r.t.policy;
+    in_parts(r, policy.parts(), [&](recovery_share<Policy>&, std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) policy.end_reading_part(i);
+    });
+    policy.end_reading();
+  }
+}
 /// Recovers all entries of a table whose segments are there. `any_before`: they were in the file before. False: no memory, or no disk space.
 template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned level, bool any_before) noexcept {
   auto& t = r.t;
   if constexpr (Policy::in_records || key_owning_policy<Policy>) {
     if (!t.policy.shared().heap.adopt_extents()) return false;
   }
+  if (!read_records(r)) return false;
   // What recovery drops must be gone from the disk as well, not only in the memory of the system.
   if (!r.clean && waits_for_sync(t) && !t.policy.home().sync_file()) return false;
   // The slots of a new file are zeros, which nobody has to read: an empty bucket of level 0 is one of zeros.
   if (any_before || level != 0) recover_yards(r, level);
   doubt(r);
-  recover_all_behind(r);
+  recover_all_behind(r, level);
   doubt(r);
   if (has_emptied(r)) {
     in_parts(r, t.backs << level, [&](recovery_share<Policy>&, std::uint64_t begin, std::uint64_t end) {
@@ -48,6 +73,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   for_each_misplaced(r, [&](slot_of<Policy>& s, bool restored) { done = done && recover_misplaced(r, s, restored); });
   drain(t);
   if (!done || !sync_recovery(r)) return false;
+  end_reading(r);
   if constexpr (Policy::in_records) {
     // Also of a closed file: blocks that waited for a lookup when it was closed.
     const bool any = t.policy.blank_unused();

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #include <cubby/detail/core/recovery_report.hpp>
@@ -12,45 +14,80 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// A list of slots in memory.
-template <class Slot> class slot_list {
+/// A list in memory that grows.
+template <class T> class growing_list {
 public:
-  slot_list() = default;
-  ~slot_list() { delete[] slots_; }
-  slot_list(const slot_list&) = delete;
-  slot_list& operator=(const slot_list&) = delete;
+  growing_list() = default;
+  ~growing_list() { delete[] all_; }
+  growing_list(const growing_list&) = delete;
+  growing_list& operator=(const growing_list&) = delete;
   /// False: no memory.
-  bool add(Slot& one) noexcept {
+  bool add(const T& one) noexcept {
     if (count_ == space_) {
       const std::size_t more = space_ == 0 ? 64 : space_ * 2;
-      auto** const longer = new (std::nothrow) Slot*[more];
+      auto* const longer = new (std::nothrow) T[more];
       if (longer == nullptr) return false;
-      for (std::size_t i = 0; i < count_; ++i) longer[i] = slots_[i];
-      delete[] slots_;
-      slots_ = longer;
+      for (std::size_t i = 0; i < count_; ++i) longer[i] = all_[i];
+      delete[] all_;
+      all_ = longer;
       space_ = more;
     }
-    slots_[count_++] = &one;
+    all_[count_++] = one;
     return true;
   }
+  void clear() noexcept { count_ = 0; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  [[nodiscard]] Slot& operator[](std::size_t i) const noexcept { return *slots_[i]; }
-  [[nodiscard]] Slot* const* begin() const noexcept { return slots_; }
+  [[nodiscard]] T& operator[](std::size_t i) const noexcept { return all_[i]; }
 
 private:
-  Slot** slots_ = nullptr;
+  T* all_ = nullptr;
   std::size_t count_ = 0;
   std::size_t space_ = 0;
 };
+template <class Slot> using slot_list = growing_list<Slot*>;
+
+/// An entry of the back yard, and its hash: the slot is anywhere, and is not read again for it. Null: it was dropped.
+template <class Slot> struct entry_behind {
+  Slot* slot;
+  std::uint64_t hash;
+};
+/// Entries of the back yard are noted in groups, each with the front buckets of a part of the front yard. One thread takes a group, so
+/// that it needs no lock, and the lines of tags of a group stay in its cache.
+inline constexpr unsigned behind_groups = 256;
+/// The bits of a residue below those that choose its group.
+inline unsigned group_shift(std::uint64_t fronts) noexcept {
+  const auto bits = static_cast<unsigned>(std::bit_width(fronts - 1));
+  constexpr auto least = static_cast<unsigned>(std::bit_width(behind_groups - 1));
+  return bits > least ? bits - least : 0;
+}
 
 /// The work of one thread of a recovery.
 template <durable Policy> struct recovery_share {
-  slot_list<slot_of<Policy>> behind;    // entries of the back yard, where lookups find them
-  slot_list<slot_of<Policy>> misplaced; // entries where no lookup finds them
-  slot_list<slot_of<Policy>> torn;      // slots that lead to a torn record
-  slot_list<slot_of<Policy>> restored;  // those of them that lead to the older record now
+  growing_list<entry_behind<slot_of<Policy>>> behind[behind_groups]; // of the back yard, where lookups find them
+  slot_list<slot_of<Policy>> misplaced;                              // entries where no lookup finds them
+  slot_list<slot_of<Policy>> torn;                                   // slots that lead to a torn record
+  slot_list<slot_of<Policy>> restored;                               // those of them that lead to the older record now
   recovery_report report;
   bool no_memory = false;
+
+  // Of the group of entries in the back yard that this thread has.
+  growing_list<entry_behind<slot_of<Policy>>> doubtful; // perhaps not the only one of the key
+  void begin_group() noexcept {
+    doubtful.clear();
+    std::memset(seen_, 0, sizeof seen_);
+  }
+  /// False: an entry with this hash was there before, or one with another hash that has the same bit.
+  bool first_seen(std::uint64_t hash) noexcept {
+    const std::uint64_t number = hash * mix_b >> (64 - seen_bits);
+    const std::uint64_t bit = std::uint64_t{1} << number % 64;
+    const bool first = (seen_[number / 64] & bit) == 0;
+    seen_[number / 64] |= bit;
+    return first;
+  }
+
+private:
+  static constexpr unsigned seen_bits = 17;
+  std::uint64_t seen_[(std::size_t{1} << seen_bits) / 64];
 };
 
 template <durable Policy> struct recovery {
@@ -87,7 +124,7 @@ public:
     if (all_ == nullptr) return false;
     for (unsigned i = 0; i < r.threads; ++i)
       for (std::size_t n = 0; n < r.shares[i].torn.size(); ++n)
-        all_[count_++] = {key_in<Policy>(r.shares[i].torn[n]), 0, 0};
+        all_[count_++] = {key_in<Policy>(*r.shares[i].torn[n]), 0, 0};
     std::sort(all_, all_ + count_, [](const one& a, const one& b) { return a.key < b.key; });
     r.t.policy.for_each_older([this](std::uint64_t key, std::uint64_t offset, std::uint32_t sequence) {
       one* const to = first(key);
@@ -158,7 +195,7 @@ template <durable Policy> void restore_older([[maybe_unused]] recovery<Policy>& 
     for (unsigned i = 0; i < r.threads; ++i) {
       auto& mine = r.shares[i];
       for (std::size_t n = 0; n < mine.torn.size(); ++n) {
-        slot_of<Policy>& s = mine.torn[n];
+        slot_of<Policy>& s = *mine.torn[n];
         const std::uint64_t record = older.of(key_in<Policy>(s));
         if (record == 0) {
           ++(is_left_copy(r.t, s) ? mine.report.dropped : mine.report.torn);
@@ -167,7 +204,7 @@ template <durable Policy> void restore_older([[maybe_unused]] recovery<Policy>& 
         } else {
           put_value<Policy>(s, record);
           write_slot_back(r.t, s);
-          mine.no_memory |= !mine.restored.add(s);
+          mine.no_memory |= !mine.restored.add(&s);
         }
       }
     }
