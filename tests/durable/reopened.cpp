@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an open makes of the slots of a file that was not closed. It finds the block of each record, whatever the sizes of blocks and extents
-// are. And it drops a second copy of an entry in the same bucket.
+// are. And it drops a second copy of an entry in the same bucket, of the front yard or of the back yard.
 #include <cstring>
 #include <map>
 #include <string>
@@ -11,6 +11,7 @@
 
 #include "durable/files.hpp"
 #include "durable/kinds.hpp"
+#include "durable/one_bucket.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test {
@@ -78,16 +79,29 @@ TEST(durable_reopened, has_each_record_in_its_block) {
   EXPECT_EQ(must_open<table>(path)->stats().block_bytes, in_use);
 }
 
+/// The slots of buckets in the first segment.
+struct bucket_slots {
+  std::uint64_t first;
+  std::uint64_t end;
+  std::uint64_t of_each;
+};
+bucket_slots front_slots(const bytes& all) {
+  return {0, 56 * read_at<pool_layout::superblock>(all, offset_of_superblock(all)).what.fronts, 56};
+}
+bucket_slots back_slots(const bytes& all) {
+  const std::uint64_t first = front_slots(all).end;
+  return {first, first + 8 * read_at<pool_layout::superblock>(all, offset_of_superblock(all)).what.backs, 8};
+}
 /// Copies the first of these slots in each bucket that has one into a free slot of the bucket. Their number.
-std::uint64_t copy_one_in_each_bucket(bytes& all) {
+std::uint64_t copy_one_in_each_bucket(bytes& all, const bucket_slots& of) {
   const std::uint64_t slots = pool_layout::first_extent + pool_layout::page;
-  const std::uint64_t count = 56 * read_at<pool_layout::superblock>(all, offset_of_superblock(all)).what.fronts;
   const auto key_at = [&](std::uint64_t slot) { return read_at<std::uint64_t>(all, slots + 16 * slot); };
   std::uint64_t copied = 0;
-  for (std::uint64_t bucket = 0; bucket < count; bucket += 56) {
+  for (std::uint64_t bucket = of.first; bucket < of.end; bucket += of.of_each) {
+    const std::uint64_t last = bucket + of.of_each - 1;
     std::uint64_t from = bucket;
-    while (from < bucket + 56 && key_at(from) == 0) ++from;
-    std::uint64_t to = bucket + 55;
+    while (from <= last && key_at(from) == 0) ++from;
+    std::uint64_t to = last;
     while (to > from && key_at(to) != 0) --to;
     if (to <= from) continue;
     std::memcpy(&all[slots + 16 * to], &all[slots + 16 * from], 16);
@@ -109,7 +123,7 @@ TEST(durable_reopened, has_an_entry_once_that_stands_twice_in_a_bucket) {
     for (std::uint64_t n = 1; n <= keys; ++n) ASSERT_TRUE(t->insert(n * 1000, n));
   }
   bytes all = bytes_in(path);
-  const std::uint64_t copied = copy_one_in_each_bucket(all);
+  const std::uint64_t copied = copy_one_in_each_bucket(all, front_slots(all));
   ASSERT_GT(copied, 5U);
   forge_not_closed(all);
   write_file(path, all);
@@ -123,6 +137,55 @@ TEST(durable_reopened, has_an_entry_once_that_stands_twice_in_a_bucket) {
     EXPECT_FALSE(got->contains(n * 1000)) << "its copy is there";
   }
   EXPECT_EQ(got->size(), 0U);
+}
+TEST(durable_reopened, has_an_entry_once_that_stands_twice_in_a_back_bucket) {
+  constexpr std::uint64_t keys = 66; // ten more than a front bucket has slots
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  {
+    const auto t = must_open<bucket_table>(path, {.capacity = 350});
+    for (std::uint64_t n = 0; n < keys; ++n) ASSERT_TRUE(t->insert(n, n + 1));
+  }
+  bytes all = bytes_in(path);
+  const std::uint64_t copied = copy_one_in_each_bucket(all, back_slots(all));
+  ASSERT_GT(copied, 2U);
+  forge_not_closed(all);
+  write_file(path, all);
+  const auto got = bucket_table::open(path.c_str());
+  ASSERT_TRUE(got) << got.message();
+  EXPECT_EQ(got.recovered().duplicates, copied);
+  EXPECT_EQ(got->size(), keys);
+  for (std::uint64_t n = 0; n < keys; ++n) {
+    EXPECT_EQ(got->find(n), n + 1);
+    EXPECT_TRUE(got->erase(n));
+    EXPECT_FALSE(got->contains(n)) << "its copy is there";
+  }
+  EXPECT_EQ(got->size(), 0U);
+}
+
+/// Two slots that lead to one record, in a file that was closed, where no copies are searched for.
+TEST(durable_reopened, gives_a_record_to_one_of_two_slots) {
+  using table = kind_of_texts::table;
+  constexpr std::uint64_t keys = 30;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  {
+    const auto t = must_open<table>(path, {.capacity = 4000});
+    for (std::uint64_t n = 0; n < keys; ++n) ASSERT_TRUE(t->insert(std::to_string(n), value_of_any_size(n)));
+    ASSERT_TRUE(t->close());
+  }
+  bytes all = bytes_in(path);
+  const std::uint64_t copied = copy_one_in_each_bucket(all, front_slots(all));
+  ASSERT_GT(copied, 5U);
+  write_file(path, all);
+  const auto got = table::open(path.c_str());
+  ASSERT_TRUE(got) << got.message();
+  EXPECT_EQ(got.recovered().damaged, copied);
+  EXPECT_EQ(got->size(), keys);
+  for (std::uint64_t n = 0; n < keys; ++n) {
+    EXPECT_TRUE(got->erase(std::to_string(n)));
+    EXPECT_FALSE(got->contains(std::to_string(n)));
+  }
 }
 
 } // namespace

@@ -175,12 +175,13 @@ public:
   [[nodiscard]] bool claim(std::uint64_t, std::uint64_t word) const noexcept {
     auto* const note = home_->heap.note_of(word);
     if (note == nullptr) return false;
-    std::uint32_t seen =
-        note->load(sync::relaxed); // relaxed, all: the threads that recover end before the table is used
-    do {
+    // relaxed, all: the threads that recover end before the table is used
+    std::uint32_t seen = note->load(sync::relaxed);
+    for (;;) {
       if ((seen & pool_heap::note_claimed) != 0) return false;
-    } while (!note->compare_exchange(seen, seen | pool_heap::note_claimed, sync::relaxed,
-                                     sync::relaxed)); // relaxed: as above
+      const std::uint32_t claimed = seen | pool_heap::note_claimed;
+      if (note->compare_exchange(seen, claimed, sync::relaxed, sync::relaxed)) break; // relaxed: as above
+    }
     if (home_->file.medium().is_synced_later() && (seen & note_marked) != 0) {
       set_mark(at(word), false);
       home_->unmarked.store(1, sync::relaxed); // relaxed: as above
