@@ -41,7 +41,7 @@ struct lines_and_slots {
   cubby::detail::memory::region slots;
 };
 
-enum class work { hash, tags, slot, change };
+enum class work { hash, tags, slot, change, written };
 
 word hash_of(const std::string& key) { return cubby::hash_bytes(key.data(), key.size(), 1); }
 word hash_of(word key) { return cubby::mix(key); }
@@ -61,10 +61,16 @@ word* slot_at(const lines_and_slots& in, const position& p, word seen) {
   return reinterpret_cast<word*>(in.slots.address) + (p.slot_of_line + (seen & 1)) * in.slot_words;
 }
 word look(word* at) { return std::atomic_ref(*at).load(std::memory_order_acquire); }
-word change(const position& p, word* slot, word seen) {
+/// `written`: the line of the slot is written back before others see the change, as in a file on directly mapped memory.
+template <work What> word change(const position& p, word* slot, word seen) {
   std::atomic_ref<word> state(*p.line);
   while (!state.compare_exchange_weak(seen, seen | 4, std::memory_order_acquire)) seen = 2;
   std::atomic_ref<word>(*slot).store(p.hash, std::memory_order_release);
+  if constexpr (What == work::written) {
+    static const cubby::detail::persist::medium medium(cubby::persistence::line);
+    medium.write_back(slot, sizeof(word));
+    medium.drain();
+  }
   state.store(2, std::memory_order_seq_cst);
   return seen;
 }
@@ -77,7 +83,7 @@ template <work What, class Key> word one(const lines_and_slots& in, const Key& k
   const word seen = look(p.line);
   if constexpr (What == work::tags) return seen;
   word* const slot = slot_at(in, p, seen);
-  return What == work::slot ? look(slot) : change(p, slot, seen);
+  return What == work::slot ? look(slot) : change<What>(p, slot, seen);
 }
 /// A call of several operations: all lines are asked for, then all slots.
 template <work What, class Key> word several(const lines_and_slots& in, const Key* keys, std::size_t count) {
@@ -94,7 +100,7 @@ template <work What, class Key> word several(const lines_and_slots& in, const Ke
     if constexpr (What != work::tags) cubby::detail::prefetch_line(slots[i] = slot_at(in, positions[i], seen[i]));
   }
   for (std::size_t i = 0; What != work::tags && i < count; ++i)
-    sum += What == work::slot ? look(slots[i]) : change(positions[i], slots[i], seen[i]);
+    sum += What == work::slot ? look(slots[i]) : change<What>(positions[i], slots[i], seen[i]);
   return sum;
 }
 
@@ -102,9 +108,11 @@ constexpr const char* ways[] = {"the hash",
                                 "and a line of tags",
                                 "and a slot",
                                 "and a lock around a store to the slot",
+                                "and a write-back of that store",
                                 "32 a call: a line of tags",
                                 "and a slot",
-                                "and a lock around a store to the slot"};
+                                "and a lock around a store to the slot",
+                                "and a write-back of that store"};
 
 template <class Key>
 void measure(const lines_and_slots& in, const std::vector<Key>& asked, unsigned threads, std::uint64_t turns) {
@@ -122,9 +130,11 @@ void measure(const lines_and_slots& in, const std::vector<Key>& asked, unsigned 
     single.template operator()<work::tags>(rates[1]);
     single.template operator()<work::slot>(rates[2]);
     single.template operator()<work::change>(rates[3]);
-    batch.template operator()<work::tags>(rates[4]);
-    batch.template operator()<work::slot>(rates[5]);
-    batch.template operator()<work::change>(rates[6]);
+    single.template operator()<work::written>(rates[4]);
+    batch.template operator()<work::tags>(rates[5]);
+    batch.template operator()<work::slot>(rates[6]);
+    batch.template operator()<work::change>(rates[7]);
+    batch.template operator()<work::written>(rates[8]);
   }
   for (std::size_t i = 0; i < std::size(ways); ++i)
     std::printf("%-40s %8.2f %4.0f%%\n", ways[i], rates[i].median(), rates[i].spread());
