@@ -38,18 +38,27 @@ CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe
     return;
   prefetch_back_lines(t, one.probe.hash, level);
 }
-/// Prefetches the slots of the back buckets whose tags agree.
-template <class Policy>
-CUBBY_OUTLINED void prefetch_behind(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
+/// Reads the words of the back buckets of a request that has met nothing in front. `miss`: no entry there has its tag, and there is no chain.
+/// `behind`: slots whose tags agree have to be read, and are prefetched.
+template <class Policy, class Probe>
+CUBBY_OUTLINED glimpse look_behind(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root) noexcept {
+  bool any = (one.state & state::chained) != 0;
   for (unsigned which = 0; which < 2; ++which) {
-    const auto b = back_of(t, back_hash(h.hash, which), level);
-    const std::uint64_t word = b.line->load(sync::relaxed); // relaxed: a hint
-    for (std::uint32_t left = back::match(word, short_tag(h.tag)); left != 0; left &= left - 1)
+    const auto b = back_of(t, back_hash(one.probe.hash, which), root.level());
+    // [back-tags] acquire: pairs with [show-back], and with [end-bucket]
+    const std::uint64_t word = b.line->load(sync::acquire);
+    for (std::uint32_t left = back::match(word, short_tag(one.tag)); left != 0; left &= left - 1) {
       prefetch_line(&b.slots[cpu::lowest_bit(left)]);
+      any = true;
+    }
   }
+  if (any) return glimpse::behind;
+  // Linearization point of a miss: as in find_in_front.
+  const bool sure = is_absent_for_sure<Policy>(*one.line, one.state);
+  return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure; // the root last, as in lock_home
 }
 
-/// Answers a request from its front bucket. `unsure`: it has to look elsewhere.
+/// Answers a request from its front bucket.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root,
                                               typename Policy::stored_value& value) noexcept {
@@ -60,7 +69,8 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
     if (!matches(t.policy, one.probe, value)) continue;
     return is_same_state<Policy>(*one.line, one.state) ? glimpse::hit : glimpse::unsure; // as in find_in_front
   }
-  const bool sure = !may_be_behind(one.state, one.tag) && is_absent_for_sure<Policy>(*one.line, one.state);
+  if (may_be_behind(one.state, one.tag)) return glimpse::behind;
+  const bool sure = is_absent_for_sure<Policy>(*one.line, one.state);
   return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
@@ -71,26 +81,36 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   using found = found_as<typename Policy::stored_value>;
   prefetch_group::put_off later;
   std::uint64_t lines = 0;
+  std::uint64_t seen = 0; // of those that are put off: they are not in front
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
   for (std::size_t i = first; i < last; ++i) {
     const pending<Policy, Probe>& one = ring[i];
     const std::uint64_t line = prefetch_group::bit_of_line(one.line);
     typename Policy::stored_value value{};
     glimpse how = glimpse::unsure;
-    if (!root.moving() && (lines & line) == 0) [[likely]]
+    if (!root.moving() && (lines & line) == 0) [[likely]] {
       how = answer_from_front(t, one, root, value);
-    if (how == glimpse::unsure) {
-      if (one.mask == 0) prefetch_behind(t, hashed_for(one.probe.hash, t.fronts), root.level());
-      else prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
-      lines |= line;
-      later.add(i);
-    } else {
-      take(i, found{how == glimpse::hit, value});
+      if (how == glimpse::behind && one.mask == 0) how = look_behind(t, one, root);
     }
+    if (how == glimpse::hit || how == glimpse::miss) {
+      take(i, found{how == glimpse::hit, value});
+      continue;
+    }
+    if (one.mask != 0) prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
+    if (how == glimpse::behind) seen |= std::uint64_t{1} << later.count();
+    lines |= line;
+    later.add(i);
   }
   for (std::size_t k = 0; k < later.count(); ++k) {
-    const seen_entry<Policy> e = find_anywhere(t, ring[later[k]].probe);
-    take(later[k], found{e.where != nullptr, e.value});
+    const pending<Policy, Probe>& one = ring[later[k]];
+    found answer{};
+    if ((seen >> k & 1) != 0) {
+      answer = find_behind(t, one.probe, root, one.state);
+    } else {
+      const seen_entry<Policy> e = find_anywhere(t, one.probe);
+      answer = {e.where != nullptr, e.value};
+    }
+    take(later[k], answer);
   }
 }
 

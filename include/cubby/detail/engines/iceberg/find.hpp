@@ -233,8 +233,8 @@ CUBBY_OUTLINED found_as<typename Policy::stored_value> find_behind(const table<P
   return {e.where != nullptr, e.value};
 }
 
-/// What the usual path of a lookup has met in the front bucket of the key. `behind`: nothing, but the filter has its tag; a
-/// batch does not tell that from `unsure`. `unsure`: look again from the beginning.
+/// What the usual path of a lookup has met in the front bucket of the key. `behind`: nothing, but the filter has its tag. `unsure`:
+/// look again from the beginning.
 enum class glimpse : std::uint8_t { hit, miss, behind, unsure };
 template <class Policy> struct front_hit {
   root_word root;
