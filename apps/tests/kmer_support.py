@@ -104,20 +104,23 @@ class Folder(RefusedCase):
         return self.dump(self.count(*inputs, **how))
 
     def jellyfish(self, *inputs, k, canonical=True, least=1):
-        """Sorted lines of `jellyfish dump -c`, of k-mers that occur so often at least."""
+        """Sorted lines of `jellyfish dump -c`, of k-mers that occur so often at least. Its table has a slot for each byte: clearing
+        one for millions of k-mers would take longer than counting a small input."""
         out = self.folder / "rival.jf"
         strands = ("-C",) if canonical else ()
-        subprocess.run(["jellyfish", "count", "-m", str(k), "-s", "4M", "-t", "1", *strands, "-o", out, *inputs], check=True,
+        slots = max(65_536, sum(os.path.getsize(path) for path in inputs))
+        subprocess.run(["jellyfish", "count", "-m", str(k), "-s", str(slots), "-t", "1", *strands, "-o", out, *inputs], check=True,
                        capture_output=True)
         dumped = subprocess.run(["jellyfish", "dump", "-c", "-L", str(least), out], check=True, capture_output=True)
         return sorted(dumped.stdout.splitlines())
 
     def kmc(self, path, k, canonical=True, kind="-fq"):
-        """Sorted lines of KMC's dump. It would drop singletons and stop counts at 255 by default."""
+        """Sorted lines of KMC's dump. It would drop singletons and stop counts at 255 by default, and take longest for its bins, of
+        which 64 in memory do for inputs of this size."""
         work = self.folder / "kmc"
         work.mkdir(exist_ok=True)
         strands = () if canonical else ("-b",)
-        subprocess.run(["kmc", f"-k{k}", "-m2", "-t1", "-ci1", "-cs1000000000", *strands, kind, path, work / "db", work],
+        subprocess.run(["kmc", f"-k{k}", "-m2", "-t1", "-r", "-n64", "-ci1", "-cs1000000000", *strands, kind, path, work / "db", work],
                        check=True, capture_output=True)
         out = work / "dump.txt"
         subprocess.run(["kmc_tools", "-t1", "transform", work / "db", "dump", out], check=True, capture_output=True)
