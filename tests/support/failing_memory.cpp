@@ -55,9 +55,10 @@ bool refuse_index(std::size_t) {
 
 namespace cubby_test {
 
-memory_failure::memory_failure(std::uint64_t number) { mine() = {number, false}; }
+memory_failure::memory_failure(std::uint64_t number) : number_(number) { mine() = {number, false}; }
 memory_failure::~memory_failure() { mine() = {}; }
 bool memory_failure::struck() const { return mine().struck; }
+std::uint64_t memory_failure::granted() const { return number_ - mine().countdown; }
 void set_index_memory(index_memory now) { supply.store(now); }
 std::int64_t living_blocks() { return living.load(); }
 

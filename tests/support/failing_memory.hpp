@@ -16,6 +16,11 @@ public:
   memory_failure& operator=(const memory_failure&) = delete;
   /// Whether an allocation has been refused.
   [[nodiscard]] bool struck() const;
+  /// How many allocations there were, unless one has been refused.
+  [[nodiscard]] std::uint64_t granted() const;
+
+private:
+  std::uint64_t number_;
 };
 
 /// How much index memory there is, for every thread: all that is asked for, or two of three requests refused, or none.
