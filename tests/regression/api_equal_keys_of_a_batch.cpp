@@ -122,10 +122,10 @@ protected:
     return over;
   }
 
-  /// The writer comes before each step of the batch.
+  /// The writer comes before each step of the batch, in a short run before every other one.
   static void play_all(std::uint64_t others, unsigned how) {
-    std::uint64_t first = 0;
-    for (bool any = true; any && first < most_steps; ++first) {
+    std::uint64_t first = (run_seed() + how) % sparse_stride(2);
+    for (bool any = true; any && first < most_steps; first += sparse_stride(2)) {
       any = false;
       // One step later is always tried: only then does a batch that is over show that `first` was its last step.
       for (std::uint64_t second = 1; second < most_steps;

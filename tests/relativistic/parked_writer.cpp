@@ -12,6 +12,7 @@
 
 #include "relativistic/table_with_worker.hpp"
 #include "support/fiber_scheduler.hpp"
+#include "support/random.hpp"
 
 namespace cubby_test {
 namespace {
@@ -157,11 +158,11 @@ void expect_all_done(table_with_worker<Value>& m, change what) {
 /// five.
 template <class Value>
 tally stand_before_each_step(const post& p, change what,
-                             std::uint64_t every = cubby::detail::cpu::thread_sanitizer ? 3 : 1) {
+                             std::uint64_t every = cubby::detail::cpu::thread_sanitizer ? 3 : sparse_stride(3)) {
   const bool new_key = what != change::assign && what != change::erase;
   const std::uint64_t key = key_of(writers_stripe, new_key ? part::writers_new : part::writers_old);
   tally seen;
-  for (std::uint64_t number = 0;; number += every) {
+  for (std::uint64_t number = run_seed() % every;; number += every) {
     table_with_worker<Value> m(p);
     fiber_scheduler turns;
     const auto writer = turns.start([&] { m.act(writers_thread_record, what, key); });
