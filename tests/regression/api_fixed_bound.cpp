@@ -102,9 +102,10 @@ TYPED_TEST(regression_api_large_bound, holds_its_capacity_through_any_churn) {
   CUBBY_SKIP_UNDER_TSAN();
   using mode = word_mode<TypeParam>;
   random_source random(21);
-  const auto o = fixed_options(100000, random.next());
+  const std::size_t capacity = 100'000 / sparse_stride(4);
+  const auto o = fixed_options(capacity, random.next());
   typename mode::map m(o);
-  EXPECT_EQ(refused_in_churn<mode>(m, random, 99999, scaled(1200000)), 0u) << "seed " << o.seed;
+  EXPECT_EQ(refused_in_churn<mode>(m, random, capacity - 1, 3 * capacity * scaled(4)), 0u) << "seed " << o.seed;
   EXPECT_EQ(m.stats().growths, 0u);
 }
 
