@@ -69,7 +69,7 @@ endif()
 # the files apart, so that each is seen alone as well.
 if(TARGET cubby_tests AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set_target_properties(cubby_tests cubby_tests_in_place cubby_tests_of_the_lesson PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-  if(CUBBY_TEST_MODES STREQUAL "words") # of few tables: two units for two cores
+  if(CUBBY_TEST_THREADS_ONLY AND NOT CUBBY_TEST_MODES STREQUAL "all") # few files, of few tables: two units for two cores
     set_target_properties(cubby_tests PROPERTIES UNITY_BUILD_BATCH_SIZE 9)
   endif()
   set_target_properties(cubby_tests_of_engines PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
