@@ -3,6 +3,7 @@
 // stands still at any of its steps. And a verb runs while the mover stands still at any of its own. The key lies in the front
 // bucket, in the back yard or in a chain.
 #include "linearizability/migrations.hpp"
+#include "support/fiber_scheduler.hpp"
 #include "support/random.hpp"
 
 namespace cubby_test {
@@ -205,6 +206,37 @@ TYPED_TEST(iceberg_moves, past_a_scan_that_stands_still_at_any_step) {
       for (const std::uint64_t k : {4u, 5u, 6u, 7u, 8u, 10u}) ASSERT_GE(met[k], 1u) << how.name << " " << i;
       if (last) break;
     }
+  }
+}
+
+/// A batch of lookups stands still before its step `i`, while a growth moves entries from behind their bucket to its front. Whether the batch
+/// has such a step.
+bool batch_stands_while_all_move(std::uint64_t i) {
+  constexpr std::uint64_t keys = 60; // of 64 slots, of which 56 are in front
+  const cubby::iceberg::options wanted{{.capacity = keys, .seed = 1 + i}, {.grow_at = 97}};
+  cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg> m(wanted);
+  std::vector<std::uint64_t> asked;
+  for (std::uint64_t k = 0; k < keys; ++k) {
+    EXPECT_TRUE(m.insert(k, k));
+    asked.push_back(keys - 1 - k);
+  }
+  auto one = m.handle(), two = m.handle();
+  fiber_scheduler turns;
+  std::uint64_t met = 0;
+  const auto batch = turns.start([&] {
+    one.visit_batch(asked, [&](std::size_t, const std::uint64_t* value) { met += value != nullptr ? 1 : 0; });
+  });
+  const auto mover = turns.start([&] { EXPECT_TRUE(two.reserve(200)); });
+  const bool stands = turns.run(batch, i) == scheduler_words::stopped::before_step;
+  while (turns.run(mover, 3000) == scheduler_words::stopped::before_step) {
+  }
+  EXPECT_TRUE(turns.finish_all());
+  EXPECT_EQ(met, keys) << "stop " << i;
+  return stands;
+}
+TEST(iceberg_batches, miss_nothing_that_moves_while_they_stand_still_at_any_step) {
+  const std::uint64_t few = sparse_stride(5);
+  for (std::uint64_t i = run_seed() % few; batch_stands_while_all_move(i) && !testing::Test::HasFailure(); i += few) {
   }
 }
 
