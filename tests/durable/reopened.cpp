@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an open makes of the slots of a file that was not closed. It finds the block of each record, whatever the sizes of blocks and extents
 // are. And it drops a second copy of an entry in the same bucket, of the front yard or of the back yard.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -185,6 +186,33 @@ TEST(durable_reopened, gives_a_record_to_one_of_two_slots) {
   for (std::uint64_t n = 0; n < keys; ++n) {
     EXPECT_TRUE(got->erase(std::to_string(n)));
     EXPECT_FALSE(got->contains(std::to_string(n)));
+  }
+}
+
+/// A bit flips in the value of one record: that entry is dropped, whether its record was read ahead or when its slot was met.
+TEST(durable_reopened, drops_a_record_that_does_not_agree_with_its_checksum) {
+  using table = kind_of_texts::table;
+  for (const std::size_t size : {std::size_t{100}, std::size_t{5000}, std::size_t{100'000}}) {
+    const own_folder folder;
+    const std::string path = folder.file("table");
+    const std::string second(size, 'b');
+    {
+      const auto t = must_open<table>(path, {.survives = cubby::survive::process});
+      ASSERT_TRUE(t->insert("first", std::string(size, 'a')));
+      ASSERT_TRUE(t->insert("second", second));
+    }
+    bytes all = bytes_in(path);
+    const auto at = std::search(all.begin(), all.end(), second.begin(), second.end());
+    ASSERT_NE(at, all.end());
+    at[static_cast<std::ptrdiff_t>(size / 2)] ^= 1;
+    forge_not_closed(all);
+    write_file(path, all);
+    const auto got = table::open(path.c_str());
+    ASSERT_TRUE(got) << got.message();
+    EXPECT_EQ(got.recovered().damaged, 1U) << size;
+    EXPECT_EQ(got->size(), 1U);
+    EXPECT_TRUE(got->contains("first"));
+    EXPECT_FALSE(got->contains("second"));
   }
 }
 

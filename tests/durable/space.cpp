@@ -128,8 +128,9 @@ TYPED_TEST_SUITE(durable_space, main_kinds);
 
 TYPED_TEST(durable_space, that_is_refused_is_an_answer) {
   constexpr long grants[] = {0, 1, 2, 3, 5, 8};
-  for (std::uint64_t which = run_seed() % sparse_stride(2); which < std::size(grants); which += sparse_stride(2)) {
+  for (std::uint64_t which = 0; which < std::size(grants); ++which) {
     const long granted = grants[which];
+    if (granted != 0 && which % sparse_stride(2) != run_seed() % sparse_stride(2)) continue;
     SCOPED_TRACE(granted);
     typename TestFixture::model_type model;
     std::filesystem::remove(this->path_);

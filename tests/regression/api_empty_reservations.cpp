@@ -31,8 +31,8 @@ constexpr std::size_t absurd[] = {std::size_t{1} << 40,
                                   std::numeric_limits<std::size_t>::max() / 2,
                                   std::numeric_limits<std::size_t>::max() - 1,
                                   std::numeric_limits<std::size_t>::max()};
-/// Some GiB: the largest power of two that this machine can hold in every engine, or a little less. Still larger than what may be
-/// touched, if it is half of that: some destructors look at every bucket.
+/// Some GiB: the largest power of two that this machine can hold in every engine, or a little less. A short run takes half of that, which
+/// is still more than these calls may touch.
 std::size_t large() {
   std::size_t n = (std::size_t{1} << 26) / sparse_stride(2);
   while (n > (std::size_t{1} << 20) && !cubby::detail::memory::can_hold(n * 128)) n /= 2;

@@ -149,26 +149,25 @@ public:
     const std::uint64_t block = home_->heap.block_at(word);
     return block != 0 && is_fit(at(word), block) && probe_hash(at(word)) == key_word;
   }
-  // Recovery reads the records in the order of the file. A note has what `is_whole` would ask for, a check of the hash of the key or 0, and
-  // whether the record has a mark.
+  // Recovery reads small records in the order of the file. A note has what `is_whole` would ask for, a check of the hash of the key or 0, and
+  // whether the record has a mark. Large ones are read when a slot leads to them: they have many lines, and free blocks may be most of the file.
   [[nodiscard]] bool begin_reading() const noexcept { return home_->heap.make_notes(); }
   [[nodiscard]] std::uint64_t parts() const noexcept { return home_->heap.parts(); }
   void read_part(std::uint64_t number) const noexcept {
     home_->heap.for_each_note_in(number, [&](std::uint64_t offset, std::uint64_t bytes, pool_heap::block_note& note) {
-      const header& r = at(offset);
-      if (r.checksum == 0 || !is_fit(r, bytes)) return;
-      // relaxed, all: the threads that read end before those that ask
-      const bool marked = r.size_and_mark.load(sync::relaxed) > pool_layout::size_mask;
-      note.store(check_of(probe_hash(r)) | (marked ? note_marked : 0), sync::relaxed);
+      note.store(bytes <= most_read_ahead ? note_for(at(offset), bytes) : note_unread,
+                 sync::relaxed); // relaxed: the threads that read end before those that ask
     });
   }
   void prefetch_note(std::uint64_t word) const noexcept {
     if (const auto* const note = home_->heap.note_of(word); note != nullptr) prefetch_line_to_write(note);
   }
-  /// As `is_whole`, by these notes.
+  /// As `is_whole`, by these notes. Of 2^29 damaged slots one may lead to a whole record of another key.
   [[nodiscard]] bool is_noted(std::uint64_t key_word, std::uint64_t word) const noexcept {
     const auto* const note = home_->heap.note_of(word);
-    return note != nullptr && (note->load(sync::relaxed) & note_check) == check_of(key_word); // relaxed: as above
+    if (note == nullptr) return false;
+    const std::uint32_t seen = note->load(sync::relaxed); // relaxed: as above
+    return (seen & note_unread) != 0 ? is_whole(key_word, word) : (seen & note_check) == check_of(key_word);
   }
   /// Notes that a block is used. False: another slot leads to it. Clears a mark that reached the disk without the change of its slot, so that the
   /// record can be the older one of its key again.
@@ -182,7 +181,8 @@ public:
       const std::uint32_t claimed = seen | pool_heap::note_claimed;
       if (note->compare_exchange(seen, claimed, sync::relaxed, sync::relaxed)) break; // relaxed: as above
     }
-    if (home_->file.medium().is_synced_later() && (seen & note_marked) != 0) {
+    const bool marked = (seen & note_unread) != 0 ? is_marked(at(word)) : (seen & note_marked) != 0;
+    if (home_->file.medium().is_synced_later() && marked) {
       set_mark(at(word), false);
       home_->unmarked.store(1, sync::relaxed); // relaxed: as above
     }
@@ -298,10 +298,22 @@ protected:
     return home_->epoch.load(sync::relaxed); // relaxed: under the lock
   }
   static constexpr std::uint32_t note_marked = std::uint32_t{1} << 30;
-  static constexpr std::uint32_t note_check = note_marked - 1;
+  static constexpr std::uint32_t note_unread = std::uint32_t{1} << 29;
+  static constexpr std::uint32_t note_check = note_unread - 1;
+  static constexpr std::uint64_t most_read_ahead = 4096; // bytes of a block
+  /// The note of what is in a block.
+  [[nodiscard]] std::uint32_t note_for(const header& r, std::uint64_t block) const noexcept {
+    if (r.checksum == 0 || !is_fit(r, block)) return 0;
+    const std::uint64_t hash = probe_hash(r);
+    if (hash == 0) return 0; // the key has another size
+    return check_of(hash) | (is_marked(r) ? note_marked : 0);
+  }
+  [[nodiscard]] static bool is_marked(const header& r) noexcept {
+    return r.size_and_mark.load(sync::relaxed) > pool_layout::size_mask; // relaxed: only recovery reads the mark
+  }
   /// Never 0. Hashes that differ in one bit have other checks.
   static std::uint32_t check_of(std::uint64_t hash) noexcept {
-    const auto check = static_cast<std::uint32_t>(hash * mix_a >> 34);
+    const auto check = static_cast<std::uint32_t>(hash * mix_a >> 35);
     return check == 0 ? 1 : check;
   }
   /// Whether a block of so many bytes has a whole record with the sizes of this table.

@@ -105,7 +105,7 @@ public:
     }
     return note_adopted();
   }
-  /// Marks a block as in use. False: there is no such block, it is too short, or it is in use. Any thread.
+  /// Marks a block as in use, where there are no notes. False: there is no such block, it is too short, or it is in use. Any thread.
   bool mark(std::uint64_t offset, std::uint64_t bytes) noexcept {
     chunk* const in = chunk_of(offset);
     if (in == nullptr || bytes > in->block) return false;

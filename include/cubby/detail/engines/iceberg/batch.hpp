@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many finds with overlapping memory latencies. The front lines of a group are prefetched one group ahead. Then the lines are read,
-// and one or two slots whose tags agree are prefetched, or the words of the back buckets. Then each request is answered. A request
-// whose key may be behind its front bucket is answered after the others of its group. The paper has no batches.
+// and one or two slots whose tags agree are prefetched, or the words of the back buckets. Then each request is answered. One whose key
+// may be behind its front bucket is answered after the others of its group, unless the words of its back buckets say that it is not
+// there. The paper has no batches.
 #pragma once
 
 #include <type_traits>

@@ -91,8 +91,8 @@ template <durable Policy> struct behind_group {
   recovery_share<Policy>& mine;
   unsigned level;
 
-  /// Calls `f(entry, at, h)` for each entry of a list that was not dropped, and before that `first` and then `second`, which fetch what is
-  /// anywhere.
+  /// Calls `f(entry, at, h)` for each entry of a list that `drop_old` has left, and before that `first` and then `second`, which fetch what
+  /// is anywhere. The slot of one that `drop_doubtful` has dropped is empty.
   template <class First, class Second, class F>
   void for_each(const growing_list<entry_behind<slot_type>>& list, First first, Second second, F f) const noexcept {
     const auto call = [&](std::uint64_t i, const auto& g) {
@@ -107,7 +107,8 @@ template <durable Policy> struct behind_group {
     }
   }
 
-  /// Drops those whose key is in front. `seen` has a bit of each of the others: where it was set before, there may be another one of the key.
+  /// Drops those whose key is in front. Of the others each has a bit (`first_seen`): where that was set before, there may be another one of
+  /// the key.
   void drop_old(const growing_list<entry_behind<slot_type>>& list) noexcept {
     for_each(
         list, [](auto&, const auto& at, const hashed&) { prefetch_line_to_write(at.line); },

@@ -84,7 +84,7 @@ struct front_look {
   std::uint64_t here = 0;                // of those, the ones in the bucket of their hash
   std::uint64_t doubtful = 0;            // of those, the ones behind another one with their tag
   std::uint64_t tags[tags::line_words];  // of `here`
-  std::uint8_t before[front_slots] = {}; // of `doubtful`: the last slot with that tag, and one more
+  std::uint8_t before[front_slots] = {}; // of `used`: the last slot before it with that tag, and one more
 };
 /// The hash of what a slot has. `used`: whether that is an entry. Words: anything, where it is none.
 template <durable Policy>

@@ -46,7 +46,7 @@ private:
 };
 template <class Slot> using slot_list = growing_list<Slot*>;
 
-/// An entry of the back yard, and its hash: the slot is anywhere, and is not read again for it. Null: it was dropped.
+/// An entry of the back yard, and its hash: the slot is anywhere, and is not read again for it. Null: its key is in front, too, and it was dropped.
 template <class Slot> struct entry_behind {
   Slot* slot;
   std::uint64_t hash;
