@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantee H.2: where a change is durable only after a drain, a scan shows it only then, in all places that an entry may have.
+// Guarantee H.2: where a change is durable only after a drain, a scan and a batch of lookups show it only then, in all places that an entry
+// may have.
 #include <atomic>
 #include <string>
 
@@ -61,6 +62,37 @@ TEST(durable_scan, shows_no_assign_that_is_not_durable_wherever_the_writer_stand
   }
   EXPECT_EQ(shown_early, 0U);
   EXPECT_GT(looked, entries_of_bucket);
+}
+
+/// Few entries are behind their bucket, and none in a chain, so that a batch may answer by the words of back buckets.
+TEST(durable_batch, shows_no_erase_that_is_not_durable_wherever_it_stands_still) {
+  constexpr std::uint64_t entries = 62;
+  const own_folder folder;
+  auto t = must_open<bucket_table>(folder.file("table"), {.capacity = 350, .write_lines_back = true});
+  for (std::uint64_t k = 1; k <= entries; ++k) ASSERT_TRUE(t->insert(k, k));
+  const drain_counter drains;
+  auto h = t->handle(), other = t->handle();
+  std::uint64_t shown_early = 0;
+  std::uint64_t looked = 0;
+  for (std::uint64_t k = 1; k <= entries; ++k) {
+    bool ended = false;
+    for (std::uint64_t stop = 0; !ended; ++stop) {
+      bool missed = false;
+      fiber_scheduler turns;
+      const auto batch = turns.start(
+          [&] { other.visit_batch({k}, [&](std::size_t, const std::uint64_t* value) { missed = value == nullptr; }); });
+      const auto writer = turns.start([&] { EXPECT_TRUE(h.erase(k)); });
+      ended = turns.run(batch, stop) == fiber_scheduler::stopped::finished;
+      const std::uint64_t before = drains.count.load();
+      (void)turns.run_until(writer, [&](step, const void*) { return drains.writes.load(); });
+      looked += turns.ends_alone(batch) && !ended ? 1 : 0;
+      if (missed && drains.count.load() == before) ++shown_early;
+      ASSERT_TRUE(turns.finish_all());
+      ASSERT_TRUE(t->insert(k, k));
+    }
+  }
+  EXPECT_EQ(shown_early, 0U);
+  EXPECT_GT(looked, 0U);
 }
 
 } // namespace
