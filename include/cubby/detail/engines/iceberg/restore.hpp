@@ -57,7 +57,7 @@ inline constexpr unsigned behind_groups = 256;
 /// The bits of a residue below those that choose its group.
 inline unsigned group_shift(std::uint64_t fronts) noexcept {
   const auto bits = static_cast<unsigned>(std::bit_width(fronts - 1));
-  constexpr auto least = static_cast<unsigned>(std::bit_width(behind_groups - 1));
+  constexpr unsigned least = std::bit_width(behind_groups - 1);
   return bits > least ? bits - least : 0;
 }
 
