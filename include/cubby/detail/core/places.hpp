@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places of a table with a bound on its entries: an insert takes one, an erase gives one back. Stripes of places keep threads
-// apart; a thread whose stripe is empty takes a place of another stripe. A refusal is exact: at one moment of the call all places
+// apart; a thread whose stripe is empty goes on with another one. A refusal is exact: at one moment of the call all places
 // were taken. Tables without a bound pay one comparison.
 #pragma once
 
@@ -28,9 +28,14 @@ public:
     auto* const made = new (std::nothrow) stripe[count];
     if (made == nullptr) return false;
     packed_ = reinterpret_cast<std::uintptr_t>(made) | (count - 1);
-    // relaxed: not shared yet
-    for (std::uint64_t i = 0; i < count; ++i)
-      made[i].given.store(bound / count + (i < bound % count ? 1 : 0), sync::relaxed);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      stripe& one = made[i];
+      one.share = bound / count + (i < bound % count ? 1 : 0);
+      one.given.store(one.share, sync::relaxed); // relaxed, all: not shared yet
+      one.source.store(i, sync::relaxed);        // relaxed: as above
+      one.sink.store(i, sync::relaxed);          // relaxed: as above
+      one.walk.store(i, sync::relaxed);          // relaxed: as above
+    }
     return true;
   }
 
@@ -44,26 +49,24 @@ public:
 
   /// Takes a place. False: at one moment of the call there was none.
   [[nodiscard]] CUBBY_NEVER_INLINE bool take(std::uint64_t thread_record_id) noexcept {
-    stripe* const all = stripes();
-    stripe& own = all[thread_record_id & mask()];
-    std::uint64_t unused = 0;
-    if (take_from(own, unused)) return true;
-    for (;;) {
-      std::uint64_t before = 0;
-      const std::uint64_t first = own.next.load(sync::relaxed); // relaxed: where to look first, a hint
-      for (std::uint64_t i = 0; i <= mask(); ++i) {
-        if (!take_from(all[(first + i) & mask()], before)) continue;
-        own.next.store(first + i, sync::relaxed); // relaxed: as above
-        return true;
-      }
-      // Both counts of a stripe only grow, and `taken` never exceeds `given`. So a stripe that was empty and has got no place since
-      // was empty throughout, and between the two passes all stripes were empty.
-      if (sum_of_given() == before) return false;
-    }
+    stripe& own = stripes()[thread_record_id & mask()];
+    stripe& from = stripes()[own.source.load(sync::relaxed)]; // relaxed: a hint
+    // [places] acquire: pairs with [give-place]
+    const std::uint64_t given = from.given.load(sync::acquire);
+    std::uint64_t taken = from.taken.load(sync::relaxed); // relaxed: only a number, as in take_from
+    // relaxed: as above
+    if (taken < given && from.taken.compare_exchange(taken, taken + 1, sync::relaxed, sync::relaxed)) return true;
+    return take_elsewhere(own); // also if another thread takes from the same stripe: two would slow each other down
   }
   CUBBY_ALWAYS_INLINE void give(std::uint64_t thread_record_id) noexcept {
+    stripe& own = stripes()[thread_record_id & mask()];
+    const std::uint64_t number = own.sink.load(sync::relaxed); // relaxed: where to put it, a hint
+    stripe& to = stripes()[number];
     // [give-place] release: pairs with [places]
-    (void)stripes()[thread_record_id & mask()].given.fetch_add(1, sync::release);
+    const std::uint64_t given = to.given.fetch_add(1, sync::release);
+    // A thread that erases very many leaves places in several stripes, so that those who insert need not share one.
+    if (to.taken.load(sync::relaxed) + 2 * to.share <= given) [[unlikely]] // relaxed: a hint
+      own.sink.store((number + 1) & mask(), sync::relaxed);                // relaxed: as above
   }
 
 private:
@@ -72,8 +75,34 @@ private:
   struct alignas(cpu::cache_line) stripe {
     sync::word<std::uint64_t, Threads> given; // all places that were put here
     sync::word<std::uint64_t, Threads> taken; // of these
-    sync::word<std::uint64_t, Threads> next;  // the stripe that had a place last
+    // Of the threads of this stripe: from which one they take, to which they give, and what chooses the next one.
+    sync::word<std::uint64_t, Threads> source;
+    sync::word<std::uint64_t, Threads> sink;
+    sync::word<std::uint64_t, Threads> walk;
+    std::uint64_t share = 0; // with which it began
   };
+
+  /// Looks into all stripes, from a random one on: a fill by several threads uses up one stripe after the other, and threads that chose the
+  /// next ones in the same order would take from the same one (docs/performance/iceberg.md, "Filling a table nearly full").
+  [[nodiscard]] CUBBY_NEVER_INLINE bool take_elsewhere(stripe& own) noexcept {
+    stripe* const all = stripes();
+    for (;;) {
+      std::uint64_t walk = own.walk.load(sync::relaxed); // relaxed, both: another thread may take the same way
+      walk = walk * 6364136223846793005 + 1442695040888963407;
+      own.walk.store(walk, sync::relaxed); // relaxed: as above
+      std::uint64_t before = 0;
+      for (std::uint64_t i = 0; i <= mask(); ++i) {
+        const std::uint64_t number = ((walk >> 32) + i) & mask();
+        if (!take_from(all[number], before)) continue;
+        own.source.store(number, sync::relaxed); // relaxed: as above
+        own.sink.store(number, sync::relaxed);   // relaxed: as above
+        return true;
+      }
+      // Both counts of a stripe only grow, and `taken` never exceeds `given`. So a stripe that was empty and has got no place since
+      // was empty throughout, and between the two passes all stripes were empty.
+      if (sum_of_given() == before) return false;
+    }
+  }
 
   /// Takes a place of the stripe. If it has none, adds its `given` to `sum`.
   static bool take_from(stripe& s, std::uint64_t& sum) noexcept {
