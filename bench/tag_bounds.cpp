@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plain lookup by tags costs: a line of 56 tags for each bucket, slots elsewhere, as `iceberg` has them, and nothing else. A key is
+// What a plain lookup by tags costs: a line of tags for each bucket, slots elsewhere, as `iceberg` has them, and nothing else. A key is
 // its hash. There is no version, no guard, no back yard, no growth and no count, and what finds no slot is left out. A text of more than 23 bytes
 // has a record. Beside it `iceberg`, `dlht`, Boost's map if its headers are unpacked, and a line alone, in the same loops.
 //   bench_tag_bounds [keys [8|words|12-40 [percent of the slots [threads [rounds]]]]]
@@ -42,6 +42,7 @@ bool has_record(word) { return false; }
 
 /// Slots of so many words, of which the first is the hash of the key, and the second its value.
 template <std::size_t Words> struct alignas(Words * 8) slot {
+  using tag = std::conditional_t<Words == 2, std::uint8_t, std::uint16_t>;
   word of[Words];
 };
 template <class Key> using slot_for = slot<std::is_same_v<Key, word> ? 2 : 4>;
@@ -52,8 +53,9 @@ template <class Key> class plain {
 public:
   static constexpr const char* name = "tags and slots alone";
   plain(std::size_t keys, unsigned percent)
-      : fronts_(keys * 100 / percent / 63 + 1), lines_(memory::allocate(fronts_ * sizeof(yards::front_line))),
-        slots_(memory::allocate(fronts_ * yards::front_slots * sizeof(slot_type))),
+      : fronts_(keys * 800 / percent / (9 * yards::front_slots<slot_type>)+1),
+        lines_(memory::allocate(fronts_ * sizeof(yards::front_line))),
+        slots_(memory::allocate(fronts_ * yards::front_slots<slot_type> * sizeof(slot_type))),
         records_(memory::allocate(std::is_same_v<Key, word> ? 64 : keys * 64)) {
     if (lines_.address == nullptr || slots_.address == nullptr || records_.address == nullptr) std::abort();
   }
@@ -64,32 +66,32 @@ public:
   plain& operator=(const plain&) = delete;
 
   void insert(const Key& key, word value) {
-    const yards::hashed h = yards::hashed_for(hash_of(key), fronts_);
+    const yards::hashed h = yards::hashed_for<slot_type>(hash_of(key), fronts_);
     yards::front_line& line = line_of(h);
-    const word empty = cubby::detail::tags::match(line.tag_words, 0, unit_);
+    const word empty = yards::empty_slots<slot_type>(line, unit_);
     if (empty == 0) return;
     const unsigned at = yards::best_slot<slot_type>(h, [&](word some) { return empty & some; });
     slot_type& s = slots_of(h)[at];
     s.of[0] = h.hash;
     s.of[1] = value;
     if (has_record(key)) record(value) = h.hash;
-    yards::show_tag(line, at, yards::front_tag<slot_type>(h, at));
+    yards::show_tag<slot_type>(line, at, h.tag);
   }
   [[nodiscard]] word find(const Key& key) const {
-    const yards::hashed h = yards::hashed_for(hash_of(key), fronts_);
+    const yards::hashed h = yards::hashed_for<slot_type>(hash_of(key), fronts_);
     prefetch_line(&slots_of(h)[yards::preferred_slot<slot_type>(h)]);
-    return among(key, h, yards::tagged_slots<slot_type>(line_of(h), h.tag, h.choice, unit_));
+    return among(key, h, yards::tagged_slots<slot_type>(line_of(h), h.tag, unit_));
   }
   word find_many(const Key* keys, std::size_t count) const {
     yards::hashed h[in_call];
     word masks[in_call];
     word sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      h[i] = yards::hashed_for(hash_of(keys[i]), fronts_);
+      h[i] = yards::hashed_for<slot_type>(hash_of(keys[i]), fronts_);
       prefetch_line(&line_of(h[i]));
     }
     for (std::size_t i = 0; i < count; ++i) {
-      masks[i] = yards::tagged_slots<slot_type>(line_of(h[i]), h[i].tag, h[i].choice, unit_);
+      masks[i] = yards::tagged_slots<slot_type>(line_of(h[i]), h[i].tag, unit_);
       if (masks[i] != 0) prefetch_line(&slots_of(h[i])[cubby::detail::cpu::lowest_bit(masks[i])]);
     }
     for (std::size_t i = 0; i < count; ++i) sum += among(keys[i], h[i], masks[i]);
@@ -109,7 +111,7 @@ private:
     return reinterpret_cast<yards::front_line*>(lines_.address)[h.residue];
   }
   slot_type* slots_of(const yards::hashed& h) const {
-    return reinterpret_cast<slot_type*>(slots_.address) + h.residue * yards::front_slots;
+    return reinterpret_cast<slot_type*>(slots_.address) + h.residue * yards::front_slots<slot_type>;
   }
   word& record(word number) const { return *reinterpret_cast<word*>(records_.address + number * 64); }
 

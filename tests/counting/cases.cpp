@@ -147,10 +147,13 @@ template <class Kind> void count_overflow(desk<Kind>& d, unsigned in_line) {
   d.count("assign, in the next line", [&](auto& t) { return t.assign(there, Kind::value(7)); });
 }
 
-/// Of iceberg: what lies behind a front bucket of 56 entries, in the back yard.
+/// Of iceberg: what lies behind a front bucket that is full, in the back yard.
 template <class Kind> void count_behind(desk<Kind>& d) {
   namespace yards = cubby::detail::engines::iceberg;
-  constexpr unsigned front = yards::front_slots, behind = 61,
+  const bool wide = sizeof(Kind::key(0)) > sizeof(std::uint64_t);
+  const unsigned front =
+      wide ? yards::front_slots<yards::slot<3, 1, std::uint16_t>> : yards::front_slots<yards::slot<1, 1>>;
+  constexpr unsigned behind = 61,
                      asked = 65; // the tags of these numbers have the same filter
   static_assert(yards::state::filter_of(behind + 1) == yards::state::filter_of(asked + 1));
   const std::uint64_t found = d.bin(front), full = d.bin(front), left = d.bin(front + 1);
@@ -263,8 +266,10 @@ template <class Kind> void count_whole(std::string name, std::vector<row>& out) 
 
 /// Tuples get the space in which the lines of a group reach no other group's, and iceberg a bucket for each group.
 std::size_t capacity_of(const std::string& name) {
-  // 63 slots for each bucket, up to 91 %, or of texts up to 75 %
-  if (name.starts_with("iceberg")) return groups * 63 * (name.ends_with("texts") ? 75 : 91) / 100;
+  // 63 slots for each bucket, up to 91 %, or of texts up to 75 %; half as many if they are wide
+  const bool of_texts = name.ends_with("texts");
+  const std::size_t slots = of_texts || name.ends_with("tuples") ? groups * 63 / 2 : groups * 63;
+  if (name.starts_with("iceberg")) return slots * (of_texts ? 75 : 91) / 100;
   if (name.starts_with("seph")) return 64 * groups; // a bucket of its lower halves for each group
   return (name.starts_with("tuple") ? 16 : 4) * groups;
 }

@@ -34,16 +34,16 @@ template <unsigned Shift, unsigned Tags = 64> struct hash_of_groups {
   std::uint64_t operator()(const cubby_test::tuple_key& key) const noexcept { return (*this)(key.number); }
 };
 inline constexpr std::uint64_t groups = 1 << 10;
-template <class Engine> struct hash_for {
+template <class Engine, bool Wide> struct hash_for {
   using type = hash_of_groups<54>;
 };
-template <> struct hash_for<cubby::relativistic> {
+template <bool Wide> struct hash_for<cubby::relativistic, Wide> {
   using type = hash_of_groups<0>;
 };
-template <> struct hash_for<cubby::iceberg> {
-  using type = hash_of_groups<54, 46>; // the tags of a bin are 1 to 100
+template <bool Wide> struct hash_for<cubby::iceberg, Wide> {
+  using type = hash_of_groups<54, Wide ? 38 : 46>; // the tags of a bin are 1 to 100; those of wide slots have two bytes
 };
-template <class Engine> using grouping_hash = typename hash_for<Engine>::type;
+template <class Engine, bool Wide = false> using grouping_hash = typename hash_for<Engine, Wide>::type;
 
 /// Does not fit in a slot, so that its table is in record mode.
 struct wide {
@@ -58,20 +58,20 @@ template <class Engine> struct words {
   static std::uint64_t value(std::uint64_t n) { return n; }
 };
 template <class Engine> struct records {
-  using map = cubby::map<std::string, wide, Engine, grouping_hash<Engine>>;
+  using map = cubby::map<std::string, wide, Engine, grouping_hash<Engine, true>>;
   // longer than a slot's word, so that the record's key is compared, too
   static std::string key(std::uint64_t n) { return "key-" + std::to_string(1000000 + n); }
   static wide value(std::uint64_t n) { return {n, {}}; }
 };
 /// Texts that iceberg keeps in slots of 32 bytes.
 template <class Engine> struct texts {
-  using map = cubby::map<std::string, std::uint64_t, Engine, grouping_hash<Engine>>;
+  using map = cubby::map<std::string, std::uint64_t, Engine, grouping_hash<Engine, true>>;
   static std::string key(std::uint64_t n) { return records<Engine>::key(n); }
   static std::uint64_t value(std::uint64_t n) { return n; }
 };
 /// A tuple of 64 bytes: one a line. Those of words have 32, so two of them share a line.
 template <class Engine> struct lines {
-  using map = cubby::map<cubby_test::tuple_key, cubby_test::tuple_value, Engine, grouping_hash<Engine>>;
+  using map = cubby::map<cubby_test::tuple_key, cubby_test::tuple_value, Engine, grouping_hash<Engine, true>>;
   static cubby_test::tuple_key key(std::uint64_t n) { return {7, n}; }
   static cubby_test::tuple_value value(std::uint64_t n) { return cubby_test::tuple_value::of(n); }
 };

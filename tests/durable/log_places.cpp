@@ -50,7 +50,7 @@ constexpr std::uint64_t key_in_class(std::uint64_t number, std::uint64_t n) { re
 class log_places : public watched_files {
 protected:
   static constexpr std::uint64_t first = 1; // a class
-  static constexpr std::uint64_t in_front = iceberg::front_slots;
+  static constexpr std::uint64_t in_front = iceberg::front_slots<iceberg::slot<1, 1>>;
   static constexpr std::uint64_t in_backs = std::uint64_t{2} * iceberg::back_slots;
 
   void SetUp() override {
@@ -65,7 +65,8 @@ protected:
     return state().policy.probe_of(key_in_class(number, 0)).hash;
   }
   [[nodiscard]] const void* front_line_of(std::uint64_t number) {
-    return iceberg::front_of(state(), iceberg::hashed_for(hash_in(number), state().fronts), 0).line;
+    return iceberg::front_of(state(), iceberg::hashed_for<iceberg::slot<1, 1>>(hash_in(number), state().fronts), 0)
+        .line;
   }
   [[nodiscard]] iceberg::back_line* back_line_of(std::uint64_t number, unsigned which) {
     return iceberg::back_of(state(), iceberg::back_hash(hash_in(number), which), 0).line;

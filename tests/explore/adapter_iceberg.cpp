@@ -50,8 +50,8 @@ std::string name_in_segment(const Segment& s, const void* address) {
     if (const auto i = index_in(s.back_versions, s.backs, address); i != s.backs)
       return "back[" + std::to_string(i) + "].version";
   }
-  if (std::string name = name_in_yard(s.slots, s.fronts, iceberg::front_slots, address); !name.empty())
-    return "front[" + name;
+  constexpr unsigned in_front = iceberg::front_slots<std::remove_pointer_t<decltype(s.slots)>>;
+  if (std::string name = name_in_yard(s.slots, s.fronts, in_front, address); !name.empty()) return "front[" + name;
   if (std::string name = name_in_yard(s.behind, s.backs, iceberg::back_slots, address); !name.empty())
     return "back[" + name;
   return {};

@@ -13,28 +13,27 @@ struct reuse {
   std::uint64_t a, b;
 };
 reuse back_slot(table_kind table) {
-  key_chooser keys(2);
+  key_chooser keys(table, 2);
   const auto in_first_back = [](std::uint64_t residue) {
     return [=](const key_facts& f) { return f.residue == residue && f.back[0] == 0 && f.back[1] == 0; };
   };
   reuse out{yard(table, 2), keys.next(in_first_back(0)), keys.next(in_first_back(1))};
-  keys.fill(0, yards::front_slots, out.s.still);
-  keys.fill(1, yards::front_slots, out.s.still);
+  keys.fill(0, front_slots(table), out.s.still);
+  keys.fill(1, front_slots(table), out.s.still);
   out.s.before = {{act::insert, out.a, 5}};
   return out;
 }
 
-trio of_one_pair() {
-  key_chooser keys(1);
+trio of_one_pair(table_kind table) {
+  key_chooser keys(table, 1);
   const auto goes = [](std::uint64_t where) { return [=](const key_facts& f) { return f.up == where; }; };
   const std::uint64_t low = keys.next(goes(0)), up = keys.next(goes(1));
   return {low, up, keys.next(goes(1))};
 }
-constexpr std::uint64_t for_two = 100, for_four = 200; // buckets
 
 /// Keys that make lookups of `tag` search the back yard when they are behind the same front bucket: the filter has the bits of their tags.
 template <class Suits, class Tag>
-std::vector<std::uint64_t> marks_for(std::uint8_t tag, std::uint64_t first, Suits suits, Tag tag_of) {
+std::vector<std::uint64_t> marks_for(std::uint16_t tag, std::uint64_t first, Suits suits, Tag tag_of) {
   std::vector<std::uint64_t> marks;
   std::uint64_t left = yards::state::filter_of(tag);
   for (std::uint64_t key = first; left != 0; ++key) {
@@ -48,11 +47,12 @@ std::vector<std::uint64_t> marks_for(std::uint8_t tag, std::uint64_t first, Suit
 /// A pair x leaves a slot of the back yard, and y fills it. The words of both make up q, which is not there: it has the first word of x
 /// and its tag, and the second word of y. Other entries, of the front bucket of q, make lookups of q search the back yard.
 scenario torn_pair() {
+  constexpr table_kind table = table_kind::iceberg_pairs;
   const auto suits = [](std::uint64_t key, std::uint64_t residue) {
-    const key_facts f = facts_of(key, 2);
+    const key_facts f = facts_of(table, key, 2);
     return f.residue == residue && f.back[0] + f.back[1] == 0;
   };
-  const auto tag = [](std::uint64_t key) { return facts_of(key, 2).tag; };
+  const auto tag = [](std::uint64_t key) { return facts_of(table, key, 2).tag; };
   std::uint64_t q = 1, x = 0, y = 0;
   for (; x == 0 || y == 0; ++q) {
     x = y = 0;
@@ -67,9 +67,9 @@ scenario torn_pair() {
   std::vector<std::uint64_t> before =
       marks_for(tag(q), 30000, [&](std::uint64_t key) { return suits(key, 0) && tag(key) != tag(q); }, tag);
   before.push_back(x);
-  scenario s = yard(table_kind::iceberg_pairs, 2);
-  for (std::uint64_t key = 40000, left[2] = {yards::front_slots, yards::front_slots}; left[0] + left[1] != 0; ++key) {
-    const key_facts f = facts_of(key, 2);
+  scenario s = yard(table, 2);
+  for (std::uint64_t key = 40000, left[2] = {front_slots(table), front_slots(table)}; left[0] + left[1] != 0; ++key) {
+    const key_facts f = facts_of(table, key, 2);
     if (left[f.residue] == 0 || f.tag == tag(q) || f.tag == tag(x) || f.tag == tag(y)) continue;
     s.still.emplace_back(key, 50);
     --left[f.residue];
@@ -81,7 +81,7 @@ scenario torn_pair() {
 
 /// A slot of the front bucket is filled again.
 void add_front_slots(std::vector<scenario>& all, table_kind table) {
-  key_chooser keys(1);
+  key_chooser keys(table, 1);
   const auto any = [](const key_facts&) { return true; };
   const std::uint64_t a = keys.next(any), b = keys.next(any);
   const std::vector<std::vector<script>> casts = {
@@ -102,13 +102,13 @@ void add_front_slots(std::vector<scenario>& all, table_kind table) {
 /// An entry x leaves a slot of the back yard, and y, which has the same tag there, fills it. Other entries, of the front bucket of y,
 /// make lookups of y search the back yard.
 scenario same_back_tag(table_kind table) {
-  const auto facts = [](std::uint64_t key) { return facts_of(key, 2); };
+  const auto facts = [=](std::uint64_t key) { return facts_of(table, key, 2); };
   const auto suits = [&](std::uint64_t key, std::uint64_t residue) {
     return facts(key).residue == residue && facts(key).back[0] + facts(key).back[1] == 0;
   };
   std::uint64_t y = 2, x = 2;
   while (!suits(y, 0)) ++y;
-  const std::uint8_t tag = facts(y).tag;
+  const std::uint16_t tag = facts(y).tag;
   while (!suits(x, 1) || yards::short_tag(facts(x).tag) != yards::short_tag(tag)) ++x;
   const auto may_mark = [&](std::uint64_t key) {
     return suits(key, 0) && yards::short_tag(facts(key).tag) != yards::short_tag(tag);
@@ -116,7 +116,7 @@ scenario same_back_tag(table_kind table) {
   std::vector<std::uint64_t> before = marks_for(tag, 2, may_mark, [&](std::uint64_t key) { return facts(key).tag; });
   before.push_back(x);
   scenario s = yard(table, 2);
-  for (std::uint64_t key = 40000, left[2] = {yards::front_slots, yards::front_slots}; left[0] + left[1] != 0; ++key) {
+  for (std::uint64_t key = 40000, left[2] = {front_slots(table), front_slots(table)}; left[0] + left[1] != 0; ++key) {
     const key_facts f = facts(key);
     if (left[f.residue] == 0 || f.tag == tag || f.tag == facts(x).tag) continue;
     s.still.emplace_back(key, 50);
@@ -159,20 +159,20 @@ std::vector<scenario> iceberg_reuse() {
 /// A growth beside the operations on entries that it moves; two threads that grow; two growths, one after the other.
 std::vector<scenario> iceberg_growth() {
   std::vector<scenario> all;
-  const trio k = of_one_pair();
   for (const table_kind table : iceberg_tables) {
+    const trio k = of_one_pair(table);
     scenario s = yard(table, 1);
     s.before = put({k.low, k.up});
     const auto casts = beside(k.low, k.up, k.more);
-    add_beside(all, "split", s, casts, {{act::reserve, 0, for_two}});
+    add_beside(all, "split", s, casts, {{act::reserve, 0, for_two(table)}});
     scenario seen = yard(table, 1); // the scan must show both
     seen.still = {{k.low, 5}, {k.up, 5}};
-    add_beside(all, "scanned split", seen, {{{{act::scan}}}}, {{act::reserve, 0, for_two}});
-    add_beside(all, "looked for, split", s, {{{{act::find, k.up}}}}, {{act::reserve, 0, for_two}});
-    add_beside(all, "changed, split", s, {{{{act::assign, k.up, 6}}}}, {{act::reserve, 0, for_two}});
-    add_beside(all, "split twice", s, casts, {{act::reserve, 0, for_four}});
-    for (const std::uint64_t second : {for_two, for_four}) {
-      const script first = {{act::reserve, 0, for_two}, {act::find, k.up}};
+    add_beside(all, "scanned split", seen, {{{{act::scan}}}}, {{act::reserve, 0, for_two(table)}});
+    add_beside(all, "looked for, split", s, {{{{act::find, k.up}}}}, {{act::reserve, 0, for_two(table)}});
+    add_beside(all, "changed, split", s, {{{{act::assign, k.up, 6}}}}, {{act::reserve, 0, for_two(table)}});
+    add_beside(all, "split twice", s, casts, {{act::reserve, 0, for_four(table)}});
+    for (const std::uint64_t second : {for_two(table), for_four(table)}) {
+      const script first = {{act::reserve, 0, for_two(table)}, {act::find, k.up}};
       const script grows = {{act::reserve, 0, second}, {act::find, k.up}};
       const script writes = {{act::assign, k.up, 6}};
       const std::vector<std::vector<script>> two = {{first}, {writes, first}};
@@ -185,10 +185,10 @@ std::vector<scenario> iceberg_growth() {
 /// A shrink beside the operations on entries that it moves; a shrink and a growth.
 std::vector<scenario> iceberg_merges() {
   std::vector<scenario> all;
-  const trio k = of_one_pair();
   for (const table_kind table : iceberg_tables) {
+    const trio k = of_one_pair(table);
     scenario s = yard(table, 1);
-    s.before = {{act::reserve, 0, for_two}};
+    s.before = {{act::reserve, 0, for_two(table)}};
     for (const call& c : put({k.low, k.up})) s.before.push_back(c);
     const auto casts = beside(k.low, k.up, k.more);
     add_beside(all, "merge", s, casts, {{act::shrink}});
@@ -196,19 +196,20 @@ std::vector<scenario> iceberg_merges() {
     seen.before.resize(1);
     seen.still = {{k.low, 5}, {k.up, 5}};
     add_beside(all, "scanned merge", seen, {{{{act::scan}}}}, {{act::shrink}});
-    add_beside(all, "merge, split", s, casts, {{act::shrink}, {act::reserve, 0, for_two}});
-    const std::vector<std::vector<script>> grows = {{{{act::reserve, 0, for_four}, {act::find, k.up}}}};
+    add_beside(all, "merge, split", s, casts, {{act::shrink}, {act::reserve, 0, for_two(table)}});
+    const std::vector<std::vector<script>> grows = {{{{act::reserve, 0, for_four(table)}, {act::find, k.up}}}};
     add_beside(all, "merge beside split", s, grows, {{act::shrink}, {act::find, k.up}});
     scenario four = s;
-    four.before.front().value = for_four;
+    four.before.front().value = for_four(table);
     std::vector<std::vector<script>> no_scan = casts; // a scan begins again after each merge
     no_scan.erase(no_scan.begin() + 1);
     add_beside(all, "merge twice", four, no_scan, {{act::shrink}});
     // The lower bucket is full when the upper one is merged into it: its entry goes behind.
     scenario full = s;
-    for (std::uint64_t key = 50000; full.still.size() != yards::front_slots - 1; ++key) {
-      const key_facts f = facts_of(key, 1);
-      if (f.up == 0 && f.tag % 64 != facts_of(k.up, 1).tag % 64 && f.tag % 64 != facts_of(k.more, 1).tag % 64)
+    for (std::uint64_t key = 50000; full.still.size() != front_slots(table) - 1; ++key) {
+      const key_facts f = facts_of(table, key, 1);
+      if (f.up == 0 && f.tag % 64 != facts_of(table, k.up, 1).tag % 64 &&
+          f.tag % 64 != facts_of(table, k.more, 1).tag % 64)
         full.still.emplace_back(key, 50);
     }
     add_beside(all, "merge into a full bucket", full, casts, {{act::shrink}});
@@ -224,16 +225,16 @@ std::vector<scenario> iceberg_fronts() {
       trio k{};
       const scenario s = left_behind(table, in_chain ? 2 : 1, in_chain, k);
       add_beside(all, in_chain ? "looked for in a chain" : "looked for in the back", s, {{{{act::find, k.up}}}},
-                 {{act::reserve, 0, in_chain ? for_four : for_two}});
+                 {{act::reserve, 0, in_chain ? for_four(table) : for_two(table)}});
       add_beside(all, in_chain ? "from a chain" : "from the back", s, beside(k.low, k.up, k.more),
-                 {{act::reserve, 0, in_chain ? for_four : for_two}});
+                 {{act::reserve, 0, in_chain ? for_four(table) : for_two(table)}});
     }
     // The last slot of the front is emptied, or taken, between two inserts.
     scenario full = yard(table, 1);
-    key_chooser others(1);
+    key_chooser others(table, 1);
     const auto any = [](const key_facts&) { return true; };
     const std::uint64_t a = others.next(any), b = others.next(any), c = others.next(any);
-    others.fill(0, yards::front_slots - 1, full.still);
+    others.fill(0, front_slots(table) - 1, full.still);
     full.before = put({a});
     const std::vector<std::vector<script>> pairs = {
         {{{act::insert, b, 6}}, {{act::erase, a}, {act::insert, b, 7}}},
@@ -254,8 +255,8 @@ std::vector<scenario> iceberg_fronts() {
 /// A `modify` beside each verb about the same entry, and beside a split or a merge, at the front and in the back yard.
 std::vector<scenario> iceberg_modifies() {
   std::vector<scenario> all;
-  const trio k = of_one_pair();
   for (const table_kind table : iceberg_tables) {
+    const trio k = of_one_pair(table);
     for (std::size_t v = 0; v < verbs_of_one_key; ++v) {
       const std::vector<script> cast = {{{act::modify, k.up, 8}, {act::find, k.up}},
                                         {verb_number(v, k.up, 6), {act::find, k.up}}};
@@ -263,8 +264,8 @@ std::vector<scenario> iceberg_modifies() {
       s.before = put({k.low, k.up});
       s.threads = cast;
       add(all, "modify", s);
-      add_beside(all, "modify, split", s, {cast}, {{act::reserve, 0, for_two}});
-      s.before.insert(s.before.begin(), {act::reserve, 0, for_two});
+      add_beside(all, "modify, split", s, {cast}, {{act::reserve, 0, for_two(table)}});
+      s.before.insert(s.before.begin(), {act::reserve, 0, for_two(table)});
       add_beside(all, "modify, merge", s, {cast}, {{act::shrink}});
       trio b{};
       scenario back = left_behind(table, 1, false, b);
@@ -272,7 +273,7 @@ std::vector<scenario> iceberg_modifies() {
                                           {verb_number(v, b.up, 6), {act::find, b.up}}};
       back.threads = behind;
       add(all, "modify behind", back);
-      add_beside(all, "modify behind, split", back, {behind}, {{act::reserve, 0, for_two}});
+      add_beside(all, "modify behind, split", back, {behind}, {{act::reserve, 0, for_two(table)}});
     }
   }
   return all;

@@ -20,8 +20,8 @@ void add_under_way(std::vector<scenario>& all, const std::string& name, const sc
   }
 }
 
-trio of_the_first_unit() {
-  key_chooser keys(fronts);
+trio of_the_first_unit(table_kind table) {
+  key_chooser keys(table, fronts);
   const auto goes = [](std::uint64_t where) {
     return [=](const key_facts& f) { return f.residue == 0 && f.up == where; };
   };
@@ -36,7 +36,8 @@ struct back_keys {
 };
 /// The front bucket is full of entries that go where the keys go.
 back_keys behind_a_full_front(scenario& s, std::uint64_t where) {
-  key_chooser keys(fronts);
+  const table_kind table = s.table;
+  key_chooser keys(table, fronts);
   const auto goes = [&](std::uint64_t back_where, std::uint64_t other) {
     return keys.next([=](const key_facts& f) {
       const bool second = f.back[1] == other && (other == 1 || f.back_up[1] == back_where);
@@ -44,10 +45,10 @@ back_keys behind_a_full_front(scenario& s, std::uint64_t where) {
     });
   };
   const back_keys out{goes(1, 1), goes(0, 1), goes(1, 0)};
-  for (std::uint64_t key = 60000; s.still.size() != yards::front_slots; ++key) {
-    const key_facts f = facts_of(key, fronts);
-    const bool same_tag =
-        f.tag % 64 == facts_of(out.up, fronts).tag % 64 || f.tag % 64 == facts_of(out.low, fronts).tag % 64;
+  for (std::uint64_t key = 60000; s.still.size() != front_slots(table); ++key) {
+    const key_facts f = facts_of(table, key, fronts);
+    const bool same_tag = f.tag % 64 == facts_of(table, out.up, fronts).tag % 64 ||
+                          f.tag % 64 == facts_of(table, out.low, fronts).tag % 64;
     if (f.residue == 0 && f.up == where && !same_tag) s.still.emplace_back(key, 50);
   }
   return out;
@@ -56,12 +57,12 @@ back_keys behind_a_full_front(scenario& s, std::uint64_t where) {
 /// A key whose front bucket and back bucket are full, and another one of the same front bucket. The move begins with the threads.
 scenario into_a_chain(table_kind table) {
   scenario s = yard(table, fronts);
-  key_chooser keys(fronts);
+  key_chooser keys(table, fronts);
   const std::uint64_t late =
       keys.next([](const key_facts& f) { return f.residue == 0 && f.back[0] + f.back[1] == 0 && !f.odd_chain; });
   const std::uint64_t next =
-      keys.next([&](const key_facts& f) { return f.residue == 0 && f.up == facts_of(late, fronts).up; });
-  keys.fill(0, yards::front_slots, s.still);
+      keys.next([&](const key_facts& f) { return f.residue == 0 && f.up == facts_of(table, late, fronts).up; });
+  keys.fill(0, front_slots(table), s.still);
   keys.fill(0, yards::back_slots, s.still, 0);
   s.threads = {{{act::insert, late, 6}, {act::find, late}},
                {doubles, {act::pass, 0, fronts}, {act::insert, next, 7}, {act::find, late}}};
@@ -86,11 +87,11 @@ void add_both(std::vector<scenario>& all, const std::string& what, const scenari
   add_under_way(all, "two under way, " + what, like, two);
 }
 /// Is inserted into the slot that `up` leaves in a split.
-std::uint64_t to_the_slot_of_up(const trio& k) {
-  key_chooser others(fronts);
-  const key_facts up = facts_of(k.up, fronts);
+std::uint64_t to_the_slot_of_up(table_kind table, const trio& k) {
+  key_chooser others(table, fronts);
+  const key_facts up = facts_of(table, k.up, fronts);
   return others.next([&](const key_facts& f) {
-    return f.residue == 0 && f.up == 0 && f.slot == up.slot && f.tag != facts_of(k.low, fronts).tag;
+    return f.residue == 0 && f.up == 0 && f.slot == up.slot && f.tag != facts_of(table, k.low, fronts).tag;
   });
 }
 
@@ -100,14 +101,14 @@ std::uint64_t to_the_slot_of_up(const trio& k) {
 /// bucket splits because the front is full.
 std::vector<scenario> iceberg_growth_under_way() {
   std::vector<scenario> all;
-  const trio k = of_the_first_unit();
   for (const table_kind table : iceberg_tables) {
+    const trio k = of_the_first_unit(table);
     scenario s = yard(table, fronts);
     s.before = put({k.low, k.up});
     s.at_last = {doubles};
     add_both(all, "split", s, k);
     add_under_way(all, "under way, slot", s, {{{{act::find, k.up}}}, {{{act::assign, k.up, 6}}}},
-                  {one_unit, {act::insert, to_the_slot_of_up(k), 7}});
+                  {one_unit, {act::insert, to_the_slot_of_up(table, k), 7}});
     for (const bool in_chain : {false, true}) {
       trio b{};
       scenario behind = left_behind(table, fronts, in_chain, b);
@@ -137,16 +138,16 @@ std::vector<scenario> iceberg_growth_under_way() {
 /// A shrink of which one unit is moved: front buckets that merge, and a back bucket that merges.
 std::vector<scenario> iceberg_shrink_under_way() {
   std::vector<scenario> all;
-  const trio k = of_the_first_unit();
   for (const table_kind table : iceberg_tables) {
+    const trio k = of_the_first_unit(table);
     scenario s = yard(table, fronts);
-    s.before = {{act::reserve, 0, 200}};
+    s.before = {{act::reserve, 0, for_four(table)}};
     for (const call& c : put({k.low, k.up})) s.before.push_back(c);
     s.at_last = {halves};
     add_both(all, "merge", s, k);
     scenario full = yard(table, fronts);
     const back_keys two = behind_a_full_front(full, 1);
-    full.before = {{act::reserve, 0, 200}, {act::insert, two.up, 5}};
+    full.before = {{act::reserve, 0, for_four(table)}, {act::insert, two.up, 5}};
     full.at_last = {halves};
     add_under_way(all, "under way, back merge", full, beside_one(two.up));
   }

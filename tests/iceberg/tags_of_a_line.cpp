@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each unit that this processor has reads a line of tags as a loop over its bytes does. `match` compares all slots with one tag, and
-// `match_near` four slots with one tag and the others with another.
+// Each unit that this processor has reads a line of tags as a loop over its tags does, be they of one byte or of two.
 #include <cstring>
 #include <vector>
 
@@ -25,85 +24,81 @@ std::vector<tags::unit> units() {
   return out;
 }
 
-/// A line with few different tags, so that many are equal.
-void fill(front_line& line, random_source& random, unsigned different) {
-  line.state.store(random.next(), cubby::detail::sync::relaxed);
-  for (auto& word : line.tag_words) {
-    std::uint64_t eight = 0;
-    for (unsigned i = 0; i < 8; ++i)
-      eight = eight << 8 | (random.below(different) | (random.one_in(2) ? tags::far : 0));
-    word.store(eight, cubby::detail::sync::relaxed);
+/// The tags are copied as bytes, so that nothing here shares the shifts of `tags`.
+template <class Tag> struct tags_as_bytes {
+  Tag at[tags::line_tags<Tag>];
+};
+template <class Tag> tags_as_bytes<Tag> random_tags(random_source& random, std::uint64_t different) {
+  tags_as_bytes<Tag> out;
+  for (Tag& one : out.at) {
+    one = static_cast<Tag>(random.below(different));
+    // A tag that differs in one bit of its high byte, or in its sign, is another tag.
+    if (random.one_in(4)) one = static_cast<Tag>(one ^ (Tag{1} << (8 * sizeof(Tag) - 1 - random.below(4))));
   }
-}
-std::uint8_t tag_at(const front_line& line, unsigned slot) {
-  return static_cast<std::uint8_t>(line.tag_words[slot / 8].load(cubby::detail::sync::relaxed) >> slot % 8 * 8);
-}
-
-/// The slots with the tag that `tag_of(slot)` says.
-template <class F> std::uint64_t slots_with(const front_line& line, F tag_of) {
-  std::uint64_t out = 0;
-  for (unsigned slot = 0; slot < tags::line_tags; ++slot)
-    out |= std::uint64_t{tag_at(line, slot) == tag_of(slot) ? 1U : 0U} << slot;
   return out;
 }
-/// `check(line, random, below)` for lines with few different tags and with many. `below`: what the tags are below, apart from `far`.
-template <class F> void for_lines(std::uint64_t salt, F check) {
-  random_source random(salt);
-  front_line line;
-  for (std::uint64_t round = 0; round < scaled(4000) && !::testing::Test::HasFatalFailure(); ++round) {
-    const unsigned below = round % 2 == 0 ? 3 : 128;
-    fill(line, random, below);
-    check(line, random, below);
+template <class Tag> void write(front_line& line, const tags_as_bytes<Tag>& in, std::uint64_t state) {
+  line.state.store(state, cubby::detail::sync::relaxed);
+  for (unsigned i = 0; i < tags::line_words; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const char*>(in.at) + sizeof word * i, sizeof word);
+    line.tag_words[i].store(word, cubby::detail::sync::relaxed);
   }
 }
 
-TEST(tags_of_a_line, are_compared_alike_by_each_unit) {
-  for_lines(3100, [](const front_line& line, random_source& random, unsigned below) {
-    const auto tag = static_cast<std::uint8_t>(random.below(below) | (random.one_in(2) ? tags::far : 0));
-    const std::uint64_t wanted = slots_with(line, [&](unsigned) { return tag; });
+template <class Tag> class tags_of_a_line : public ::testing::Test {};
+using widths = ::testing::Types<std::uint8_t, std::uint16_t>;
+TYPED_TEST_SUITE(tags_of_a_line, widths);
+
+TYPED_TEST(tags_of_a_line, are_compared_alike_by_each_unit) {
+  random_source random(3100 + sizeof(TypeParam));
+  front_line line;
+  for (std::uint64_t round = 0; round < scaled(4000); ++round) {
+    const std::uint64_t below = round % 2 == 0 ? 3 : std::uint64_t{1} << (8 * sizeof(TypeParam));
+    const auto all = random_tags<TypeParam>(random, below);
+    write(line, all, random.next());
+    const TypeParam tag =
+        random.one_in(2) ? all.at[random.below(std::size(all.at))] : static_cast<TypeParam>(random.below(below));
+    std::uint64_t wanted = 0;
+    for (unsigned slot = 0; slot < std::size(all.at); ++slot)
+      wanted |= std::uint64_t{all.at[slot] == tag ? 1U : 0U} << slot;
     for (const auto by : units()) ASSERT_EQ(tags::match(line.tag_words, tag, by), wanted) << static_cast<int>(by);
     ASSERT_EQ(tags::match_words(line.tag_words, tag), wanted) << "by words";
-  });
+  }
 }
 
-TEST(tags_of_a_line, near_and_far_are_compared_alike_by_each_unit) {
-  for_lines(3200, [](const front_line& line, random_source& random, unsigned below) {
-    const auto tag = static_cast<std::uint8_t>(random.below(below));
-    const auto far_tag = static_cast<std::uint8_t>(tag | tags::far);
-    const auto first = static_cast<unsigned>(random.below(tags::line_tags / tags::near_slots)) * tags::near_slots;
-    const std::uint64_t wanted = slots_with(line, [&](unsigned slot) { return slot / 4 == first / 4 ? tag : far_tag; });
-    for (const auto by : units())
-      ASSERT_EQ(tags::match_near(line.tag_words, tag, first, by), wanted) << static_cast<int>(by);
-    ASSERT_EQ(tags::match_words(line.tag_words, far_tag, tags::near_line.from(first)), wanted) << "by words";
-  });
+TYPED_TEST(tags_of_a_line, are_written_into_their_word_alone) {
+  random_source random(3200 + sizeof(TypeParam));
+  constexpr unsigned of_word = tags::word_tags<TypeParam>;
+  for (std::uint64_t round = 0; round < scaled(4000); ++round) {
+    const std::uint64_t before = random.next();
+    const auto tag = static_cast<TypeParam>(random.next());
+    const auto slot = static_cast<unsigned>(random.below(tags::line_tags<TypeParam>));
+    const std::uint64_t after = tags::with_tag(before, slot, tag);
+    for (unsigned other = slot / of_word * of_word, end = other + of_word; other < end; ++other)
+      ASSERT_EQ(tags::tag_at<TypeParam>(after, other), other == slot ? tag : tags::tag_at<TypeParam>(before, other));
+  }
 }
 
-/// The line that an insert prefers is near. A tag says so where slots are wide, and has all bits of the hash where they are not.
-template <class Slot> void expect_front_tags() {
+/// The slots of a kind of table: each line of them is preferred by some hash, and no tag is that of an empty slot.
+template <class Slot> void expect_tags_of_hashes() {
   random_source random(3300 + sizeof(Slot));
   std::uint64_t all = 0;
+  std::uint64_t of_tags = 0;
   for (unsigned round = 0; round < 4000; ++round) {
-    const yards::hashed h = yards::hashed_for(random.next(), 1 + random.below(1000));
-    const std::uint64_t near = yards::near_slots(h.choice);
-    if (yards::tells_far<Slot>) {
-      ASSERT_EQ(yards::preferred_slots<Slot>(h) & ~near, 0U);
-    }
-    for (unsigned slot = 0; slot < yards::front_slots; ++slot) {
-      const std::uint8_t tag = yards::front_tag<Slot>(h, slot);
-      ASSERT_NE(tag, 0);
-      if (!yards::tells_far<Slot>) ASSERT_EQ(tag, h.tag);
-      else ASSERT_EQ((tag & tags::far) == 0, (near >> slot & 1) != 0) << slot;
-    }
-    all |= near;
+    const yards::hashed h = yards::hashed_for<Slot>(random.next(), 1 + random.below(1000));
+    ASSERT_NE(h.tag, 0);
+    all |= yards::preferred_slots<Slot>(h);
+    of_tags |= h.tag;
   }
-  EXPECT_EQ(all, tags::all) << "some slots are near to no hash";
+  EXPECT_EQ(all, tags::all<typename Slot::tag>) << "some slots are preferred by no hash";
+  EXPECT_EQ(of_tags, static_cast<typename Slot::tag>(~0U)) << "some bits of the tags are never set";
 }
-TEST(tags_of_a_line, say_of_wide_slots_whether_they_are_near) {
-  EXPECT_TRUE((yards::tells_far<yards::slot<3, 1>>) && !(yards::tells_far<yards::slot<1, 1>>));
-  expect_front_tags<yards::slot<1, 0>>();
-  expect_front_tags<yards::slot<1, 1>>();
-  expect_front_tags<yards::slot<3, 1>>();
-  expect_front_tags<yards::slot<7, 1>>();
+TEST(tags_of_hashes, use_each_bit_and_prefer_each_line) {
+  expect_tags_of_hashes<yards::slot<1, 0>>();
+  expect_tags_of_hashes<yards::slot<1, 1>>();
+  expect_tags_of_hashes<yards::slot<3, 1, std::uint16_t>>();
+  expect_tags_of_hashes<yards::slot<7, 1, std::uint16_t>>();
 }
 
 } // namespace

@@ -19,8 +19,7 @@ template <class Policy, class Probe> struct pending {
   slot_of<Policy>* slots;
   std::uint64_t state;
   std::uint64_t mask;
-  std::uint32_t choice;
-  std::uint8_t tag;
+  std::uint16_t tag;
 };
 
 /// Reads the front line of a request, and prefetches what it reads next.
@@ -28,7 +27,7 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe>& one, unsigned level) noexcept {
   // [state] acquire: pairs with [unlock-front], and with [version]
   one.state = one.line->state.load(sync::acquire);
-  one.mask = tagged_slots<slot_of<Policy>>(*one.line, one.tag, one.choice, t.unit);
+  one.mask = tagged_slots<slot_of<Policy>>(*one.line, one.tag, t.unit);
   if (one.mask !=
       0) { // of the slots at most two, which are seldom too few: a loop would end after one or two rounds, at random
     prefetch_line(&one.slots[cpu::lowest_bit(one.mask)]);
@@ -129,11 +128,10 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
     for (std::size_t i = first; i < last; ++i) {
       one_pending& one = ring[i];
       one.probe = make(i);
-      hashed h = hashed_for(one.probe.hash, t.fronts);
+      hashed h = hashed_in(t, one.probe.hash);
       auto at = front_of(t, h, root.level());
       one.line = at.line;
       one.slots = at.slots;
-      one.choice = h.choice;
       one.tag = h.tag;
       prefetch_line(at.line);
     }

@@ -33,20 +33,22 @@ inline void unlock_changed(front_line& line, std::uint64_t word) noexcept {
 }
 
 /// Shows the tag of a slot whose words are written. Under the lock of the bucket.
-inline void show_tag(front_line& line, unsigned slot, std::uint8_t tag) noexcept {
-  sync::word<std::uint64_t>& word = line.tag_words[slot / 8];
-  const unsigned shift = slot % 8 * 8;
-  const std::uint64_t others = word.load(sync::relaxed) & ~(std::uint64_t{0xff} << shift); // relaxed: under the lock
+template <class Slot> void show_tag(front_line& line, unsigned slot, std::uint16_t tag) noexcept {
+  using tag_type = typename Slot::tag;
+  sync::word<std::uint64_t>& word = line.tag_words[tags::word_of<tag_type>(slot)];
+  // relaxed: under the lock
+  const std::uint64_t tagged = tags::with_tag(word.load(sync::relaxed), slot, static_cast<tag_type>(tag));
   // [show-tag] release: pairs with [tags]; a lookup that sees the tag sees the words of the slot
-  word.store(others | std::uint64_t{tag} << shift, sync::release);
+  word.store(tagged, sync::release);
 }
 /// Empties a slot. Under the lock of the bucket.
-inline void hide_tag(front_line& line, unsigned slot) noexcept {
-  sync::word<std::uint64_t>& word = line.tag_words[slot / 8];
+template <class Slot> void hide_tag(front_line& line, unsigned slot) noexcept {
+  using tag_type = typename Slot::tag;
+  sync::word<std::uint64_t>& word = line.tag_words[tags::word_of<tag_type>(slot)];
   // relaxed: under the lock
-  const std::uint64_t others = word.load(sync::relaxed) & ~(std::uint64_t{0xff} << (slot % 8 * 8));
+  const std::uint64_t untagged = tags::with_tag(word.load(sync::relaxed), slot, tag_type{0});
   // [hide-tag] release: pairs with [tags]
-  word.store(others, sync::release);
+  word.store(untagged, sync::release);
 }
 
 inline std::uint64_t lock_back(back_line& line) noexcept {
@@ -123,7 +125,7 @@ template <class Policy> bool are_backs_same(const table<Policy>& t, const home<P
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool search_locked(table<Policy>& t, home<Policy>& at, const Probe& p,
                                        seen_entry<Policy>& out) noexcept {
-  const std::uint64_t mask = tagged_slots<slot_of<Policy>>(*at.at.line, at.h.tag, at.h.choice, t.unit);
+  const std::uint64_t mask = tagged_slots<slot_of<Policy>>(*at.at.line, at.h.tag, t.unit);
   if (search_slots(t.policy, at.at.slots, mask, p, always_whole, out)) {
     out.in = yard::front;
     return true;
@@ -243,12 +245,12 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
 template <class Policy>
 CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                                     const typename Policy::stored_value& value) noexcept {
-  const std::uint64_t empty = usable(t, at.at.slots, tags::match(at.at.line->tag_words, 0, t.unit));
+  const std::uint64_t empty = usable(t, at.at.slots, empty_slots<slot_of<Policy>>(*at.at.line, t.unit));
   if (empty == 0 || is_zero_key<Policy>(key)) [[unlikely]]
     return put_behind(t, at, key, value);
   const unsigned slot = slot_for(t, at.at.slots, at.h, empty);
   put_in_place(t, at, at.at.slots[slot], key, value);
-  show_tag(*at.at.line, slot, front_tag<slot_of<Policy>>(at.h, slot));
+  show_tag<slot_of<Policy>>(*at.at.line, slot, at.h.tag);
   return changed::done;
 }
 
@@ -307,7 +309,7 @@ template <class Policy> void raise_version(home<Policy>& at) noexcept {
 template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const seen_entry<Policy>& e) noexcept {
   if (e.in == yard::front) {
     erase_slot(t, *at.at.line, at.state, *e.where);
-    hide_tag(*at.at.line, e.number); // Linearization point of an erase, here and below.
+    hide_tag<slot_of<Policy>>(*at.at.line, e.number); // Linearization point of an erase, here and below.
     at.state += state::version_step;
     return changed::done;
   }

@@ -138,10 +138,10 @@ CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const ha
       l.state = l.at.line->state.load(sync::acquire); // [state] acquire: pairs with [unlock-front], and with [version]
     }
   }
-  l.mask = tagged_slots<slot_of<Policy>>(*l.at.line, h.tag, h.choice, t.unit);
+  l.mask = tagged_slots<slot_of<Policy>>(*l.at.line, h.tag, t.unit);
   return l;
 }
-CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint8_t tag) noexcept {
+CUBBY_ALWAYS_INLINE bool may_be_behind(std::uint64_t state_word, std::uint16_t tag) noexcept {
   return (~state_word & state::filter_of(tag)) == 0;
 }
 
@@ -212,7 +212,7 @@ CUBBY_ALWAYS_INLINE bool end_lookup(const table<Policy>& t, const lookup<Policy>
 /// value, as the other functions of rare cases do: a caller whose probe had an address would keep it in memory.
 template <class Policy, class Probe>
 CUBBY_OUTLINED seen_entry<Policy> find_anywhere(const table<Policy>& t, Probe p) noexcept {
-  hashed h = hashed_for(p.hash, t.fronts);
+  hashed h = hashed_in(t, p.hash);
   seen_entry<Policy> out;
   while (!end_lookup(t, begin_lookup(t, h), p, out)) {
   }
@@ -224,7 +224,7 @@ template <class Policy, class Probe>
 CUBBY_OUTLINED found_as<typename Policy::stored_value> find_behind(const table<Policy>& t, Probe p, root_word root,
                                                                    std::uint64_t state_word) noexcept {
   lookup<Policy> l;
-  l.h = hashed_for(p.hash, t.fronts);
+  l.h = hashed_in(t, p.hash);
   l.root = root;
   l.at = front_of(t, l.h, root.level());
   l.state = state_word;
@@ -246,7 +246,7 @@ template <class Policy> struct front_hit {
 /// Searches the front bucket, while no bucket moves. The variables of `out` are local to the caller, so that they stay in registers.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p, front_hit<Policy>& out) noexcept {
-  hashed h = hashed_for(p.hash, t.fronts);
+  hashed h = hashed_in(t, p.hash);
   root_word root = first_root(t);
   out.root = root;
   if (root.moving()) [[unlikely]]
@@ -255,7 +255,7 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
   prefetch_preferred<Policy>(out.at, h);
   // [state] acquire: pairs with [unlock-front], and with [version]
   out.state = out.at.line->state.load(sync::acquire);
-  out.mask = tagged_slots<slot_of<Policy>>(*out.at.line, h.tag, h.choice, t.unit);
+  out.mask = tagged_slots<slot_of<Policy>>(*out.at.line, h.tag, t.unit);
   for (; out.mask != 0; out.mask &= out.mask - 1) {
     slot_of<Policy>& s = out.at.slots[cpu::lowest_bit(out.mask)];
     if (!has_key_words<Policy>(s, p, [&] { return is_same_state<Policy>(*out.at.line, out.state); })) continue;
@@ -289,21 +289,21 @@ CUBBY_ALWAYS_INLINE void prefetch_back_lines(const table<Policy>& t, std::uint64
   for (unsigned which = 0; which < 2; ++which) prefetch_line(back_of(t, back_hash(hash, which), level).line);
 }
 template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_front(const table<Policy>& t, std::uint64_t hash) noexcept {
-  hashed h = hashed_for(hash, t.fronts);
+  hashed h = hashed_in(t, hash);
   prefetch_line(front_of(t, h, first_root(t).level()).line);
 }
 /// Prefetches a slot whose tag agrees; without one, the slot that an insert takes; in a full bucket, the words of the back buckets. Reads
 /// the front line.
 template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_slot(const table<Policy>& t, std::uint64_t hash) noexcept {
-  hashed h = hashed_for(hash, t.fronts);
+  hashed h = hashed_in(t, hash);
   root_word root = first_root(t);
   auto at = front_of(t, h, root.level());
-  const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit);
+  const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit);
   if (equal != 0) {
     prefetch_line(&at.slots[cpu::lowest_bit(equal)]);
     return;
   }
-  const std::uint64_t empty = tags::match(at.line->tag_words, 0, t.unit);
+  const std::uint64_t empty = empty_slots<slot_of<Policy>>(*at.line, t.unit);
   if (empty != 0) {
     prefetch_line(&at.slots[best_slot<slot_of<Policy>>(h, [&](std::uint64_t some) { return empty & some; })]);
     return;

@@ -69,7 +69,7 @@ public:
   CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
     requires Codec::in_records
   {
-    const auto l = engines::iceberg::begin_lookup(table_, engines::iceberg::hashed_for(p.hash, table_.fronts));
+    const auto l = engines::iceberg::begin_lookup(table_, engines::iceberg::hashed_in(table_, p.hash));
     if (l.mask == 0) return;
     const auto& s = l.at.slots[detail::cpu::lowest_bit(l.mask)];
     prefetch_line(table_.policy.record_of(engines::iceberg::value_in<Codec>(s)));

@@ -59,7 +59,7 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const th
     out.outcome = insert_outcome::inserted;
     changed how = insert_locked(t, who, at, p, key, value, out);
     if (how == changed::done) {
-      end_insert(t, who, h, *at.at.line, at.state, tags::match(at.at.line->tag_words, 0, t.unit));
+      end_insert(t, who, h, *at.at.line, at.state, empty_slots<slot_of<Policy>>(*at.at.line, t.unit));
       return out;
     }
     unlock_unchanged(*at.at.line, at.state);
@@ -73,7 +73,7 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const thread_record& who, const Probe& p,
                                                         const typename Policy::stored_key& key,
                                                         const typename Policy::stored_value& value) noexcept {
-  hashed h = hashed_for(p.hash, t.fronts);
+  hashed h = hashed_in(t, p.hash);
   root_word root = first_root(t);
   if (root.moving()) [[unlikely]]
     return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, key, value);
@@ -86,8 +86,8 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   }
   if ((word & state::inherited) != 0) [[unlikely]]
     word &= ~state::behind_words; // as in lock_home
-  const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit);
-  const std::uint64_t empty = usable(t, at.slots, tags::match(at.line->tag_words, 0, t.unit));
+  const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit);
+  const std::uint64_t empty = usable(t, at.slots, empty_slots<slot_of<Policy>>(*at.line, t.unit));
   seen_entry<Policy> e;
   if (search_slots(t.policy, at.slots, equal, p, always_whole, e)) {
     unlock_unchanged(*at.line, word);
@@ -105,7 +105,7 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
     put_entry<Policy>(at.slots[slot], key, value);
     keep_slot(t, at.slots[slot]);
   }
-  show_tag(*at.line, slot, front_tag<slot_of<Policy>>(h, slot));
+  show_tag<slot_of<Policy>>(*at.line, slot, h.tag);
   end_insert(t, who, h, *at.line, word, empty & ~(std::uint64_t{1} << slot));
   return {};
 }

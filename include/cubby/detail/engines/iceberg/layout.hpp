@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an iceberg table stores (IcebergHT sections 2 and 3.1). It has a front yard of buckets with 56 slots, a back yard of buckets
-// with 8 slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word.
-//   front line   [tags 6..0: 56 bytes | state word 0]          tag 0: the slot is empty
+// with 8 slots, and chains for what fits in neither. Each front bucket has one line of tags, each back bucket one word. Slots of 32 and 64
+// bytes in memory have tags of two bytes, and 28 of them make a front bucket: docs/performance/iceberg.md, "Tags of two bytes".
+//   front line   [words 7..1: 56 tags, or 28 | state word 0]   tag 0: the slot is empty
 //   state word   [63 version 38 | 37 behind 32 | 31 filter 8 | 0.. | inherited 4 | writing 3 | chained 2 | ready 1 | locked 0]
 //   back word    [tag of slot i in bits 8i..8i+6 | bit 7: locked | bit 15: ready]   tag 0: the slot is empty
 // Invariants:
@@ -15,7 +16,7 @@
 //       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended.
 //   I7  A growth moves the entries behind its buckets to the front. A bucket that has split has `inherited` the filter: once the growth
 //       has ended, it has nothing behind, unless the count says `unknown`.
-//   I8  The tag of an entry in slot i of a front bucket is `front_tag(h, i)`. Wherever buckets split, an entry keeps its slot.
+//   I8  The tag of an entry in a front bucket is `h.tag`. Wherever buckets split, an entry keeps its slot.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 
 #include <cubby/detail/core/hash.hpp>
 #include <cubby/detail/core/words.hpp>
@@ -31,7 +33,6 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-inline constexpr unsigned front_slots = tags::line_tags; // 56
 inline constexpr unsigned back_slots = 8;
 /// Doublings. 2^40 times the first size is more than any machine has memory for.
 inline constexpr unsigned most_levels = 40;
@@ -67,9 +68,9 @@ inline constexpr auto filters = [] {
   }
   return all;
 }();
-constexpr std::uint64_t filter_of(std::uint8_t tag) noexcept { return filters[tag]; }
+constexpr std::uint64_t filter_of(std::uint16_t tag) noexcept { return filters[tag % filters.size()]; }
 /// An entry with this tag is put behind the bucket.
-constexpr std::uint64_t with_behind(std::uint64_t word, std::uint8_t tag) noexcept {
+constexpr std::uint64_t with_behind(std::uint64_t word, std::uint16_t tag) noexcept {
   const std::uint64_t count = (word & inherited) != 0 ? unknown : (word & behind_mask) == unknown ? 0 : behind_one;
   return (((word & inherited) != 0 ? word | count : word + count) & ~inherited) | filter_of(tag);
 }
@@ -108,9 +109,11 @@ constexpr std::uint64_t with_tag(std::uint64_t word, unsigned slot, std::uint64_
 }
 /// A bit for each slot with this tag.
 constexpr std::uint32_t match(std::uint64_t word, std::uint8_t tag) noexcept {
-  return tags::equal_bytes(word & tag_mask, tag);
+  return tags::equal_tags(word & tag_mask, tag);
 }
-constexpr unsigned used(std::uint64_t word) noexcept { return back_slots - tags::count_equal(word & tag_mask, 0); }
+constexpr unsigned used(std::uint64_t word) noexcept {
+  return back_slots - tags::count_equal<std::uint8_t>(word & tag_mask, 0);
+}
 } // namespace back
 
 using back_line = sync::word<std::uint64_t>;
@@ -119,23 +122,34 @@ using back_line = sync::word<std::uint64_t>;
 template <class Stored> inline constexpr std::size_t word_count = Stored::count;
 template <> inline constexpr std::size_t word_count<std::uint64_t> = 1;
 
-/// A slot, padded to 16, 32 or 64 bytes so that it never straddles two lines.
-template <std::size_t Keys, std::size_t Values> struct alignas(std::bit_ceil((Keys + Values) * 8)) slot {
+/// A slot, padded to 16, 32 or 64 bytes so that it never straddles two lines. `Tag`: what its front bucket has for it.
+template <std::size_t Keys, std::size_t Values, class Tag = std::uint8_t>
+struct alignas(std::bit_ceil((Keys + Values) * 8)) slot {
+  using tag = Tag;
   static constexpr bool wide_key = Keys > 1;
   sync::word<std::uint64_t> key[Keys];
   sync::word<std::uint64_t> value[Values];
 };
-template <std::size_t Keys> struct alignas(std::bit_ceil(Keys * 8)) slot<Keys, 0> {
+template <std::size_t Keys, class Tag> struct alignas(std::bit_ceil(Keys * 8)) slot<Keys, 0, Tag> {
+  using tag = Tag;
   static constexpr bool wide_key = Keys > 1;
   sync::word<std::uint64_t> key[Keys];
 };
-template <class Policy>
-using slot_of = slot<word_count<typename Policy::stored_key>, word_count<typename Policy::stored_value>>;
+/// Codecs of durable tables: their slots lie in a pool, `home()`, and so does what the slots own.
+template <class Policy> concept durable = requires { requires Policy::durable; };
+
+/// Slots in a file have tags of one byte: how many a bucket has is part of the format.
+template <class Policy, std::size_t Keys = word_count<typename Policy::stored_key>,
+          std::size_t Values = word_count<typename Policy::stored_value>>
+using slot_of =
+    slot<Keys, Values, std::conditional_t<(Keys + Values > 2 && !durable<Policy>), std::uint16_t, std::uint8_t>>;
+/// The slots of a front bucket.
+template <class Slot> inline constexpr unsigned front_slots = tags::line_tags<typename Slot::tag>;
 
 /// One doubling of the table: as many buckets as all segments before it, the first one apart. Its members do not change.
 template <class Slot> struct segment {
   front_line* lines = nullptr;
-  Slot* slots = nullptr; // `front_slots` for each front bucket
+  Slot* slots = nullptr; // `front_slots<Slot>` for each front bucket
   back_line* back_lines = nullptr;
   sync::word<std::uint64_t>* back_versions = nullptr; // only for keys of several words
   Slot* behind = nullptr;                             // `back_slots` for each back bucket
@@ -156,7 +170,7 @@ template <class Slot> struct segment {
 
 /// The bytes of the slots of both yards, from the front's first on.
 template <class Slot> constexpr std::uint64_t slot_bytes(std::uint64_t fronts, std::uint64_t backs) noexcept {
-  return (fronts * front_slots + backs * back_slots) * sizeof(Slot);
+  return (fronts * front_slots<Slot> + backs * back_slots) * sizeof(Slot);
 }
 
 /// Null: no memory. All buckets are empty and not ready. `given`: the slots, if they are elsewhere.
@@ -168,7 +182,7 @@ segment<Slot>* make_segment(std::uint64_t fronts, std::uint64_t backs, Slot* giv
     return (bytes + cpu::cache_line - 1) / cpu::cache_line * cpu::cache_line;
   };
   const std::uint64_t lines = fronts * sizeof(front_line);
-  const std::uint64_t slots = given != nullptr ? 0 : fronts * front_slots * sizeof(Slot);
+  const std::uint64_t slots = given != nullptr ? 0 : fronts * front_slots<Slot> * sizeof(Slot);
   const std::uint64_t behind = given != nullptr ? 0 : lined(backs * back_slots * sizeof(Slot));
   const std::uint64_t back_lines = lined(backs * sizeof(back_line));
   const std::uint64_t versions = Slot::wide_key ? lined(backs * sizeof(std::uint64_t)) : 0;
@@ -184,7 +198,7 @@ segment<Slot>* make_segment(std::uint64_t fronts, std::uint64_t backs, Slot* giv
   made->behind = reinterpret_cast<Slot*>(made->pages.address + lines + back_lines + slots);
   if (given != nullptr) {
     made->slots = given;
-    made->behind = given + fronts * front_slots;
+    made->behind = given + fronts * front_slots<Slot>;
   }
   if constexpr (Slot::wide_key) {
     auto* const end = made->pages.address + lines + back_lines + slots + behind;
@@ -226,73 +240,57 @@ CUBBY_ALWAYS_INLINE position position_at(std::uint64_t residue, std::uint64_t co
   return {segment, residue + base * (copy - (std::uint64_t{1} << (segment - 1)))};
 }
 
-/// What a table needs of a hash. The tag uses the bits below those that choose among the first buckets. The bits that choose among
-/// the doublings depend on all others, so that a hash may have a few bits that never change.
+/// What a table needs of a hash. The tag has one byte or two, from the bits below those that choose among the first buckets. The bits that
+/// choose among the doublings depend on all others, so that a hash may have a few bits that never change.
 struct hashed {
   std::uint64_t hash = 0;
   std::uint64_t copies = 0;  // the low bits choose among the doublings
   std::uint64_t residue = 0; // of the front bucket
   std::uint32_t choice = 0;  // of a line of slots in the front bucket
-  std::uint8_t tag = 0;
+  std::uint16_t tag = 0;
 };
-CUBBY_ALWAYS_INLINE hashed hashed_for(std::uint64_t hash, std::uint64_t fronts) noexcept {
+template <class Slot> CUBBY_ALWAYS_INLINE hashed hashed_for(std::uint64_t hash, std::uint64_t fronts) noexcept {
+  using tag_type = typename Slot::tag;
+  constexpr unsigned bits = 8 * sizeof(tag_type);
   cpu::product p = cpu::multiply(hash, fronts);
-  const auto tag = static_cast<std::uint8_t>(p.low >> 56);
-  const auto choice = static_cast<std::uint32_t>(p.low >> 24);
-  return {hash, hash * mix_a >> 20, p.high, choice, static_cast<std::uint8_t>(tag + (tag == 0 ? 1 : 0))};
+  const auto tag = static_cast<tag_type>(p.low >> (64 - bits));
+  const auto choice = static_cast<std::uint32_t>(p.low >> (32 - bits));
+  return {hash, hash * mix_a >> 20, p.high, choice, static_cast<tag_type>(tag + (tag == 0 ? 1 : 0))};
 }
 /// The first slot of the line that a hash prefers, and the slots of that line.
 template <class Slot> CUBBY_ALWAYS_INLINE unsigned preferred_slot(const hashed& h) noexcept {
   constexpr unsigned of_line = cpu::cache_line / sizeof(Slot);
-  constexpr std::uint64_t lines = front_slots / of_line;
+  constexpr std::uint64_t lines = front_slots<Slot> / of_line;
   return static_cast<unsigned>(h.choice * lines >> 32) * of_line;
 }
 template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t preferred_slots(const hashed& h) noexcept {
   return ((std::uint64_t{1} << (cpu::cache_line / sizeof(Slot))) - 1) << preferred_slot<Slot>(h);
 }
-/// Whether a tag says that its slot is far from the preferred one, beside seven bits of the hash. Then a lookup meets the tags of fewer
-/// other keys, unless a table churns that is nearly full. Tables with slots of 16 bytes are filled further, so there all eight bits are of the hash:
-/// docs/performance/iceberg.md, "Tags that tell near from far".
-template <class Slot> inline constexpr bool tells_far = sizeof(Slot) > 16;
-/// The first of the slots near the preferred one, which are two lines or four.
-CUBBY_ALWAYS_INLINE unsigned first_near(std::uint32_t choice) noexcept {
-  constexpr std::uint64_t groups = front_slots / tags::near_slots;
-  return static_cast<unsigned>(choice * groups >> 32) * tags::near_slots;
-}
-CUBBY_ALWAYS_INLINE std::uint64_t near_slots(std::uint32_t choice) noexcept {
-  return ((std::uint64_t{1} << tags::near_slots) - 1) << first_near(choice);
-}
 /// The hash that chooses the first or the second back bucket.
 CUBBY_ALWAYS_INLINE std::uint64_t back_hash(std::uint64_t hash, unsigned which) noexcept {
   return which == 0 ? fold(hash ^ mix_b, mix_a) : fold(hash ^ mix_c, mix_b);
 }
-/// The tag in a back bucket, and that part of a tag that is not `far`: 1 to 127.
-CUBBY_ALWAYS_INLINE std::uint8_t short_tag(std::uint8_t tag) noexcept {
+/// The tag in a back bucket: 1 to 127.
+CUBBY_ALWAYS_INLINE std::uint8_t short_tag(std::uint16_t tag) noexcept {
   const auto low = static_cast<std::uint8_t>(tag & 0x7f);
   return static_cast<std::uint8_t>(low + (low == 0 ? 1 : 0));
 }
-/// The slot for an entry: in the line that its hash prefers, else near it, else anywhere. `usable(mask)`: those of `mask` that an entry may
-/// have; of all slots there is one.
+/// The slot for an entry: in the line that its hash prefers, else anywhere. `usable(mask)`: those of `mask` that an entry may have; of all
+/// slots there is one.
 template <class Slot, class Usable>
 CUBBY_ALWAYS_INLINE unsigned best_slot(const hashed& h, const Usable& usable) noexcept {
-  std::uint64_t some = usable(preferred_slots<Slot>(h));
-  if constexpr (tells_far<Slot>) {
-    if (some == 0) some = usable(near_slots(h.choice));
-  }
-  return cpu::lowest_bit(some != 0 ? some : usable(tags::all));
+  const std::uint64_t some = usable(preferred_slots<Slot>(h));
+  return cpu::lowest_bit(some != 0 ? some : usable(tags::all<typename Slot::tag>));
 }
-/// The tag of an entry in a slot of its front bucket (I8).
-template <class Slot> CUBBY_ALWAYS_INLINE std::uint8_t front_tag(const hashed& h, unsigned slot) noexcept {
-  if constexpr (!tells_far<Slot>) return h.tag;
-  const bool is_far = first_near(h.choice) / tags::near_slots != slot / tags::near_slots;
-  return static_cast<std::uint8_t>(short_tag(h.tag) | (is_far ? tags::far : 0));
-}
-/// The slots of a front bucket with the tag of a hash.
+/// The slots of a front bucket with the tag of a hash (I8).
 template <class Slot>
-CUBBY_ALWAYS_INLINE std::uint64_t tagged_slots(const front_line& line, std::uint8_t tag,
-                                               [[maybe_unused]] std::uint32_t choice, tags::unit by) noexcept {
-  if constexpr (tells_far<Slot>) return tags::match_near(line.tag_words, short_tag(tag), first_near(choice), by);
-  else return tags::match(line.tag_words, tag, by);
+CUBBY_ALWAYS_INLINE std::uint64_t tagged_slots(const front_line& line, std::uint16_t tag, tags::unit by) noexcept {
+  return tags::match(line.tag_words, static_cast<typename Slot::tag>(tag), by);
+}
+/// Those without an entry.
+template <class Slot>
+CUBBY_ALWAYS_INLINE std::uint64_t empty_slots(const front_line& line, tags::unit by = tags::unit::narrow) noexcept {
+  return tagged_slots<Slot>(line, 0, by);
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

@@ -8,16 +8,22 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// Seven back buckets for eight front buckets: an eighth of the front's slots, as in the paper.
-constexpr std::uint64_t backs_for(std::uint64_t fronts) noexcept { return fronts - fronts / 8; }
+/// Seven back buckets for eight front buckets of 56 slots, or for sixteen of 28: an eighth of the front's slots, as in the paper. Two front
+/// buckets have two, so that there is a choice.
+template <class Slot> constexpr std::uint64_t backs_for(std::uint64_t fronts) noexcept {
+  return fronts <= 2 || sizeof(typename Slot::tag) == 1 ? fronts - fronts / 8 : fronts / 2 - fronts / 16 + fronts % 2;
+}
 /// The load for which a `fixed` table is made, in parts of 1000. At 965 it takes 17.8 bytes for each entry of 16 (README.md).
 inline constexpr std::uint64_t fixed_load = 965;
 
-inline std::uint64_t fronts_for(const options& o) noexcept {
+template <class Slot> std::uint64_t fronts_for(const options& o) noexcept {
   const std::uint64_t load = o.growth == growth_policy::fixed ? fixed_load : std::uint64_t{o.grow_at} * 10;
   const std::uint64_t slots = o.capacity / load * 1000 + (o.capacity % load * 1000 + load - 1) / load;
-  constexpr std::uint64_t slots_a_front = front_slots + back_slots * 7 / 8;
-  return slots <= front_slots + back_slots ? 1 : (slots + slots_a_front - 1) / slots_a_front;
+  constexpr std::uint64_t in_front = front_slots<Slot>;
+  constexpr std::uint64_t in_eight = 9 * in_front; // of eight front buckets, and of the back buckets for them
+  for (std::uint64_t few = 1; few <= 2; ++few)
+    if (slots <= few * (in_front + back_slots)) return few;
+  return (slots * 8 + in_eight - 1) / in_eight;
 }
 
 /// The usual mark. Slots of texts are wide and their keys few, so they may have space: at 91 % inserts and misses of texts are slower
@@ -41,8 +47,8 @@ template <durable Policy> bool describe(pool_layout::identity& out, options want
   out.slot_bytes = sizeof(slot_of<Policy>);
   out.key_words = static_cast<std::uint16_t>(word_count<typename Policy::stored_key>);
   out.value_words = no_values ? 0 : static_cast<std::uint16_t>(word_count<typename Policy::stored_value>);
-  out.fronts = fronts_for(wanted);
-  out.backs = backs_for(out.fronts);
+  out.fronts = fronts_for<slot_of<Policy>>(wanted);
+  out.backs = backs_for<slot_of<Policy>>(out.fronts);
   return true;
 }
 
@@ -53,8 +59,8 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
   if constexpr (durable<Policy>) {
     if (!open_durable(t) || !start_syncs(t)) return false;
   } else {
-    t.fronts = fronts_for(o);
-    t.backs = backs_for(t.fronts);
+    t.fronts = fronts_for<slot_of<Policy>>(o);
+    t.backs = backs_for<slot_of<Policy>>(t.fronts);
     auto* const first = make_segment<slot_of<Policy>>(t.fronts, t.backs);
     if (first == nullptr) return false;
     t.segments[0].store(first, sync::relaxed); // relaxed: the table is not shared yet
@@ -74,7 +80,7 @@ template <class Policy> void dispose_entry([[maybe_unused]] table<Policy>& t, co
 /// two may be missing; then the entry stands in both.
 template <class Policy>
 bool is_in_upper(const table<Policy>& t, const slot_of<Policy>& s, root_word r) noexcept {
-  const hashed h = hashed_for(hash_of_slot(t.policy, s), t.fronts);
+  const hashed h = hashed_in(t, hash_of_slot(t.policy, s));
   return (h.copies & top_of(r.level())) != 0 && is_ready(*front_of(t, h, r.level()).line);
 }
 /// The same for bucket `i` of a segment of back buckets.
@@ -92,8 +98,8 @@ template <class Policy> void dispose_entries(table<Policy>& t, segment<slot_of<P
   const bool lower = r.moving() && number != r.level();
   for (std::uint64_t i = 0; i < s.fronts; ++i) {
     if (number != 0 && !is_ready(s.lines[i])) continue;
-    for (std::uint64_t mask = used_slots(s.lines[i]); mask != 0; mask &= mask - 1) {
-      auto& one = s.slots[i * front_slots + cpu::lowest_bit(mask)];
+    for (std::uint64_t mask = used_slots<slot_of<Policy>>(s.lines[i]); mask != 0; mask &= mask - 1) {
+      auto& one = s.slots[i * front_slots<slot_of<Policy>> + cpu::lowest_bit(mask)];
       if (!lower || !is_in_upper(t, one, r)) dispose_entry(t, one);
     }
   }

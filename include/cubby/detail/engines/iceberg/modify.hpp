@@ -11,7 +11,7 @@ namespace cubby::inline v0::detail::engines::iceberg {
 /// A hold of an entry. While it lives, no other thread changes the entry.
 template <class Policy, class Probe> class entry_hold {
 public:
-  entry_hold(table<Policy>& t, const Probe& p) noexcept : table_(t), probe_(p), h_(hashed_for(p.hash, t.fronts)) {}
+  entry_hold(table<Policy>& t, const Probe& p) noexcept : table_(t), probe_(p), h_(hashed_in(t, p.hash)) {}
   ~entry_hold() {
     if (!holds_) return;
     home<Policy> at = lock_home(table_, h_);

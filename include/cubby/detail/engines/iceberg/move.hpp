@@ -17,15 +17,18 @@ struct pair_position {
 };
 
 /// The slots of a bucket that have entries. Under its lock.
-inline std::uint64_t used_slots(const front_line& line) noexcept { return ~tags::match(line.tag_words, 0) & tags::all; }
-inline std::uint8_t tag_in(const front_line& line, unsigned slot) noexcept {
+template <class Slot> std::uint64_t used_slots(const front_line& line) noexcept {
+  return ~empty_slots<Slot>(line) & tags::all<typename Slot::tag>;
+}
+template <class Slot> std::uint16_t tag_in(const front_line& line, unsigned slot) noexcept {
+  using tag_type = typename Slot::tag;
   // relaxed: under the lock
-  return static_cast<std::uint8_t>(line.tag_words[slot / 8].load(sync::relaxed) >> (slot % 8 * 8));
+  return tags::tag_at<tag_type>(line.tag_words[tags::word_of<tag_type>(slot)].load(sync::relaxed), slot);
 }
 
 /// Whether an entry can be put into the bucket, and how many. Under its lock.
 template <class Policy> bool has_free_slot(const table<Policy>& t, const front<slot_of<Policy>>& at) noexcept {
-  return usable(t, at.slots, tags::match(at.line->tag_words, 0)) != 0;
+  return usable(t, at.slots, empty_slots<slot_of<Policy>>(*at.line)) != 0;
 }
 template <class Policy> unsigned free_slots(const table<Policy>& t, slot_of<Policy>* slots,
                                             std::uint64_t empty) noexcept {
@@ -34,7 +37,7 @@ template <class Policy> unsigned free_slots(const table<Policy>& t, slot_of<Poli
   return count;
 }
 template <class Policy> unsigned free_slots(const table<Policy>& t, const front<slot_of<Policy>>& at) noexcept {
-  return free_slots<Policy>(t, at.slots, tags::match(at.line->tag_words, 0));
+  return free_slots<Policy>(t, at.slots, empty_slots<slot_of<Policy>>(*at.line));
 }
 template <class Policy>
 unsigned free_slots(const table<Policy>& t, const back_bucket<slot_of<Policy>>& at, std::uint64_t word) noexcept {
@@ -62,12 +65,12 @@ template <class Policy> bool split_front(table<Policy>& t, root_word r, const pa
   // Of an earlier growth, which has ended: nothing is behind the bucket (I7).
   if ((word & state::inherited) != 0) word &= ~state::behind_words;
   std::uint64_t gone = 0;
-  for (std::uint64_t mask = used_slots(*lower.line); mask != 0; mask &= mask - 1) {
+  for (std::uint64_t mask = used_slots<slot_of<Policy>>(*lower.line); mask != 0; mask &= mask - 1) {
     const unsigned slot = cpu::lowest_bit(mask);
-    const hashed h = hashed_for(hash_of_slot(t.policy, lower.slots[slot]), t.fronts);
+    const hashed h = hashed_in(t, hash_of_slot(t.policy, lower.slots[slot]));
     if ((h.copies & top_of(p.level)) == 0) continue;
     copy_slot(t, upper.slots[slot], lower.slots[slot]);
-    show_tag(*upper.line, slot, tag_in(*lower.line, slot));
+    show_tag<slot_of<Policy>>(*upper.line, slot, tag_in<slot_of<Policy>>(*lower.line, slot));
     gone |= std::uint64_t{1} << slot;
   }
   const std::uint64_t below = (word & state::behind_mask) != 0 ? word | state::inherited : word;
@@ -81,7 +84,7 @@ template <class Policy> bool split_front(table<Policy>& t, root_word r, const pa
     drain(t);
     unlock_unchanged(*upper.line, above);
   }
-  for (; gone != 0; gone &= gone - 1) hide_tag(*lower.line, cpu::lowest_bit(gone));
+  for (; gone != 0; gone &= gone - 1) hide_tag<slot_of<Policy>>(*lower.line, cpu::lowest_bit(gone));
   unlock_changed(*lower.line, below + state::version_step);
   return true;
 }
@@ -115,7 +118,7 @@ public:
 
 private:
   table<Policy>& table_;
-  node<Policy>* nodes_[front_slots];
+  node<Policy>* nodes_[front_slots<slot_of<Policy>>];
   unsigned count_ = 0;
   bool complete_ = false;
 };
@@ -134,7 +137,7 @@ template <class Policy> bool moves_again(const table<Policy>& t, const home<Poli
 template <class Policy>
 void merge_entry(table<Policy>& t, home<Policy>& lower, const slot_of<Policy>& from,
                  spare_nodes<Policy>& spare) noexcept {
-  lower.h = hashed_for(hash_of_slot(t.policy, from), t.fronts);
+  lower.h = hashed_in(t, hash_of_slot(t.policy, from));
   const auto key = key_in<Policy>(from);
   const auto value = value_in<Policy>(from);
   if (has_free_slot(t, lower.at)) {
@@ -161,7 +164,7 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
     return moved::earlier;
   }
   const std::uint64_t word = lock_line(*upper.line);
-  const std::uint64_t mask = used_slots(*upper.line);
+  const std::uint64_t mask = used_slots<slot_of<Policy>>(*upper.line);
   const unsigned free = free_slots(t, lower.at);
   const auto needed = static_cast<unsigned>(std::popcount(mask));
   const bool ready = (word & state::ready) != 0;
@@ -192,7 +195,7 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
 template <class Policy>
 changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot, std::uint64_t hash,
               bool by_merge) noexcept {
-  home<Policy> at = lock_home(t, hashed_for(hash, t.fronts));
+  home<Policy> at = lock_home(t, hashed_in(t, hash));
   spare_nodes<Policy> spare(t, by_merge ? 1 : 0);
   const std::uint64_t word = lock_back(*from.line);
   const bool there = (word >> (8 * slot) & 0x7f) != 0 && hash_of_slot(t.policy, from.slots[slot]) == hash;
@@ -252,7 +255,7 @@ void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<Polic
   const auto key = key_in<Policy>(n.entry());
   const auto value = value_in<Policy>(n.entry());
   if (is_being_erased<Policy>(key)) return; // its hash would be another one
-  home<Policy> at = lock_home(t, hashed_for(hash_of_words(t.policy, key, value), t.fronts));
+  home<Policy> at = lock_home(t, hashed_in(t, hash_of_words(t.policy, key, value)));
   const bool there = is_linked(c, n);
   const bool fits = has_free_slot(t, at.at) && !is_zero_key<Policy>(key);
   if (there && fits) {

@@ -34,7 +34,7 @@ void after_remove(table<Policy>& t, const thread_record& who, const hashed& h, c
 template <class Policy, class Probe, class F>
 CUBBY_OUTLINED mutated_as<typename Policy::stored_value> mutate_anywhere(table<Policy>& t, const thread_record& who,
                                                                          Probe p, F& f) {
-  hashed h = hashed_for(p.hash, t.fronts);
+  hashed h = hashed_in(t, p.hash);
   for (;;) {
     seen_entry<Policy> e = find_anywhere(t, p);
     if (e.where == nullptr) return {};
@@ -85,12 +85,12 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   }
   const std::uint64_t record = key_record_of<Policy>(seen.at.slots[slot]);
   erase_slot(t, *seen.at.line, word, seen.at.slots[slot]);
-  hide_tag(*seen.at.line, slot); // Linearization point of an erase.
+  hide_tag<slot_of<Policy>>(*seen.at.line, slot); // Linearization point of an erase.
   unlock_changed(*seen.at.line, word + state::version_step);
   t.entries.add(who.id(), -1);
   if (t.places.is_bounded()) t.places.give(who.id());
   retire_key(t, who, record);
-  after_erase(t, who, hashed_for(p.hash, t.fronts));
+  after_erase(t, who, hashed_in(t, p.hash));
   return {true, wanted.what, seen.value};
 }
 

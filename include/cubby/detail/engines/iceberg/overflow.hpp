@@ -13,9 +13,6 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// Codecs of durable tables: their slots lie in a pool, `home()`, and so does what the slots own.
-template <class Policy> concept durable = requires { requires Policy::durable; };
-
 template <class Policy> class overflow_slots {
 public:
   explicit overflow_slots(const Policy&) noexcept {}

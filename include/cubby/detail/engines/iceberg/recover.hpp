@@ -50,7 +50,7 @@ template <durable Policy> bool recover_node(recovery<Policy>& r, slot_of<Policy>
   auto& t = r.t;
   auto& mine = r.shares[0];
   if (!is_entry(r, mine, s)) return false;
-  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, s), t.fronts));
+  home<Policy> at = lock_home(t, hashed_in(t, hash_of_slot(t.policy, s)));
   auto* const space = take_raw<node<Policy>>(1);
   mine.no_memory |= space == nullptr;
   bool linked = false;
@@ -103,7 +103,7 @@ template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Po
     leave_slot(t, s);
     return true;
   }
-  home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, s), t.fronts));
+  home<Policy> at = lock_home(t, hashed_in(t, hash_of_slot(t.policy, s)));
   changed how = changed::done;
   if (is_found(t, at, s)) {
     ++mine.report.dropped;

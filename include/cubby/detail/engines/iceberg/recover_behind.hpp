@@ -43,7 +43,7 @@ void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64
       continue;
     }
     if (!is_entry(r, mine, s)) continue;
-    const hashed h = hashed_for(hash, t.fronts);
+    const hashed h = hashed_in(t, hash);
     word = back::with_tag(word, slot, short_tag(h.tag));
     mine.no_memory |= !mine.behind[h.residue >> shift].add({&s, hash});
   }
@@ -54,7 +54,7 @@ void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64
 template <durable Policy>
 bool is_in_front(const table<Policy>& t, const front<slot_of<Policy>>& at, const hashed& h,
                  const slot_of<Policy>& s) noexcept {
-  const std::uint64_t mask = tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit);
+  const std::uint64_t mask = tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit);
   return mask != 0 && have_key(t, at.slots, mask, s); // if it is 0, the slot need not be read
 }
 
@@ -97,7 +97,7 @@ template <durable Policy> struct behind_group {
   void for_each(const growing_list<entry_behind<slot_type>>& list, First first, Second second, F f) const noexcept {
     const auto call = [&](std::uint64_t i, const auto& g) {
       if (i >= list.size() || list[i].slot == nullptr) return;
-      const hashed h = hashed_for(list[i].hash, r.t.fronts);
+      const hashed h = hashed_in(r.t, list[i].hash);
       g(list[i], front_of(r.t, h, level), h);
     };
     for (std::uint64_t i = 0; i < list.size() + 2 * ahead; ++i) {
@@ -113,7 +113,7 @@ template <durable Policy> struct behind_group {
     for_each(
         list, [](auto&, const auto& at, const hashed&) { prefetch_line_to_write(at.line); },
         [&](auto& e, const auto& at, const hashed& h) {
-          std::uint64_t left = tagged_slots<slot_type>(*at.line, h.tag, h.choice, r.t.unit);
+          std::uint64_t left = tagged_slots<slot_type>(*at.line, h.tag, r.t.unit);
           if (left != 0) prefetch_line(e.slot);
           for (; left != 0; left &= left - 1) prefetch_line(&at.slots[cpu::lowest_bit(left)]);
         },

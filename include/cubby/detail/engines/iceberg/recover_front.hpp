@@ -80,11 +80,12 @@ template <durable Policy> inline constexpr bool plain_slots =
 /// What a front bucket has, by its words alone: a bit or a byte for each slot. It is computed before anything is changed. For words there is no
 /// branch for each slot: docs/performance/durable.md, Restarts.
 struct front_look {
-  std::uint64_t used = 0;                // slots that are not empty
-  std::uint64_t here = 0;                // of those, the ones in the bucket of their hash
-  std::uint64_t doubtful = 0;            // of those, the ones behind another one with their tag
-  std::uint64_t tags[tags::line_words];  // of `here`
-  std::uint8_t before[front_slots] = {}; // of `used`: the last slot before it with that tag, and one more
+  std::uint64_t used = 0;               // slots that are not empty
+  std::uint64_t here = 0;               // of those, the ones in the bucket of their hash
+  std::uint64_t doubtful = 0;           // of those, the ones behind another one with their tag
+  std::uint64_t tags[tags::line_words]; // of `here`
+  /// Of `used`: the last slot before it with that tag, and one more.
+  std::uint8_t before[tags::line_tags<std::uint8_t>] = {};
 };
 /// The hash of what a slot has. `used`: whether that is an entry. Words: anything, where it is none.
 template <durable Policy>
@@ -114,17 +115,17 @@ CUBBY_ALWAYS_INLINE front_look look_at_front(const table<Policy>& t, slot_of<Pol
     for (unsigned i = 0; i < 8; ++i) {
       const unsigned slot = 8 * word + i;
       bool used = false;
-      const hashed h = hashed_for(hash_if_used(t, slots[slot], used), fronts);
+      const hashed h = hashed_for<slot_of<Policy>>(hash_if_used(t, slots[slot], used), fronts);
       if constexpr (!plain_slots<Policy>) {
         if (!used) continue;
       }
       const std::uint64_t differs = (h.residue ^ residue) | (First ? 0 : (h.copies ^ copy) & copies); // less than 2^63
       // 1 if nothing differs; as a comparison it becomes a jump
       const std::uint64_t here = std::uint64_t{used} & (differs - 1) >> 63;
-      const std::uint64_t whole = h.tag & (0 - here); // the same for a near copy and a far one
-      eight |= (front_tag<slot_of<Policy>>(h, slot) & (0 - here)) << (8 * i);
-      out.before[slot] = last[whole];
-      last[whole] = static_cast<std::uint8_t>(slot + 1);
+      const std::uint64_t tag = h.tag & (0 - here);
+      eight |= tag << (8 * i);
+      out.before[slot] = last[tag];
+      last[tag] = static_cast<std::uint8_t>(slot + 1);
       used_bits |= std::uint64_t{used} << i;
       here_bits |= here << i;
     }
@@ -135,7 +136,7 @@ CUBBY_ALWAYS_INLINE front_look look_at_front(const table<Policy>& t, slot_of<Pol
   for (unsigned word = 0; word < tags::line_words; ++word) {
     std::uint64_t eight = 0;
     std::memcpy(&eight, &out.before[8 * word], sizeof eight);
-    out.doubtful |= std::uint64_t{tags::equal_bytes(eight, 0)} << (8 * word);
+    out.doubtful |= std::uint64_t{tags::equal_tags<std::uint8_t>(eight, 0)} << (8 * word);
   }
   out.doubtful = out.here & ~out.doubtful;
   return out;
@@ -192,14 +193,15 @@ void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint6
                    unsigned level) noexcept {
   auto& t = r.t;
   const auto at = front_at(t, residue, copy);
-  prefetch_notes(t, at.slots, front_slots);
+  prefetch_notes(t, at.slots, front_slots<slot_of<Policy>>);
   if (copy != 0)
     at.line->state.store(state::ready, sync::relaxed); // relaxed: the threads that recover end before the table is used
   front_look look = level == 0 ? look_at_front<true>(t, at.slots, residue, copy, level)
                                : look_at_front<false>(t, at.slots, residue, copy, level);
   const std::uint64_t kept = keep_front(r, mine, at.slots, look);
-  for_each_bit(look.here & ~kept,
-               [&](unsigned slot) { look.tags[slot / 8] &= ~(std::uint64_t{0xff} << (slot % 8 * 8)); });
+  for_each_bit(look.here & ~kept, [&](unsigned slot) {
+    look.tags[slot / 8] = tags::with_tag<std::uint8_t>(look.tags[slot / 8], slot, 0);
+  });
   for (unsigned word = 0; word < tags::line_words; ++word)
     at.line->tag_words[word].store(look.tags[word], sync::relaxed); // relaxed: as above
 }

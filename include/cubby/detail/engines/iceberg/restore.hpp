@@ -162,7 +162,7 @@ template <durable Policy> bool has_same_key(const slot_of<Policy>& a, const slot
 /// Whether lookups come to an entry with the key word of a slot. Then the slot is what a move has left, and its record became one
 /// of another key when the entry got a newer one.
 template <durable Policy> bool is_left_copy(const table<Policy>& t, const slot_of<Policy>& s) noexcept {
-  const hashed h = hashed_for(hash_of_slot(t.policy, s), t.fronts);
+  const hashed h = hashed_in(t, hash_of_slot(t.policy, s));
   const unsigned level = first_root(t).level();
   const auto any = [&](slot_of<Policy>* slots, std::uint64_t mask) {
     for (; mask != 0; mask &= mask - 1)
@@ -170,7 +170,7 @@ template <durable Policy> bool is_left_copy(const table<Policy>& t, const slot_o
     return false;
   };
   const auto at = front_of(t, h, level);
-  bool found = any(at.slots, tagged_slots<slot_of<Policy>>(*at.line, h.tag, h.choice, t.unit));
+  bool found = any(at.slots, tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit));
   for (unsigned which = 0; which < 2; ++which) {
     const auto b = back_of(t, back_hash(h.hash, which), level);
     found = found ||

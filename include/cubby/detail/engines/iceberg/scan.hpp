@@ -10,8 +10,8 @@ namespace cubby::inline v0::detail::engines::iceberg {
 
 /// The entries of a bucket, copied.
 template <class Policy> struct copied_entries {
-  typename Policy::stored_key keys[front_slots];
-  typename Policy::stored_value values[front_slots];
+  typename Policy::stored_key keys[front_slots<slot_of<Policy>>];
+  typename Policy::stored_value values[front_slots<slot_of<Policy>>];
   unsigned count = 0;
 
   void add(const slot_of<Policy>& s) noexcept {
@@ -36,8 +36,8 @@ void scan_fronts(segment_of<Policy>& s, bool is_first, std::uint64_t first, std:
     if (!is_first && !is_ready(line)) continue; // it has no entries
     const std::uint64_t word = lock_line(line);
     const bool in_use = is_first || (word & state::ready) != 0;
-    for (std::uint64_t mask = in_use ? used_slots(line) : 0; mask != 0; mask &= mask - 1)
-      copied.add(s.slots[i * front_slots + cpu::lowest_bit(mask)]);
+    for (std::uint64_t mask = in_use ? used_slots<slot_of<Policy>>(line) : 0; mask != 0; mask &= mask - 1)
+      copied.add(s.slots[i * front_slots<slot_of<Policy>> + cpu::lowest_bit(mask)]);
     unlock_unchanged(line, word);
     copied.show(f);
   }
@@ -61,7 +61,7 @@ void scan_backs(segment_of<Policy>& s, bool is_first, std::uint64_t first, std::
 template <class Policy, class F>
 void show_node(table<Policy>& t, chain& c, const node<Policy>& n, copied_entries<Policy>& copied, F& f) {
   if constexpr (waits_for_writer<Policy>) {
-    const home<Policy> at = lock_home(t, hashed_for(hash_of_slot(t.policy, n.entry()), t.fronts));
+    const home<Policy> at = lock_home(t, hashed_in(t, hash_of_slot(t.policy, n.entry())));
     if (is_linked(c, n)) copied.add(n.entry());
     unlock_unchanged(*at.at.line, at.state);
     copied.show(f);

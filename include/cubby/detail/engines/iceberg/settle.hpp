@@ -35,13 +35,13 @@ template <durable Policy> slot_of<Policy>* old_slots(const table<Policy>& t, uns
 template <durable Policy>
 slot_of<Policy>* old_front(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
   const position p = position_at(h.residue, copy_of(h.copies, level), t.fronts);
-  return old_slots(t, p.segment) + p.number * front_slots;
+  return old_slots(t, p.segment) + p.number * front_slots<slot_of<Policy>>;
 }
 template <durable Policy>
 slot_of<Policy>* old_back(const table<Policy>& t, std::uint64_t hash, unsigned level) noexcept {
   const position p = position_at(cpu::multiply(hash, t.backs).high, copy_of(hash, level), t.backs);
   const std::uint64_t fronts = p.segment == 0 ? t.fronts : t.fronts << (p.segment - 1);
-  return old_slots(t, p.segment) + fronts * front_slots + p.number * back_slots;
+  return old_slots(t, p.segment) + fronts * front_slots<slot_of<Policy>> + p.number * back_slots;
 }
 
 /// Empties the slots from which a move has copied the entry of `s`. The caller holds the lock of its front bucket, so its key is in no
@@ -57,7 +57,7 @@ template <class Policy> void forget_copies(table<Policy>& t, slot_of<Policy>& s)
       for (unsigned i = 0; i < count; ++i)
         if (is_copy_of(t, slots[i], s)) empty_slot(t, slots[i]);
     };
-    forget(old_front(t, hashed_for(hash, t.fronts), level), front_slots);
+    forget(old_front(t, hashed_in(t, hash), level), front_slots<slot_of<Policy>>);
     for (unsigned which = 0; which < 2; ++which) forget(old_back(t, back_hash(hash, which), level), back_slots);
     const chain_array& in = newest_chains(t); // since the move began none was added
     for (std::uint64_t link = in.left[chain_number<Policy>(in, hash)]; link != 0; link = node_at<Policy>(link)->retired)
@@ -76,8 +76,8 @@ void empty_old_slots_of(table<Policy>& t, typename table<Policy>::segment_type& 
   for (std::uint64_t i = 0; i < s.fronts; ++i) {
     const std::uint64_t word = lock_line(s.lines[i]);
     const lock_scope alone(t.unsettled.lock);
-    for (std::uint64_t left = tags::match(s.lines[i].tag_words, 0); left != 0; left &= left - 1)
-      empty_old_slot(t, s.slots[i * front_slots + cpu::lowest_bit(left)]);
+    for (std::uint64_t left = empty_slots<slot_of<Policy>>(s.lines[i]); left != 0; left &= left - 1)
+      empty_old_slot(t, s.slots[i * front_slots<slot_of<Policy>> + cpu::lowest_bit(left)]);
     unlock_unchanged(s.lines[i], word);
   }
   for (std::uint64_t i = 0; i < s.backs; ++i) {

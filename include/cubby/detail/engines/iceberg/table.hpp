@@ -204,6 +204,10 @@ constexpr std::uint64_t copy_of(std::uint64_t hash, unsigned level) noexcept {
   return hash & ((std::uint64_t{1} << level) - 1);
 }
 
+template <class Policy> CUBBY_ALWAYS_INLINE hashed hashed_in(const table<Policy>& t, std::uint64_t hash) noexcept {
+  return hashed_for<slot_of<Policy>>(hash, t.fronts);
+}
+
 template <class Slot> struct front {
   front_line* line = nullptr;
   Slot* slots = nullptr;
@@ -213,7 +217,7 @@ CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_at(const table<Policy>& t, std:
                                                     std::uint64_t copy) noexcept {
   position p = position_at(residue, copy, t.fronts);
   auto& s = segment_at(t, p.segment);
-  return {&s.lines[p.number], &s.slots[p.number * front_slots]};
+  return {&s.lines[p.number], &s.slots[p.number * front_slots<slot_of<Policy>>]};
 }
 template <class Policy>
 CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_of(const table<Policy>& t, const hashed& h, unsigned level) noexcept {
@@ -289,7 +293,7 @@ template <class Policy> std::uint64_t live_entries(const table<Policy>& t) noexc
 }
 /// Slots of a table of so many doublings.
 template <class Policy> std::uint64_t slots_at(const table<Policy>& t, unsigned level) noexcept {
-  return (t.fronts * front_slots + t.backs * back_slots) << level;
+  return (t.fronts * front_slots<slot_of<Policy>> + t.backs * back_slots) << level;
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg
