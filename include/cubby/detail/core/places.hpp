@@ -34,7 +34,7 @@ public:
       one.given.store(one.share, sync::relaxed); // relaxed, all: not shared yet
       one.source.store(i, sync::relaxed);        // relaxed: as above
       one.sink.store(i, sync::relaxed);          // relaxed: as above
-      one.walk.store(i, sync::relaxed);          // relaxed: as above
+      one.turn.store(i, sync::relaxed);          // relaxed: as above
     }
     return true;
   }
@@ -78,21 +78,21 @@ private:
     // Of the threads of this stripe: from which one they take, to which they give, and what chooses the next one.
     sync::word<std::uint64_t, Threads> source;
     sync::word<std::uint64_t, Threads> sink;
-    sync::word<std::uint64_t, Threads> walk;
+    sync::word<std::uint64_t, Threads> turn;
     std::uint64_t share = 0; // with which it began
   };
 
-  /// Looks into all stripes, from a random one on: a fill by several threads uses up one stripe after the other, and threads that chose the
-  /// next ones in the same order would take from the same one (docs/performance/iceberg.md, "Filling a table nearly full").
+  /// Looks into all stripes, from a random one on. A fill by several threads uses up one stripe after the other. Threads that chose them
+  /// in the same order would take from the same one: docs/performance/iceberg.md, "Filling".
   [[nodiscard]] CUBBY_NEVER_INLINE bool take_elsewhere(stripe& own) noexcept {
     stripe* const all = stripes();
     for (;;) {
-      std::uint64_t walk = own.walk.load(sync::relaxed); // relaxed, both: another thread may take the same way
-      walk = walk * 6364136223846793005 + 1442695040888963407;
-      own.walk.store(walk, sync::relaxed); // relaxed: as above
+      std::uint64_t turn = own.turn.load(sync::relaxed); // relaxed, both: another thread may do the same
+      turn = turn * 6364136223846793005 + 1442695040888963407;
+      own.turn.store(turn, sync::relaxed); // relaxed: as above
       std::uint64_t before = 0;
       for (std::uint64_t i = 0; i <= mask(); ++i) {
-        const std::uint64_t number = ((walk >> 32) + i) & mask();
+        const std::uint64_t number = ((turn >> 32) + i) & mask();
         if (!take_from(all[number], before)) continue;
         own.source.store(number, sync::relaxed); // relaxed: as above
         own.sink.store(number, sync::relaxed);   // relaxed: as above
