@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The places of a `fixed` table: three threads, each of which has at most one place, and three places in two stripes.
  * An insert takes a place of its own stripe or of the other one; an erase gives it to its own stripe, and so moves it.
- * Line for line: places.hpp take, take_from, sum_of_given, give.
+ * After places.hpp: take_from, the passes of take_elsewhere, sum_of_given, give. Which stripe comes first, and which one gets a place, is a hint
+ * there, and does not matter here.
  * Holds: no thread is refused, because at every moment there is a place for each. At the end each place is there, once.
  * Left out: plain stores that are seen late (each word here is changed by locked instructions only). */
 #define PLACES 3

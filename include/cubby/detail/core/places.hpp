@@ -21,20 +21,22 @@ public:
   place_stock(const place_stock&) = delete;
   place_stock& operator=(const place_stock&) = delete;
 
-  /// Call it before the table is shared, for a table with a bound. False: no memory.
-  [[nodiscard]] bool open(std::uint64_t bound) noexcept {
+  /// Call it before the table is shared, for a table with a bound, of which `used` places are taken. False: no memory.
+  [[nodiscard]] bool open(std::uint64_t bound, std::uint64_t used = 0) noexcept {
     std::uint64_t count = std::bit_floor(bound / places_a_stripe | 1);
+    const std::uint64_t free = used < bound ? bound - used : 0;
     if (count > most_stripes) count = most_stripes;
     auto* const made = new (std::nothrow) stripe[count];
     if (made == nullptr) return false;
     packed_ = reinterpret_cast<std::uintptr_t>(made) | (count - 1);
     for (std::uint64_t i = 0; i < count; ++i) {
       stripe& one = made[i];
-      one.share = bound / count + (i < bound % count ? 1 : 0);
-      one.given.store(one.share, sync::relaxed); // relaxed, all: not shared yet
-      one.source.store(i, sync::relaxed);        // relaxed: as above
-      one.sink.store(i, sync::relaxed);          // relaxed: as above
-      one.turn.store(i, sync::relaxed);          // relaxed: as above
+      one.share = bound / count + 1;
+      // relaxed, all: not shared yet
+      one.given.store(free / count + (i < free % count ? 1 : 0), sync::relaxed);
+      one.source.store(i, sync::relaxed); // relaxed: as above
+      one.sink.store(i, sync::relaxed);   // relaxed: as above
+      one.turn.store(i, sync::relaxed);   // relaxed: as above
     }
     return true;
   }
@@ -53,9 +55,10 @@ public:
     stripe& from = stripes()[own.source.load(sync::relaxed)]; // relaxed: a hint
     // [places] acquire: pairs with [give-place]
     const std::uint64_t given = from.given.load(sync::acquire);
-    std::uint64_t taken = from.taken.load(sync::relaxed); // relaxed: only a number, as in take_from
-    // relaxed: as above
-    if (taken < given && from.taken.compare_exchange(taken, taken + 1, sync::relaxed, sync::relaxed)) return true;
+    std::uint64_t taken = from.taken.load(sync::relaxed); // relaxed: the exchange decides
+    // [take-place] release: pairs with [taken-places]
+    // relaxed: take_elsewhere reads it again
+    if (taken < given && from.taken.compare_exchange(taken, taken + 1, sync::release, sync::relaxed)) return true;
     return take_elsewhere(own); // also if another thread takes from the same stripe: two would slow each other down
   }
   CUBBY_ALWAYS_INLINE void give(std::uint64_t thread_record_id) noexcept {
@@ -75,11 +78,12 @@ private:
   struct alignas(cpu::cache_line) stripe {
     sync::word<std::uint64_t, Threads> given; // all places that were put here
     sync::word<std::uint64_t, Threads> taken; // of these
-    // Of the threads of this stripe: from which one they take, to which they give, and what chooses the next one.
-    sync::word<std::uint64_t, Threads> source;
+    std::uint64_t share = 0;                  // what it has at most when all are free and spread evenly
+    // Of the threads of this stripe: from which one they take, to which they give, and what chooses the next one. In a line of their own:
+    // other threads change the counts.
+    alignas(cpu::cache_line) sync::word<std::uint64_t, Threads> source;
     sync::word<std::uint64_t, Threads> sink;
     sync::word<std::uint64_t, Threads> turn;
-    std::uint64_t share = 0; // with which it began
   };
 
   /// Looks into all stripes, from a random one on. A fill by several threads uses up one stripe after the other. Threads that chose them
@@ -99,7 +103,8 @@ private:
         return true;
       }
       // Both counts of a stripe only grow, and `taken` never exceeds `given`. So a stripe that was empty and has got no place since
-      // was empty throughout, and between the two passes all stripes were empty.
+      // was empty throughout, and between the two passes all stripes were empty. All reads of the first pass are acquire loads, so those
+      // of the second one come after them.
       if (sum_of_given() == before) return false;
     }
   }
@@ -108,11 +113,12 @@ private:
   static bool take_from(stripe& s, std::uint64_t& sum) noexcept {
     // [places] acquire: pairs with [give-place]; and keeps the reads of a pass in order
     const std::uint64_t given = s.given.load(sync::acquire);
-    // relaxed, all: only a number; the entries are published by other stores
-    std::uint64_t taken = s.taken.load(sync::relaxed);
+    // [taken-places] acquire: pairs with [take-place]; who sees a place taken sees what its thread gave before, and reads on after this
+    std::uint64_t taken = s.taken.load(sync::acquire);
     while (taken < given) {
-      // relaxed: as above
-      if (s.taken.compare_exchange(taken, taken + 1, sync::relaxed, sync::relaxed)) return true;
+      // [take-place] release: pairs with [taken-places]
+      // [taken-places] acquire: pairs with [take-place], if it fails
+      if (s.taken.compare_exchange(taken, taken + 1, sync::release, sync::acquire)) return true;
     }
     sum += given;
     return false;

@@ -282,8 +282,7 @@ template <class Policy> std::uint64_t hash_of_slot(const Policy& policy, const s
 
 /// The places of a `fixed` table with so many entries. False: no memory.
 template <class Policy> bool open_places(table<Policy>& t, std::uint64_t entries) noexcept {
-  const std::uint64_t all = t.settings.capacity;
-  return t.settings.growth != growth_policy::fixed || t.places.open(entries < all ? all - entries : 0);
+  return t.settings.growth != growth_policy::fixed || t.places.open(t.settings.capacity, entries);
 }
 
 /// The number of entries. Exact while no thread writes.

@@ -74,7 +74,7 @@ template <class Policy> bool open(table<Policy>& t) noexcept {
     if (!reserve_for_file(t) || !recover(t) || !start_syncs(t)) return false;
   }
   const std::uint64_t used = live_entries(t);
-  if (o.growth == growth_policy::fixed && !t.places.open(used < o.capacity ? o.capacity - used : 0)) return false;
+  if (o.growth == growth_policy::fixed && !t.places.open(o.capacity, used)) return false;
   return o.growth != growth_policy::background || t.worker.start(background_work<Policy>, &t, t.home->forks);
 }
 
