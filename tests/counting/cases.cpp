@@ -266,10 +266,10 @@ template <class Kind> void count_whole(std::string name, std::vector<row>& out) 
 
 /// Tuples get the space in which the lines of a group reach no other group's, and iceberg a bucket for each group.
 std::size_t capacity_of(const std::string& name) {
-  // 63 slots for each bucket, up to 91 %, or of texts up to 75 %; half as many if they are wide
-  const bool of_texts = name.ends_with("texts");
-  const std::size_t slots = of_texts || name.ends_with("tuples") ? groups * 63 / 2 : groups * 63;
-  if (name.starts_with("iceberg")) return slots * (of_texts ? 75 : 91) / 100;
+  // 63 slots for each bucket, up to 91 %; half as many if they are wide, up to 75 % for texts and 85 % for tuples
+  if (name.starts_with("iceberg") && name.ends_with("texts")) return groups * 63 * 75 / 200;
+  if (name == "iceberg tuples") return groups * 63 * 85 / 200;
+  if (name.starts_with("iceberg")) return groups * 63 * 91 / 100;
   if (name.starts_with("seph")) return 64 * groups; // a bucket of its lower halves for each group
   return (name.starts_with("tuple") ? 16 : 4) * groups;
 }

@@ -185,7 +185,7 @@ CUBBY_ALWAYS_INLINE line_parts load_line(const void* line) noexcept {
                : "memory");
   return out;
 }
-/// A bit for each byte of 32 that is not 0: of every eight bytes, one.
+/// Of 32 bytes that are 0 or 255: the sums of pairs of bits, each in its place of eight. Two more sums of pairs join eight bits.
 CUBBY_ALWAYS_INLINE uint8x16_t bits_of_bytes(uint8x16_t low, uint8x16_t high) noexcept {
   const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   return vpaddq_u8(vandq_u8(low, weights), vandq_u8(high, weights));

@@ -77,9 +77,8 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   const pair_position p{residue, copy, r.level()};
   if (r.shrinking()) note(merge_front(t, r, p));
   else if (split_front(t, r, p)) ++count;
-  const std::uint64_t last = (residue + 1) * t.backs / t.fronts;
-  for (std::uint64_t b = residue * t.backs / t.fronts; b < last; ++b) {
-    const pair_position q{b, copy, r.level()};
+  if (residue < t.backs) { // there are no more back buckets than front buckets
+    const pair_position q{residue, copy, r.level()};
     if (r.shrinking()) note(merge_back(t, r, q));
     else if (split_back(t, q)) ++count;
   }

@@ -27,8 +27,11 @@ template <class Slot> std::uint64_t fronts_for(const options& o) noexcept {
 }
 
 /// The usual mark. Slots of texts are wide and their keys few, so they may have space: at 91 % inserts and misses of texts are slower
-/// by 14 to 27 % (docs/performance/raw.md, "The mark of texts").
-template <class Policy> inline constexpr std::uint32_t usual_mark = key_owning_policy<Policy> ? 75 : 91;
+/// by 14 to 27 % (docs/performance/raw.md, "The mark of texts"). Buckets of 28 slots would fill chains if entries came and went above 87 %
+/// (docs/performance/iceberg.md, "Churn at the bound").
+template <class Policy> inline constexpr std::uint32_t usual_mark = key_owning_policy<Policy>                   ? 75
+                                                                    : sizeof(typename slot_of<Policy>::tag) > 1 ? 85
+                                                                                                                : 91;
 
 /// Puts the options within their limits. False: the capacity is too large.
 template <class Policy> bool limit(options& o) noexcept {

@@ -106,6 +106,7 @@ CUBBY_ALWAYS_INLINE front_look look_at_front(const table<Policy>& t, slot_of<Pol
   front_look out;
   const std::uint64_t fronts = t.fronts;
   const std::uint64_t copies = (std::uint64_t{1} << level) - 1;
+  static_assert(sizeof(typename slot_of<Policy>::tag) == 1); // as docs/format.md says of a bucket
   std::uint8_t last[256] = {};
   for (unsigned word = 0; word < tags::line_words; ++word) {
     std::uint64_t eight = 0;

@@ -137,7 +137,7 @@ template <class Policy, class F> void for_each(table<Policy>& t, F& f) {
 /// A scan that threads share. The guard of the thread that begins it keeps the segments.
 template <class Policy> using shared_scan = scan_phases<scan_phase<Policy>>;
 template <class Policy, class F> void for_each_of(table<Policy>& t, shared_scan<Policy>& w, F& f) {
-  constexpr std::uint64_t at_a_time = 64; // front buckets, which have 64 slots each
+  constexpr std::uint64_t at_a_time = 64; // front buckets, which have 56 slots each, or 28
   w.share_out(
       at_a_time,
       [&](const scan_phase<Policy>& at, std::uint64_t first, std::uint64_t count) {
