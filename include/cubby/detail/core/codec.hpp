@@ -50,7 +50,8 @@ template <class K, class Hash> struct checked_key {
                 "cubby::bits_are_equality<K> if both mean the same, else cubby::always_in_record<K>");
   static_assert(is_hashed_rightly<K, Hash> || !is_compared_rightly<K>,
                 "the default hash reads this key's bits, and its class has an operator==: specialize "
-                "cubby::bits_are_equality<K> as true if both mean the same, else give the table a Hash of yours");
+                "cubby::bits_are_equality<K> as true if both mean the same, else give the table a Hash of yours "
+                "or specialize std::hash<K>");
   static_assert(kind_of_key<K, Hash>() != key_kind::object || comparable<const K, const K>,
                 "this key type has no operator== for const keys: write one, or name a KeyEqual of yours as the last "
                 "parameter of the table");
