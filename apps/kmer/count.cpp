@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 // Program, libraries and buffers; then what each thread needs beside its table: batches on their way, codes, heads.
-constexpr std::size_t fixed_bytes = 24 * mebibyte;
+constexpr std::size_t program_bytes = 24 * mebibyte;
 constexpr std::size_t thread_bytes = 3 * mebibyte;
 constexpr std::size_t least_entries = 16384;
 
@@ -165,7 +165,7 @@ private:
 } // namespace
 
 memory_plan plan_memory(const count_options& options) {
-  const std::size_t fixed = fixed_bytes + options.threads * thread_bytes;
+  const std::size_t fixed = program_bytes + options.threads * thread_bytes;
   const auto check = [&](std::size_t least) {
     if (options.memory < least)
       throw bad_input(fmt::format("--memory {}M: {} threads need at least {}M", options.memory / mebibyte,

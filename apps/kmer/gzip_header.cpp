@@ -8,7 +8,7 @@ namespace kmer {
 
 namespace {
 
-constexpr std::size_t fixed_bytes = 10;
+constexpr std::size_t header_bytes = 10;
 constexpr std::uint8_t sum_flag = 2, extra_flag = 4, name_flag = 8, comment_flag = 16, reserved_flags = 0xe0;
 
 } // namespace
@@ -30,7 +30,7 @@ gzip_header::answer gzip_header::take_fixed(std::uint8_t byte) {
   if (at_ == 2 && byte != magic[at_]) return answer::unknown;
   if (at_ == 3 && (byte & reserved_flags) != 0) return answer::unknown;
   if (at_ == 3) flags_ = byte;
-  return ++at_ == fixed_bytes ? enter(part::extra_size) : answer::more;
+  return ++at_ == header_bytes ? enter(part::extra_size) : answer::more;
 }
 
 // Fields one after another: two letters, how long they are, and so many bytes.

@@ -11,7 +11,7 @@ namespace kmer {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
+constexpr std::size_t block_bytes = std::size_t{1} << 16;
 
 std::string shown(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -21,7 +21,7 @@ std::string shown(char c) {
 } // namespace
 
 text_parser::text_parser(std::unique_ptr<byte_source> bytes, std::string name, unsigned k)
-    : bytes_(std::move(bytes)), name_(std::move(name)), k_(k), buffer_(buffer_bytes) {}
+    : bytes_(std::move(bytes)), name_(std::move(name)), k_(k), buffer_(block_bytes) {}
 
 void text_parser::refuse(const std::string& why) const {
   throw bad_input(fmt::format("{}: record {}: {}", name_, figures_.records, why));

@@ -19,29 +19,29 @@ namespace store {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 std::string text_of(const load_mark& mark) {
-  json all;
+  ordered_json all;
   all["cubby_load"] = 1;
   all["table"] = mark.of.file;
   all["sequence"] = mark.of.sequence;
   all["request"] = mark.request;
   all["records"] = mark.records;
-  all["places"] = json::array();
+  all["places"] = ordered_json::array();
   for (const input_place& p : mark.places)
     all["places"].push_back({{"file", p.file}, {"offset", p.at.offset}, {"line", p.at.line}, {"sum", p.at.sum}});
   return all.dump(1) + "\n";
 }
 
-load_mark mark_of(const json& all) {
+load_mark mark_of(const ordered_json& all) {
   load_mark mark;
   if (all.at("cubby_load") != 1) throw std::invalid_argument("version");
   mark.of.file = all.at("table");
   mark.of.sequence = all.at("sequence");
   mark.request = all.at("request");
   mark.records = all.at("records");
-  for (const json& p : all.at("places"))
+  for (const ordered_json& p : all.at("places"))
     mark.places.push_back({p.at("file"), {p.at("offset"), p.at("line"), p.at("sum")}});
   return mark;
 }
@@ -77,7 +77,7 @@ bool load_mark_file::read(load_mark& into) const {
   std::ifstream in(path_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
-    into = mark_of(json::parse(text));
+    into = mark_of(ordered_json::parse(text));
   } catch (const std::exception&) { // also of what is no JSON
     throw refused(
         fmt::format("{}: not a file of `cubby store load`, which needs this name to note how far it has come; "
