@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables in files with records of 16 bytes and 16: `seph` beside `iceberg`, in turns. How long each insert takes while the table grows by itself; then
-// lookups and erases of one thread and of several; then how long a closed file takes to open. Growth of `iceberg` is `incremental`.
+// Tables in files with records of 16 bytes and 16: `seph` beside `iceberg`, in turns. The rate of inserts while the table grows by itself; then, into
+// another file, how long each insert takes, with looks at the clock. Then lookups, how long a closed file takes to open, and erases. Growth of
+// `iceberg` is `incremental`.
 //   bench_file_tails FOLDER [process|line] [entries] [threads] [rounds]
 #include <array>
 #include <cstdio>
@@ -65,7 +66,7 @@ template <class Map> std::unique_ptr<Map> must_open(const plan& p, const std::st
 template <class Make> void time_calls(const plan& p, figures& out, Make make) {
   std::vector<std::unique_ptr<bench::histogram>> times;
   for (unsigned t = 0; t < p.threads; ++t) times.push_back(std::make_unique<bench::histogram>());
-  out.insert.add(rate(p, [&](unsigned t, word first, word last) {
+  (void)rate(p, [&](unsigned t, word first, word last) {
     auto call = make();
     for (word i = first; i < last; ++i) {
       const word before = bench::ticks_before();
@@ -73,7 +74,7 @@ template <class Make> void time_calls(const plan& p, figures& out, Make make) {
       times[t]->add(bench::ticks_after() - before);
       must(done);
     }
-  }));
+  });
   for (unsigned t = 1; t < p.threads; ++t) times[0]->merge(*times[t]);
   const auto at = [&](double share) {
     return static_cast<double>(times[0]->at_share(share)) * bench::nanoseconds_per_tick();
@@ -99,8 +100,18 @@ void wait_as_long(const plan& p, figures& out) {
   });
 }
 
+template <class Engine> void fill(const plan& p, const std::string& path, figures& out) {
+  std::filesystem::remove(path);
+  const auto m = must_open<map<Engine>>(p, path);
+  out.insert.add(rate(p, [&](unsigned, word first, word last) {
+    auto h = m->handle();
+    for (word i = first; i < last; ++i) must(static_cast<bool>(h.insert(key_of(i), key_of(i))));
+  }));
+}
+
 template <class Engine> void take_turn(const plan& p, figures& out) {
   const std::string path = p.folder + "/bench_file_tails.cubby";
+  fill<Engine>(p, path, out);
   std::filesystem::remove(path);
   auto m = must_open<map<Engine>>(p, path);
   time_calls(p, out, [&] {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <new>
 
-#include <cubby/detail/core/block_size.hpp>
+#include <cubby/detail/core/block_cache.hpp>
 #include <cubby/detail/core/pool.hpp>
 #include <cubby/detail/platform/memory.hpp>
 
@@ -29,36 +29,16 @@ public:
   std::uint64_t take(std::uint64_t bytes) noexcept {
     const unsigned number = block_size::number_for(bytes);
     if (number == block_size::count) return 0;
-    size_class& c = classes_[number];
-    std::uint64_t offset = 0;
     std::uint64_t ahead = 0; // the bytes of a chunk to be made
-    {
-      const lock_scope alone(c.lock);
-      if (c.with_space == nullptr && !add_chunk(c, block_size::of(number))) {
-        wanted_.store(syncs_of_a_block, sync::relaxed); // relaxed: a hint
-        return 0;
-      }
-      chunk& from = *c.with_space;
-      offset = from.at + take_bit(from) * from.block;
-      if (--from.free == 0) c.with_space = from.next;
-      // Not of large blocks: one that nobody asks for would be much of the file.
-      const bool little = from.free == from.blocks / 8 && from.next == nullptr;
-      if (little && from.blocks >= least_blocks_ahead) ahead = next_chunk_of(c, from.block);
-    }
-    if (ahead != 0) add_chunk_ahead(c, ahead, block_size::of(number));
+    std::uint64_t offset = at_hand_.take(number, [&](unsigned most) { return take_run(number, most, ahead); });
+    if (offset == 0) offset = at_hand_.take_from_others(number);
+    if (offset == 0) wanted_.store(syncs_of_a_block, sync::relaxed); // relaxed: a hint
+    if (ahead != 0) add_chunk_ahead(classes_[number], ahead, block_size::of(number));
     return offset;
   }
   /// A block that was taken, and that nothing on the medium leads to any more.
   void give(std::uint64_t offset) noexcept {
-    chunk& to = chunk_with(offset);
-    size_class& c = classes_[block_size::number_for(to.block)];
-    const std::uint64_t block = number_of(to, offset);
-    const lock_scope alone(c.lock);
-    flip(to, block); // of a block in use
-    if (to.free++ == 0) {
-      to.next = c.with_space;
-      c.with_space = &to;
-    }
+    at_hand_.give(block_size::number_for(chunk_with(offset).block), offset, [&](std::uint64_t one) { put(one); });
   }
   /// A block that can be taken again after a sync. `link`: 8 bytes of it that are free for a list.
   void give_after_sync(std::uint64_t offset, std::uint64_t& link) noexcept {
@@ -205,10 +185,11 @@ public:
     }
   }
   /// Bytes of blocks in use, and of all blocks. Exact while no thread writes.
-  [[nodiscard]] std::uint64_t bytes_in_use() const noexcept {
+  [[nodiscard]] std::uint64_t bytes_in_use() noexcept {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < chunks_.size(); ++i) sum += (chunks_[i].blocks - chunks_[i].free) * chunks_[i].block;
-    return sum;
+    const std::uint64_t kept = at_hand_.bytes();
+    return sum < kept ? 0 : sum - kept;
   }
 
 private:
@@ -249,12 +230,41 @@ private:
     const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;
     for (std::uint64_t block = first; block < first + part && block < c.blocks; ++block) f(c, block);
   }
-  static std::uint64_t take_bit(chunk& from) noexcept {
+  /// Takes free blocks that lie side by side, so many at most. None: no disk space or no memory. `ahead`: what `add_chunk_ahead` is to make.
+  block_run take_run(unsigned number, unsigned most, std::uint64_t& ahead) noexcept {
+    size_class& c = classes_[number];
+    const lock_scope alone(c.lock);
+    if (c.with_space == nullptr && !add_chunk(c, block_size::of(number))) return {};
+    chunk& from = *c.with_space;
+    const std::uint64_t before = from.free;
+    const block_run run = run_of(from, most);
+    if (from.free == 0) c.with_space = from.next;
+    // Not of large blocks: one that nobody asks for would be much of the file.
+    const std::uint64_t mark = from.blocks / 8;
+    const bool little = before > mark && from.free <= mark && from.next == nullptr;
+    if (little && from.blocks >= least_blocks_ahead) ahead = next_chunk_of(c, from.block);
+    return run;
+  }
+  /// Of a chunk with space: free blocks of one word of its bitmap, which are in use from here on.
+  static block_run run_of(chunk& from, unsigned most) noexcept {
     const std::uint64_t words = (from.blocks + 63) / 64;
     while (bits(from, from.hint) == ~std::uint64_t{0}) from.hint = from.hint + 1 == words ? 0 : from.hint + 1;
-    const std::uint64_t block = from.hint * 64 + static_cast<unsigned>(std::countr_one(bits(from, from.hint)));
-    flip(from, block);
-    return block;
+    const std::uint64_t used = bits(from, from.hint);
+    std::uint64_t now = used;
+    for (unsigned i = 0; i < most && now != ~std::uint64_t{0}; ++i, --from.free) now |= now + 1;
+    from.used[from.hint].store(now, sync::relaxed); // relaxed: under the lock of the size
+    return {from.at + from.hint * 64 * from.block, from.block, now ^ used};
+  }
+  void put(std::uint64_t offset) noexcept {
+    chunk& to = chunk_with(offset);
+    size_class& c = classes_[block_size::number_for(to.block)];
+    const std::uint64_t block = number_of(to, offset);
+    const lock_scope alone(c.lock);
+    flip(to, block); // of a block in use
+    if (to.free++ == 0) {
+      to.next = c.with_space;
+      c.with_space = &to;
+    }
   }
   /// The bytes of the next chunk: a quarter of what the size has, from 64 KiB to 2 MiB with its header, and one block at least.
   static std::uint64_t next_chunk_of(const size_class& c, std::uint64_t block) noexcept {
@@ -354,6 +364,7 @@ private:
   static constexpr std::uint64_t part = 1024;             // blocks
   pool& home_;
   size_class classes_[block_size::count];
+  block_cache at_hand_;
   stable_list<chunk> chunks_;
   chunk** adopted_ = nullptr; // of the chunks that were there when the file was opened
   std::uint64_t adopted_windows_ = 0;
