@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table with two candidate buckets and records elsewhere cannot do without, for keys of 8 bytes: the lines alone. There is no directory, no
 // tag, no comparison and no guard. A find reads a line of each bucket, and then the record to which one of them leads. A change in `line` also
-// writes lines of the record back, and waits for that. Records of inserts lie one behind the other, as an allocator gives them out.
+// writes lines of the record back, and waits for that. Records of inserts lie one behind the other, in pages that were touched before. The lines have 64
+// bytes a key, the buckets 16, as those of `seph`, and so the cache holds more of these.
 //   bench_bucket_bounds [keys [bytes of a record [threads [rounds]]]]
 #include <cubby/hash.hpp>
 #include <cubby/iceberg.hpp>
@@ -83,8 +84,6 @@ template <reads What> word find(const lines_of& in, const word* keys, std::size_
 enum class change { insert, erase };
 struct writer {
   const cubby::detail::persist::medium medium{cubby::persistence::line};
-  std::atomic<word> next{0}; // of the records that threads take
-
   /// The record is written, and written back with one wait; then a slot of the two buckets leads to it. For an erase, the state of the record.
   template <change What> word run(const lines_of& in, word key, word mine) const {
     const word hash = cubby::mix(key);
@@ -94,12 +93,9 @@ struct writer {
     const word other = look(slots[1]);
     auto* const record = What == change::insert ? reinterpret_cast<word*>(in.records.address + mine * in.record_bytes)
                                                 : record_at(in, hash, seen | other);
-    if constexpr (What == change::insert) {
-      for (std::size_t i = 1; i < in.record_bytes / 8; ++i) record[i] = hash;
-      medium.write_back(record, in.record_bytes);
-    }
+    for (std::size_t i = 1; What == change::insert && i < in.record_bytes / 8; ++i) record[i] = hash;
     std::atomic_ref(*record).store(2, std::memory_order_release);
-    if constexpr (What == change::erase) medium.write_back(record, 8);
+    medium.write_back(record, What == change::insert ? in.record_bytes : 8);
     medium.drain();
     while (!std::atomic_ref(*slots[0]).compare_exchange_weak(seen, hash & ~word{1}, std::memory_order_acq_rel)) {
     }

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/scheduler.hpp"
+#include "support/fiber_scheduler.hpp"
 
 namespace cubby_test {
 namespace {
@@ -34,11 +34,14 @@ public:
     while (const std::uint64_t one = take()) EXPECT_TRUE(all.insert(one).second) << one << " was taken twice";
     return all;
   }
+  /// How many stripes were filled from the stock.
+  [[nodiscard]] unsigned in_stripes() const { return runs_; }
   [[nodiscard]] std::uint64_t bytes() { return cache_.bytes() + free_.size() * block; }
 
 private:
   block_run run_of(unsigned most) {
     block_run out{0, block, 0};
+    ++runs_;
     // those of one word, as a bitmap has them
     while (most-- != 0 && !free_.empty() && (out.free == 0 || free_.back() / (64 * block) * 64 * block == out.at)) {
       out.at = free_.back() / (64 * block) * 64 * block;
@@ -47,6 +50,7 @@ private:
     }
     return out;
   }
+  unsigned runs_ = 0;
   std::vector<std::uint64_t> free_;
   cubby::detail::block_cache cache_;
 };
@@ -64,19 +68,20 @@ TEST(blocks_at_hand, are_all_there_is_and_each_once) {
   }
 }
 
-/// The second one takes, gives and takes again between any two steps of the first one, which does the same.
+/// The second one takes, gives and takes again between any two steps of the first one, which does the same. Both have one stripe for their own, since
+/// scripts on fibers are of one thread.
 TEST(blocks_at_hand, have_one_owner_where_two_meet_at_any_step) {
   bool last = false;
   for (std::uint64_t i = 0; !last; ++i) {
     stock all(100);
-    scheduler turns;
+    fiber_scheduler turns;
     std::uint64_t kept[2] = {};
     const auto act = [&all](std::uint64_t& keep) {
       keep = all.take();
       all.give(all.take());
     };
     const auto first = turns.start([&] { act(kept[0]); });
-    last = turns.run(first, i) == scheduler::stopped::finished;
+    last = turns.run(first, i) == fiber_scheduler::stopped::finished;
     act(kept[1]);
     ASSERT_TRUE(turns.finish_all());
     EXPECT_NE(kept[0], kept[1]) << "stopped at " << i;
@@ -87,17 +92,34 @@ TEST(blocks_at_hand, have_one_owner_where_two_meet_at_any_step) {
   }
 }
 
-/// Wherever a thread stops that takes a block, another one gets all blocks but that, and those of the stripe that the first one is using.
+/// The first one stops in each of its steps, also where it has locked its stripe. So the second one leaves what it has taken together in another.
 TEST(blocks_at_hand, that_others_keep_are_found_before_there_is_none) {
-  stock all(100);
-  scheduler turns;
-  std::uint64_t kept = 0;
-  const auto first = turns.start([&] { kept = all.take(); });
-  ASSERT_NE(turns.run(first, 2), scheduler::stopped::finished); // it has locked its stripe
-  const std::uint64_t other = all.take();                       // so this is of another stripe
-  ASSERT_TRUE(turns.finish_all());
-  EXPECT_NE(kept, other);
-  EXPECT_EQ(all.take_all().size(), 98U);
+  bool last = false;
+  bool locked = false;
+  for (std::uint64_t i = 0; !last; ++i) {
+    stock all(100);
+    fiber_scheduler turns;
+    std::uint64_t kept = 0;
+    const auto first = turns.start([&] { kept = all.take(); });
+    last = turns.run(first, i) == fiber_scheduler::stopped::finished;
+    const std::uint64_t other = all.take();
+    ASSERT_TRUE(turns.finish_all());
+    EXPECT_NE(kept, other) << "stopped at " << i;
+    locked = locked || all.in_stripes() == 2;
+    EXPECT_EQ(all.take_all().size(), 98U) << "stopped at " << i;
+  }
+  EXPECT_TRUE(locked) << "the second one never met the lock of the first one";
+}
+
+TEST(blocks_at_hand, of_large_sizes_are_not_kept) {
+  cubby::detail::block_cache cache;
+  constexpr unsigned large = cubby::detail::block_size::number_for(2048);
+  unsigned given = 0;
+  const std::uint64_t one = cache.take(large, [](unsigned most) { return block_run{4096, 2048, most}; });
+  EXPECT_EQ(one, 4096U);
+  cache.give(large, one, [&](std::uint64_t) { ++given; });
+  EXPECT_EQ(given, 1U);
+  EXPECT_EQ(cache.bytes(), 0U);
 }
 
 } // namespace

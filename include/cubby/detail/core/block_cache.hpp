@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free blocks of a durable file that threads have at hand (docs/performance/raw.md, "Blocks at hand"). Threads that make records at the same time wait
-// for no common lock, and their records lie in lines of their own. It is in memory alone: recovery takes all of them for free blocks.
+// Free blocks of a durable file that threads have at hand (docs/performance/raw.md, "Blocks at hand"). So threads that make records at the same time
+// seldom meet at a lock, and most of their records share no line. It is in memory alone: recovery takes all of them for free blocks.
 #pragma once
 
 #include <bit>
@@ -9,13 +9,14 @@
 #include <new>
 
 #include <cubby/detail/core/block_size.hpp>
+#include <cubby/detail/core/hash.hpp>
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/image.hpp>
 
 namespace cubby::inline v0::detail {
 
-/// Free blocks of one size, side by side: bit i of `free` is the one at `at + i * block`.
+/// Free blocks of one size, among 64 that lie side by side: bit i of `free` is the one at `at + i * block`.
 struct block_run {
   std::uint64_t at = 0;
   std::uint64_t block = 0;
@@ -123,12 +124,12 @@ private:
     small_lock<> lock;
     blocks of[sizes];
   };
-  static constexpr std::size_t stripe_count = 8;
+  static constexpr std::size_t stripe_count = 16;
 
   /// A stripe that nobody uses, locked: the thread's own if it can be. Null: all are used, or there is no memory for one.
   stripe* lock_one() noexcept {
-    const std::uint64_t own = std::uint64_t{image::this_thread()} * 0x9e3779b97f4a7c15 >> 61;
-    static_assert(stripe_count == 8);
+    // Numbers of threads lie as far apart as their stacks: all of their bits count.
+    const std::uint64_t own = fold(std::uint64_t{image::this_thread()} ^ mix_b, mix_a);
     for (std::size_t i = 0; i < stripe_count; ++i) {
       sync::word<stripe*>& at = stripes_[(own + i) % stripe_count];
       // [block-stripe] acquire: pairs with [put-block-stripe]

@@ -230,7 +230,7 @@ private:
     const std::uint64_t first = (number - (c.parts_end - parts_of(c))) * part;
     for (std::uint64_t block = first; block < first + part && block < c.blocks; ++block) f(c, block);
   }
-  /// Takes free blocks that lie side by side, so many at most. None: no disk space or no memory. `ahead`: what `add_chunk_ahead` is to make.
+  /// Takes free blocks that lie near each other, so many at most. None: no disk space or no memory. `ahead`: what `add_chunk_ahead` is to make.
   block_run take_run(unsigned number, unsigned most, std::uint64_t& ahead) noexcept {
     size_class& c = classes_[number];
     const lock_scope alone(c.lock);
