@@ -15,6 +15,7 @@
 #include "ordered_append.hpp"
 #include "partition.hpp"
 #include "progress.hpp"
+#include "sizes.hpp"
 #include "store.hpp"
 #include "worker_threads.hpp"
 
@@ -22,7 +23,6 @@ namespace kmer {
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 // Program, libraries and buffers; then what each thread needs beside its table: batches on their way, codes, heads.
 constexpr std::size_t program_bytes = 24 * mebibyte;
 constexpr std::size_t thread_bytes = 3 * mebibyte;

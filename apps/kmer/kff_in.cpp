@@ -9,6 +9,7 @@
 
 #include "operations.hpp"
 #include "output_place.hpp"
+#include "sizes.hpp"
 #include "sorted_runs.hpp"
 
 namespace kmer {
@@ -158,7 +159,6 @@ void kff_reader::read_block() {
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 // Program, libraries and buffers, as in `count`; and what is sorted at a time, at least.
 constexpr std::size_t fixed_bytes = 24 * mebibyte;
 constexpr std::size_t least_space = 8 * mebibyte;

@@ -16,6 +16,7 @@
 #include "operations.hpp"
 #include "options.hpp"
 #include "output_file.hpp"
+#include "sizes.hpp"
 #include "store.hpp"
 #include "summary.hpp"
 
@@ -24,8 +25,6 @@ namespace kmer {
 namespace {
 
 using flags = commands::flags;
-
-constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 count_range range_of(const flags& f) {
   count_range r;
