@@ -2,6 +2,7 @@
 // What seph promises of its segments: entries moved by a split, space that comes back. Holes of the published code that
 // are about one thread have their tests here: tombstones that were read, and segments that were never freed.
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ void expect_exactly(const Map& m, std::uint64_t from, std::uint64_t to) {
     ASSERT_EQ(m.contains(k), k >= from) << k;
   }
   EXPECT_EQ(m.size(), to - from);
+  std::vector<std::uint64_t> keys(to);
+  std::iota(keys.begin(), keys.end(), 0);
+  EXPECT_EQ(
+      m.visit_batch(keys, [&](std::size_t k,
+                              const std::uint64_t* v) { ASSERT_EQ(v != nullptr, k >= from) << k << " in a batch"; }),
+      to - from);
 }
 
 /// All keys have this hash.

@@ -37,6 +37,25 @@ public:
 private:
   std::uint32_t bits_;
 };
+/// What a part of each of two buckets shows: 16 bits of slots that agree, 16 of empty ones, and whether any is marked. Bit `most_a_part + i` is that
+/// of slot i of the second part.
+class seen_two {
+public:
+  constexpr seen_two(seen first, seen second) noexcept
+      : bits_(first.agree() | second.agree() << most_a_part | (first.empty() | second.empty() << most_a_part) << 16 |
+              std::uint64_t{first.marked() || second.marked()} << 32) {}
+  explicit constexpr seen_two(std::uint64_t bits) noexcept : bits_(bits) {}
+  [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
+  [[nodiscard]] constexpr unsigned agree() const noexcept { return bits_ & 0xffff; }
+  /// No slot of the first part (0), or of the second one (1), is empty.
+  [[nodiscard]] constexpr bool is_full(unsigned which) const noexcept {
+    return (bits_ >> (16 + which * most_a_part) & 0xff) == 0;
+  }
+  [[nodiscard]] constexpr bool marked() const noexcept { return bits_ >> 32 != 0; }
+
+private:
+  std::uint64_t bits_;
+};
 /// The upper 16 bits to look for, as numbers.
 struct wanted {
   std::uint64_t one;
@@ -71,8 +90,9 @@ namespace detail {
 
 // Shifts are those of vector types: g++ 12 warns of the intrinsics for them.
 using eight_words = unsigned long long __attribute__((vector_size(64)));
-[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen read_avx512(const void* line, std::uint64_t one,
-                                                                           std::uint64_t other) noexcept {
+[[gnu::always_inline, gnu::target("avx512f,avx512dq")]] inline seen part_avx512(const void* line,
+                                                                                wanted tags) noexcept {
+  const auto [one, other] = tags;
   __m512i part;
   asm volatile("vmovdqu64 %1, %0" : "=v"(part) : "m"(*static_cast<const char(*)[64]>(line)) : "memory");
   const auto upper = reinterpret_cast<__m512i>(reinterpret_cast<eight_words>(part) >> 48);
@@ -81,8 +101,8 @@ using eight_words = unsigned long long __attribute__((vector_size(64)));
   return {agree, _mm512_testn_epi64_mask(part, _mm512_set1_epi64(~1LL)),
           _mm512_test_epi64_mask(part, _mm512_set1_epi64(1))};
 }
-[[gnu::noinline, gnu::target("avx2")]] inline seen read_avx2(const void* line, std::uint64_t one,
-                                                             std::uint64_t other) noexcept {
+[[gnu::always_inline, gnu::target("avx2")]] inline seen part_avx2(const void* line, wanted tags) noexcept {
+  const auto [one, other] = tags;
   const auto* const halves = static_cast<const char(*)[32]>(line);
   const __m256i first = _mm256_set1_epi64x(static_cast<long long>(one));
   const __m256i second = _mm256_set1_epi64x(static_cast<long long>(other));
@@ -102,6 +122,25 @@ using eight_words = unsigned long long __attribute__((vector_size(64)));
   }
   return {agree, empty, marked};
 }
+[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen read_avx512(const void* line, std::uint64_t one,
+                                                                           std::uint64_t other) noexcept {
+  return part_avx512(line, {one, other});
+}
+[[gnu::noinline, gnu::target("avx2")]] inline seen read_avx2(const void* line, std::uint64_t one,
+                                                             std::uint64_t other) noexcept {
+  return part_avx2(line, {one, other});
+}
+[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline std::uint64_t
+two_avx512(const void* line, std::uint64_t one, std::uint64_t other, const void* line_2, std::uint64_t one_2,
+           std::uint64_t other_2) noexcept {
+  return seen_two(part_avx512(line, {one, other}), part_avx512(line_2, {one_2, other_2})).bits();
+}
+[[gnu::noinline, gnu::target("avx2")]] inline std::uint64_t two_avx2(const void* line, std::uint64_t one,
+                                                                     std::uint64_t other, const void* line_2,
+                                                                     std::uint64_t one_2,
+                                                                     std::uint64_t other_2) noexcept {
+  return seen_two(part_avx2(line, {one, other}), part_avx2(line_2, {one_2, other_2})).bits();
+}
 
 } // namespace detail
 
@@ -115,12 +154,29 @@ CUBBY_ALWAYS_INLINE seen read(const sync::word<std::uint64_t>* part, wanted tags
   }
   return read_words<slots_a_part<Count>>(part, tags);
 }
+/// Reads a part of each of two buckets, with one call of a kernel.
+template <unsigned Count>
+CUBBY_ALWAYS_INLINE seen_two read_two(const sync::word<std::uint64_t>* first, wanted in_first,
+                                      const sync::word<std::uint64_t>* second, wanted in_second, unit by) noexcept {
+  if constexpr (Count == 32 && !cpu::thread_sanitizer && !CUBBY_SYNC_HOOKS) {
+    if (by == unit::avx512) [[likely]]
+      return seen_two(detail::two_avx512(first, in_first.one, in_first.other, second, in_second.one, in_second.other));
+    if (by == unit::avx2)
+      return seen_two(detail::two_avx2(first, in_first.one, in_first.other, second, in_second.one, in_second.other));
+  }
+  return {read_words<slots_a_part<Count>>(first, in_first), read_words<slots_a_part<Count>>(second, in_second)};
+}
 #else
 enum class unit : std::uint8_t { words };
 inline unit widest() noexcept { return unit::words; }
 template <unsigned Count>
 CUBBY_ALWAYS_INLINE seen read(const sync::word<std::uint64_t>* part, wanted tags, unit) noexcept {
   return read_words<slots_a_part<Count>>(part, tags);
+}
+template <unsigned Count>
+CUBBY_ALWAYS_INLINE seen_two read_two(const sync::word<std::uint64_t>* first, wanted in_first,
+                                      const sync::word<std::uint64_t>* second, wanted in_second, unit) noexcept {
+  return {read_words<slots_a_part<Count>>(first, in_first), read_words<slots_a_part<Count>>(second, in_second)};
 }
 #endif
 

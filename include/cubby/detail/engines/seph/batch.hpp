@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many finds with overlapping memory latencies. The level segments of a group are looked up, and of both candidate buckets the part with which the
-// key begins is prefetched, one group ahead. Then these parts are read, and the item whose foreseer agrees is prefetched, or if none agrees
-// what is left of the buckets. Then each request is answered, as if it were alone. The paper has no batches.
+// key begins is prefetched, one group ahead. Then these parts are read, and the item of a slot whose foreseer agrees is prefetched. If none agrees,
+// the parts that are left are prefetched, and read behind those of all other requests. Then each request is answered. The paper has no batches.
 #pragma once
 
 #include <cubby/detail/core/prefetch_group.hpp>
@@ -9,50 +9,94 @@
 
 namespace cubby::inline v0::detail::engines::seph {
 
-/// Prefetches the item whose foreseer agrees in the first part of a bucket, or else the other parts that the lookup will read. Returns the slot of
-/// the item, or null.
+/// A request of a batch. Without initial values: each call would store those of two groups.
+template <class Policy> struct pending {
+  typename Policy::probe probe;
+  level_segment* in;
+  slot* at;     // whose foreseer agrees; null: there was none
+  bool full[2]; // if there was none in the first parts: which of these have no empty slot
+  bool absent;  // also: all parts that a lookup reads were read, and none had a mark
+  [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash() const noexcept { return spread<Policy>(probe.hash); }
+};
+
+/// Prefetches the item of a slot whose foreseer agrees.
 template <class Policy>
-CUBBY_ALWAYS_INLINE slot* prefetch_next(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept {
-  const candidate<Policy> both[2] = {lower_candidate(t, x, hash), higher_candidate(t, x, hash)};
-  const slots::seen seen[2] = {read_part(t, both[0].order.part(0), both[0].tags),
-                               read_part(t, both[1].order.part(0), both[1].tags)};
-  const unsigned first = seen[0].agree() != 0 ? 0 : 1;
-  if (seen[first].agree() != 0) [[likely]] {
-    slot* const at = both[first].order.part(0) + cpu::lowest_bit(seen[first].agree());
-    const std::uint64_t word = at->load(sync::relaxed); // relaxed: a hint
-    if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::pointer(word)));
-    return at;
+CUBBY_ALWAYS_INLINE void prefetch_item_in(const table<Policy>& t, const slot& at) noexcept {
+  const std::uint64_t word = at.load(sync::relaxed); // relaxed: a hint
+  if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::pointer(word)));
+}
+/// Reads the parts of both buckets with which the key begins. Prefetches the item of a slot that agrees, or else the other parts that a lookup reads.
+/// Returns whether there are other parts to read.
+template <class Policy> CUBBY_ALWAYS_INLINE bool look_at_first(const table<Policy>& t, pending<Policy>& one) noexcept {
+  const candidate<Policy> both[2] = {lower_candidate(t, *one.in, one.hash()), higher_candidate(t, *one.in, one.hash())};
+  const slots::seen_two seen = read_first_parts(t, both[0], both[1]);
+  if (seen.agree() != 0) [[likely]] {
+    const unsigned i = cpu::lowest_bit(seen.agree());
+    one.at = both[i / slots::most_a_part].order.part(0) + i % slots::most_a_part;
+    prefetch_item_in(t, *one.at);
+    return false;
   }
-  for (unsigned i = 0; i < 2; ++i)
-    for (unsigned n = 1; seen[i].empty() == 0 && n < both[i].order.parts; ++n) prefetch_line(both[i].order.part(n));
-  return nullptr;
+  one.at = nullptr;
+  one.absent = !seen.marked();
+  one.full[0] = seen.is_full(0);
+  one.full[1] = seen.is_full(1);
+  for (unsigned which = 0; which < 2; ++which)
+    for (unsigned n = 1; one.full[which] && n < both[which].order.parts; ++n) prefetch_line(both[which].order.part(n));
+  return one.full[0] || one.full[1];
+}
+/// Reads what is behind first parts without an empty slot. Prefetches the item of a slot that agrees.
+template <class Policy> CUBBY_ALWAYS_INLINE void look_at_others(const table<Policy>& t, pending<Policy>& one) noexcept {
+  const candidate<Policy> both[2] = {lower_candidate(t, *one.in, one.hash()), higher_candidate(t, *one.in, one.hash())};
+  for (unsigned which = 0; which < 2; ++which)
+    for (unsigned n = 1; one.full[which] && n < both[which].order.parts; ++n) {
+      const candidate<Policy>& in = both[which];
+      const slots::seen seen = read_part(t, in.order.part(n), in.tags);
+      one.absent &= !seen.marked();
+      if (seen.agree() == 0) continue;
+      one.at = &in.order.part(n)[cpu::lowest_bit(seen.agree())];
+      prefetch_item_in(t, *one.at);
+      return;
+    }
 }
 /// For a lookup that comes soon.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_item(const table<Policy>& t, const typename Policy::probe& p) noexcept {
-  const std::uint64_t hash = spread<Policy>(p.hash);
-  (void)prefetch_next(t, *leaf_of(t, hash), hash);
+  pending<Policy> one{p, leaf_of(t, spread<Policy>(p.hash)), nullptr, {}, false};
+  (void)look_at_first(t, one);
 }
 
-/// A request of a batch. Without initial values: each call would store those of two groups.
-template <class Policy> struct pending {
-  typename Policy::probe probe;
-  std::uint64_t hash;
-  level_segment* in;
-  slot* at; // what `prefetch_next` has returned
-};
-/// Answers a request. Most keys are in the slot that was met; the others are looked up.
+/// Answers from the slot that was met, if it still shows the key, and has no mark.
 template <class Policy>
-CUBBY_ALWAYS_INLINE found_word answer_one(const table<Policy>& t, pending<Policy>& one) noexcept {
-  if (one.at != nullptr) [[likely]] {
-    // Linearization point of a hit.
-    // [slot] acquire: pairs with [put-slot], and with [put-mark]
-    const std::uint64_t word = one.at->load(sync::acquire);
-    if (shows_item<Policy>(word) && !slot_word::is_marked(word) &&
-        has_key(t.policy, slot_word::pointer(word), one.probe))
-      return found_in(t, seen_slot{one.at, word});
+CUBBY_ALWAYS_INLINE bool answer_from_slot(const table<Policy>& t, const pending<Policy>& one,
+                                          found_word& out) noexcept {
+  if (one.at == nullptr) return false;
+  // Linearization point of a hit.
+  // [slot] acquire: pairs with [put-slot], and with [put-mark]
+  const std::uint64_t word = one.at->load(sync::acquire);
+  if (!shows_item<Policy>(word) || slot_word::is_marked(word) ||
+      !has_key(t.policy, slot_word::pointer(word), one.probe))
+    return false;
+  out = found_in(t, seen_slot{one.at, word});
+  return true;
+}
+
+/// Answers a group. A key whose parts were read as it was absent, is absent: the parts were read inside the call, in an order that is free (S1).
+/// Requests for equal keys are answered in their order (D). A slot that met request `i` and shows the key still has shown it since, and
+/// so no later request has missed it. If the slot does not, the key is searched anew, which may find what came since. So the misses behind it
+/// are searched anew, too.
+template <class Policy, class Take>
+CUBBY_ALWAYS_INLINE void answer_all(const table<Policy>& t, prefetch_group::ring<pending<Policy>>& ring,
+                                    std::size_t first, std::size_t last, Take& take) {
+  bool searched = false;
+  for (std::size_t i = first; i < last; ++i) {
+    pending<Policy>& one = ring[i];
+    found_word out{};
+    if (!answer_from_slot(t, one, out) && (one.at != nullptr || !one.absent || searched)) [[unlikely]] {
+      searched = true;
+      out = found_in(t, search_from(t, one.probe, one.hash(), one.in));
+    }
+    take(i, out);
   }
-  return found_in(t, search_from(t, one.probe, one.hash, one.in));
 }
 
 /// Calls `take(i, found)` once for each i in [0, count) with the answer to the probe `make(i)`, in their order.
@@ -63,14 +107,16 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
     for (std::size_t i = first; i < last; ++i) {
       pending<Policy>& one = ring[i];
       one.probe = make(i);
-      one.hash = spread<Policy>(one.probe.hash);
-      one.in = leaf_of(t, one.hash);
-      prefetch_buckets(t, *one.in, one.hash);
+      one.in = leaf_of(t, one.hash());
+      prefetch_buckets(t, *one.in, one.hash());
     }
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
-    for (std::size_t i = first; i < last; ++i) ring[i].at = prefetch_next(t, *ring[i].in, ring[i].hash);
-    for (std::size_t i = first; i < last; ++i) take(i, answer_one(t, ring[i]));
+    prefetch_group::put_off others;
+    for (std::size_t i = first; i < last; ++i)
+      if (look_at_first(t, ring[i])) others.add(i);
+    for (std::size_t n = 0; n < others.count(); ++n) look_at_others(t, ring[others[n]]);
+    answer_all(t, ring, first, last, take);
     return true;
   };
   prefetch_group::for_each(count, ask, answer);

@@ -48,6 +48,14 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE slots::seen read_part(const table<Policy>& t, const slot* part, const tags_of_key& tags) noexcept {
   return slots::read<table<Policy>::slots_a_bucket>(part, {tags.fresh, tags.stale}, t.unit);
 }
+/// Reads the part of each bucket with which the key begins.
+template <class Policy>
+CUBBY_ALWAYS_INLINE slots::seen_two read_first_parts(const table<Policy>& t, const candidate<Policy>& lower,
+                                                     const candidate<Policy>& higher) noexcept {
+  return slots::read_two<table<Policy>::slots_a_bucket>(lower.order.part(0), {lower.tags.fresh, lower.tags.stale},
+                                                        higher.order.part(0), {higher.tags.fresh, higher.tags.stale},
+                                                        t.unit);
+}
 /// Compares the items of slots whose foreseers have agreed: bit i of `agree` is that of `slot_at(i)`. Such a slot is read a second time, and that word
 /// counts. A slot whose first word did not agree has another key, or none, for ever.
 template <class Policy, class SlotAt>
@@ -105,13 +113,12 @@ CUBBY_ALWAYS_INLINE bool search_segment(const table<Policy>& t, const level_segm
   const candidate<Policy> lower = lower_candidate(t, x, hash);
   const candidate<Policy> higher = higher_candidate(t, x, hash);
   slot* const parts[2] = {lower.order.part(0), higher.order.part(0)};
-  const slots::seen low = read_part(t, parts[0], lower.tags);
-  const slots::seen high = read_part(t, parts[1], higher.tags);
-  out.marked = low.marked() || high.marked();
+  const slots::seen_two seen = read_first_parts(t, lower, higher);
+  out.marked = seen.marked();
   const auto slot_at = [&](unsigned i) -> slot& { return parts[i / slots::most_a_part][i % slots::most_a_part]; };
-  if (search_agreeing(t, slot_at, p, low.agree() | high.agree() << slots::most_a_part, out)) [[likely]]
+  if (search_agreeing(t, slot_at, p, seen.agree(), out)) [[likely]]
     return true;
-  return (low.empty() == 0 && search_rest(t, lower, p, out)) || (high.empty() == 0 && search_rest(t, higher, p, out));
+  return (seen.is_full(0) && search_rest(t, lower, p, out)) || (seen.is_full(1) && search_rest(t, higher, p, out));
 }
 
 /// Prefetches the parts of both buckets with which the key begins.
