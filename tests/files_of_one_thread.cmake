@@ -8,5 +8,5 @@ set(files_of_one_thread
   regression/api_scan_through_migrations.cpp regression/api_throwing_copies.cpp regression/api_values_without_a_default.cpp
   regression/core_small_allocator_serves_on.cpp regression/dlht_automatic_shrink_frees.cpp
   regression/dlht_batch_of_texts_behind_links.cpp regression/dlht_huge_sizes.cpp regression/dlht_resize_from_a_callback.cpp
-  regression/dramhit_throwing_pipelines.cpp regression/reference_huge_sizes.cpp seph/refills.cpp unit/capabilities.cpp unit/codec.cpp
+  regression/dramhit_throwing_pipelines.cpp regression/reference_huge_sizes.cpp seph/parts_of_a_bucket.cpp seph/refills.cpp unit/capabilities.cpp unit/codec.cpp
   unit/contract.cpp unit/contract_of_files.cpp unit/hash.cpp unit/retired_arrays.cpp unit/simd.cpp unit/tuples.cpp)

@@ -37,24 +37,27 @@ public:
 private:
   std::uint32_t bits_;
 };
-/// What a part of each of two buckets shows: 16 bits of slots that agree, 16 of empty ones, and whether any is marked. Bit `most_a_part + i` is that
-/// of slot i of the second part.
+/// What a part of each of two buckets shows, in the lower bits those of `agree`.
 class seen_two {
 public:
+  static constexpr unsigned full_shift = 2 * most_a_part;
+  static constexpr unsigned marked_shift = full_shift + 2;
+  constexpr seen_two(unsigned agree, bool first_full, bool second_full, bool marked) noexcept
+      : bits_(agree | static_cast<unsigned>(first_full) << full_shift |
+              static_cast<unsigned>(second_full) << (full_shift + 1) | static_cast<unsigned>(marked) << marked_shift) {}
   constexpr seen_two(seen first, seen second) noexcept
-      : bits_(first.agree() | second.agree() << most_a_part | (first.empty() | second.empty() << most_a_part) << 16 |
-              std::uint64_t{first.marked() || second.marked()} << 32) {}
-  explicit constexpr seen_two(std::uint64_t bits) noexcept : bits_(bits) {}
-  [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
-  [[nodiscard]] constexpr unsigned agree() const noexcept { return bits_ & 0xffff; }
+      : seen_two(first.agree() | second.agree() << most_a_part, first.empty() == 0, second.empty() == 0,
+                 first.marked() || second.marked()) {}
+  /// As in `seen`. Bit `most_a_part + i` is that of slot i of the second part.
+  [[nodiscard]] constexpr unsigned agree() const noexcept { return bits_ & ((1U << full_shift) - 1); }
   /// No slot of the first part (0), or of the second one (1), is empty.
   [[nodiscard]] constexpr bool is_full(unsigned which) const noexcept {
-    return (bits_ >> (16 + which * most_a_part) & 0xff) == 0;
+    return (bits_ >> full_shift >> which & 1) != 0;
   }
-  [[nodiscard]] constexpr bool marked() const noexcept { return bits_ >> 32 != 0; }
+  [[nodiscard]] constexpr bool marked() const noexcept { return bits_ >> marked_shift != 0; }
 
 private:
-  std::uint64_t bits_;
+  std::uint32_t bits_;
 };
 /// The upper 16 bits to look for, as numbers.
 struct wanted {
@@ -90,56 +93,97 @@ namespace detail {
 
 // Shifts are those of vector types: g++ 12 warns of the intrinsics for them.
 using eight_words = unsigned long long __attribute__((vector_size(64)));
-[[gnu::always_inline, gnu::target("avx512f,avx512dq")]] inline seen part_avx512(const void* line,
-                                                                                wanted tags) noexcept {
-  const auto [one, other] = tags;
+[[gnu::always_inline, gnu::target("avx512f,avx512dq")]] inline __m512i load_avx512(const void* line) noexcept {
   __m512i part;
   asm volatile("vmovdqu64 %1, %0" : "=v"(part) : "m"(*static_cast<const char(*)[64]>(line)) : "memory");
+  return part;
+}
+/// Slots of `among` whose upper 16 bits are one of the two.
+[[gnu::always_inline, gnu::target("avx512f,avx512dq")]] inline __mmask8
+agree_avx512(__mmask8 among, __m512i part, std::uint64_t one, std::uint64_t other) noexcept {
   const auto upper = reinterpret_cast<__m512i>(reinterpret_cast<eight_words>(part) >> 48);
-  const unsigned agree = _mm512_cmpeq_epi64_mask(upper, _mm512_set1_epi64(static_cast<long long>(one))) |
-                         _mm512_cmpeq_epi64_mask(upper, _mm512_set1_epi64(static_cast<long long>(other)));
-  return {agree, _mm512_testn_epi64_mask(part, _mm512_set1_epi64(~1LL)),
+  return static_cast<__mmask8>(
+      _mm512_mask_cmpeq_epi64_mask(among, upper, _mm512_set1_epi64(static_cast<long long>(one))) |
+      _mm512_mask_cmpeq_epi64_mask(among, upper, _mm512_set1_epi64(static_cast<long long>(other))));
+}
+[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen read_avx512(const void* line, std::uint64_t one,
+                                                                           std::uint64_t other) noexcept {
+  const __m512i part = load_avx512(line);
+  return {agree_avx512(0xff, part, one, other), _mm512_testn_epi64_mask(part, _mm512_set1_epi64(~1LL)),
           _mm512_test_epi64_mask(part, _mm512_set1_epi64(1))};
 }
-[[gnu::always_inline, gnu::target("avx2")]] inline seen part_avx2(const void* line, wanted tags) noexcept {
-  const auto [one, other] = tags;
-  const auto* const halves = static_cast<const char(*)[32]>(line);
+[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen_two two_avx512(const void* first, std::uint64_t one,
+                                                                              std::uint64_t other, const void* second,
+                                                                              std::uint64_t one_there,
+                                                                              std::uint64_t other_there) noexcept {
+  const __m512i parts[2] = {load_avx512(first), load_avx512(second)};
+  const __m512i all_but_mark = _mm512_set1_epi64(~1LL);
+  const __mmask8 used[2] = {_mm512_test_epi64_mask(parts[0], all_but_mark),
+                            _mm512_test_epi64_mask(parts[1], all_but_mark)};
+  const unsigned agree = agree_avx512(used[0], parts[0], one, other) |
+                         agree_avx512(used[1], parts[1], one_there, other_there) << most_a_part;
+  return {agree, used[0] == 0xff, used[1] == 0xff,
+          _mm512_test_epi64_mask(_mm512_or_si512(parts[0], parts[1]), _mm512_set1_epi64(1)) != 0};
+}
+
+[[gnu::always_inline, gnu::target("avx2")]] inline __m256i load_avx2(const void* half) noexcept {
+  __m256i part;
+  asm volatile("vmovdqu %1, %0" : "=x"(part) : "m"(*static_cast<const char(*)[32]>(half)) : "memory");
+  return part;
+}
+[[gnu::always_inline, gnu::target("avx2")]] inline unsigned bits_of(__m256i equal) noexcept {
+  return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
+}
+[[gnu::always_inline, gnu::target("avx2")]] inline __m256i agree_avx2(__m256i part, __m256i one,
+                                                                      __m256i other) noexcept {
+  const __m256i upper = _mm256_srli_epi64(part, 48);
+  return _mm256_or_si256(_mm256_cmpeq_epi64(upper, one), _mm256_cmpeq_epi64(upper, other));
+}
+[[gnu::always_inline, gnu::target("avx2")]] inline __m256i empty_avx2(__m256i part) noexcept {
+  return _mm256_cmpeq_epi64(_mm256_srli_epi64(part, 1), _mm256_setzero_si256());
+}
+[[gnu::noinline, gnu::target("avx2")]] inline seen read_avx2(const void* line, std::uint64_t one,
+                                                             std::uint64_t other) noexcept {
   const __m256i first = _mm256_set1_epi64x(static_cast<long long>(one));
   const __m256i second = _mm256_set1_epi64x(static_cast<long long>(other));
-  const auto bits = [](__m256i equal) __attribute__((target("avx2"), always_inline)) {
-    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
-  };
   unsigned agree = 0;
   unsigned empty = 0;
   unsigned marked = 0;
   for (unsigned i = 0; i < 2; ++i) {
-    __m256i part;
-    asm volatile("vmovdqu %1, %0" : "=x"(part) : "m"(halves[i]) : "memory");
-    const __m256i upper = _mm256_srli_epi64(part, 48);
-    agree |= bits(_mm256_or_si256(_mm256_cmpeq_epi64(upper, first), _mm256_cmpeq_epi64(upper, second))) << (4 * i);
-    empty |= bits(_mm256_cmpeq_epi64(_mm256_srli_epi64(part, 1), _mm256_setzero_si256())) << (4 * i);
-    marked |= bits(_mm256_slli_epi64(part, 63)) << (4 * i);
+    const __m256i part = load_avx2(static_cast<const char*>(line) + 32 * i);
+    agree |= bits_of(agree_avx2(part, first, second)) << (4 * i);
+    empty |= bits_of(empty_avx2(part)) << (4 * i);
+    marked |= bits_of(_mm256_slli_epi64(part, 63)) << (4 * i);
   }
   return {agree, empty, marked};
 }
-[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen read_avx512(const void* line, std::uint64_t one,
-                                                                           std::uint64_t other) noexcept {
-  return part_avx512(line, {one, other});
+/// A part of `seen_two`: slots that agree, whether all are used, and the slots themselves, one or the other.
+struct part_avx2 {
+  unsigned agree;
+  bool full;
+  __m256i words;
+};
+[[gnu::always_inline, gnu::target("avx2")]] inline part_avx2 half_of_two_avx2(const void* line, std::uint64_t one,
+                                                                              std::uint64_t other) noexcept {
+  const __m256i first = _mm256_set1_epi64x(static_cast<long long>(one));
+  const __m256i second = _mm256_set1_epi64x(static_cast<long long>(other));
+  const __m256i low = load_avx2(line);
+  const __m256i high = load_avx2(static_cast<const char*>(line) + 32);
+  const __m256i low_empty = empty_avx2(low);
+  const __m256i high_empty = empty_avx2(high);
+  const __m256i any = _mm256_or_si256(low_empty, high_empty);
+  return {bits_of(_mm256_andnot_si256(low_empty, agree_avx2(low, first, second))) |
+              bits_of(_mm256_andnot_si256(high_empty, agree_avx2(high, first, second))) << 4,
+          _mm256_testz_si256(any, any) != 0, _mm256_or_si256(low, high)};
 }
-[[gnu::noinline, gnu::target("avx2")]] inline seen read_avx2(const void* line, std::uint64_t one,
-                                                             std::uint64_t other) noexcept {
-  return part_avx2(line, {one, other});
-}
-[[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline std::uint64_t
-two_avx512(const void* line, std::uint64_t one, std::uint64_t other, const void* line_2, std::uint64_t one_2,
-           std::uint64_t other_2) noexcept {
-  return seen_two(part_avx512(line, {one, other}), part_avx512(line_2, {one_2, other_2})).bits();
-}
-[[gnu::noinline, gnu::target("avx2")]] inline std::uint64_t two_avx2(const void* line, std::uint64_t one,
-                                                                     std::uint64_t other, const void* line_2,
-                                                                     std::uint64_t one_2,
-                                                                     std::uint64_t other_2) noexcept {
-  return seen_two(part_avx2(line, {one, other}), part_avx2(line_2, {one_2, other_2})).bits();
+[[gnu::noinline, gnu::target("avx2")]] inline seen_two two_avx2(const void* first, std::uint64_t one,
+                                                                std::uint64_t other, const void* second,
+                                                                std::uint64_t one_there,
+                                                                std::uint64_t other_there) noexcept {
+  const part_avx2 a = half_of_two_avx2(first, one, other);
+  const part_avx2 b = half_of_two_avx2(second, one_there, other_there);
+  return {a.agree | b.agree << most_a_part, a.full, b.full,
+          _mm256_testz_si256(_mm256_or_si256(a.words, b.words), _mm256_set1_epi64x(1)) == 0};
 }
 
 } // namespace detail
@@ -160,9 +204,9 @@ CUBBY_ALWAYS_INLINE seen_two read_two(const sync::word<std::uint64_t>* first, wa
                                       const sync::word<std::uint64_t>* second, wanted in_second, unit by) noexcept {
   if constexpr (Count == 32 && !cpu::thread_sanitizer && !CUBBY_SYNC_HOOKS) {
     if (by == unit::avx512) [[likely]]
-      return seen_two(detail::two_avx512(first, in_first.one, in_first.other, second, in_second.one, in_second.other));
+      return detail::two_avx512(first, in_first.one, in_first.other, second, in_second.one, in_second.other);
     if (by == unit::avx2)
-      return seen_two(detail::two_avx2(first, in_first.one, in_first.other, second, in_second.one, in_second.other));
+      return detail::two_avx2(first, in_first.one, in_first.other, second, in_second.one, in_second.other);
   }
   return {read_words<slots_a_part<Count>>(first, in_first), read_words<slots_a_part<Count>>(second, in_second)};
 }

@@ -28,11 +28,10 @@ CUBBY_ALWAYS_INLINE void prefetch_item_in(const table<Policy>& t, const slot& at
 /// Reads the parts of both buckets with which the key begins. Prefetches the item of a slot that agrees, or else the other parts that a lookup reads.
 /// Returns whether there are other parts to read.
 template <class Policy> CUBBY_ALWAYS_INLINE bool look_at_first(const table<Policy>& t, pending<Policy>& one) noexcept {
-  const candidate<Policy> both[2] = {lower_candidate(t, *one.in, one.hash()), higher_candidate(t, *one.in, one.hash())};
-  const slots::seen_two seen = read_first_parts(t, both[0], both[1]);
+  const candidates<Policy> both(t, *one.in, one.hash());
+  const slots::seen_two seen = read_first_parts(t, both);
   if (seen.agree() != 0) [[likely]] {
-    const unsigned i = cpu::lowest_bit(seen.agree());
-    one.at = both[i / slots::most_a_part].order.part(0) + i % slots::most_a_part;
+    one.at = &both.in_first_parts(cpu::lowest_bit(seen.agree()));
     prefetch_item_in(t, *one.at);
     return false;
   }
@@ -46,7 +45,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE bool look_at_first(const table<Polic
 }
 /// Reads what is behind first parts without an empty slot. Prefetches the item of a slot that agrees.
 template <class Policy> CUBBY_ALWAYS_INLINE void look_at_others(const table<Policy>& t, pending<Policy>& one) noexcept {
-  const candidate<Policy> both[2] = {lower_candidate(t, *one.in, one.hash()), higher_candidate(t, *one.in, one.hash())};
+  const candidates<Policy> both(t, *one.in, one.hash());
   for (unsigned which = 0; which < 2; ++which)
     for (unsigned n = 1; one.full[which] && n < both[which].order.parts; ++n) {
       const candidate<Policy>& in = both[which];
@@ -93,7 +92,7 @@ CUBBY_ALWAYS_INLINE void answer_all(const table<Policy>& t, prefetch_group::ring
     found_word out{};
     if (!answer_from_slot(t, one, out) && (one.at != nullptr || !one.absent || searched)) [[unlikely]] {
       searched = true;
-      out = found_in(t, search_from(t, one.probe, one.hash(), one.in));
+      out = found_in(t, search_from(t, one.probe, one.hash(), one.in, candidates<Policy>(t, *one.in, one.hash())));
     }
     take(i, out);
   }

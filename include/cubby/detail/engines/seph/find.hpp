@@ -15,7 +15,7 @@ struct tags_of_key {
 };
 CUBBY_ALWAYS_INLINE tags_of_key tags_for(std::uint64_t hash, unsigned known) noexcept {
   const unsigned at = window(known);
-  return {foreseer_of(hash, at), foreseer_of(hash, at < window_step ? at : at - window_step)};
+  return {foreseer_of(hash, at), foreseer_of(hash, at - (at == 0 ? 0 : window_step))};
 }
 
 /// What a search has met.
@@ -47,14 +47,6 @@ higher_candidate(const table<Policy>& t, const level_segment& x, std::uint64_t h
 template <class Policy>
 CUBBY_ALWAYS_INLINE slots::seen read_part(const table<Policy>& t, const slot* part, const tags_of_key& tags) noexcept {
   return slots::read<table<Policy>::slots_a_bucket>(part, {tags.fresh, tags.stale}, t.unit);
-}
-/// Reads the part of each bucket with which the key begins.
-template <class Policy>
-CUBBY_ALWAYS_INLINE slots::seen_two read_first_parts(const table<Policy>& t, const candidate<Policy>& lower,
-                                                     const candidate<Policy>& higher) noexcept {
-  return slots::read_two<table<Policy>::slots_a_bucket>(lower.order.part(0), {lower.tags.fresh, lower.tags.stale},
-                                                        higher.order.part(0), {higher.tags.fresh, higher.tags.stale},
-                                                        t.unit);
 }
 /// Compares the items of slots whose foreseers have agreed: bit i of `agree` is that of `slot_at(i)`. Such a slot is read a second time, and that word
 /// counts. A slot whose first word did not agree has another key, or none, for ever.
@@ -105,20 +97,37 @@ CUBBY_ALWAYS_INLINE bool search_rest(const table<Policy>& t, const candidate<Pol
   const auto slot_at = [&](unsigned i) -> slot& { return in.order[i]; };
   return search_agreeing(t, slot_at, p, agree, out);
 }
+/// Both candidate buckets of a hash.
+template <class Policy> struct candidates {
+  candidate<Policy> lower;
+  candidate<Policy> higher;
+  candidates(const table<Policy>& t, const level_segment& x, std::uint64_t hash) noexcept
+      : lower(lower_candidate(t, x, hash)), higher(higher_candidate(t, x, hash)) {}
+  CUBBY_ALWAYS_INLINE const candidate<Policy>& operator[](unsigned i) const noexcept { return i == 0 ? lower : higher; }
+  /// Bit i of what the first parts show (`seen_two::agree`) is about this slot.
+  [[nodiscard]] CUBBY_ALWAYS_INLINE slot& in_first_parts(unsigned i) const noexcept {
+    return (i < slots::most_a_part ? lower : higher).order.part(0)[i % slots::most_a_part];
+  }
+};
+/// Reads the part of each bucket with which the key begins.
+template <class Policy>
+CUBBY_ALWAYS_INLINE slots::seen_two read_first_parts(const table<Policy>& t, const candidates<Policy>& in) noexcept {
+  return slots::read_two<table<Policy>::slots_a_bucket>(
+      in.lower.order.part(0), {in.lower.tags.fresh, in.lower.tags.stale}, in.higher.order.part(0),
+      {in.higher.tags.fresh, in.higher.tags.stale}, t.unit);
+}
 /// Searches both candidate buckets for a key: the part of each with which it begins, and what is behind those that have no empty slot. Most keys
 /// are in the first parts. The order of the reads is free: a key that is there throughout has one slot, and no empty one is before it (S1).
 template <class Policy>
-CUBBY_ALWAYS_INLINE bool search_segment(const table<Policy>& t, const level_segment& x, std::uint64_t hash,
-                                        const typename Policy::probe& p, seen_slot& out) noexcept {
-  const candidate<Policy> lower = lower_candidate(t, x, hash);
-  const candidate<Policy> higher = higher_candidate(t, x, hash);
-  slot* const parts[2] = {lower.order.part(0), higher.order.part(0)};
-  const slots::seen_two seen = read_first_parts(t, lower, higher);
+CUBBY_ALWAYS_INLINE bool search_both(const table<Policy>& t, const candidates<Policy>& in,
+                                     const typename Policy::probe& p, seen_slot& out) noexcept {
+  const slots::seen_two seen = read_first_parts(t, in);
   out.marked = seen.marked();
-  const auto slot_at = [&](unsigned i) -> slot& { return parts[i / slots::most_a_part][i % slots::most_a_part]; };
+  const auto slot_at = [&](unsigned i) -> slot& { return in.in_first_parts(i); };
   if (search_agreeing(t, slot_at, p, seen.agree(), out)) [[likely]]
     return true;
-  return (seen.is_full(0) && search_rest(t, lower, p, out)) || (seen.is_full(1) && search_rest(t, higher, p, out));
+  return (seen.is_full(0) && search_rest(t, in.lower, p, out)) ||
+         (seen.is_full(1) && search_rest(t, in.higher, p, out));
 }
 
 /// Prefetches the parts of both buckets with which the key begins.
@@ -128,18 +137,19 @@ CUBBY_ALWAYS_INLINE void prefetch_buckets(const table<Policy>& t, const level_se
   prefetch_line(&higher_bucket(t, x, hash)[0]);
 }
 
-/// Searches from a level segment on that was a leaf inside this guard. `x`: then the leaf in which it has searched.
+/// Searches from a level segment on that was a leaf inside this guard, with its candidates. `x`: then the leaf in which it has searched.
 template <class Policy>
 CUBBY_ALWAYS_INLINE seen_slot search_from(const table<Policy>& t, const typename Policy::probe& p, std::uint64_t hash,
-                                          level_segment*& x) noexcept {
+                                          level_segment*& x, candidates<Policy> in) noexcept {
   for (;;) {
     seen_slot out;
-    (void)search_segment(t, *x, hash, p, out);
+    (void)search_both(t, in, p, out);
     if (!out.marked) [[likely]]
       return out; // Linearization point of a hit: the load of the slot. Of a miss: a moment at which the key was absent.
     // [next] acquire: pairs with [publish-children]; behind the loads of the slots
     if (!next_word::is_done(x->next.load(sync::acquire))) return out;
     x = leaf_below(x, hash);
+    in = candidates<Policy>(t, *x, hash);
   }
 }
 /// The slot of a key, inside a guard. What it answers is so at one moment of the call.
@@ -147,10 +157,11 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE seen_slot search(const table<Policy>& t, const typename Policy::probe& p, std::uint64_t hash,
                                      level_segment*& in) noexcept {
   in = leaf_of(t, hash);
-  prefetch_buckets(t, *in, hash);
-  const slot_order<Policy> lower = lower_bucket(t, *in, hash);
-  for (unsigned i = 1; i < lower.parts; ++i) prefetch_line(lower.part(i));
-  return search_from(t, p, hash, in);
+  const candidates<Policy> both(t, *in, hash);
+  prefetch_line(both.lower.order.part(0));
+  prefetch_line(both.higher.order.part(0));
+  for (unsigned i = 1; i < both.lower.order.parts; ++i) prefetch_line(both.lower.order.part(i));
+  return search_from(t, p, hash, in, both);
 }
 /// The value word of what a search has met, once its change is complete.
 template <class Policy>

@@ -87,9 +87,9 @@ constexpr unsigned next_two_bits(std::uint64_t foreseer, unsigned window, unsign
 static_assert(next_two_bits(foreseer_of(std::uint64_t{0b10} << 56, 0), 0, 6) == 0b10);
 static_assert(next_two_bits(foreseer_of(std::uint64_t{0b11} << 46, 8), 8, 16) == 0b11);
 
-/// The bucket of a hash in a half at `depth` with 2^bits buckets.
-constexpr std::uint64_t bucket_in(std::uint64_t hash, unsigned depth, unsigned bits) noexcept {
-  return hash << depth >> 1 >> (hash_bits - 1 - bits);
+/// The bucket of a hash in a half at `depth` with 2^bits buckets, and behind it, in the two lowest bits, the part with which the key begins.
+constexpr std::uint64_t path_in(std::uint64_t hash, unsigned depth, unsigned bits) noexcept {
+  return hash << depth >> (hash_bits - 2 - bits);
 }
 constexpr unsigned bit_at(std::uint64_t hash, unsigned level) noexcept {
   return static_cast<unsigned>(hash >> (hash_bits - 1 - level) & 1);

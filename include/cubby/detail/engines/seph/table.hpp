@@ -177,7 +177,8 @@ template <class Policy> struct slot_order {
 /// The candidate bucket of a hash in a half at `depth`.
 template <class Policy> CUBBY_ALWAYS_INLINE slot_order<Policy> order_in(const table<Policy>& t, slot* half,
                                                                         unsigned depth, std::uint64_t hash) noexcept {
-  return {half + bucket_in(hash, depth, t.bits) * table<Policy>::slots_a_bucket, two_bits(hash, known_bits(t, depth))};
+  const std::uint64_t path = path_in(hash, depth, t.bits);
+  return {half + (path >> 2) * table<Policy>::slots_a_bucket, static_cast<unsigned>(path % 4)};
 }
 /// The two candidate buckets of a hash.
 template <class Policy> CUBBY_ALWAYS_INLINE slot_order<Policy>
