@@ -157,14 +157,9 @@ agree_avx512(__mmask8 among, __m512i part, std::uint64_t one, std::uint64_t othe
   }
   return {agree, empty, marked};
 }
-/// A part of `seen_two`: slots that agree, whether all are used, and the slots themselves, one or the other.
-struct part_avx2 {
-  unsigned agree;
-  bool full;
-  __m256i words;
-};
-[[gnu::always_inline, gnu::target("avx2")]] inline part_avx2 half_of_two_avx2(const void* line, std::uint64_t one,
-                                                                              std::uint64_t other) noexcept {
+/// The slots of a part that agree. `full`: none is empty. It adds the slots to `words`, for their marks.
+[[gnu::always_inline, gnu::target("avx2")]] inline unsigned
+half_of_two_avx2(const void* line, std::uint64_t one, std::uint64_t other, bool& full, __m256i& words) noexcept {
   const __m256i first = _mm256_set1_epi64x(static_cast<long long>(one));
   const __m256i second = _mm256_set1_epi64x(static_cast<long long>(other));
   const __m256i low = load_avx2(line);
@@ -172,18 +167,21 @@ struct part_avx2 {
   const __m256i low_empty = empty_avx2(low);
   const __m256i high_empty = empty_avx2(high);
   const __m256i any = _mm256_or_si256(low_empty, high_empty);
-  return {bits_of(_mm256_andnot_si256(low_empty, agree_avx2(low, first, second))) |
-              bits_of(_mm256_andnot_si256(high_empty, agree_avx2(high, first, second))) << 4,
-          _mm256_testz_si256(any, any) != 0, _mm256_or_si256(low, high)};
+  full = _mm256_testz_si256(any, any) != 0;
+  words = _mm256_or_si256(words, _mm256_or_si256(low, high));
+  return bits_of(_mm256_andnot_si256(low_empty, agree_avx2(low, first, second))) |
+         bits_of(_mm256_andnot_si256(high_empty, agree_avx2(high, first, second))) << 4;
 }
 [[gnu::noinline, gnu::target("avx2")]] inline seen_two two_avx2(const void* first, std::uint64_t one,
                                                                 std::uint64_t other, const void* second,
                                                                 std::uint64_t one_there,
                                                                 std::uint64_t other_there) noexcept {
-  const part_avx2 a = half_of_two_avx2(first, one, other);
-  const part_avx2 b = half_of_two_avx2(second, one_there, other_there);
-  return {a.agree | b.agree << most_a_part, a.full, b.full,
-          _mm256_testz_si256(_mm256_or_si256(a.words, b.words), _mm256_set1_epi64x(1)) == 0};
+  __m256i words = _mm256_setzero_si256();
+  bool first_full = false;
+  bool second_full = false;
+  const unsigned agree = half_of_two_avx2(first, one, other, first_full, words);
+  const unsigned there = half_of_two_avx2(second, one_there, other_there, second_full, words);
+  return {agree | there << most_a_part, first_full, second_full, _mm256_testz_si256(words, _mm256_set1_epi64x(1)) == 0};
 }
 
 } // namespace detail
