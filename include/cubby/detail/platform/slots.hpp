@@ -99,12 +99,11 @@ using eight_words = unsigned long long __attribute__((vector_size(64)));
   return part;
 }
 /// Slots of `among` whose upper 16 bits are one of the two.
-[[gnu::always_inline, gnu::target("avx512f,avx512dq")]] inline __mmask8
+[[gnu::always_inline, gnu::target("avx512f,avx512dq")]] inline unsigned
 agree_avx512(__mmask8 among, __m512i part, std::uint64_t one, std::uint64_t other) noexcept {
   const auto upper = reinterpret_cast<__m512i>(reinterpret_cast<eight_words>(part) >> 48);
-  return static_cast<__mmask8>(
-      _mm512_mask_cmpeq_epi64_mask(among, upper, _mm512_set1_epi64(static_cast<long long>(one))) |
-      _mm512_mask_cmpeq_epi64_mask(among, upper, _mm512_set1_epi64(static_cast<long long>(other))));
+  return unsigned{_mm512_mask_cmpeq_epi64_mask(among, upper, _mm512_set1_epi64(static_cast<long long>(one)))} |
+         unsigned{_mm512_mask_cmpeq_epi64_mask(among, upper, _mm512_set1_epi64(static_cast<long long>(other)))};
 }
 [[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen read_avx512(const void* line, std::uint64_t one,
                                                                            std::uint64_t other) noexcept {
