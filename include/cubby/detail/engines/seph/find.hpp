@@ -106,7 +106,8 @@ template <class Policy> struct candidates {
   CUBBY_ALWAYS_INLINE const candidate<Policy>& operator[](unsigned i) const noexcept { return i == 0 ? lower : higher; }
   /// Bit i of what the first parts show (`seen_two::agree`) is about this slot.
   [[nodiscard]] CUBBY_ALWAYS_INLINE slot& in_first_parts(unsigned i) const noexcept {
-    return (i < slots::most_a_part ? lower : higher).order.part(0)[i % slots::most_a_part];
+    slot* const part = i < slots::most_a_part ? lower.order.part(0) : higher.order.part(0);
+    return part[i % slots::most_a_part];
   }
 };
 /// Reads the part of each bucket with which the key begins.
@@ -137,20 +138,27 @@ CUBBY_ALWAYS_INLINE void prefetch_buckets(const table<Policy>& t, const level_se
   prefetch_line(&higher_bucket(t, x, hash)[0]);
 }
 
-/// Searches from a level segment on that was a leaf inside this guard, with its candidates. `x`: then the leaf in which it has searched.
+/// A slot with a mark was read in `x`: if this level segment is done, searches on below it. `x`: then the leaf in which it has searched.
+template <class Policy>
+CUBBY_OUTLINED seen_slot search_below(const table<Policy>& t, const typename Policy::probe& p, std::uint64_t hash,
+                                      level_segment*& x, seen_slot out) noexcept {
+  // [next] acquire: pairs with [publish-children]; behind the loads of the slots
+  while (out.marked && next_word::is_done(x->next.load(sync::acquire))) {
+    x = leaf_below(x, hash);
+    out = {};
+    (void)search_both(t, candidates<Policy>(t, *x, hash), p, out);
+  }
+  return out;
+}
+/// Searches from a level segment on that was a leaf inside this guard. `both`: its buckets.
 template <class Policy>
 CUBBY_ALWAYS_INLINE seen_slot search_from(const table<Policy>& t, const typename Policy::probe& p, std::uint64_t hash,
-                                          level_segment*& x, candidates<Policy> in) noexcept {
-  for (;;) {
-    seen_slot out;
-    (void)search_both(t, in, p, out);
-    if (!out.marked) [[likely]]
-      return out; // Linearization point of a hit: the load of the slot. Of a miss: a moment at which the key was absent.
-    // [next] acquire: pairs with [publish-children]; behind the loads of the slots
-    if (!next_word::is_done(x->next.load(sync::acquire))) return out;
-    x = leaf_below(x, hash);
-    in = candidates<Policy>(t, *x, hash);
-  }
+                                          level_segment*& x, const candidates<Policy>& both) noexcept {
+  seen_slot out;
+  (void)search_both(t, both, p, out);
+  if (!out.marked) [[likely]]
+    return out; // Linearization point of a hit: the load of the slot. Of a miss: a moment at which the key was absent.
+  return search_below(t, p, hash, x, out);
 }
 /// The slot of a key, inside a guard. What it answers is so at one moment of the call.
 template <class Policy>
@@ -158,9 +166,9 @@ CUBBY_ALWAYS_INLINE seen_slot search(const table<Policy>& t, const typename Poli
                                      level_segment*& in) noexcept {
   in = leaf_of(t, hash);
   const candidates<Policy> both(t, *in, hash);
-  prefetch_line(both.lower.order.part(0));
+  for (unsigned i = 0; i < candidate<Policy>::count; i += slots::most_a_part)
+    prefetch_line(both.lower.order.bucket + i);
   prefetch_line(both.higher.order.part(0));
-  for (unsigned i = 1; i < both.lower.order.parts; ++i) prefetch_line(both.lower.order.part(i));
   return search_from(t, p, hash, in, both);
 }
 /// The value word of what a search has met, once its change is complete.
