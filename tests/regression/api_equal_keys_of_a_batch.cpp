@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One key asked for twice in a batch, beside a writer that only counts it up, is never answered with the newer value first
-// and the older one second (D). Seen in a lookup that was put off because its bin had changed, while a later one of the
+// and the older one second (D). The same where the writer takes the key out, and puts it back. Seen in a lookup that was put off because its bin had changed, while a later one of the
 // same key was answered at once.
 #include <array>
 #include <memory>

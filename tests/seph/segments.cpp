@@ -71,6 +71,28 @@ TEST(seph_segments, make_space_for_any_number_of_entries) {
   }
 }
 
+/// A leaf is looked up one group ahead, and the function that is shown the first answer puts the key into a leaf below it. A split for another bucket
+/// is needed: if the bucket of the key fills, lookups read on, and meet marks there.
+TEST(seph_segments, that_split_in_a_batch_do_not_put_an_older_answer_behind_a_newer_one) {
+  constexpr std::size_t more_than_a_group = 40;
+  for (std::uint64_t key = 0; key < 20; ++key) {
+    word_map m(small_segments());
+    ASSERT_TRUE(m.insert(key, 1));
+    const std::vector<std::uint64_t> equal(more_than_a_group, key);
+    std::uint64_t last = 0;
+    m.visit_batch(equal, [&](std::size_t i, const std::uint64_t* v) {
+      if (i == 0) {
+        ASSERT_TRUE(v != nullptr && m.erase(key) && m.reserve(20'000) && m.insert(key, 2));
+        return;
+      }
+      const std::uint64_t seen = v == nullptr ? 0 : *v;
+      ASSERT_GE(seen, last) << key << ", answer " << i;
+      last = seen;
+    });
+    EXPECT_EQ(last, 2U) << key;
+  }
+}
+
 TEST(seph_segments, take_64_keys_of_one_hash_and_refuse_one_more) {
   crowded_map m(small_segments());
   for (std::uint64_t k = 0; k < 64; ++k) ASSERT_EQ(m.try_insert(k, ~k), cubby::outcome::inserted) << k;

@@ -13,9 +13,9 @@ namespace cubby::inline v0::detail::engines::seph {
 template <class Policy> struct pending {
   typename Policy::probe probe;
   level_segment* in;
-  slot* at;     // whose foreseer agrees; null: there was none
-  bool full[2]; // if there was none in the first parts: which of these have no empty slot
-  bool absent;  // also: all parts that a lookup reads were read, and none had a mark
+  slot* at;     // whose foreseer agrees; null: there was none. The next two are set only if the first parts had none
+  bool full[2]; // which first parts have no empty slot
+  bool absent;  // no part that was read has a mark
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash() const noexcept { return spread<Policy>(probe.hash); }
 };
 
@@ -79,7 +79,7 @@ CUBBY_ALWAYS_INLINE bool answer_from_slot(const table<Policy>& t, const pending<
   return true;
 }
 
-/// Answers a group. A key whose parts were read as it was absent, is absent: the parts were read inside the call, in an order that is free (S1).
+/// Answers a group. A key that no part has shown is absent: the parts were read inside the call, in an order that is free (S1).
 /// Requests for equal keys are answered in their order (D). A slot that met request `i` and shows the key still has shown it since, and
 /// so no later request has missed it. If the slot does not, the key is searched anew, which may find what came since. So the misses behind it
 /// are searched anew, too.

@@ -49,7 +49,7 @@ CUBBY_ALWAYS_INLINE slots::seen read_part(const table<Policy>& t, const slot* pa
   return slots::read<table<Policy>::slots_a_bucket>(part, {tags.fresh, tags.stale}, t.unit);
 }
 /// Compares the items of slots whose foreseers have agreed: bit i of `agree` is that of `slot_at(i)`. Such a slot is read a second time, and that word
-/// counts. A slot whose first word did not agree has another key, or none, for ever.
+/// counts. A used slot whose first word did not agree has another key, or none, for ever.
 template <class Policy, class SlotAt>
 CUBBY_ALWAYS_INLINE bool search_agreeing(const table<Policy>& t, const SlotAt& slot_at, const typename Policy::probe& p,
                                          std::uint32_t agree, seen_slot& out) noexcept {
