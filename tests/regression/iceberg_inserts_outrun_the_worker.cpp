@@ -11,15 +11,17 @@ namespace {
 TEST(iceberg_inserts, that_outrun_the_worker_give_it_time_and_go_on) {
   auto o = tiny_options(cubby::growth_policy::background);
   o.chunk_bins = 1024; // the worker takes all buckets
-  iceberg_words m(o);
-  const void* const cursor = &table_of(m).work.cursor;
   parking spot;
+  std::atomic<const void*> cursor{nullptr};
   bool taken = false;
-  park_before worker(spot, [&](step kind, const void* address) { // behind its first units, before it locks a bucket
+  // behind its first units, before it locks a bucket. Made before the worker, which may look for it at once.
+  park_before worker(spot, [&](step kind, const void* address) {
     if (kind != step::rmw8) return false;
-    return std::exchange(taken, taken || address == cursor);
+    return std::exchange(taken, taken || address == cursor.load());
   });
   watcher::of_strangers() = &worker;
+  iceberg_words m(o);
+  cursor = &table_of(m).work.cursor;
   std::atomic<std::uint64_t> turns{0};
   std::uint64_t key = 0;
   {
@@ -47,13 +49,15 @@ TEST(iceberg_inserts, that_outrun_the_worker_move_a_share_each) {
   cubby::iceberg::options o;
   o.capacity = pairs * 64; // entries in as many buckets, of which each becomes a pair
   o.growth = cubby::growth_policy::background;
+  parking spot;
+  std::atomic<const void*> cursor{nullptr};
+  park_before worker(spot,
+                     [&](step kind, const void* address) { return kind == step::rmw8 && address == cursor.load(); });
+  watcher::of_strangers() = &worker;
   iceberg_words m(o);
   const auto& work = table_of(m).work;
+  cursor = &work.cursor;
   const auto is_moving = [&] { return cubby::detail::engines::iceberg::first_root(table_of(m)).moving(); };
-  parking spot;
-  park_before worker(spot,
-                     [&](step kind, const void* address) { return kind == step::rmw8 && address == &work.cursor; });
-  watcher::of_strangers() = &worker;
   std::uint64_t key = 0;
   {
     const quiet unseen;
