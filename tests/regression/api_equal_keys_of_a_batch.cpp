@@ -166,7 +166,7 @@ protected:
     play_all(how, [&](std::uint64_t first, std::uint64_t second) { return play_count(others, how, first, second); });
   }
 };
-/// Engines whose moves end within the inserts that begin them. Of others `play` expects that they stand in one.
+/// Engines whose moves end within the inserts that begin them. Of others `play_count` expects that they stand in one.
 template <class Engine>
 inline constexpr bool is_quick = std::is_same_v<Engine, cubby::iceberg> || std::is_same_v<Engine, cubby::seph>;
 /// `reference` answers one by one under its lock; a writer would wait for a batch that stands still in there.
