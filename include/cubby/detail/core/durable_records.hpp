@@ -235,7 +235,10 @@ public:
   /// yet. If the newer one is erased, its mark may get there first, and recovery would take the replaced one.
   [[nodiscard]] bool end_sync(const covered& all, bool done) const noexcept {
     if (!done) return false;
-    for (std::uint64_t one = all.replaced; one != 0; one = at(one).epoch) set_mark(at(one), true);
+    for (std::uint64_t one = all.replaced; one != 0; one = at(one).epoch) {
+      set_mark(at(one), true);
+      (void)home_->heap.note_changed(one);
+    }
     for (std::uint64_t one = all.blank; one != 0;) {
       const std::uint64_t next = at(one).link;
       home_->heap.give(one);

@@ -178,6 +178,10 @@ public:
     cover(end);
     return true;
   }
+  /// Before `sync_file`, where much was changed.
+  void let_go_of_pages(std::uint64_t from, std::uint64_t bytes) noexcept {
+    if (!read_only_) file::let_go(base_, from, bytes); // the changes of a reader are in no file
+  }
   /// The superblock alone, after a change of it.
   bool sync_superblock() noexcept {
     const lock_scope alone(sync_lock_);
@@ -203,7 +207,9 @@ public:
   }
   /// Makes a part of the log durable, beside a sync of the file that may take long. Final as `sync_file`.
   bool sync_log(std::uint64_t from, std::uint64_t bytes) noexcept {
-    if (failure() == 0) note_failure(file::sync_range(log_file_.number(), base_, from, bytes));
+    if (failure() != 0) return false;
+    file::let_go(base_, from, bytes); // each of these pages was changed
+    note_failure(file::sync_range(log_file_.number(), base_, from, bytes));
     return failure() == 0;
   }
   /// Recovery after a power cut has ended. Until then the file says that it must be recovered in that way, whatever ends this process.

@@ -124,9 +124,12 @@ public:
       ++generation_;
       begin_ = number_ = 0;
     }
+    ended_bytes_ = std::min(offset_in(end), each_);
     wait_for_writers(end, all_done);
     return true;
   }
+  /// Bytes of the generation that the last checkpoint has ended. For the thread that makes the checkpoint.
+  [[nodiscard]] std::uint64_t ended_bytes() const noexcept { return ended_bytes_; }
   /// After the sync of a checkpoint. False: the system could not write, and a sync must not return true.
   bool end_checkpoint() noexcept {
     if (!count_from(generation_)) return false;
@@ -250,11 +253,12 @@ private:
   std::uint64_t each_ = 0;
   alignas(cpu::cache_line) sync::word<std::uint64_t> tail_; // the next position; behind the half: a change has none
   writer writers_[most_writers];
-  small_lock<> lock_;            // the rest
-  std::uint64_t generation_ = 0; // only a checkpoint changes it
-  std::uint64_t begin_ = 0;      // of the group that takes entries
-  std::uint64_t number_ = 0;     // of that group
-  bool complete_ = true;         // no change that waits for a checkpoint is without an entry in the generation before
+  small_lock<> lock_;             // the rest
+  std::uint64_t generation_ = 0;  // only a checkpoint changes it
+  std::uint64_t begin_ = 0;       // of the group that takes entries
+  std::uint64_t number_ = 0;      // of that group
+  bool complete_ = true;          // no change that waits for a checkpoint is without an entry in the generation before
+  std::uint64_t ended_bytes_ = 0; // only a checkpoint uses it
   sync::word<std::uint64_t> groups_; // these two are read without the lock
   sync::word<std::uint64_t> checkpoints_;
 };

@@ -178,6 +178,14 @@ inline int sync(int file) noexcept {
   return error;
 }
 
+/// Before a sync that has many pages of a shared mapping to write: unmaps all pages of [from, from + bytes) together, and the next access maps them
+/// again. Otherwise the system unmaps them one by one as it writes them, and each time interrupts all processors that run this process. That takes
+/// longer than to write them (docs/performance/raw.md, "Pages let go before a sync"). A hint: locked pages stay mapped.
+inline void let_go(std::byte* at, std::uint64_t from, std::uint64_t bytes) noexcept {
+  const auto before = from % static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  (void)madvise(at + (from - before), bytes + before,
+                MADV_DONTNEED); // of a shared mapping: the file keeps what was written
+}
 /// Makes [from, from + bytes) of a mapping from `at`, which begins with a page, durable, and with it no other changed page.
 inline int sync_range([[maybe_unused]] int file, std::byte* at, std::uint64_t from, std::uint64_t bytes) noexcept {
 #if CUBBY_SYNC_HOOKS

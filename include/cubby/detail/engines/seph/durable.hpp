@@ -8,6 +8,10 @@
 
 namespace cubby::inline v0::detail::engines::seph {
 
+template <durable Policy> bool sync_pages(table<Policy>& t) noexcept {
+  t.policy.shared().heap.let_go_of_changed();
+  return t.policy.shared().file.sync_file();
+}
 /// Makes everything durable that was done before. False: the system could not write; that is final.
 template <durable Policy> bool sync_table(table<Policy>& t, const thread_record& who) noexcept {
   auto& shared = t.policy.shared();
@@ -16,9 +20,9 @@ template <durable Policy> bool sync_table(table<Policy>& t, const thread_record&
   // after a failure no record is marked any more, and so no new list of them may begin
   if (shared.file.failure() != 0 || shared.file.is_read_only()) return false;
   const auto covered = t.policy.begin_sync();
-  const bool done = shared.file.sync_file();
+  const bool done = sync_pages(t);
   const bool marked = t.policy.end_sync(covered, done);
-  if (!done || (marked && !shared.file.sync_file())) return false;
+  if (!done || (marked && !sync_pages(t))) return false;
   t.policy.retire_replaced(covered, [&](std::uint64_t word) { t.bag.add(who, word); });
   return true;
 }

@@ -96,7 +96,10 @@ public:
   /// As in `Base`, with these states.
   [[nodiscard]] bool end_sync(const typename Base::covered& all, bool done) const noexcept {
     if (!done) return false;
-    for (std::uint64_t one = all.replaced; one != 0; one = next_in_list(at(one))) kill(at(one));
+    for (std::uint64_t one = all.replaced; one != 0; one = next_in_list(at(one))) {
+      kill(at(one));
+      (void)home_->heap.note_changed(one);
+    }
     {
       const lock_scope alone(home_->marks);
       home_->marked = now() - 1;
