@@ -72,7 +72,7 @@ public:
     requires std::copyable<It>
   in_place_map(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : in_place_map(wanted, h, a) {
-    detail::fill(*this, std::move(first), std::move(last));
+    detail::whole::fill(*this, std::move(first), std::move(last));
   }
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>

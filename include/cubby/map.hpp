@@ -66,7 +66,7 @@ public:
     requires std::copyable<It>
   map(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : map(wanted, h, a) {
-    detail::fill(*this, std::move(first), std::move(last));
+    detail::whole::fill(*this, std::move(first), std::move(last));
   }
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>
@@ -138,7 +138,7 @@ public:
   [[nodiscard]] friend bool operator==(const map& one, const map& other)
     requires requires(const V& v) { static_cast<bool>(v == v); }
   {
-    return detail::has_same_entries(one, other);
+    return detail::whole::has_same_entries(one, other);
   }
 
   /// False if the map could not be made, in builds without exceptions, or if a move has left it so. Such a map may only be destroyed,

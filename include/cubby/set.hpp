@@ -64,7 +64,7 @@ public:
     requires std::copyable<It>
   set(It first, End last, const O& wanted = {}, const Hash& h = Hash(), const Allocator& a = Allocator())
       : set(wanted, h, a) {
-    detail::fill(*this, std::move(first), std::move(last));
+    detail::whole::fill(*this, std::move(first), std::move(last));
   }
   template <std::input_iterator It, std::sentinel_for<It> End, detail::contract::given_allocator<Allocator> A>
     requires std::copyable<It>
@@ -132,7 +132,7 @@ public:
 
   /// Whether both have the same keys. O(capacity of one). Exact while no thread writes to either.
   [[nodiscard]] friend bool operator==(const set& one, const set& other) {
-    return detail::has_same_entries(one, other);
+    return detail::whole::has_same_entries(one, other);
   }
 
   /// False if the set could not be made, in builds without exceptions, or if a move has left it so. Such a set may only be destroyed,

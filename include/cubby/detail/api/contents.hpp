@@ -21,6 +21,8 @@ template <class It, class End> struct iterator_pair {
   [[nodiscard]] End end() const { return last; }
 };
 
+// In a namespace of their own: an unqualified call of a function of the user, with a map, would find them here.
+namespace whole {
 /// The first step of a table that is made from a range: space for all of it, and its elements in their order.
 template <class Table, class It, class End> void fill(Table& table, It first, End last) {
   if (!table.ok()) return;
@@ -46,6 +48,7 @@ template <class Table> bool has_same_entries(const Table& one, const Table& othe
   }
   return same;
 }
+} // namespace whole
 
 /// Containers that are filled by `emplace(key, value)`, or `emplace(key)`.
 template <class C, class K, class V>

@@ -140,7 +140,7 @@ private:
 
 /// Calls `f(entry)`, which answers whether the entry is alive. A dead one has left the table since the lookup began, and its key was
 /// absent at that moment. So the answer is "absent" then, without another lookup.
-template <class F> bool hold(const auto& s, const auto& p, F f) {
+template <class Engine, class F> bool hold(const context<Engine>& s, const auto& p, F f) {
   const auto seen = s.engine.find(s.at, p);
   return seen.found && f(s.codec().value(seen.word));
 }

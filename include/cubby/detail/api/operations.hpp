@@ -28,7 +28,9 @@ template <class Engine> struct context {
 };
 
 /// The hashed key of a lookup: a query if the codec has queries, or else a probe.
-template <class Codec, class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE auto query_of(const Codec& codec, const Q& k) {
+template <class Codec, class Q>
+  requires requires { Codec::in_records; }
+[[nodiscard]] CUBBY_ALWAYS_INLINE auto query_of(const Codec& codec, const Q& k) {
   if constexpr (key_owning_policy<Codec>) return codec.query_of(k);
   else return codec.probe_of(k);
 }

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <cubby/detail/api/outcome.hpp>
+#include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/core/contract/engine.hpp>
 #include <cubby/detail/platform/fail.hpp>
 #include <cubby/detail/platform/parallel.hpp>
@@ -82,7 +82,7 @@ template <class Engine, class By> constexpr bool splits() noexcept {
 /// Calls `f(context, key words, value words)` for each entry that a scan shows, in the threads of `by`. Each thread has a guard of its own;
 /// that of the caller keeps the index of the scan. A false answer of `f` ends the scan soon. So does the first exception, which passes
 /// when all have ended. Whether every answer was true.
-template <class Context, class By, class F> bool scan_together(const Context& s, const By& by, F f) {
+template <class Engine, class By, class F> bool scan_together(const context<Engine>& s, const By& by, F f) {
   [[maybe_unused]] const auto pin = s.engine.pin(s.at);
   auto shared = s.engine.begin_shared_scan();
   fail::kept_exception error;
@@ -90,7 +90,7 @@ template <class Context, class By, class F> bool scan_together(const Context& s,
   team<By>::run(by, [&](unsigned number) {
     thread_record* const mine = number == 0 ? &s.at : s.engine.local_thread_record();
     if (mine == nullptr) return; // no memory: the others show its part
-    const Context own{s.engine, *mine};
+    const context<Engine> own{s.engine, *mine};
     [[maybe_unused]] const auto own_pin = s.engine.pin(*mine);
     const auto show = [&](const auto& key, const auto& value) {
       // relaxed: a thread that sees the end late shows a few entries more
@@ -106,7 +106,7 @@ template <class Context, class By, class F> bool scan_together(const Context& s,
 
 /// Calls `f(key words, value words) -> bool` for each entry that a scan shows, until it returns false: whether it never did. An engine that
 /// splits a scan is asked to end the part that the caller has taken. Under a guard.
-template <class Context, class F> bool scan_while(const Context& s, F f) {
+template <class Engine, class F> bool scan_while(const context<Engine>& s, F f) {
   bool all = true;
   if constexpr (contract::splittable<std::remove_reference_t<decltype(s.engine)>>) {
     auto shared = s.engine.begin_shared_scan();

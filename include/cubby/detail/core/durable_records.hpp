@@ -28,7 +28,9 @@ template <class K> concept durable_key =
 template <class V> concept durable_value = std::is_same_v<V, no_value> || durable_text<V> || durable_bytes<V>;
 
 /// The bytes of a key or a value.
-template <class T> [[nodiscard]] std::string_view bytes_of(const T& object) noexcept {
+template <class T>
+  requires std::is_trivially_copyable_v<T> || std::convertible_to<const T&, std::string_view>
+[[nodiscard]] std::string_view bytes_of(const T& object) noexcept {
   if constexpr (std::is_same_v<T, no_value>) return {};
   else if constexpr (std::convertible_to<const T&, std::string_view>) return object;
   else return {reinterpret_cast<const char*>(&object), sizeof object};

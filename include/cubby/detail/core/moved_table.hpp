@@ -10,8 +10,14 @@
 
 namespace cubby::inline v0::detail {
 
+/// The table of an engine, and not a map that has one.
+template <class Table> concept with_worker = requires(Table& t) {
+  t.worker;
+  t.settings;
+};
+
 /// Before a table moves: ends its worker, which may start again. `closing` asks it to stop early.
-template <class Table> void end_worker(Table& t) noexcept {
+template <with_worker Table> void end_worker(Table& t) noexcept {
   t.closing.store(1, sync::relaxed); // relaxed, both: only a request; the join orders everything
   t.worker.stop();
   t.closing.store(0, sync::relaxed);
@@ -19,7 +25,7 @@ template <class Table> void end_worker(Table& t) noexcept {
 
 /// Makes the table that a move leaves: with the same options but for the space, and another seed. False: no memory for it, or no thread; it
 /// stays closed.
-template <class Table> bool open_again(Table& t) noexcept {
+template <with_worker Table> bool open_again(Table& t) noexcept {
   contract::forget_capacity(t.settings);
   contract::renew_seed(t.settings, t.policy);
   if (open(t)) return true;
@@ -28,7 +34,7 @@ template <class Table> bool open_again(Table& t) noexcept {
 }
 
 /// Behind the move of a table that is open: starts the worker, without which callers do its work, and opens what the move leaves.
-template <class Table>
+template <with_worker Table>
 bool after_move(Table& to, Table& from, background_worker::work_function work) noexcept {
   if (to.settings.growth == growth_policy::background && to.worker.start(work, &to, to.home->forks))
     (void)to.worker.notify();
