@@ -3,6 +3,7 @@
 // leaves them mapped, so that lookups do not have to map them again. Linux only: /proc says which pages are mapped.
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include <cubby/seph.hpp>
 
+#include "durable/faults.hpp"
 #include "durable/files.hpp"
 
 namespace cubby_test {
@@ -22,7 +24,8 @@ using records = cubby::durable_map<std::string, std::string>;
 using pairs = cubby::durable_map<std::uint64_t, std::uint64_t>;
 
 /// KiB of a file that are mapped into page tables.
-std::uint64_t mapped_of(const std::string& path) {
+std::uint64_t mapped_of(const std::string& file) {
+  const std::string path = std::filesystem::canonical(file).string();
   std::ifstream in("/proc/self/smaps");
   std::uint64_t sum = 0;
   bool of_file = false;
@@ -65,14 +68,17 @@ private:
 
 constexpr std::uint64_t entries = 20'000;
 std::string name(std::uint64_t n) { return "a key of some length, so that it has a record: " + std::to_string(n); }
-void put(pairs& t, std::uint64_t count, std::uint64_t by) {
-  for (std::uint64_t n = 0; n < count; ++n) t.insert_or_assign(n, n + by);
+void put_one(pairs& t, std::uint64_t n, std::uint64_t by) { t.insert_or_assign(n, n + by); }
+void erase_one(pairs& t, std::uint64_t n) { t.erase(n); }
+template <class Table> void erase_one(Table& t, std::uint64_t n) { t.erase(name(n)); }
+template <class Table> void put_one(Table& t, std::uint64_t n, std::uint64_t by) {
+  t.insert_or_assign(name(n), name(n + by));
+}
+template <class Table> void put(Table& t, std::uint64_t count, std::uint64_t by) {
+  for (std::uint64_t n = 0; n < count; ++n) put_one(t, n, by);
 }
 void expect(const pairs& t, std::uint64_t by) {
   for (std::uint64_t n = 0; n < entries; ++n) ASSERT_EQ(t.find(n), n + by);
-}
-template <class Table> void put(Table& t, std::uint64_t count, std::uint64_t by) {
-  for (std::uint64_t n = 0; n < count; ++n) t.insert_or_assign(name(n), name(n + by));
 }
 template <class Table> void expect(const Table& t, std::uint64_t by) {
   for (std::uint64_t n = 0; n < entries; ++n) ASSERT_EQ(t.find(name(n)), name(n + by));
@@ -118,6 +124,7 @@ protected:
 };
 using kinds =
     testing::Types<kind<records_of_seph, 0>, kind<records, 0>, kind<records, some_log>, kind<pairs, some_log>>;
+using kinds_without_log = testing::Types<kind<records_of_seph, 0>, kind<records, 0>>;
 TYPED_TEST_SUITE(pages_let_go, kinds);
 
 TYPED_TEST(pages_let_go, before_a_sync_of_many) {
@@ -125,6 +132,39 @@ TYPED_TEST(pages_let_go, before_a_sync_of_many) {
   EXPECT_LT(this->mapped_in_sync(), this->all_ / 2);
   this->reopen();
   expect(*this->table_, 2);
+}
+
+TYPED_TEST(pages_let_go, before_the_sync_of_a_clear) {
+  this->table_->clear();
+  EXPECT_LT(this->mapped_in_sync(), this->all_ / 2);
+}
+
+/// Those that free blocks, and so change them once more.
+TYPED_TEST(pages_let_go, before_the_sync_behind_an_erase_of_many) {
+  for (std::uint64_t n = 0; n < entries; ++n) erase_one(*this->table_, n);
+  ASSERT_TRUE(this->table_->sync());
+  EXPECT_LT(this->mapped_in_sync(), this->all_ / 2);
+}
+
+TYPED_TEST(pages_let_go, but_not_where_each_of_many_syncs_has_few) {
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    put_one(*this->table_, n * 191 % entries, 1);
+    ASSERT_TRUE(this->table_->sync());
+  }
+  EXPECT_GT(this->mapped_in_sync(), this->all_ * 3 / 4);
+}
+
+template <class Kind> class pages_let_go_without_log : public pages_let_go<Kind> {};
+TYPED_TEST_SUITE(pages_let_go_without_log, kinds_without_log);
+
+TYPED_TEST(pages_let_go_without_log, but_not_when_a_sync_has_failed) {
+  const failing_syncs none;
+  put(*this->table_, entries, 2);
+  EXPECT_FALSE(this->table_->sync());
+  put(*this->table_, entries, 1);
+  expect(*this->table_, 1);
+  EXPECT_FALSE(this->table_->sync());
+  EXPECT_GT(mapped_of(this->path_), this->all_ * 3 / 4);
 }
 
 TYPED_TEST(pages_let_go, but_not_before_a_sync_of_few) {

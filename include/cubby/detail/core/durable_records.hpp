@@ -218,7 +218,6 @@ public:
   // Where only a sync makes changes durable. A record that is torn after a power cut is replaced by the last one of its key that a sync has covered.
   // So at any time each key has at most one whole, unmarked record that no slot leads to: that one. It is marked when a sync has covered a
   // newer one, or by the erase of a newer one that none has covered.
-
   // And a slot may lead to a block whose new contents did not reach the disk. What was in the block before must not pass for a record then.
   // So a block is used again only after a second sync: the first one covers that nothing leads to it, the second one that it has no record.
 
@@ -237,15 +236,8 @@ public:
   /// yet. If the newer one is erased, its mark may get there first, and recovery would take the replaced one.
   [[nodiscard]] bool end_sync(const covered& all, bool done) const noexcept {
     if (!done) return false;
-    for (std::uint64_t one = all.replaced; one != 0; one = at(one).epoch) {
-      set_mark(at(one), true);
-      (void)home_->heap.note_changed(one);
-    }
-    for (std::uint64_t one = all.blank; one != 0;) {
-      const std::uint64_t next = at(one).link;
-      home_->heap.give(one);
-      one = next;
-    }
+    for (std::uint64_t one = all.replaced; one != 0; one = at(one).epoch) mark(one);
+    for (std::uint64_t one = all.blank; one != 0;) home_->heap.give(std::exchange(one, at(one).link));
     for (std::uint64_t one = all.given; one != 0;) {
       const std::uint64_t next = at(one).link;
       make_blank(one);
@@ -265,8 +257,8 @@ public:
     const lock_scope alone(home_->marks);
     header& r = at(word);
     // of an older epoch: a sync has begun since, at whose end that one is marked
-    if (r.epoch == now() && r.link != 0) set_mark(at(r.link), true);
-    set_mark(r, true);
+    if (r.epoch == now() && r.link != 0) mark(r.link);
+    mark(word);
   }
   /// Before `word` takes the place of `old` in a slot.
   void note_replaced(std::uint64_t old, std::uint64_t word) const noexcept {
@@ -280,7 +272,7 @@ public:
     r.epoch = now();
     if (before.epoch == now()) { // no sync has covered that one
       r.link = before.link;
-      set_mark(before, true);
+      mark(old);
     } else {
       r.link = old;
       before.epoch = std::exchange(home_->replaced, old);
@@ -329,6 +321,11 @@ protected:
   void make_blank(std::uint64_t offset) const noexcept {
     at(offset).checksum = 0;
     persist::note_stored(&at(offset), sizeof(std::uint64_t));
+    (void)home_->heap.note_changed(offset);
+  }
+  void mark(std::uint64_t offset) const noexcept {
+    set_mark(at(offset), true);
+    (void)home_->heap.note_changed(offset);
   }
   static void set_mark(header& r, bool marked) noexcept {
     // relaxed, both: only recovery reads the mark

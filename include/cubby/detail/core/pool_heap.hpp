@@ -52,15 +52,15 @@ public:
     const lock_scope alone(given_lock_);
     waiting_ += note_changed(offset);
   }
-  /// Some bytes of a block were changed that was taken before the last sync. Returns the size of the block.
+  /// Some bytes of a block are changed that was taken before. Returns the size of the block.
   std::uint64_t note_changed(std::uint64_t offset) noexcept { return count_changed(chunk_with(offset), 1); }
   /// Before a sync: lets go of the pages of chunks of which many were changed.
   void let_go_of_changed() noexcept {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       chunk& one = chunks_[i];
-      if (one.changed.load(sync::relaxed) < many_changed) continue; // relaxed, both: a hint
-      one.changed.store(0, sync::relaxed);
-      home_.let_go_of_pages(one.at, one.blocks * one.block);
+      const std::uint64_t pages = one.changed.load(sync::relaxed); // relaxed, both: a hint
+      if (pages != 0) one.changed.store(0, sync::relaxed);
+      if (pages >= many_changed) home_.let_go_of_pages(one.at, one.at + one.blocks * one.block);
     }
   }
   /// Whether so much waits for syncs that the table should ask for one. True once for each such amount.
@@ -213,7 +213,7 @@ private:
     std::uint64_t free = 0;
     std::uint64_t hint = 0;                    // the word of the bitmap where the next search begins
     sync::word<std::uint64_t>* used = nullptr; // a bit for each block
-    sync::word<std::uint64_t> changed;         // pages since the last sync; each change is taken for one
+    sync::word<std::uint64_t> changed;         // pages since the last sync, about
     block_note* notes = nullptr;               // or null; while there are some, they say which blocks are in use
     chunk* next = nullptr;                     // with space, of the same size
   };
@@ -254,8 +254,7 @@ private:
     chunk& from = *c.with_space;
     const std::uint64_t before = from.free;
     const block_run run = run_of(from, most);
-    (void)count_changed(from,
-                        static_cast<std::uint64_t>(std::popcount(run.free)) * (from.block / pool_layout::page + 1));
+    (void)count_changed(from, static_cast<std::uint64_t>(std::popcount(run.free)) * from.block / pool_layout::page + 1);
     if (from.free == 0) c.with_space = from.next;
     // Not of large blocks: one that nobody asks for would be much of the file.
     const std::uint64_t mark = from.blocks / 8;
@@ -380,7 +379,7 @@ private:
   static constexpr std::uint64_t most_chunk = (std::uint64_t{2} << 20) - pool_layout::page;
   static constexpr std::uint64_t least_blocks_ahead = 64; // of a chunk, for the next one to be made before it is needed
   static constexpr std::uint64_t part = 1024;             // blocks
-  static constexpr std::uint64_t many_changed = 32;       // pages of a chunk, which has 512 or fewer
+  static constexpr std::uint64_t many_changed = 32;       // pages of a chunk, which has 512 or fewer, or one block
   pool& home_;
   size_class classes_[block_size::count];
   block_cache at_hand_;

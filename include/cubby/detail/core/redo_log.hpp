@@ -121,15 +121,19 @@ public:
       complete_ = offset_in(end) <= each_;
       // Durable before a group of the next generation can be: that one counts only behind all of this one.
       if (complete_ && offset_in(end) != begin_ + header && !write_group(end)) return false;
+      ended_bytes_ = complete_ ? written_ : each_;
       ++generation_;
-      begin_ = number_ = 0;
+      begin_ = number_ = written_ = 0;
     }
-    ended_bytes_ = std::min(offset_in(end), each_);
     wait_for_writers(end, all_done);
     return true;
   }
-  /// Bytes of the generation that the last checkpoint has ended. For the thread that makes the checkpoint.
+  /// Bytes of the changes that the checkpoint under way has ended, and of those since, about. 0: there is no log. For the thread that makes it.
   [[nodiscard]] std::uint64_t ended_bytes() const noexcept { return ended_bytes_; }
+  [[nodiscard]] std::uint64_t later_bytes() const noexcept {
+    const std::uint64_t end = offset_in(tail_.load(sync::relaxed)); // relaxed: a hint
+    return end < each_ ? end : each_;
+  }
   /// After the sync of a checkpoint. False: the system could not write, and a sync must not return true.
   bool end_checkpoint() noexcept {
     if (!count_from(generation_)) return false;
@@ -232,6 +236,7 @@ private:
     group.number = number_;
     group.bytes = offset_in(end) - begin_ - header;
     group.checksum = pool_layout::checksum_of(group, &group + 1);
+    written_ += group.bytes;
     count(groups_);
     return home_.sync_log(home_.offset_of(&group), header + group.bytes);
   }
@@ -258,6 +263,7 @@ private:
   std::uint64_t begin_ = 0;       // of the group that takes entries
   std::uint64_t number_ = 0;      // of that group
   bool complete_ = true;          // no change that waits for a checkpoint is without an entry in the generation before
+  std::uint64_t written_ = 0;     // bytes of the groups of this generation, without their headers
   std::uint64_t ended_bytes_ = 0; // only a checkpoint uses it
   sync::word<std::uint64_t> groups_; // these two are read without the lock
   sync::word<std::uint64_t> checkpoints_;

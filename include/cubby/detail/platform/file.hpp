@@ -180,7 +180,7 @@ inline int sync(int file) noexcept {
 
 /// Before a sync that has many pages of a shared mapping to write: unmaps all pages of [from, from + bytes) together, and the next access maps them
 /// again. Otherwise the system unmaps them one by one as it writes them, and each time interrupts all processors that run this process. That takes
-/// longer than to write them (docs/performance/raw.md, "Pages let go before a sync"). A hint: locked pages stay mapped.
+/// longer than to write them (docs/performance/raw.md, "Pages let go before a sync"). A hint: locked pages, and what follows them, stay mapped.
 inline void let_go(std::byte* at, std::uint64_t from, std::uint64_t bytes) noexcept {
   const auto before = from % static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   (void)madvise(at + (from - before), bytes + before,

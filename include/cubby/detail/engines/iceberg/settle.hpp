@@ -141,13 +141,13 @@ template <durable Policy> bool has_ended_move(table<Policy>& t) noexcept {
   const lock_scope alone(t.resize_lock);
   return t.unsettled.since.load(sync::relaxed) != 0 && !first_root(t).moving(); // relaxed: under the lock
 }
-/// Makes the pages durable in a checkpoint, or without a log. Where the log has had much to say, nearly all pages have changed. To map 64 bytes again
-/// costs less than a change of an entry, so the rule cannot cost more than the changes did.
-template <durable Policy> bool sync_pages(table<Policy>& t) noexcept {
+/// Makes the pages durable. `moved`: so were all entries. `logged`: bytes of the log about changes that are in no synced page. If they are many, nearly all
+/// pages have changed, or few entries are in a page. To map 64 bytes of the file again takes less time than to log a byte.
+template <durable Policy> bool sync_pages(table<Policy>& t, bool moved, std::uint64_t logged) noexcept {
   auto& shared = t.policy.shared();
+  if constexpr (Policy::in_records) shared.heap.let_go_of_changed();
   const std::uint64_t all = shared.file.end_of_extents();
-  if (shared.log.is_on() && shared.log.ended_bytes() >= all / 64) shared.file.let_go_of_pages(0, all);
-  else if constexpr (Policy::in_records) shared.heap.let_go_of_changed();
+  if (moved || logged >= all / 64) shared.file.let_go_of_pages(0, all);
   return shared.file.sync_file();
 }
 /// Makes the pages durable, and settles a move that has ended. With a log it is a checkpoint: the sync is said to have covered the log only when
@@ -160,7 +160,7 @@ template <durable Policy> bool sync_locked(table<Policy>& t, const thread_record
   if (shared.log.is_on() && !shared.log.begin_checkpoint()) return false;
   const auto freed = t.policy.begin_sync();
   empty_left_segments(t);
-  const bool done = sync_pages(t);
+  const bool done = sync_pages(t, settle, shared.log.ended_bytes());
   const bool marked = t.policy.end_sync(freed, done);
   if (!done) return false;
   free_emptied_segments(t);
@@ -170,7 +170,7 @@ template <durable Policy> bool sync_locked(table<Policy>& t, const thread_record
     const lock_scope alone(t.unsettled.lock);
     t.unsettled.since.store(0, sync::relaxed); // relaxed: as above; a move that begins now reads it under resize_lock
   }
-  if ((marked || settle) && !sync_pages(t)) return false;
+  if ((marked || settle) && !sync_pages(t, settle, shared.log.later_bytes())) return false;
   return !shared.log.is_on() || shared.log.end_checkpoint();
 }
 

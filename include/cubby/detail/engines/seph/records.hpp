@@ -86,6 +86,7 @@ public:
       kill(before);
     }
     kill(r);
+    (void)home_->heap.note_changed(word);
   }
   /// Whether a record that was replaced or erased is the caller's to retire. Else a sync retires it.
   [[nodiscard]] bool is_callers(std::uint64_t word) const noexcept {
