@@ -18,6 +18,13 @@ namespace somebody {
 
 using word = std::uint64_t;
 struct anything {};
+/// No header that we include may have macros of these names.
+struct version {
+  unsigned major;
+  unsigned minor;
+  constexpr version(unsigned first, unsigned second) : major(first), minor(second) {}
+};
+static_assert(version(1, 2).minor == 2);
 
 template <class M>
 concept found_with_a_map =

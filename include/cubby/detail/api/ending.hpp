@@ -34,7 +34,7 @@ template <class Engine> std::size_t destroy_all(context<Engine> s) {
 /// The first step of a table's destructor. No other thread may use the table. It does nothing if no destructor could call the table.
 /// It also does nothing if there is no memory for the thread's record; then a destructor's call would fail, too. The engine's
 /// destructor destroys the entries that remain.
-template <class Engine> void empty_at_end(Engine& e) noexcept {
+template <contract::with_policy Engine> void empty_at_end(Engine& e) noexcept {
   using codec = typename Engine::policy;
   if constexpr (codec::in_records &&
                 (may_call_back<typename codec::key_type> || may_call_back<typename codec::mapped_type>)) {

@@ -15,16 +15,16 @@ namespace cubby::inline v0::detail {
 template <class M, class T> concept moving = std::derived_from<M, T> && !std::is_const_v<M>;
 
 /// Puts `from`, for which nothing waits and which no user can reach, in the place of `old`.
-template <class Engine> void replace_engine(Engine& old, Engine& from) noexcept {
+template <contract::with_policy Engine> void replace_engine(Engine& old, Engine& from) noexcept {
   if (old.ok()) empty_at_end(old);
   old.~Engine(); // <memory>, which has names for both, is large
   new (static_cast<void*>(&old)) Engine(std::move(from));
 }
-template <class Engine> void assign_engine(Engine& to, Engine& from) noexcept {
+template <contract::with_policy Engine> void assign_engine(Engine& to, Engine& from) noexcept {
   Engine kept(std::move(from));
   replace_engine(to, kept);
 }
-template <class Engine> void swap_engines(Engine& one, Engine& other) noexcept {
+template <contract::with_policy Engine> void swap_engines(Engine& one, Engine& other) noexcept {
   Engine first(std::move(one));
   Engine second(std::move(other));
   replace_engine(one, second);

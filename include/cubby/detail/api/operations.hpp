@@ -35,14 +35,16 @@ template <class Codec, class Q>
   else return codec.probe_of(k);
 }
 
-template <class Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record& wait_for_thread_record(Engine& e) {
+template <contract::with_policy Engine> [[nodiscard]] CUBBY_NEVER_INLINE thread_record&
+wait_for_thread_record(Engine& e) {
   for (sync::backoff wait;; wait.pause()) {
     fail::with_no_memory();
     if (thread_record* const mine = e.local_thread_record()) return *mine;
   }
 }
 /// The calling thread's record. Throws std::bad_alloc if there is no memory for one; without exceptions it waits for memory.
-template <class Engine> [[nodiscard]] CUBBY_ALWAYS_INLINE thread_record& caller_thread_record(Engine& e) {
+template <contract::with_policy Engine> [[nodiscard]] CUBBY_ALWAYS_INLINE thread_record&
+caller_thread_record(Engine& e) {
   thread_record* const mine = e.local_thread_record();
   return mine != nullptr ? *mine : wait_for_thread_record(e);
 }

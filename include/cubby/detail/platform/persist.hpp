@@ -11,7 +11,6 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -169,8 +168,11 @@ namespace detail {
 /// Whether the caches of the device that has this file survive a power cut, as the kernel reports.
 inline bool caches_survive(const struct stat& file) noexcept {
   char path[128];
-  std::snprintf(path, sizeof path, "/sys/dev/block/%u:%u/device/../persistence_domain", major(file.st_dev),
-                minor(file.st_dev));
+  // Linux keeps both numbers in these bits. <sys/sysmacros.h> has macros for them, which would rename a user's `major` and `minor`.
+  const std::uint64_t device = file.st_dev;
+  const auto number = static_cast<unsigned>((device >> 8 & 0xfff) | (device >> 32 & 0xfffff000));
+  const auto part = static_cast<unsigned>((device & 0xff) | (device >> 12 & 0xffffff00));
+  std::snprintf(path, sizeof path, "/sys/dev/block/%u:%u/device/../persistence_domain", number, part);
   std::FILE* const in = std::fopen(path, "re");
   if (in == nullptr) return false;
   char word[32] = {};

@@ -31,6 +31,9 @@ struct engine_claims {
 
 namespace contract {
 
+/// Tells an engine from a map that has one. Without it a call of a user's function with a map could find one of ours.
+template <class E> concept with_policy = requires { typename E::policy; };
+
 template <class E> using stored_key_of = typename E::policy::stored_key;
 template <class E> using stored_value_of = typename E::policy::stored_value;
 
