@@ -216,9 +216,12 @@ TEST_F(durable_growth, lets_an_erase_of_the_key_zero_empty_no_slot_that_is_being
 TEST_F(durable_growth, lets_an_erase_of_words_empty_no_slot_that_is_being_filled) {
   using pair = std::array<std::uint64_t, 2>;
   std::uint64_t alone = 0;
-  for (std::uint64_t erased = 1; erased < 41; erased += sparse_stride(3))
+  constexpr std::uint64_t files =
+      120; // in one of about 40 an entry is taken for a copy if the words of a slot are read too early
+  for (std::uint64_t n = 0; n < files; n += sparse_stride(3))
     erase_beside_inserts<cubby::durable_map<pair, std::uint64_t>>(
-        path_, [](std::uint64_t n) { return pair{n, 1}; }, erased, alone); // the second word says that a slot is full
+        path_, [](std::uint64_t k) { return pair{k, 1}; }, n % 40 + 1,
+        alone); // the second word says that a slot is full
   EXPECT_GT(alone, 3U);
 }
 
