@@ -214,14 +214,13 @@ TEST_F(durable_growth, lets_an_erase_of_the_key_zero_empty_no_slot_that_is_being
   EXPECT_GT(alone, 3U);
 }
 TEST_F(durable_growth, lets_an_erase_of_words_empty_no_slot_that_is_being_filled) {
-  using pair = std::array<std::uint64_t, 2>;
+  using pair = std::array<std::uint64_t, 2>; // the second word, which is equal in all of them, says that a slot is full
   std::uint64_t alone = 0;
-  constexpr std::uint64_t files =
-      120; // in one of about 40 an entry is taken for a copy if the words of a slot are read too early
+  // If the words of a slot are read too early, an entry is taken for a copy in few of them.
+  constexpr std::uint64_t files = 120;
   for (std::uint64_t n = 0; n < files; n += sparse_stride(3))
     erase_beside_inserts<cubby::durable_map<pair, std::uint64_t>>(
-        path_, [](std::uint64_t k) { return pair{k, 1}; }, n % 40 + 1,
-        alone); // the second word says that a slot is full
+        path_, [](std::uint64_t k) { return pair{k, 1}; }, n % 40 + 1, alone);
   EXPECT_GT(alone, 3U);
 }
 
