@@ -29,6 +29,7 @@ static_assert(version(1, 2).minor == 2);
 template <class M>
 concept found_with_a_map =
     requires(M& m) { after(m); } || requires(M& m) { begin_all(m); } || requires(M& m) { bytes_of(m); } ||
+    requires(M& m) { caller_thread_record(m); } || requires(M& m) { empty_at_end(m); } ||
     requires(M& m) { capacity(m); } || requires(M& m) { check(m); } || requires(M& m) { clean_up(m); } ||
     requires(M& m) { clear(m); } || requires(M& m) { close(m); } || requires(M& m) { collect(m); } ||
     requires(M& m) { contents(m); } || requires(M& m) { count(m); } || requires(M& m) { count_all(m); } ||
@@ -43,54 +44,32 @@ concept found_with_a_map =
     requires(M& m) { sync(m); } || requires(M& m) { to_vector(m); } || requires(M& m) { total(m); } ||
     requires(M& m) { update(m); } || requires(M& m) { values(m); } || requires(M& m) { visit_all(m); } ||
     requires(M& m) { warm_up(m); };
-template <class M>
-concept found_with_another =
-    requires(M& m) { add(m, m); } || requires(M& m) { after_move(m, m); } || requires(M& m) { append(m, m); } ||
-    requires(M& m) { compare(m, m); } || requires(M& m) { contains(m, m); } || requires(M& m) { copy(m, m); } ||
-    requires(M& m) { erase(m, m); } || requires(M& m) { fill(m, m); } || requires(M& m) { find(m, m); } ||
-    requires(M& m) { get(m, m); } || requires(M& m) { has(m, m); } || requires(M& m) { hold(m, m); } ||
-    requires(M& m) { query_of(m, m); } || requires(M& m) { has_same_entries(m, m); } ||
-    requires(M& m) { insert(m, m); } || requires(M& m) { load(m, m); } || requires(M& m) { lookup(m, m); } ||
-    requires(M& m) { merge(m, m); } || requires(M& m) { print(m, m); } || requires(M& m) { put(m, m); } ||
-    requires(M& m) { read(m, m); } || requires(M& m) { remove(m, m); } || requires(M& m) { report(m, m); } ||
-    requires(M& m) { save(m, m); } || requires(M& m) { set(m, m); } || requires(M& m) { show(m, m); } ||
-    requires(M& m) { take(m, m); } || requires(M& m) { update(m, m); } || requires(M& m) { write(m, m); };
-template <class M>
-concept found_with_an_argument =
-    requires(M& m) { add(m, word()); } || requires(M& m) { after_move(m, word()); } ||
-    requires(M& m) { append(m, word()); } || requires(M& m) { compare(m, word()); } ||
-    requires(M& m) { contains(m, word()); } || requires(M& m) { copy(m, word()); } ||
-    requires(M& m) { erase(m, word()); } || requires(M& m) { fill(m, word()); } ||
-    requires(M& m) { find(m, word()); } || requires(M& m) { get(m, word()); } || requires(M& m) { has(m, word()); } ||
-    requires(M& m) { hold(m, word()); } || requires(M& m) { query_of(m, word()); } ||
-    requires(M& m) { has_same_entries(m, word()); } || requires(M& m) { insert(m, word()); } ||
-    requires(M& m) { load(m, word()); } || requires(M& m) { lookup(m, word()); } ||
-    requires(M& m) { merge(m, word()); } || requires(M& m) { print(m, word()); } ||
-    requires(M& m) { put(m, word()); } || requires(M& m) { read(m, word()); } ||
-    requires(M& m) { remove(m, word()); } || requires(M& m) { report(m, word()); } ||
-    requires(M& m) { save(m, word()); } || requires(M& m) { set(m, word()); } || requires(M& m) { show(m, word()); } ||
-    requires(M& m) { take(m, word()); } || requires(M& m) { update(m, word()); } ||
-    requires(M& m) { write(m, word()); };
-template <class M>
-concept found_with_arguments =
-    requires(M& m) { add(m, word(), word()); } || requires(M& m) { assign(m, word(), word()); } ||
-    requires(M& m) { change(m, word(), word()); } || requires(M& m) { fill(m, word(), word()); } ||
-    requires(M& m) { hold(m, word(), word()); } || requires(M& m) { scan_while(m, word(), word()); } ||
-    requires(M& m) { find_or(m, word(), word()); } || requires(M& m) { insert(m, word(), word()); } ||
-    requires(M& m) { insert_range(m, word(), word()); } || requires(M& m) { load(m, word(), word()); } ||
-    requires(M& m) { put(m, word(), word()); } || requires(M& m) { report(m, word(), word()); } ||
-    requires(M& m) { set(m, word(), word()); } || requires(M& m) { update(m, word(), word()); } ||
-    requires(M& m) { upsert(m, word(), word()); } || requires(M& m) { write(m, word(), word()); };
-template <class M>
-concept found_with_objects =
-    requires(M& m) { add(m, anything(), anything()); } || requires(M& m) { assign(m, anything(), anything()); } ||
-    requires(M& m) { change(m, anything(), anything()); } || requires(M& m) { fill(m, anything(), anything()); } ||
-    requires(M& m) { find_or(m, anything(), anything()); } || requires(M& m) { insert(m, anything(), anything()); } ||
-    requires(M& m) { insert_range(m, anything(), anything()); } ||
-    requires(M& m) { load(m, anything(), anything()); } || requires(M& m) { put(m, anything(), anything()); } ||
-    requires(M& m) { report(m, anything(), anything()); } || requires(M& m) { set(m, anything(), anything()); } ||
-    requires(M& m) { update(m, anything(), anything()); } || requires(M& m) { upsert(m, anything(), anything()); } ||
-    requires(M& m) { write(m, anything(), anything()); };
+template <class M, class A>
+concept found_with_one =
+    requires(M& m, A a) { add(m, a); } || requires(M& m, A a) { assign_engine(m, a); } ||
+    requires(M& m, A a) { replace_engine(m, a); } || requires(M& m, A a) { swap_engines(m, a); } ||
+    requires(M& m, A a) { after_move(m, a); } || requires(M& m, A a) { append(m, a); } ||
+    requires(M& m, A a) { compare(m, a); } || requires(M& m, A a) { contains(m, a); } ||
+    requires(M& m, A a) { copy(m, a); } || requires(M& m, A a) { erase(m, a); } ||
+    requires(M& m, A a) { fill(m, a); } || requires(M& m, A a) { find(m, a); } || requires(M& m, A a) { get(m, a); } ||
+    requires(M& m, A a) { has(m, a); } || requires(M& m, A a) { hold(m, a); } ||
+    requires(M& m, A a) { query_of(m, a); } || requires(M& m, A a) { has_same_entries(m, a); } ||
+    requires(M& m, A a) { insert(m, a); } || requires(M& m, A a) { load(m, a); } ||
+    requires(M& m, A a) { lookup(m, a); } || requires(M& m, A a) { merge(m, a); } ||
+    requires(M& m, A a) { print(m, a); } || requires(M& m, A a) { put(m, a); } || requires(M& m, A a) { read(m, a); } ||
+    requires(M& m, A a) { remove(m, a); } || requires(M& m, A a) { report(m, a); } ||
+    requires(M& m, A a) { save(m, a); } || requires(M& m, A a) { set(m, a); } || requires(M& m, A a) { show(m, a); } ||
+    requires(M& m, A a) { take(m, a); } || requires(M& m, A a) { update(m, a); } ||
+    requires(M& m, A a) { write(m, a); };
+template <class M, class A>
+concept found_with_two = requires(M& m, A a) { add(m, a, a); } || requires(M& m, A a) { assign(m, a, a); } ||
+                         requires(M& m, A a) { change(m, a, a); } || requires(M& m, A a) { fill(m, a, a); } ||
+                         requires(M& m, A a) { hold(m, a, a); } || requires(M& m, A a) { scan_while(m, a, a); } ||
+                         requires(M& m, A a) { find_or(m, a, a); } || requires(M& m, A a) { insert(m, a, a); } ||
+                         requires(M& m, A a) { insert_range(m, a, a); } || requires(M& m, A a) { load(m, a, a); } ||
+                         requires(M& m, A a) { put(m, a, a); } || requires(M& m, A a) { report(m, a, a); } ||
+                         requires(M& m, A a) { set(m, a, a); } || requires(M& m, A a) { update(m, a, a); } ||
+                         requires(M& m, A a) { upsert(m, a, a); } || requires(M& m, A a) { write(m, a, a); };
 
 template <class M> class names_of_the_user : public testing::Test {};
 using maps =
@@ -102,10 +81,10 @@ TYPED_TEST_SUITE(names_of_the_user, maps);
 TYPED_TEST(names_of_the_user, call_no_function_of_ours) {
   EXPECT_FALSE(found_with_a_map<TypeParam>);
   EXPECT_FALSE(found_with_a_map<const TypeParam>);
-  EXPECT_FALSE(found_with_another<TypeParam>);
-  EXPECT_FALSE(found_with_an_argument<TypeParam>);
-  EXPECT_FALSE(found_with_arguments<TypeParam>);
-  EXPECT_FALSE(found_with_objects<TypeParam>);
+  EXPECT_FALSE((found_with_one<TypeParam, TypeParam&>));
+  EXPECT_FALSE((found_with_one<TypeParam, word>));
+  EXPECT_FALSE((found_with_two<TypeParam, word>));
+  EXPECT_FALSE((found_with_two<TypeParam, anything>));
 }
 
 } // namespace somebody
