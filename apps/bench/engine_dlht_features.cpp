@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine_cubby.hpp"
+#include "from_malloc.hpp"
 
 namespace bench {
 
@@ -53,7 +54,7 @@ struct modulo_of_bytes {
 template <unsigned Features> struct types_of {
   static constexpr bool has(feature f) { return (Features & f) != 0; }
   template <std::size_t Index, class T>
-  using allocator = std::conditional_t<has(system_malloc), std::allocator<T>, arena_allocator<T, Index>>;
+  using allocator = std::conditional_t<has(system_malloc), from_malloc<T>, arena_allocator<T, Index>>;
   using inner_key = std::conditional_t<has(sized_keys), sized_key, std::uint64_t>;
   using key = std::conditional_t<has(namespaces), cubby::in_namespace<inner_key>, inner_key>;
   template <std::size_t Index>

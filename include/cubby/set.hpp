@@ -2,7 +2,7 @@
 /// @file
 /// cubby::set<K>: a concurrent set. Any number of threads may call any verb at the same time. No thread registers.
 /// The verbs are in set_api.hpp and table_api.hpp. The key type chooses the storage mode: keys of at most 8 bytes lie in the
-/// table, all others in records, whose memory comes from the allocator (see `storage_mode`).
+/// table, all others in records (see `storage_mode`). map.hpp says where their memory comes from.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free blocks of a durable file that threads have at hand (docs/performance/raw.md, "Blocks at hand"). So threads that make records at the same time
-// seldom meet at a lock, and most of their records share no line. It is in memory alone: recovery takes all of them for free blocks.
+// Free blocks that threads have at hand (docs/performance/raw.md, "Blocks at hand"). So threads that make records at the same time seldom meet at a
+// lock, and most of their records share no line. A block is an offset in a durable file, or an address. Nothing on a medium says which blocks are
+// here: recovery takes all of them for free blocks.
 #pragma once
 
 #include <bit>
@@ -92,6 +93,16 @@ public:
     }
     put(offset);
   }
+  /// Gives back what the thread's stripe keeps of a size; `all`: what each stripe keeps that nobody uses.
+  template <class Put> void give_kept(unsigned number, bool all, Put put) noexcept {
+    if (number >= sizes) return;
+    if (stripe* const own = lock_one(); own != nullptr) give_from(*own, number, put);
+    for (std::size_t i = 0; all && i < stripe_count; ++i) {
+      // [block-stripe] acquire: pairs with [put-block-stripe]
+      stripe* const one = stripes_[i].load(sync::acquire);
+      if (one != nullptr && one->lock.try_lock()) give_from(*one, number, put);
+    }
+  }
   /// The bytes of all blocks that are kept. Exact while no thread takes or gives one.
   [[nodiscard]] std::uint64_t bytes() noexcept {
     std::uint64_t sum = 0;
@@ -126,6 +137,11 @@ private:
   };
   static constexpr std::size_t stripe_count = 16;
 
+  /// Unlocks the stripe.
+  template <class Put> static void give_from(stripe& one, unsigned number, Put& put) noexcept {
+    while (const std::uint64_t block = one.of[number].take()) put(block);
+    one.lock.unlock();
+  }
   /// A stripe that nobody uses, locked: the thread's own if it can be. Null: all are used, or there is no memory for one.
   stripe* lock_one() noexcept {
     // Numbers of threads lie as far apart as their stacks: all of their bits count.

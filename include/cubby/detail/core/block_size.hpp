@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of blocks of records in a durable file (docs/format.md, Extents).
+// The sizes of blocks of records, in a durable file (docs/format.md, Extents) and in memory.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A domain of reclamation: the clock of epochs, and the thread records (DLHT section 3.2.3). A table has a domain from its
+// A domain of reclamation: the clock of epochs, the thread records (DLHT section 3.2.3), and the blocks of the tables' records. A table has a domain from its
 // construction on. Each call reaches the domain through the table, so code of different shared libraries uses the same one. It
 // lies on the heap, holds no address of a function, and is freed when no table, thread record or image holds it.
 // docs/memory-order.md has the argument.
@@ -10,8 +10,10 @@
 
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/core/raw_memory.hpp>
+#include <cubby/detail/core/record_heap.hpp>
 #include <cubby/detail/core/thread_record_tree.hpp>
 #include <cubby/detail/platform/barrier.hpp>
+#include <cubby/detail/platform/sanitizer.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -24,6 +26,7 @@ struct domain {
   sync::word<std::uint64_t> holders;                        // tables, taken thread records, images
   image::fork_count forks;            // tells a table in the child of a fork that it has no worker
   sync::word<void*> for_empty_tables; // see shared_by_empty_tables; set once
+  sync::word<record_heap*> heap;      // see blocks; set once
   thread_record_tree<3> thread_records;
   thread_record_tree<2> first_high; // the path to the first thread records, which need no allocation
   thread_record_tree<1> first_low;
@@ -43,6 +46,7 @@ struct domain {
     thread_records.free_below(&first_high);
     // relaxed: no other thread is here
     give_raw(static_cast<counter_cell<sync::shared>*>(for_empty_tables.load(sync::relaxed)));
+    delete heap.load(sync::relaxed); // relaxed: as above; each table has given back its records
   }
 
   /// The T that all empty tables of the domain share, so that a new one takes nothing from the heap. It lies here and not in static
@@ -60,6 +64,13 @@ struct domain {
     if (for_empty_tables.compare_exchange(there, made, sync::acq_rel, sync::acquire)) return made;
     give_raw(space);
     return static_cast<T*>(there);
+  }
+
+  /// The blocks for records of all tables of the domain. The first call makes it; null: no memory, or allocations are watched.
+  record_heap* blocks() noexcept {
+    // [blocks] acquire: pairs with [share-blocks]
+    record_heap* const there = heap.load(sync::acquire);
+    return there != nullptr ? there : make_blocks();
   }
 
   // relaxed: the caller holds it, too
@@ -197,6 +208,16 @@ struct domain {
   }
 
 private:
+  CUBBY_NEVER_INLINE record_heap* make_blocks() noexcept {
+    auto* const made = allocations_are_watched() ? nullptr : new (std::nothrow) record_heap;
+    if (made == nullptr) return nullptr;
+    record_heap* other = nullptr;
+    // [share-blocks] release: pairs with [blocks]
+    // [blocks] acquire: pairs with [share-blocks], where another thread was first
+    if (heap.compare_exchange(other, made, sync::release, sync::acquire)) return made;
+    delete made;
+    return other;
+  }
   /// Publishes that the owner of `s` is inside a pin.
   CUBBY_ALWAYS_INLINE static void show(thread_record& s) noexcept {
     // [enter] acquire: pairs with [advance]; an epoch at or past a returned one implies that the unlinking before that is seen

@@ -64,6 +64,11 @@ struct record_info {
   }
 };
 
+/// In front of all that readers need: a block of 64 bytes has the rest in one line (record_heap.hpp).
+struct link_part {
+  std::uint64_t
+      link; // chains retired records, so that retiring allocates nothing; readers that still see the record never read it
+};
 template <bool Needed> struct info_part {
   record_info info;
 };
@@ -80,13 +85,11 @@ template <class K, bool Needed> struct key_part {
 };
 template <class K> struct key_part<K, false> {};
 
-/// One allocation: what is needed of {namespace and size, key object}, the value, then the bytes of a large byte key.
-/// `link` chains retired records, so that retiring allocates nothing; readers that still see the record never read it.
+/// One allocation: a link, what is needed of {namespace and size, key object}, the value, then the bytes of a large byte key.
 /// The members in unions are constructed and destroyed by the codec, through the user's allocator.
 template <class K, class V, key_kind Kind, bool Spaced>
-struct record : info_part<Kind == key_kind::bytes || Spaced>, key_part<K, Kind == key_kind::object> {
+struct record : link_part, info_part<Kind == key_kind::bytes || Spaced>, key_part<K, Kind == key_kind::object> {
   static constexpr bool has_info = Kind == key_kind::bytes || Spaced;
-  std::uint64_t link;
   union {
     V value;
   };

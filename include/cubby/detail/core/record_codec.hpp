@@ -7,15 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include <cubby/detail/core/raw_memory.hpp>
 #include <cubby/detail/core/record.hpp>
+#include <cubby/detail/core/record_space.hpp>
 #include <cubby/detail/core/word_codec.hpp>
-#include <cubby/detail/platform/fail.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -212,11 +210,15 @@ public:
       return hash_(word_key_of(key_word, value_word)) ^ hash_.salt_of(space_of(value_word));
     }
   }
-  [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return packed::address(word); }
-  /// The size of a record whose key is the probe's.
+  /// What readers need of a record: they do not read its link.
+  [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept {
+    return static_cast<const std::byte*>(packed::address(word)) + sizeof(link_part);
+  }
+  /// The size of that, in a record whose key is the probe's.
   [[nodiscard]] static constexpr std::size_t record_size(const probe& p) noexcept {
-    if constexpr (kind == key_kind::bytes) return sizeof(record_type) + bytes_behind(p.size);
-    return sizeof(record_type);
+    constexpr std::size_t read = sizeof(record_type) - sizeof(link_part);
+    if constexpr (kind == key_kind::bytes) return read + bytes_behind(p.size);
+    return read;
   }
   /// `Front` bytes that end where the record begins, aligned to 8.
   [[nodiscard]] static void* front_of(std::uint64_t word) noexcept {
@@ -287,29 +289,14 @@ private:
   [[nodiscard]] static constexpr std::size_t units_for(std::size_t extra) noexcept {
     return (sizeof(record_type) + extra + unit_size - 1) / unit_size;
   }
-  /// std::allocator answers a lack of memory by an exception only; operator new can do without.
-  static constexpr bool by_operator_new = std::is_same_v<unit_allocator, std::allocator<unit>>;
+  static constexpr bool by_operator_new = is_plain_allocator<unit_allocator>;
 
   [[nodiscard]] unit* take_space(std::size_t extra) const {
-    const std::size_t count = front_units + units_for(extra);
-    unit* space = nullptr;
-    if constexpr (by_operator_new) {
-      space = take_raw<unit>(count);
-    } else {
-      unit_allocator a(allocator_);
-      if (!fail::attempt([&] { space = std::to_address(unit_traits::allocate(a, count)); })) return nullptr;
-    }
+    unit* const space = allocate_units(space_, unit_allocator(allocator_), front_units + units_for(extra));
     return space == nullptr ? nullptr : space + front_units;
   }
   void give_back(unit* record, std::size_t extra) const noexcept {
-    unit* const space = record - front_units;
-    if constexpr (by_operator_new) {
-      give_raw(space);
-    } else {
-      unit_allocator a(allocator_);
-      using pointer = typename unit_traits::pointer;
-      unit_traits::deallocate(a, std::pointer_traits<pointer>::pointer_to(*space), front_units + units_for(extra));
-    }
+    deallocate_units(space_, unit_allocator(allocator_), record - front_units, front_units + units_for(extra));
   }
 
   /// Of the record of a byte key that a table may hold.
@@ -395,6 +382,7 @@ private:
 
   [[no_unique_address]] seeded_hash<Hash> hash_;
   [[no_unique_address]] Allocator allocator_;
+  [[no_unique_address]] space_for<unit_allocator> space_;
 };
 
 } // namespace cubby::inline v0::detail

@@ -10,15 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <scoped_allocator> // std::allocator_traits at a third of the price of <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include <cubby/detail/core/key.hpp>
-#include <cubby/detail/core/raw_memory.hpp>
+#include <cubby/detail/core/record_space.hpp>
 #include <cubby/detail/core/tuple_codec.hpp>
-#include <cubby/detail/platform/fail.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -58,7 +56,6 @@ template <class K, class V, class Hash, class Allocator> class text_codec {
   static constexpr std::size_t key_words = (value_words <= 1 ? 4 : 8) - value_words;
   static constexpr std::uint64_t long_mark = std::uint64_t{255} << 56;
   using unit_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<std::uint64_t>;
-  using unit_traits = std::allocator_traits<unit_allocator>;
 
 public:
   using key_type = K;
@@ -176,8 +173,6 @@ public:
   }
 
 private:
-  static constexpr bool by_operator_new = std::is_same_v<unit_allocator, std::allocator<std::uint64_t>>;
-
   static constexpr bool is_long(const stored_key& key) noexcept { return key.at[key_words - 1] >> 56 == 255; }
   static const key_record& record_of(const stored_key& key) noexcept {
     return *std::bit_cast<const key_record*>(key.at[0]);
@@ -223,27 +218,16 @@ private:
 
   static constexpr std::size_t units_for(std::uint64_t size) noexcept { return (sizeof(key_record) + size + 7) / 8; }
   [[nodiscard]] key_record* take_space(std::uint64_t size) const {
-    std::uint64_t* space = nullptr;
-    if constexpr (by_operator_new) {
-      space = take_raw<std::uint64_t>(units_for(size));
-    } else {
-      unit_allocator a(allocator_);
-      if (!fail::attempt([&] { space = std::to_address(unit_traits::allocate(a, units_for(size))); })) return nullptr;
-    }
+    std::uint64_t* const space = allocate_units(space_, unit_allocator(allocator_), units_for(size));
     return space == nullptr ? nullptr : ::new (static_cast<void*>(space)) key_record;
   }
   void give_back(key_record* gone, std::size_t units) const noexcept {
-    auto* const space = reinterpret_cast<std::uint64_t*>(gone);
-    if constexpr (by_operator_new) {
-      give_raw(space);
-    } else {
-      unit_allocator a(allocator_);
-      unit_traits::deallocate(a, std::pointer_traits<typename unit_traits::pointer>::pointer_to(*space), units);
-    }
+    deallocate_units(space_, unit_allocator(allocator_), reinterpret_cast<std::uint64_t*>(gone), units);
   }
 
   [[no_unique_address]] seeded_hash<Hash> hash_;
   [[no_unique_address]] Allocator allocator_;
+  [[no_unique_address]] space_for<unit_allocator> space_;
 };
 
 } // namespace cubby::inline v0::detail

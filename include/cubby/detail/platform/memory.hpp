@@ -173,6 +173,21 @@ inline region allocate(std::size_t bytes) noexcept {
   return {address, rounded, false};
 }
 
+/// As many bytes as a huge page has, aligned to that; `ask`: with a request for one. Each page is mapped at its first use, by the thread that
+/// uses it. Null address: refused. The kernel maps from high to low, so that most of them lie below the one before and need no mapping of their
+/// own: a process may have some 65,000.
+inline region allocate_chunk(bool ask) noexcept {
+  if (refused(huge_page)) return {};
+  auto* address = static_cast<std::byte*>(detail::map_pages(huge_page));
+  if (address != nullptr && reinterpret_cast<std::uintptr_t>(address) % huge_page != 0) {
+    munmap(address, huge_page);
+    address = detail::map_aligned(huge_page);
+  }
+  if (address == nullptr) return {};
+  if (ask) (void)madvise(address, huge_page, MADV_HUGEPAGE);
+  return {address, huge_page, false};
+}
+
 /// Gives back at most `limit` bytes from the region's end, by default all, and shortens the region. To unmap gigabytes in one call would
 /// stop the caller for milliseconds. What came from the heap goes back whole, and stays if the limit is lower.
 inline void release(region& pages, std::size_t limit = ~std::size_t{0}) noexcept {
