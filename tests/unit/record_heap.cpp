@@ -45,7 +45,7 @@ bool give(record_heap& heap, const owned& one) {
 TEST(record_heap, has_blocks_of_every_size_that_do_not_overlap) {
   record_heap heap;
   std::vector<owned> all;
-  for (int round = 0; round < 3; ++round) {
+  for (unsigned round = 0; round < 3; ++round) {
     for (std::size_t bytes = 1; bytes <= record_heap::most_bytes; ++bytes) {
       all.push_back(take(heap, bytes, static_cast<unsigned char>(bytes * 7 + round)));
       ASSERT_NE(all.back().at, nullptr);

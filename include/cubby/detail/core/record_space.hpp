@@ -55,22 +55,27 @@ using space_for = std::conditional_t<is_plain_allocator<Allocator>, record_space
 
 /// Space for `count` objects of the allocator's type, or null.
 template <class Allocator>
-[[nodiscard]] typename std::allocator_traits<Allocator>::value_type* allocate_units(const space_for<Allocator>& space,
-                                                                                    Allocator from, std::size_t count) {
+[[nodiscard]] typename std::allocator_traits<Allocator>::value_type*
+allocate_units(const space_for<Allocator>& space, const Allocator& allocator, std::size_t count) {
   using traits = std::allocator_traits<Allocator>;
   if constexpr (is_plain_allocator<Allocator>) {
     return space.template take<typename traits::value_type>(count);
   } else {
+    Allocator from(allocator);
     typename traits::value_type* units = nullptr;
     return fail::attempt([&] { units = std::to_address(traits::allocate(from, count)); }) ? units : nullptr;
   }
 }
 template <class Allocator>
-void deallocate_units(const space_for<Allocator>& space, Allocator to,
+void deallocate_units(const space_for<Allocator>& space, const Allocator& allocator,
                       typename std::allocator_traits<Allocator>::value_type* units, std::size_t count) noexcept {
   using traits = std::allocator_traits<Allocator>;
-  if constexpr (is_plain_allocator<Allocator>) space.give(units, count);
-  else traits::deallocate(to, std::pointer_traits<typename traits::pointer>::pointer_to(*units), count);
+  if constexpr (is_plain_allocator<Allocator>) {
+    space.give(units, count);
+  } else {
+    Allocator to(allocator);
+    traits::deallocate(to, std::pointer_traits<typename traits::pointer>::pointer_to(*units), count);
+  }
 }
 
 } // namespace cubby::inline v0::detail
