@@ -93,14 +93,14 @@ public:
     }
     put(offset);
   }
-  /// Gives back what the thread's stripe keeps of a size; `all`: what each stripe keeps that nobody uses.
-  template <class Put> void give_kept(unsigned number, bool all, Put put) noexcept {
-    if (number >= sizes) return;
-    if (stripe* const own = lock_one(); own != nullptr) give_from(*own, number, put);
-    for (std::size_t i = 0; all && i < stripe_count; ++i) {
+  /// Gives back what is kept of a size, but for stripes in use.
+  template <class Put> void give_kept(unsigned number, Put put) noexcept {
+    for (std::size_t i = 0; number < sizes && i < stripe_count; ++i) {
       // [block-stripe] acquire: pairs with [put-block-stripe]
       stripe* const one = stripes_[i].load(sync::acquire);
-      if (one != nullptr && one->lock.try_lock()) give_from(*one, number, put);
+      if (one == nullptr || !one->lock.try_lock()) continue;
+      while (const std::uint64_t block = one->of[number].take()) put(block);
+      one->lock.unlock();
     }
   }
   /// The bytes of all blocks that are kept. Exact while no thread takes or gives one.
@@ -137,11 +137,6 @@ private:
   };
   static constexpr std::size_t stripe_count = 16;
 
-  /// Unlocks the stripe.
-  template <class Put> static void give_from(stripe& one, unsigned number, Put& put) noexcept {
-    while (const std::uint64_t block = one.of[number].take()) put(block);
-    one.lock.unlock();
-  }
   /// A stripe that nobody uses, locked: the thread's own if it can be. Null: all are used, or there is no memory for one.
   stripe* lock_one() noexcept {
     // Numbers of threads lie as far apart as their stacks: all of their bits count.

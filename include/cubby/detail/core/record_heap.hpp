@@ -70,11 +70,10 @@ public:
       at_hand_.give(number, at, back);
       return;
     }
-    // Each block at hand may keep a chunk from the kernel. Those of other threads go once: they may not come again.
     // relaxed, both: as above
-    const bool first = now == sparseness::seen &&
-                       classes_[number].sparse.compare_exchange(now, sparseness::swept, sync::relaxed, sync::relaxed);
-    at_hand_.give_kept(number, first, back);
+    if (now == sparseness::seen &&
+        classes_[number].sparse.compare_exchange(now, sparseness::swept, sync::relaxed, sync::relaxed))
+      at_hand_.give_kept(number, back);
     put(at);
   }
   /// Of all chunks. For tests: waits for the lock of chunks. Exact while no thread takes or gives a block.
@@ -89,11 +88,11 @@ private:
   static constexpr std::uint64_t slabs = chunk_bytes / slab_bytes;
   static constexpr unsigned sizes = block_size::number_for(most_bytes) + 1;
 
-  /// Whether nearly all blocks of a size are free, and they are more than two slabs have.
+  /// Whether nearly all blocks of a size are free. Then no thread keeps what is given, because each block may keep a chunk from the kernel.
   struct sparseness {
     static constexpr std::uint32_t none = 0;
     static constexpr std::uint32_t seen = 1;
-    static constexpr std::uint32_t swept = 2; // blocks that other threads keep have gone back, too
+    static constexpr std::uint32_t swept = 2; // what threads had kept has gone back, too
   };
 
   struct chunk {
@@ -127,10 +126,10 @@ private:
     sync::word<std::uint32_t> sparse;
     sync::word<std::uint64_t> later; // blocks that were given while the lock was taken, linked by their first words
 
-    /// Under the lock, when they have changed.
+    /// Under the lock, when they have changed. It begins with more than two slabs, and ends when more than a quarter is in use.
     void note_free(std::uint64_t block) noexcept {
-      const bool is = free > blocks / 8 * 7 && blocks * block > 2 * slab_bytes;
-      const bool was = sparse.load(sync::relaxed) != sparseness::none;                      // relaxed: a hint
+      const bool was = sparse.load(sync::relaxed) != sparseness::none; // relaxed: a hint
+      const bool is = was ? free >= blocks / 4 * 3 : free > blocks / 8 * 7 && blocks * block > 2 * slab_bytes;
       if (is != was) sparse.store(is ? sparseness::seen : sparseness::none, sync::relaxed); // relaxed: as above
     }
   };
@@ -217,7 +216,7 @@ private:
     } while (c.later.load(sync::relaxed) != 0 && c.lock.try_lock()); // relaxed: a hint
     give_slabs();
   }
-  /// A slab whose blocks are all free leaves the list, if there is another one.
+  /// A slab whose blocks are all free leaves the list, but not the last one of a size that threads have at hand.
   void put_here(size_class& c, std::uint64_t block) noexcept {
     slab& to = slab_of(block);
     const std::uint64_t number = (block - std::bit_cast<std::uint64_t>(&to) - first_block) / to.block;
@@ -225,7 +224,8 @@ private:
     if (to.free++ == 0) c.with_space.add_first(to);
     ++c.free;
     const bool is_last = to.before == nullptr && to.after == nullptr;
-    if (to.free == to.blocks && !is_last) {
+    // relaxed: written under this lock
+    if (to.free == to.blocks && (!is_last || c.sparse.load(sync::relaxed) != sparseness::none)) {
       c.with_space.remove(to);
       c.blocks -= to.blocks;
       c.free -= to.blocks;

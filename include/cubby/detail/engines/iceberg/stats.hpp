@@ -29,6 +29,7 @@ template <class Policy> table_stats stats(const table<Policy>& t) noexcept {
   }
   out.chained = chained_entries(t);
   out.retired += t.bag.waiting() + t.node_bag.waiting();
+  if constexpr (key_owning_policy<Policy>) out.retired += t.key_records.bag.waiting();
   out.bytes += pages.bytes() + bytes_of_chains(t) + out.chained * sizeof(node<Policy>);
   out.growths = t.growths.load(sync::relaxed); // relaxed: as above
   out.shrinks = t.shrinks.load(sync::relaxed); // relaxed: as above
