@@ -19,7 +19,6 @@
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/relativistic.hpp>
-#include <cubby/seph.hpp>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -166,12 +165,10 @@ int main(int count, char** words) {
   engine<cubby::dlht> dlht("dlht");
   engine<cubby::iceberg> iceberg("iceberg");
   engine<cubby::relativistic> relativistic("relativistic");
-  engine<cubby::seph> seph("seph");
   for (word r = 0; r < rounds; ++r) {
     dlht.round(entries);
     iceberg.round(entries);
     relativistic.round(entries);
-    seph.round(entries);
   }
   std::printf("%llu text keys of 12 to 40 bytes, one thread, ns of processor time, medians of %llu rounds\n",
               static_cast<unsigned long long>(entries), static_cast<unsigned long long>(rounds));
@@ -180,5 +177,4 @@ int main(int count, char** words) {
   dlht.print();
   iceberg.print();
   relativistic.print();
-  seph.print();
 }

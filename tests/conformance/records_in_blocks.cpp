@@ -9,7 +9,6 @@
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/relativistic.hpp>
-#include <cubby/seph.hpp>
 
 #include <gtest/gtest.h>
 
@@ -41,7 +40,7 @@ std::string text_of(std::uint64_t number) {
 
 template <class Engine>
 class records_in_blocks : public ::testing::Test {};
-using engines_with_records = ::testing::Types<cubby::dlht, cubby::iceberg, cubby::relativistic, cubby::seph>;
+using engines_with_records = ::testing::Types<cubby::dlht, cubby::iceberg, cubby::relativistic>;
 TYPED_TEST_SUITE(records_in_blocks, engines_with_records);
 
 /// Each thread has keys of its own, and a copy of their values.

@@ -37,9 +37,9 @@ using record_probe = std::conditional_t<Kind == key_kind::word, word_key_probe,
                                         std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
 
 /// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`). With an equality that is
-/// not the type's own, each key is an object.
+/// not the type's own, each key is an object. `InBlocks`: see record_space.hpp.
 template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0,
-          class Equal = equal<K>>
+          class Equal = equal<K>, bool InBlocks = true>
 class record_codec {
   using split = name_split<K>;
   using inner = inner_key<K>;
@@ -95,7 +95,8 @@ public:
       !std::is_same_v<Q, K> && is_spaced<Q> == spaced && (asks_for_bytes<Q>() || asks_for_object<Q>());
 
   /// The same codec with space in front of its records.
-  template <std::size_t Bytes> using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes, Equal>;
+  template <std::size_t Bytes, bool Blocks = true>
+  using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes, Equal, Blocks>;
 
   record_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
   void reseed(std::uint64_t difference) noexcept { hash_.reseed(difference); }
@@ -382,7 +383,7 @@ private:
 
   [[no_unique_address]] seeded_hash<Hash> hash_;
   [[no_unique_address]] Allocator allocator_;
-  [[no_unique_address]] space_for<unit_allocator> space_;
+  [[no_unique_address]] space_for<unit_allocator, InBlocks> space_;
 };
 
 } // namespace cubby::inline v0::detail

@@ -113,7 +113,7 @@ private:
     chunk home;             // in the first slab of a chunk
   };
   /// The first block begins 8 bytes in front of a line. So does each one of 64 bytes: of most records readers need all but the first word.
-  /// Those of `seph` and `relativistic` begin with a word that they need, and lie in two lines.
+  /// Those of `relativistic` begin with a word that it needs, and lie in two lines.
   static constexpr std::uint64_t first_block = 376;
   static_assert(sizeof(slab) <= first_block && first_block % 64 == 56);
   static_assert(slab_bytes / block_size::of(0) <= std::uint64_t{64} * 32);

@@ -44,19 +44,25 @@ private:
   domain_ref home_ = registry::own_domain();
 };
 
+/// operator new alone, for engines that promise even inserts: the first write to a huge page takes long.
+struct plain_space {
+  template <class T> [[nodiscard]] static T* take(std::size_t count) noexcept { return take_raw<T>(count); }
+  template <class T> static void give(T* space, std::size_t) noexcept { give_raw(space); }
+};
 /// For a codec with an allocator of the user's.
 struct no_space {};
 /// std::allocator answers a lack of memory by an exception only; a record space can do without.
 template <class Allocator>
 inline constexpr bool is_plain_allocator =
     std::is_same_v<Allocator, std::allocator<typename std::allocator_traits<Allocator>::value_type>>;
-template <class Allocator>
-using space_for = std::conditional_t<is_plain_allocator<Allocator>, record_space, no_space>;
+template <class Allocator, bool InBlocks>
+using space_for = std::conditional_t<!is_plain_allocator<Allocator>, no_space,
+                                     std::conditional_t<InBlocks, record_space, plain_space>>;
 
 /// Space for `count` objects of the allocator's type, or null.
-template <class Allocator>
+template <class Space, class Allocator>
 [[nodiscard]] typename std::allocator_traits<Allocator>::value_type*
-allocate_units(const space_for<Allocator>& space, const Allocator& allocator, std::size_t count) {
+allocate_units(const Space& space, const Allocator& allocator, std::size_t count) {
   using traits = std::allocator_traits<Allocator>;
   if constexpr (is_plain_allocator<Allocator>) {
     return space.template take<typename traits::value_type>(count);
@@ -66,8 +72,8 @@ allocate_units(const space_for<Allocator>& space, const Allocator& allocator, st
     return fail::attempt([&] { units = std::to_address(traits::allocate(from, count)); }) ? units : nullptr;
   }
 }
-template <class Allocator>
-void deallocate_units(const space_for<Allocator>& space, const Allocator& allocator,
+template <class Space, class Allocator>
+void deallocate_units(const Space& space, const Allocator& allocator,
                       typename std::allocator_traits<Allocator>::value_type* units, std::size_t count) noexcept {
   using traits = std::allocator_traits<Allocator>;
   if constexpr (is_plain_allocator<Allocator>) {

@@ -36,7 +36,7 @@ public:
 };
 /// A durable table has records of its own.
 template <class Codec> struct seph_policy {
-  using type = seph_codec<typename Codec::template with_front<sizeof(engines::seph::item)>>;
+  using type = seph_codec<typename Codec::template with_front<sizeof(engines::seph::item), false>>;
 };
 template <engines::seph::durable Codec> struct seph_policy<Codec> {
   using type = engines::seph::file_records<Codec>;
