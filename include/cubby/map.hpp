@@ -3,7 +3,7 @@
 /// cubby::map<K, V>: a concurrent map. Any number of threads may call any verb at the same time. No thread registers.
 /// The verbs are in map_api.hpp and table_api.hpp. The types choose the storage mode: keys and values of at most 8 bytes lie in
 /// the table, all others in records (see `storage_mode`). With std::allocator, records of up to 1,024 bytes lie in huge pages of the library (not
-/// those of seph), which go back when no record is in them. Their memory comes from any other allocator. The engine cubby::dramhit_tuples
+/// those of seph), which go back when no record is in them. With any other allocator their memory comes from that. The engine cubby::dramhit_tuples
 /// stores plain keys and values of at most 56 bytes together in the table. docs/processes.md describes use across shared
 /// libraries and in the child of a fork.
 #pragma once

@@ -93,17 +93,14 @@ public:
     return count.load(sync::relaxed); // relaxed: as above
   }
 
-  /// Erases each entry that is present throughout. Keeps the space of the index, and frees the records that no guard holds. O(capacity).
+  /// Erases each entry that is present throughout. Keeps the space. O(capacity).
   template <class E = Engine> void clear() {
     static_assert(contract::iterable<E>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
-    {
-      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-      s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-        detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
-      });
-    }
-    if constexpr (contract::collecting<E>) s.engine.collect(s.at);
+    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
+    });
   }
 
   /// The contents of the table at one point in time: a list of pairs, or of keys for a set. Updates wait while the words are

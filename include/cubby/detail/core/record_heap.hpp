@@ -44,6 +44,8 @@ public:
   record_heap() = default;
   /// No block is in use.
   ~record_heap() {
+    // A thread that this process has lost in a fork may have been in the middle of a change.
+    if (!chunks_lock_.try_lock()) return;
     for (const member_list<chunk>* list : {&with_space_, &full_}) {
       for (chunk* one = list->first(); one != nullptr;) {
         memory::region pages = one->pages;
@@ -78,6 +80,7 @@ public:
   }
   /// Of all chunks. For tests: waits for the lock of chunks. Exact while no thread takes or gives a block.
   [[nodiscard]] std::uint64_t bytes() noexcept {
+    give_slabs();
     const lock_scope alone(chunks_lock_);
     return chunks_ * chunk_bytes;
   }
@@ -121,15 +124,16 @@ private:
   struct alignas(cpu::cache_line) size_class {
     small_lock<> lock;
     member_list<slab> with_space;
-    std::uint64_t blocks = 0; // of all its slabs
-    std::uint64_t free = 0;   // of those
-    sync::word<std::uint32_t> sparse;
+    std::uint64_t blocks = 0;        // of all its slabs
+    std::uint64_t free = 0;          // of those
     sync::word<std::uint64_t> later; // blocks that were given while the lock was taken, linked by their first words
+    alignas(cpu::cache_line) sync::word<std::uint32_t> sparse; // each `give` reads it
 
     /// Under the lock, when they have changed. It begins with more than two slabs, and ends when more than a quarter is in use.
     void note_free(std::uint64_t block) noexcept {
       const bool was = sparse.load(sync::relaxed) != sparseness::none; // relaxed: a hint
-      const bool is = was ? free >= blocks / 4 * 3 : free > blocks / 8 * 7 && blocks * block > 2 * slab_bytes;
+      const bool is =
+          was ? blocks != 0 && free >= blocks / 4 * 3 : free > blocks / 8 * 7 && blocks * block > 2 * slab_bytes;
       if (is != was) sparse.store(is ? sparseness::seen : sparseness::none, sync::relaxed); // relaxed: as above
     }
   };
@@ -221,6 +225,7 @@ private:
     slab& to = slab_of(block);
     const std::uint64_t number = (block - std::bit_cast<std::uint64_t>(&to) - first_block) / to.block;
     to.bits[number / 64] |= std::uint64_t{1} << number % 64;
+    const std::uint64_t bytes = to.block; // when the slab is on its way, another thread may unmap it
     if (to.free++ == 0) c.with_space.add_first(to);
     ++c.free;
     const bool is_last = to.before == nullptr && to.after == nullptr;
@@ -236,7 +241,7 @@ private:
         // relaxed: as above
       } while (!free_.compare_exchange(first, &to, sync::release, sync::relaxed));
     }
-    c.note_free(to.block);
+    c.note_free(bytes);
   }
   /// Gives slabs that no size has back to their chunks, and these to the kernel. What comes just then waits for the next call.
   void give_slabs() noexcept {

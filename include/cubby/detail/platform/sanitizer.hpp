@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a sanitizer watches the allocations of this process. It is asked when the process runs, because a program with one may use libraries
-// that were compiled without.
+// that were compiled without. In a program without position-independent code it is not seen that a sanitizer was preloaded.
 #pragma once
 
 #include <cubby/detail/platform/sync.hpp>
