@@ -100,6 +100,21 @@ TYPED_TEST(records_in_blocks, go_back_at_the_latest_with_their_table) {
   EXPECT_LE(bytes_of_blocks(), before + 4 * chunk);
 }
 
+TYPED_TEST(records_in_blocks, of_texts_are_free_after_a_clear) {
+  cubby::map<std::string, std::uint64_t, TypeParam> m;
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t i = 0; i < 20'000; ++i) ASSERT_TRUE(m.insert(text_of(i) + std::string(60, 'y'), i));
+    {
+      [[maybe_unused]] const auto guard = m.guard();
+      m.clear();
+      EXPECT_GE(m.stats().retired, 20'000U) << "a guard holds what it can have seen";
+    }
+    m.clear();
+    EXPECT_LE(m.stats().retired, 16U * 256) << "few of each stripe may wait";
+    EXPECT_TRUE(m.empty());
+  }
+}
+
 struct alignas(64) aligned {
   std::byte raw[64];
 };

@@ -93,14 +93,18 @@ public:
     return count.load(sync::relaxed); // relaxed: as above
   }
 
-  /// Erases each entry that is present throughout. Keeps the space. O(capacity).
+  /// Erases each entry that is present throughout. Keeps the space of the index. Records without objects of yours that no guard holds are free then,
+  /// others as after any erase. O(capacity).
   template <class E = Engine> void clear() {
     static_assert(contract::iterable<E>, "this engine shows no entries but those that it is asked for");
     const auto s = here();
-    [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
-      detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
-    });
+    {
+      [[maybe_unused]] const auto pin = s.engine.pin(s.at);
+      s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+        detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
+      });
+    }
+    if constexpr (requires { s.engine.collect_records(); }) s.engine.collect_records();
   }
 
   /// The contents of the table at one point in time: a list of pairs, or of keys for a set. Updates wait while the words are

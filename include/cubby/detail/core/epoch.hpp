@@ -82,6 +82,21 @@ public:
     }
   }
 
+  /// The same after a `clear`, for policies that dispose plainly. It waits for no lock. Stripes with few words are left to later calls, because
+  /// one may take a barrier of all threads.
+  void collect_many() {
+    static_assert(plain_disposal<Policy>);
+    for (stripe& one : stripes_) {
+      for (int step = 0; step < 2 && one.lock.try_lock(); ++step) {
+        const bool many = one.open.count + one.sealed.count + one.ready.count >= batch;
+        if (many && (one.open.first != 0 || one.sealed.first != 0)) turn(one);
+        word_chain ready = many ? take_ready(one) : word_chain();
+        one.lock.unlock();
+        dispose_some(ready, ready.count);
+      }
+    }
+  }
+
   /// Disposes of all words, also of those that are retired meanwhile; true if there was one. For a table's end: no other thread uses
   /// the table, and no pin lives.
   bool dispose_all() {
@@ -277,6 +292,7 @@ public:
   }
   /// Disposes of all words if no pin lives, also of those that a destructor retires meanwhile.
   void collect() { dispose_some(~std::size_t{0}); }
+  void collect_many() { collect(); }
   [[nodiscard]] std::size_t waiting() const noexcept { return count_; }
   /// Whether no pin lives except the caller's.
   [[nodiscard]] bool alone() const noexcept { return depth_ <= 1; }

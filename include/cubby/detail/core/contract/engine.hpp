@@ -187,6 +187,7 @@ concept shrinkable = lookup_engine<E> && requires(E& e, thread_record& s) {
 };
 /// `collect(thread_record)`, outside or inside a guard: disposes at once of retired words that no guard protects. The API calls it when
 /// there was no memory for a record, tests at any time. Engines also do this in the course of other operations.
+/// Optional, `collect_records()`, after a `clear` and outside of its pin: the same for words that own no object of the user, without a wait.
 template <class E> concept collecting = lookup_engine<E> && requires(E& e, thread_record& s) { e.collect(s); };
 
 /// `for_each(thread_record, f)`, inside a guard: calls `f(key words, value words)` for visible entries. No lock is held, so `f` may

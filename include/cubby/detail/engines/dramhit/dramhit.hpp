@@ -102,6 +102,9 @@ public:
   {
     return table_.bag.dispose_all();
   }
+  void collect_records() {
+    if constexpr (plain_disposal<policy>) table_.bag.collect_many();
+  }
   void collect(thread_record&) {
     table_.bag.collect();
     generations::release_retired(table_);

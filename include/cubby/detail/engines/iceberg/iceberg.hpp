@@ -109,6 +109,11 @@ public:
   }
   /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
+  void collect_records() {
+    if constexpr (engines::iceberg::durable<policy>) return; // their blocks wait for a sync
+    else if constexpr (key_owning_policy<policy>) table_.key_records.bag.collect_many();
+    else if constexpr (plain_disposal<policy>) table_.bag.collect_many();
+  }
   void collect(thread_record&) {
     table_.node_bag.collect();
     table_.bag.collect();

@@ -88,6 +88,9 @@ public:
   void stop_worker() noexcept { table_.worker.stop(); }
   /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
+  void collect_records() {
+    if constexpr (plain_disposal<policy>) table_.bag.collect_many();
+  }
   void collect(thread_record&) {
     table_.node_bag.collect();
     table_.bag.collect();
