@@ -88,9 +88,13 @@ public:
     static_assert(plain_disposal<Policy>);
     for (stripe& one : stripes_) {
       for (int step = 0; step < 2 && one.lock.try_lock(); ++step) {
-        const bool many = one.open.count + one.sealed.count + one.ready.count >= batch;
-        if (many && (one.open.first != 0 || one.sealed.first != 0)) turn(one);
-        word_chain ready = many ? take_ready(one) : word_chain();
+        word_chain ready;
+        if (one.open.count + one.sealed.count + one.ready.count >= batch) {
+          if (one.open.first != 0 || one.sealed.first != 0) turn(one);
+          ready = take_ready(one);
+        } else {
+          step = 2;
+        }
         one.lock.unlock();
         dispose_some(ready, ready.count);
       }
