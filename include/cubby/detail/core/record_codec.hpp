@@ -4,6 +4,7 @@
 // record is one allocation of the user's allocator, which is called from every thread, like the hash and the keys' equality, which must not throw.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -211,9 +212,9 @@ public:
       return hash_(word_key_of(key_word, value_word)) ^ hash_.salt_of(space_of(value_word));
     }
   }
-  /// What readers need of a record: they do not read its link.
+  /// What readers need of a record: they do not read its link. Of an empty slot it is an address that nothing lies at.
   [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept {
-    return static_cast<const std::byte*>(packed::address(word)) + sizeof(link_part);
+    return std::bit_cast<const void*>(std::bit_cast<std::uint64_t>(packed::address(word)) + sizeof(link_part));
   }
   /// The size of that, in a record whose key is the probe's.
   [[nodiscard]] static constexpr std::size_t record_size(const probe& p) noexcept {
