@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <cubby/hash.hpp>
 #include <cubby/iceberg.hpp>

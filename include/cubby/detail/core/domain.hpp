@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A domain of reclamation: the clock of epochs, the thread records (DLHT section 3.2.3), and the blocks of the tables' records. A table has a domain from its
-// construction on. Each call reaches the domain through the table, so code of different shared libraries uses the same one. It
-// lies on the heap, holds no address of a function, and is freed when no table, thread record or image holds it.
+// A domain of reclamation: the clock of epochs, the thread records (DLHT section 3.2.3), and the blocks of the tables' records. A
+// table has a domain from its construction on. Each call reaches the domain through the table, so code of different shared libraries
+// uses the same one. It lies on the heap, holds no address of a function, and is freed when no table, thread record or image holds it.
 // docs/memory-order.md has the argument.
 #pragma once
 

@@ -66,8 +66,8 @@ struct record_info {
 
 /// In front of all that readers need: a block of 64 bytes has the rest in one line (record_heap.hpp).
 struct link_part {
-  std::uint64_t
-      link; // chains retired records, so that retiring allocates nothing; readers that still see the record never read it
+  /// Chains retired records, so that retiring allocates nothing. Readers that still see the record never read it.
+  std::uint64_t link;
 };
 template <bool Needed> struct info_part {
   record_info info;
