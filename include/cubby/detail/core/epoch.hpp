@@ -74,8 +74,7 @@ public:
         word_chain ready;
         {
           lock_scope hold(one.lock);
-          if (one.open.first != 0 || one.sealed.first != 0) turn(one);
-          ready = take_ready(one);
+          ready = turn_and_take(one);
         }
         dispose_some(ready, ready.count);
       }
@@ -87,14 +86,10 @@ public:
   void collect_many() {
     static_assert(plain_disposal<Policy>);
     for (stripe& one : stripes_) {
-      for (int step = 0; step < 2 && one.lock.try_lock(); ++step) {
-        word_chain ready;
-        if (one.open.count + one.sealed.count + one.ready.count >= batch) {
-          if (one.open.first != 0 || one.sealed.first != 0) turn(one);
-          ready = take_ready(one);
-        } else {
-          step = 2;
-        }
+      bool many = true;
+      for (int step = 0; step < 2 && many && one.lock.try_lock(); ++step) {
+        many = one.open.count + one.sealed.count + one.ready.count >= batch;
+        word_chain ready = many ? turn_and_take(one) : word_chain();
         one.lock.unlock();
         dispose_some(ready, ready.count);
       }
@@ -212,6 +207,10 @@ private:
     return all;
   }
   static word_chain take_ready(stripe& one) noexcept { return take(one.ready); }
+  word_chain turn_and_take(stripe& one) noexcept {
+    if (one.open.first != 0 || one.sealed.first != 0) turn(one);
+    return take_ready(one);
+  }
 
   /// If the grace period of the sealed words is over, makes them ready and seals the open ones. Under the stripe's lock.
   void turn(stripe& one) noexcept {

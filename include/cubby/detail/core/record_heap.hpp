@@ -33,6 +33,32 @@ private:
   T* first_ = nullptr;
 };
 
+/// What threads hand over where a lock is taken: addresses of words, which link each one to the next.
+class handed_over {
+public:
+  [[nodiscard]] bool is_empty() const noexcept { return first_.load(sync::relaxed) == 0; } // relaxed: a hint
+  void add(std::uint64_t at) noexcept {
+    std::uint64_t first = first_.load(sync::relaxed); // relaxed: the exchange below compares it
+    do {
+      *std::bit_cast<std::uint64_t*>(at) = first;
+      // [hand-over] release: pairs with [take-over]
+      // relaxed: as above
+    } while (!first_.compare_exchange(first, at, sync::release, sync::relaxed));
+  }
+  /// Calls `f(address)` for all. It may use the word.
+  template <class F> void take_all(F f) noexcept {
+    // [take-over] acquire: pairs with [hand-over]
+    for (std::uint64_t one = first_.exchange(0, sync::acquire); one != 0;) {
+      const std::uint64_t next = *std::bit_cast<std::uint64_t*>(one);
+      f(one);
+      one = next;
+    }
+  }
+
+private:
+  sync::word<std::uint64_t> first_;
+};
+
 /// A chunk is a huge page, of 32 slabs. A slab has blocks of one size. Its header has a bit for each of them.
 class record_heap {
 public:
@@ -105,7 +131,8 @@ private:
     std::uint32_t free_slabs; // a bit for each
   };
   struct slab {
-    slab* before; // those of its size that have free blocks
+    std::uint64_t link; // to be handed over
+    slab* before;       // those of its size that have free blocks
     slab* after;
     std::uint32_t number; // of the size
     std::uint32_t block;  // bytes
@@ -124,9 +151,9 @@ private:
   struct alignas(cpu::cache_line) size_class {
     small_lock<> lock;
     member_list<slab> with_space;
-    std::uint64_t blocks = 0;        // of all its slabs
-    std::uint64_t free = 0;          // of those
-    sync::word<std::uint64_t> later; // blocks that were given while the lock was taken, linked by their first words
+    std::uint64_t blocks = 0;                                  // of all its slabs
+    std::uint64_t free = 0;                                    // of those
+    handed_over later;                                         // blocks that were given while the lock was taken
     alignas(cpu::cache_line) sync::word<std::uint32_t> sparse; // each `give` reads it
 
     /// Under the lock, when they have changed. It begins with more than two slabs, and ends when more than a quarter is in use.
@@ -193,31 +220,20 @@ private:
       unlock(c);
       return;
     }
-    std::uint64_t first = c.later.load(sync::relaxed); // relaxed: the exchange below compares it
-    do {
-      *std::bit_cast<std::uint64_t*>(block) = first;
-      // [put-later] release: pairs with [take-later]
-      // relaxed: as above
-    } while (!c.later.compare_exchange(first, block, sync::release, sync::relaxed));
+    c.later.add(block);
     if (c.lock.try_lock()) unlock(c); // its holder may have looked before
   }
   /// Under the lock of the size.
   void put_later(size_class& c) noexcept {
-    if (c.later.load(sync::relaxed) == 0) [[likely]] // relaxed: a hint
-      return;
-    // [take-later] acquire: pairs with [put-later]
-    for (std::uint64_t one = c.later.exchange(0, sync::acquire); one != 0;) {
-      const std::uint64_t next = *std::bit_cast<std::uint64_t*>(one);
-      put_here(c, one);
-      one = next;
-    }
+    if (!c.later.is_empty()) [[unlikely]]
+      c.later.take_all([&](std::uint64_t block) { put_here(c, block); });
   }
   /// With what came while the lock was held. What comes just then waits for the next call for the size.
   void unlock(size_class& c) noexcept {
     do {
       put_later(c);
       c.lock.unlock();
-    } while (c.later.load(sync::relaxed) != 0 && c.lock.try_lock()); // relaxed: a hint
+    } while (!c.later.is_empty() && c.lock.try_lock());
     give_slabs();
   }
   /// A slab whose blocks are all free leaves the list, but not the last one of a size that threads have at hand.
@@ -234,25 +250,15 @@ private:
       c.with_space.remove(to);
       c.blocks -= to.blocks;
       c.free -= to.blocks;
-      slab* first = free_.load(sync::relaxed); // relaxed: the exchange below compares it
-      do {
-        to.after = first;
-        // [free-slab] release: pairs with [take-slabs]
-        // relaxed: as above
-      } while (!free_.compare_exchange(first, &to, sync::release, sync::relaxed));
+      free_.add(std::bit_cast<std::uint64_t>(&to));
     }
     c.note_free(bytes);
   }
   /// Gives slabs that no size has back to their chunks, and these to the kernel. What comes just then waits for the next call.
   void give_slabs() noexcept {
-    while (free_.load(sync::relaxed) != nullptr && chunks_lock_.try_lock()) { // relaxed: a hint
+    while (!free_.is_empty() && chunks_lock_.try_lock()) {
       chunk* unused = nullptr;
-      // [take-slabs] acquire: pairs with [free-slab]
-      for (slab* one = free_.exchange(nullptr, sync::acquire); one != nullptr;) {
-        slab* const next = one->after;
-        give_slab(*one, unused);
-        one = next;
-      }
+      free_.take_all([&](std::uint64_t one) { give_slab(*std::bit_cast<slab*>(one), unused); });
       chunks_lock_.unlock();
       while (unused != nullptr) {
         memory::region pages = unused->pages;
@@ -332,7 +338,7 @@ private:
 
   block_cache at_hand_;
   size_class classes_[sizes];
-  sync::word<slab*> free_; // slabs on their way to their chunks, linked by `after`
+  handed_over free_; // slabs on their way to their chunks
   small_lock<> chunks_lock_;
   member_list<chunk> with_space_; // of slabs
   member_list<chunk> full_;
