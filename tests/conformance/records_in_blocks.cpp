@@ -9,6 +9,7 @@
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/relativistic.hpp>
+#include <cubby/seph.hpp>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,7 @@ std::string text_of(std::uint64_t number) {
 template <class Engine>
 class records_in_blocks : public ::testing::Test {};
 using engines_with_records = ::testing::Types<cubby::dlht, cubby::iceberg, cubby::relativistic>;
+using engines_of_memory = ::testing::Types<cubby::dlht, cubby::iceberg, cubby::relativistic, cubby::seph>;
 TYPED_TEST_SUITE(records_in_blocks, engines_with_records);
 
 /// Each thread has keys of its own, and a copy of their values.
@@ -100,7 +102,11 @@ TYPED_TEST(records_in_blocks, go_back_at_the_latest_with_their_table) {
   EXPECT_LE(bytes_of_blocks(), before + 4 * chunk);
 }
 
-TYPED_TEST(records_in_blocks, of_texts_are_free_after_a_clear) {
+template <class Engine>
+class records : public ::testing::Test {};
+TYPED_TEST_SUITE(records, engines_of_memory);
+
+TYPED_TEST(records, of_texts_are_free_after_a_clear) {
   cubby::map<std::string, std::uint64_t, TypeParam> m;
   for (int round = 0; round < 3; ++round) {
     for (std::uint64_t i = 0; i < 20'000; ++i) ASSERT_TRUE(m.insert(text_of(i) + std::string(60, 'y'), i));

@@ -112,6 +112,9 @@ public:
   }
   /// After that: disposes of all retired words; true if there was one.
   bool dispose_retired() { return table_.bag.dispose_all(); }
+  void collect_records() {
+    if constexpr (!engines::seph::durable<policy> && plain_disposal<policy>) table_.bag.collect_many();
+  }
   void collect(thread_record&) {
     table_.bag.collect();
     table_.structure_lock.lock();
