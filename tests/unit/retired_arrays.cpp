@@ -96,6 +96,20 @@ TEST_F(retired_list, frees_several_arrays_in_one_slice) {
   EXPECT_EQ(counted_array::living, 1);
 }
 
+TEST(memory_region, has_less_than_a_small_page_more_than_was_asked_for) {
+  for (const std::size_t asked : {std::size_t{1}, memory::pages_from, memory::huge_page - 1, memory::huge_page,
+                                  memory::huge_page + 1, 3 * memory::huge_page + 5 * memory::small_page}) {
+    memory::region pages = memory::allocate(asked);
+    ASSERT_NE(pages.address, nullptr) << asked;
+    EXPECT_GE(pages.bytes, asked);
+    EXPECT_LT(pages.bytes, asked + memory::small_page);
+    const auto address = reinterpret_cast<std::uintptr_t>(pages.address);
+    EXPECT_EQ(address % (asked < memory::huge_page ? 128 : memory::huge_page), 0u) << asked;
+    EXPECT_EQ(pages.address[pages.bytes - 1], std::byte{0}) << asked;
+    memory::release(pages);
+  }
+}
+
 /// Of huge pages it counts those of the first 32.
 TEST(region_list, counts_the_bytes_of_every_region) {
   memory::region_list all;

@@ -157,14 +157,14 @@ inline bool can_hold(std::uint64_t bytes) noexcept {
   return bytes <= (machine < group ? machine : group) + std::uint64_t{now.totalswap} * now.mem_unit;
 }
 
-/// At least `bytes` of zeros, aligned to two lines. From 2 MiB on it requests huge pages, and each page is mapped at its first use. Smaller
-/// pages are mapped at once, where the kernel can do that (Linux 5.14). Null address: refused.
+/// At least `bytes` of zeros, aligned to two lines. From 2 MiB on it requests huge pages, and each page is mapped at its first use. What is left
+/// behind the last whole huge page has small ones: another huge one would waste up to half of a table of few MiB (docs/performance/raw.md, "Behind
+/// the last huge page"). Pages of smaller regions are mapped at once, where the kernel can do that (Linux 5.14). Null address: refused.
 inline region allocate(std::size_t bytes) noexcept {
   const bool large = bytes >= huge_page;
-  const std::size_t unit = large ? huge_page : small_page;
   if (!can_hold(bytes) || refused(bytes)) return {};
   if (bytes < pages_from) return detail::from_heap(bytes);
-  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+  const std::size_t rounded = (bytes + small_page - 1) / small_page * small_page;
   auto* const address = large ? detail::map_aligned(rounded) : static_cast<std::byte*>(detail::map_pages(rounded));
   if (address == nullptr) return {};
   if (large) (void)madvise(address, rounded, MADV_HUGEPAGE);

@@ -11,8 +11,9 @@ namespace cubby::inline v0::detail::engines::iceberg {
 /// With fewer pages it is not worth it.
 inline constexpr std::uint64_t least_pages = 2;
 
+/// Of these the last one may be a part, which has small pages.
 template <class Slot> std::uint64_t pages_of(const segment<Slot>& s) noexcept {
-  return s.pages.bytes / memory::huge_page;
+  return (s.pages.bytes + memory::huge_page - 1) / memory::huge_page;
 }
 
 /// Writes from one page to the next one: 1/64 of the slots of a page. So the table takes about 2 % of its slots more until its growth begins,
@@ -55,7 +56,8 @@ template <class Policy> bool touch_next_page(table<Policy>& t) noexcept {
   // relaxed: the pages are zero before and behind; a growth may begin while one is touched
   const std::uint64_t at = t.next.cursor.fetch_add(1, sync::relaxed);
   if (at >= pages_of(*made)) return false;
-  memory::bring_in(made->pages.address + at * memory::huge_page, memory::huge_page);
+  const std::uint64_t left = made->pages.bytes - at * memory::huge_page;
+  memory::bring_in(made->pages.address + at * memory::huge_page, left < memory::huge_page ? left : memory::huge_page);
   return true;
 }
 
