@@ -112,6 +112,12 @@ public:
     return any;
   }
 
+  /// Leaves all words as they are. For a table that ends in the child of a fork, if the words lead into a file: it is the parent's, and so
+  /// are the links in it.
+  void forget_all() noexcept {
+    for (stripe& one : stripes_) one.open = one.sealed = one.ready = word_chain();
+  }
+
   /// The number of waiting words; a recent value.
   [[nodiscard]] std::size_t waiting() const noexcept {
     std::size_t sum = 0;
@@ -324,6 +330,7 @@ private:
 
 /// Stands for the bag of a table whose slots hold the keys and values themselves: it retires no words. A bag has 2 KiB of stripes.
 struct no_bag {
+  static constexpr void forget_all() noexcept {}
   template <class Policy> no_bag(const Policy&, const domain_ref&) noexcept {}
   static constexpr std::size_t waiting() noexcept { return 0; }
   static constexpr bool dispose_all() noexcept { return false; }

@@ -121,7 +121,10 @@ template <class Policy> void close(table<Policy>& t) {
   using node_type = node<Policy>;
   t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early
   t.worker.stop();
-  if constexpr (durable<Policy>) stop_syncs(t);
+  if constexpr (durable<Policy>) {
+    stop_syncs(t);
+    if (!t.policy.home().is_owner()) t.bag.forget_all();
+  }
   const root_word r = first_root(t);
   for (unsigned number = 0; number <= r.level(); ++number) {
     auto* const s = t.segments[number].load(sync::relaxed); // relaxed: no other thread is here

@@ -112,7 +112,10 @@ inline void free_below(level_segment* x) noexcept {
 template <class Policy> void close(table<Policy>& t) {
   t.closing.store(1, sync::relaxed); // relaxed: only a request to stop early
   t.worker.stop();
-  if constexpr (durable<Policy>) t.in_file.syncs.stop();
+  if constexpr (durable<Policy>) {
+    t.in_file.syncs.stop();
+    if (!t.policy.home().is_owner()) t.bag.forget_all();
+  }
   directory* const d = t.root.load(sync::relaxed); // relaxed, all: no other thread is here
   if (t.base != nullptr && d != nullptr) {
     if (!t.structure_lock.try_lock()) return;
