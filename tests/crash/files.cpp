@@ -46,7 +46,7 @@ void write_file(const std::string& path, const image& words) {
 }
 
 void restart_machine(image& words) {
-  for (const std::uint64_t from : {std::uint64_t{0}, layout::second_copy}) {
+  for (const std::uint64_t from : layout::copy_at) {
     layout::superblock block;
     if (words.size() * 8 < from + sizeof block) continue;
     std::memcpy(static_cast<void*>(&block), &words[from / 8], sizeof block);

@@ -94,7 +94,7 @@ void medium::stored(const void* from, std::size_t bytes) {
   if (base_ == nullptr && bytes == sizeof(layout::superblock)) {
     layout::superblock block;
     std::memcpy(static_cast<void*>(&block), at, sizeof block);
-    if (block.magic == layout::file_magic) base_ = at - (block.sequence % 2 == 0 ? 0 : layout::second_copy);
+    if (block.magic == layout::file_magic) base_ = at - layout::copy_at[block.sequence % 2];
   }
   see_open_word();
   if (!has(from)) return;
@@ -176,7 +176,7 @@ bool medium::is_retire_link(std::uint64_t word) const {
 /// The words of the part of the file that its table has mapped for certain: up to the end that a superblock names.
 std::uint64_t medium::words_in_use() const {
   std::uint64_t end = layout::first_extent;
-  for (const std::uint64_t at : {std::uint64_t{0}, layout::second_copy}) {
+  for (const std::uint64_t at : layout::copy_at) {
     layout::superblock copy;
     std::memcpy(static_cast<void*>(&copy), base_ + at, sizeof copy);
     if (copy.checksum == layout::checksum_of(copy) && copy.end > end) end = copy.end;

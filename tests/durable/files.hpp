@@ -82,10 +82,15 @@ template <class T> void write_at(bytes& all, std::uint64_t from, const T& what) 
 
 /// Where the superblock stands that counts.
 inline std::uint64_t offset_of_superblock(const bytes& all) {
-  const auto first = read_at<pool_layout::superblock>(all, 0);
-  const auto second = read_at<pool_layout::superblock>(all, pool_layout::second_copy);
-  const bool is_first = first.checksum == pool_layout::checksum_of(first) && first.sequence > second.sequence;
-  return is_first ? 0 : pool_layout::second_copy;
+  std::uint64_t newest = 0;
+  std::uint64_t sequence = 0;
+  for (const std::uint64_t at : pool_layout::copy_at) {
+    const auto one = read_at<pool_layout::superblock>(all, at);
+    if (one.checksum != pool_layout::checksum_of(one) || one.sequence < sequence) continue;
+    newest = at;
+    sequence = one.sequence;
+  }
+  return newest;
 }
 /// Changes the superblock that counts, and its checksum with it.
 template <class Change> void forge_superblock(bytes& all, Change change) {

@@ -28,9 +28,8 @@ TEST_F(durable_opening, reports_what_it_has_found) {
   EXPECT_TRUE(found.clean);
   EXPECT_FALSE(found.power_cut);
   EXPECT_EQ(found.entries, 10U);
-  EXPECT_EQ(found.bytes, offset_of_superblock(bytes_in(path_)) == 0
-                             ? read_at<pool_layout::superblock>(bytes_in(path_), 0).end
-                             : read_at<pool_layout::superblock>(bytes_in(path_), pool_layout::second_copy).end);
+  const bytes all = bytes_in(path_);
+  EXPECT_EQ(found.bytes, read_at<pool_layout::superblock>(all, offset_of_superblock(all)).end);
   EXPECT_EQ(found.finished + found.duplicates + found.torn + found.restored + found.damaged, 0U);
 }
 
@@ -84,7 +83,10 @@ TEST_F(durable_opening, opens_from_either_superblock) {
     if (HasFailure()) return;
   }
   write_file(path_, made);
-  change_bytes([&](bytes& all) { all[counts == 0 ? pool_layout::second_copy + 200 : 200] ^= 1; });
+  change_bytes([&](bytes& all) {
+    for (const std::uint64_t at : pool_layout::copy_at)
+      if (at != counts) all[at + 200] ^= 1;
+  });
   EXPECT_TRUE(expect_entries().clean);
 }
 
@@ -211,7 +213,7 @@ bytes only_superblock(const std::string& path) {
   first.end = pool_layout::first_extent;
   first.clean = 0;
   first.checksum = pool_layout::checksum_of(first);
-  write_at(all, pool_layout::second_copy, first);
+  write_at(all, pool_layout::copy_at[1], first);
   return all;
 }
 
@@ -232,7 +234,7 @@ TEST_F(durable_opening, makes_again_what_a_crash_has_left_in_the_first_superbloc
   // the superblock is copied in this order; on the disk, each of its lines may be there up to any word
   for (std::uint64_t count = 8; count < 512; count += 8) {
     bytes torn = all;
-    std::fill_n(torn.begin() + static_cast<std::ptrdiff_t>(pool_layout::second_copy + count), 512 - count, 0);
+    std::fill_n(torn.begin() + static_cast<std::ptrdiff_t>(pool_layout::copy_at[1] + count), 512 - count, 0);
     write_file(path_, torn);
     auto got = words::open(path_.c_str());
     ASSERT_TRUE(got) << count << ": " << got.message();

@@ -76,6 +76,7 @@ struct moments {
 private:
   static constexpr std::size_t most_cuts = 6;
   bytes after_power_cut();
+  void tear_superblocks(bytes& out);
 };
 inline moments& seen() {
   static moments one;
@@ -97,6 +98,19 @@ inline int sync_range_of_test(int file, std::uint64_t from, std::uint64_t count)
   return 0;
 }
 
+/// A disk may take a copy of the superblock while it is written: its first words are of one moment then, the others of the one before.
+inline void moments::tear_superblocks(bytes& out) {
+  constexpr std::size_t words = sector / sizeof(std::uint64_t);
+  for (const std::size_t at : cubby::detail::pool_layout::copy_at) {
+    if (all.size() < 2 || random() % 2 == 0) continue;
+    const std::size_t moment = 1 + random() % (all.size() - 1);
+    const std::size_t part = random() % (words + 1) * sizeof(std::uint64_t);
+    for (std::size_t i = 0; i < sector; ++i) {
+      const bytes& from = all[i < part ? moment : moment - 1];
+      out[at + i] = at + i < from.size() ? from[at + i] : 0;
+    }
+  }
+}
 /// What a power cut leaves: each sector of some moment. The machine was started again, so it has another boot identity.
 inline bytes moments::after_power_cut() {
   std::size_t size = 0; // the size of the file is written with its first sync, or later
@@ -111,7 +125,8 @@ inline bytes moments::after_power_cut() {
       std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(at), sector,
                   out.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  for (const std::size_t at : {std::size_t{0}, std::size_t{4096}}) {
+  if (size >= cubby::detail::pool_layout::first_extent) tear_superblocks(out);
+  for (const std::size_t at : cubby::detail::pool_layout::copy_at) {
     cubby::detail::pool_layout::superblock copy;
     std::memcpy(&copy, out.data() + at, sizeof copy);
     if (copy.checksum != cubby::detail::pool_layout::checksum_of(copy)) continue;

@@ -166,7 +166,7 @@ TEST_F(durable_refusals, refuses_a_truncated_file) {
   const bytes made = bytes_in(path_);
   const std::uint64_t end = read_at<pool_layout::superblock>(made, offset_of_superblock(made)).end;
   for (const std::uint64_t size : {end - 1, end - pool_layout::page, pool_layout::first_extent + 1,
-                                   pool_layout::first_extent, pool_layout::second_copy + 512}) {
+                                   pool_layout::first_extent, pool_layout::page + 512}) {
     write_file(path_, made);
     resize_file(path_, size);
     refuse_both<words>(open_error::truncated);
@@ -207,9 +207,11 @@ TEST_F(durable_refusals, refuses_a_newer_version) {
   refuse_both<words>(open_error::newer);
 }
 
-TEST_F(durable_refusals, refuses_two_damaged_superblocks) {
+TEST_F(durable_refusals, refuses_damaged_superblocks) {
   make();
-  change_bytes([](bytes& all) { all[200] = all[pool_layout::second_copy + 200] = 1; });
+  change_bytes([](bytes& all) {
+    for (const std::uint64_t at : pool_layout::copy_at) all[at + 200] = 1;
+  });
   refuse_both<words>(open_error::damaged);
 }
 

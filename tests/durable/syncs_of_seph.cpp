@@ -117,7 +117,7 @@ protected:
       const bytes& from = how == 2 && random_() % 2 == 0 ? images_.front() : images_[drawn];
       for (std::size_t i = at; i < at + sector_bytes; ++i) out[i] = i < from.size() ? from[i] : 0;
     }
-    for (const std::uint64_t at : {std::uint64_t{0}, pool_layout::second_copy}) { // superblocks stay as they are now
+    for (const std::uint64_t at : pool_layout::copy_at) { // superblocks stay as they are now
       std::copy_n(images_.back().begin() + static_cast<std::ptrdiff_t>(at), sector_bytes,
                   out.begin() + static_cast<std::ptrdiff_t>(at));
     }

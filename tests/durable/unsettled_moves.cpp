@@ -68,7 +68,7 @@ protected:
   /// A power cut in the growth. The disk has its superblocks, and the file is so long.
   static bytes cut_in(const growth_in_file& g, std::uint64_t size) {
     bytes out = g.synced;
-    for (const std::uint64_t from : {std::uint64_t{0}, pool_layout::second_copy})
+    for (const std::uint64_t from : pool_layout::copy_at)
       write_at(out, from, read_at<pool_layout::superblock>(g.grown, from));
     forge_power_cut(out);
     out.resize(size);

@@ -311,7 +311,7 @@ private:
     if (!done || made == nullptr || !made->engine_.ok()) {
       if (made != nullptr) made->closed_ = true; // nothing says that the file is complete
       made.reset();
-      home->file.undo_create(path);
+      home->file.undo_open(path);
       out.error_ = why_not_made(*home, path);
       return out;
     }

@@ -8,6 +8,8 @@ namespace cubby::inline v0::detail {
 
 struct engine_access {
   template <class Table> [[nodiscard]] static auto& of(const Table& table) noexcept { return table.engine_; }
+  /// The file of a durable table.
+  template <class Table> [[nodiscard]] static auto& file_of(const Table& table) noexcept { return table.home_->file; }
   /// The engine and the thread record of a call of this table or handle.
   template <class Api> [[nodiscard]] CUBBY_ALWAYS_INLINE static auto context_of(const Api& api) {
     return api.context();

@@ -59,8 +59,8 @@ public:
   pool& operator=(const pool&) = delete;
 
   pool_error open(const pool_request& asked) noexcept; // core/pool_open.hpp
-  /// After an `open` that has made a table, if there is to be none: nobody may use the mapping any more.
-  void undo_create(const char* path) noexcept;
+  /// After an `open`, if there is to be no table: nobody may use the mapping any more. The file is as it was.
+  void undo_open(const char* path) noexcept;
   /// After all changes: the file says that it is complete. False: the system could not write it.
   bool close(std::uint64_t entries) noexcept {
     update([entries](pool_layout::superblock& s) {
@@ -156,6 +156,7 @@ public:
   }
   /// Zeros in an extent that lookups have left, and no disk space where the file system can do that. Then `retake` before use.
   void give_back(const extent& one) noexcept {
+    if (!is_owner()) return;
     if (file::give_space(file_.number(), one.at, one.bytes) != 0) std::memset(base_ + one.at, 0, one.bytes);
     persist::note_stored(base_ + one.at, one.bytes);
     medium_.persist(base_ + one.at, one.bytes);
@@ -172,8 +173,9 @@ public:
   bool sync_file() noexcept {
     const lock_scope alone(sync_lock_);
     if (failure() != 0 || read_only_) return false;
-    const std::uint64_t end = end_of_extents();
+    const std::uint64_t end = begin_sync();
     note_failure(file::sync(file_.number()));
+    end_sync();
     if (failure() != 0) return false;
     cover(end);
     return true;
@@ -188,7 +190,10 @@ public:
   /// The superblock alone, after a change of it.
   bool sync_superblock() noexcept {
     const lock_scope alone(sync_lock_);
-    if (failure() == 0) note_failure(file::sync_range(file_.number(), base_, 0, 2 * pool_layout::page));
+    if (failure() != 0) return false;
+    (void)begin_sync();
+    note_failure(file::sync_range(file_.number(), base_, 0, pool_layout::first_extent));
+    end_sync();
     return failure() == 0;
   }
   /// Whether the system says which start of the machine this is. Else each crash is taken for a power cut.
@@ -219,8 +224,12 @@ public:
     if (!power_cut_ || read_only_) return;
     update([](pool_layout::superblock& s) { file::boot_id(s.boot); });
   }
-  /// Not in the child of a fork: the file and its mapping belong to the parent.
-  [[nodiscard]] bool is_owner() const noexcept { return owner_ == file::process(); }
+  /// Not in the child of a fork: the file and its mapping belong to the parent. A child may neither change nor follow a link in them.
+  [[nodiscard]] bool is_owner() const noexcept { return owner_.is_of_this_process(); }
+  /// A word for `cubby store load`, durable after the next sync.
+  void set_note(std::uint64_t note) noexcept {
+    update([note](pool_layout::superblock& s) { s.note = note; });
+  }
   /// The errno of the sync that failed, or 0.
   [[nodiscard]] int failure() const noexcept {
     return failed_.load(sync::relaxed);
@@ -238,14 +247,32 @@ private:
     const lock_scope alone(lock_);
     if (end > now_.covered) now_.covered = end;
   }
+  /// Writes over none of three copies. A kill leaves the newest one before this. A power cut leaves the one that the last sync has made durable, or that
+  /// of a sync under way. The others may be torn then: a disk may have taken any of them while it was written (docs/format.md, Superblock).
   template <class Change> void update_locked(Change change) noexcept {
     change(now_);
+    now_.format = pool_layout::version;
     ++now_.sequence;
     now_.checksum = pool_layout::checksum_of(now_);
-    std::byte* const to = base_ + (now_.sequence % 2 == 0 ? 0 : pool_layout::second_copy);
+    unsigned copy = 0;
+    while (copy == newest_ || copy == durable_ || copy == syncing_) ++copy;
+    std::byte* const to = base_ + pool_layout::copy_at[copy];
     std::memcpy(to, &now_, sizeof now_);
     persist::note_stored(to, sizeof now_);
     medium_.persist(to, sizeof now_);
+    newest_ = copy;
+    if (medium_.domain() >= persistence::line) durable_ = copy;
+  }
+  /// Around a sync: the copy that it makes durable is not written meanwhile. Returns where the extents end before it.
+  std::uint64_t begin_sync() noexcept {
+    const lock_scope alone(lock_);
+    syncing_ = newest_;
+    return now_.end;
+  }
+  void end_sync() noexcept {
+    const lock_scope alone(lock_);
+    if (failure() == 0) durable_ = syncing_;
+    syncing_ = no_copy;
   }
   /// Disk space and addresses up to `end`.
   bool extend(std::uint64_t end) noexcept {
@@ -297,6 +324,7 @@ private:
   int open_or_make(const pool_request& asked) noexcept;
   pool_error begin(const pool_request& asked) noexcept;
   pool_error open_in(const pool_request& asked) noexcept;
+  pool_error begin_writing(const pool_request& asked, std::uint64_t size) noexcept;
   pool_error create(const pool_request& asked, std::uint64_t size) noexcept;
   pool_error create_in(const pool_request& asked) noexcept;
   pool_error read_superblock(const pool_request& asked, std::uint64_t size) noexcept;
@@ -330,8 +358,12 @@ private:
   small_lock<> lock_;           // superblock and extents
   small_lock<> sync_lock_;      // one sync at a time
   file::descriptor log_file_;
-  sync::word<int> failed_; // the errno of the sync that failed
-  std::int64_t owner_ = 0; // the process that has opened it
+  sync::word<int> failed_;   // the errno of the sync that failed
+  file::process_mark owner_; // the process that has opened it
+  static constexpr unsigned no_copy = pool_layout::superblock_copies;
+  unsigned newest_ = 0;        // of the copies of the superblock, these three; under `lock_`
+  unsigned durable_ = 0;       // since the last sync that has ended
+  unsigned syncing_ = no_copy; // that a sync under way makes durable
   bool new_ = false;
   bool was_clean_ = false;
   bool power_cut_ = false;

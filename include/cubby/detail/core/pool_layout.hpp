@@ -14,9 +14,10 @@ namespace cubby::inline v0::detail::pool_layout {
 inline constexpr std::uint64_t file_magic = 0x7275647962627563ULL;   // "cubbydur"
 inline constexpr std::uint64_t extent_magic = 0x7478657962627563ULL; // "cubbyext"
 inline constexpr std::uint32_t first_version = 1;
-inline constexpr std::uint32_t version = 2; // of files with a log
+inline constexpr std::uint32_t version = 3; // since there are more than two copies of the superblock
 inline constexpr std::uint64_t page = 4096;
-inline constexpr std::uint64_t second_copy = page;
+inline constexpr unsigned superblock_copies = 4; // a change, a sync under way, the last sync, and the change before
+inline constexpr std::uint64_t copy_at[superblock_copies] = {0, page, 3 * page, 3 * page + page / 2};
 inline constexpr std::uint64_t zero_entry_at = 2 * page;
 inline constexpr std::uint64_t first_extent = 4 * page;
 inline constexpr std::uint64_t least_record_bytes = std::uint64_t{64} << 10; // of the data of an extent of records
@@ -50,7 +51,7 @@ struct identity {
 
 struct superblock {
   std::uint64_t magic = file_magic;
-  std::uint32_t format = first_version;
+  std::uint32_t format = version;
   std::uint32_t size = 512;
   std::uint64_t file = 0; // random
   identity what;
@@ -64,7 +65,8 @@ struct superblock {
   std::uint64_t covered = first_extent; // up to here the file was durable when this was written
   std::uint64_t top = 0;                // the data of the segment of `level`
   std::uint64_t log = 0;                // the generation from which on the log counts; 0: there is no log
-  std::uint64_t unused[40] = {};
+  std::uint64_t note = 0;               // of `cubby store load`
+  std::uint64_t unused[39] = {};
   std::uint64_t checksum = 0;
 };
 static_assert(sizeof(superblock) == 512 && offsetof(superblock, what) == 24 && offsetof(superblock, sequence) == 104 &&

@@ -54,7 +54,7 @@ inline int pool::open_or_make(const pool_request& asked) noexcept {
   return making == EEXIST && !only_new ? file_.open(asked.path, O_RDWR | O_CREAT) : making;
 }
 inline pool_error pool::begin(const pool_request& asked) noexcept {
-  owner_ = file::process();
+  owner_.set();
   if (const int error = open_or_make(asked); error != 0) return pool_texts::system(asked.path, "open it", error);
   if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
     made_here_ = false; // who has the lock may make it into a table
@@ -71,7 +71,7 @@ inline pool_error pool::open(const pool_request& asked) noexcept {
   // Another open may have made the file, failed and removed it before this one had its lock. A table here would be lost.
   if (e.ok() && !asked.read_only && !file::is_named(asked.path, file_.number()))
     e = pool_error::of(open_error::in_use, asked.path, "removed while it was opened; open it again");
-  if (!e.ok()) undo_create(asked.path);
+  if (!e.ok()) undo_open(asked.path);
   return e;
 }
 /// Makes an empty file into a table without entries.
@@ -84,12 +84,14 @@ inline pool_error pool::create(const pool_request& asked, std::uint64_t size) no
   base_ = nullptr;
   return e;
 }
-/// A file that was made by this call is removed. One that had zeros has them again, which are no table either.
-inline void pool::undo_create(const char* path) noexcept {
+/// A file that was made by this call is removed. One that had zeros has them again, which are no table either. One that was closed is closed again.
+inline void pool::undo_open(const char* path) noexcept {
   if (made_here_) {
     if (file::is_named(path, file_.number())) file::remove(path); // the name may lead to a file of another process now
-  } else if (made_table_ && file::cut(file_.number(), 0) == 0) {
-    (void)file::cut(file_.number(), size_before_);
+  } else if (made_table_) {
+    if (file::cut(file_.number(), 0) == 0) (void)file::cut(file_.number(), size_before_);
+  } else if (was_clean_ && now_.clean == 0 && failure() == 0) {
+    (void)close(now_.entries);
   }
 }
 inline pool_error pool::create_in(const pool_request& asked) noexcept {
@@ -103,7 +105,7 @@ inline pool_error pool::create_in(const pool_request& asked) noexcept {
   if (const int error = file::sync(file_.number()); error != 0) return pool_texts::system(asked.path, "sync it", error);
   file::boot_id(now_.boot);
   update([](pool_layout::superblock&) {});
-  if (const int error = file::sync(file_.number()); error != 0) return pool_texts::system(asked.path, "sync it", error);
+  if (!sync_file()) return pool_texts::system(asked.path, "sync it", failure());
   const int error = now_.what.promise != 0 ? file::sync_folder_of(asked.path) : 0;
   return error == 0 ? pool_error{} : pool_texts::system(asked.path, "sync its folder", error);
 }
@@ -112,14 +114,18 @@ inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t
   bool any_magic = false;
   bool newer = false;
   bool any = false;
-  for (const std::uint64_t from : {std::uint64_t{0}, pool_layout::second_copy}) {
+  for (unsigned copy = 0; copy < pool_layout::superblock_copies; ++copy) {
+    const std::uint64_t from = pool_layout::copy_at[copy];
     pool_layout::superblock read;
     if (size < from + sizeof read || file::read_at(file_.number(), from, &read, sizeof read) != 0) continue;
     if (read.magic != pool_layout::file_magic) continue;
     any_magic = true;
     newer = newer || read.format > pool_layout::version;
     if (read.checksum != pool_layout::checksum_of(read) || read.size != sizeof read) continue;
-    if (!any || read.sequence > now_.sequence) now_ = read;
+    if (!any || read.sequence > now_.sequence) {
+      now_ = read;
+      newest_ = durable_ = copy;
+    }
     any = true;
   }
   if (newer) return pool_error::of(open_error::newer, asked.path, "made by a newer version of cubby; use that version");
@@ -127,7 +133,7 @@ inline pool_error pool::read_superblock(const pool_request& asked, std::uint64_t
     return pool_error::of(open_error::foreign, asked.path, "not a durable table of cubby; name another file");
   if (!any)
     return pool_error::of(open_error::damaged, asked.path,
-                          "damaged: both copies of the superblock; restore a copy of the file");
+                          "damaged: all copies of the superblock; restore a copy of the file");
   if (now_.end % pool_layout::page != 0)
     return pool_error::of(open_error::damaged, asked.path, "damaged: impossible sizes; restore a copy of the file");
   std::uint64_t boot[2];
@@ -287,23 +293,30 @@ inline pool_error pool::open_in(const pool_request& asked) noexcept {
   if (pool_error e = map_file(asked, now_.end); !e.ok()) return e;
   if (pool_error e = read_extents(asked); !e.ok()) return e;
   if (read_only_) return {};
-  update([&](pool_layout::superblock& s) {
-    s.clean = 0;
-    if (!power_cut_) file::boot_id(s.boot); // else `note_recovered` does
-  });
-  if (!sync_file()) // no change may reach the disk before the mark does
+  return begin_writing(asked, size);
+}
+/// Marks the file as not closed.
+inline pool_error pool::begin_writing(const pool_request& asked, std::uint64_t size) noexcept {
+  // Which copy of the superblock the disk has is not known after a kill. Now it has the newest one.
+  const bool synced = sync_superblock();
+  if (synced) {
+    update([&](pool_layout::superblock& s) {
+      s.clean = 0;
+      if (!power_cut_) file::boot_id(s.boot); // else `note_recovered` does
+    });
+  }
+  if (!synced || !sync_file()) // no change may reach the disk before the mark does
     return pool_texts::system(asked.path, "sync it", failure());
-  // What a crash has left behind the end is no zeros, and no part of an extent that is made there.
-  if (was_clean_ || size == now_.end) return {};
+  // What a crash has left behind the end is no zeros, and no part of an extent that is made there. Neither is what somebody has appended.
+  if (size == now_.end) return {};
   const int error = file::cut(file_.number(), now_.end);
   return error == 0 ? pool_error{} : pool_texts::system(asked.path, "cut it", error);
 }
-
-/// Whether the second copy of the superblock, which `create` writes, is one that a crash has cut short.
+/// Whether the copy of the superblock that `create` writes is one that a crash has cut short.
 inline bool pool::is_cut_short(const pool_layout::superblock& read) noexcept {
   const bool magic = read.magic == 0 || read.magic == pool_layout::file_magic;
-  const bool format =
-      (read.format == 0 && read.size == 0) || (read.format == pool_layout::first_version && read.size == 512);
+  const bool format = (read.format == 0 && read.size == 0) || (read.format >= pool_layout::first_version &&
+                                                               read.format <= pool_layout::version && read.size == 512);
   if (!magic || !format || read.checksum == pool_layout::checksum_of(read)) return false;
   for (const std::uint64_t word : read.unused)
     if (word != 0) return false;
@@ -313,7 +326,7 @@ inline bool pool::is_cut_short(const pool_layout::superblock& read) noexcept {
 /// only zeros, but for a part of the superblock.
 inline bool pool::is_unmade(std::uint64_t size) const noexcept {
   char read[512];
-  static_assert(sizeof read == sizeof(pool_layout::superblock) && pool_layout::second_copy % sizeof read == 0);
+  static_assert(sizeof read == sizeof(pool_layout::superblock) && pool_layout::copy_at[1] % sizeof read == 0);
   for (std::uint64_t from = 0; from < size; from += sizeof read) {
     const std::uint64_t left = size - from;
     const std::size_t part = left < sizeof read ? static_cast<std::size_t>(left) : sizeof read;
@@ -322,7 +335,7 @@ inline bool pool::is_unmade(std::uint64_t size) const noexcept {
     for (std::size_t i = 0; i < part; ++i) zeros = zeros && read[i] == 0;
     if (zeros) continue;
     pool_layout::superblock block;
-    if (from != pool_layout::second_copy || part != sizeof block) return false;
+    if (from != pool_layout::copy_at[1] || part != sizeof block) return false;
     std::memcpy(static_cast<void*>(&block), read, sizeof block);
     if (!is_cut_short(block)) return false;
   }

@@ -240,16 +240,10 @@ private:
     count(groups_);
     return home_.sync_log(home_.offset_of(&group), header + group.bytes);
   }
-  /// Says in the file from which generation on the log counts: in both copies of the superblock, because a later change may tear one of them.
+  /// Says in the file from which generation on the log counts.
   bool count_from(std::uint64_t generation) noexcept {
-    for (int copy = 0; copy < 2; ++copy) {
-      home_.update([generation](pool_layout::superblock& s) {
-        s.format = pool_layout::version;
-        s.log = generation;
-      });
-      if (!home_.sync_superblock()) return false;
-    }
-    return true;
+    home_.update([generation](pool_layout::superblock& s) { s.log = generation; });
+    return home_.sync_superblock();
   }
 
   pool& home_;

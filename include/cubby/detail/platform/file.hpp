@@ -195,9 +195,15 @@ inline int sync_range([[maybe_unused]] int file, std::byte* at, std::uint64_t fr
   return msync(at + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
 }
 
-/// Makes the name of a new file durable. Not all file systems can do that, and not in a folder that may not be read: then it is durable
-/// when they say so.
+/// Makes the name of a new file durable; of a symbolic link that of its target. Not all file systems can do that, and not in a folder that may not
+/// be read: then it is durable when they say so.
 inline int sync_folder_of(const char* path) noexcept {
+  char target[PATH_MAX];
+  struct stat about;
+  if (::lstat(path, &about) == 0 && S_ISLNK(about.st_mode)) {
+    if (::realpath(path, target) == nullptr) return errno;
+    path = target;
+  }
   char folder[PATH_MAX] = ".";
   if (const char* const slash = std::strrchr(path, '/'); slash != nullptr) {
     const auto size = static_cast<std::size_t>(slash - path) + 1;
@@ -291,6 +297,38 @@ inline void unmap(std::byte* at, std::uint64_t bytes) noexcept {
 
 /// The number of the calling process: another one in the child of a fork.
 inline std::int64_t process() noexcept { return getpid(); }
+
+/// Tells the process that set it from its children: by its number, and by a page that the kernel clears in a child (Linux 4.14), because a
+/// child may have the same number in a namespace of its own.
+class process_mark {
+public:
+  process_mark() = default;
+  ~process_mark() {
+    if (page_ != nullptr) munmap(page_, bytes);
+  }
+  process_mark(const process_mark&) = delete;
+  process_mark& operator=(const process_mark&) = delete;
+  void set() noexcept {
+    constexpr int wipe_on_fork = 18; // MADV_WIPEONFORK, younger than some systems' headers
+    number_ = process();
+    void* const got = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (got == MAP_FAILED) return;
+    if (madvise(got, bytes, wipe_on_fork) != 0) {
+      munmap(got, bytes);
+      return;
+    }
+    page_ = static_cast<char*>(got);
+    *page_ = 1;
+  }
+  [[nodiscard]] bool is_of_this_process() const noexcept {
+    return number_ == process() && (page_ == nullptr || *page_ == 1);
+  }
+
+private:
+  static constexpr std::size_t bytes = 4096;
+  std::int64_t number_ = 0;
+  char* page_ = nullptr;
+};
 
 /// The identity of the running system: another one after a restart of the machine. All zeros if it is unknown.
 inline void boot_id(std::uint64_t (&out)[2]) noexcept {
