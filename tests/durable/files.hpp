@@ -27,13 +27,8 @@ namespace pool_layout = cubby::detail::pool_layout;
 /// A folder that is removed with all its files.
 class own_folder {
 public:
-  own_folder() {
-    const char* const wanted = std::getenv("CUBBY_TEST_FOLDER");
-    const bool has_memory = access("/dev/shm", W_OK) == 0;
-    std::string name = wanted != nullptr ? wanted
-                       : has_memory      ? "/dev/shm"
-                                         : std::filesystem::temp_directory_path().string();
-    name += "/cubby_durable_XXXXXX";
+  explicit own_folder(const std::string& parent = usual_parent()) {
+    std::string name = parent + "/cubby_durable_XXXXXX";
     if (mkdtemp(name.data()) == nullptr) throw std::filesystem::filesystem_error("mkdtemp", name, {});
     path_ = name;
   }
@@ -46,6 +41,11 @@ public:
   [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
 
 private:
+  static std::string usual_parent() {
+    const char* const wanted = std::getenv("CUBBY_TEST_FOLDER");
+    if (wanted != nullptr) return wanted;
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path().string();
+  }
   std::filesystem::path path_;
 };
 

@@ -82,6 +82,42 @@ TYPED_TEST(durable_new_file, without_memory_is_removed) {
   }
 }
 
+/// A table that survives only the end of a process would be refused after the next start of the machine.
+TYPED_TEST(durable_new_file, that_was_closed_is_closed_after_an_open_without_memory) {
+  using table = typename TypeParam::table;
+  const cubby::durable_options wanted{.survives = cubby::survive::process};
+  {
+    const auto t = must_open<table>(this->path_, wanted);
+    for (std::uint64_t n = 0; n < 60; ++n)
+      ASSERT_TRUE(t->insert(key_of<typename TypeParam::key_type>(n), value_of<typename TypeParam::mapped_type>(n)));
+    ASSERT_TRUE(t->close());
+  }
+  int refused = 0;
+  for (std::uint64_t number = 1;; ++number) {
+    const memory_failure at(number);
+    const auto got = table::open(this->path_.c_str(), wanted);
+    if (!at.struck()) break;
+    if (got) continue;
+    EXPECT_EQ(got.error(), open_error::no_memory) << got.message();
+    const bytes all = bytes_in(this->path_);
+    EXPECT_EQ(read_at<pool_layout::superblock>(all, offset_of_superblock(all)).clean, 1U) << number;
+    ++refused;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(must_open<table>(this->path_, wanted)->size(), 60U);
+}
+
+/// Its name is in the folder of the target. That folder has to be there.
+TEST(durable_new_name, of_a_link_is_made_durable_in_the_folder_of_its_target) {
+  const own_folder folder;
+  const std::string link = folder.file("link");
+  std::filesystem::create_symlink(folder.file("gone/target"), link);
+  EXPECT_EQ(cubby::detail::file::sync_folder_of(link.c_str()), ENOENT);
+  std::filesystem::create_directory(folder.file("gone"));
+  std::ofstream(folder.file("gone/target")) << "there";
+  EXPECT_EQ(cubby::detail::file::sync_folder_of(link.c_str()), 0);
+}
+
 /// Another open that made the file may fail and remove it before this one has the lock. A table in it would be lost.
 TYPED_TEST(durable_new_file, that_was_removed_meanwhile_is_not_used) {
   using table = typename TypeParam::table;

@@ -5,6 +5,7 @@
 
 #include "durable/opening.hpp"
 #include "process/child.hpp"
+#include "support/random.hpp"
 
 #include <sys/stat.h>
 
@@ -88,6 +89,48 @@ TEST_F(durable_opening, opens_from_either_superblock) {
       if (at != counts) all[at + 200] ^= 1;
   });
   EXPECT_TRUE(expect_entries().clean);
+}
+
+/// In a file system in memory a file is cut before it grows.
+TEST(durable_appended, bytes_are_no_entries) {
+  const own_folder folder(std::filesystem::current_path().string());
+  const std::string path = folder.file("table");
+  constexpr std::uint64_t entries = 20'000;
+  EXPECT_TRUE(must_open<words>(path)->close());
+  {
+    std::ofstream behind(path, std::ios::binary | std::ios::app);
+    std::vector<std::uint64_t> other(std::size_t{1} << 20);
+    for (std::size_t n = 0; n < other.size(); ++n) other[n] = splitmix(n);
+    behind.write(reinterpret_cast<const char*>(other.data()), static_cast<std::streamsize>(8 * other.size()));
+  }
+  {
+    const auto t = must_open<words>(path);
+    for (std::uint64_t k = 0; k < entries; ++k) ASSERT_TRUE(t->insert(k, k + 1));
+    ASSERT_TRUE(t->close());
+  }
+  auto got = words::open(path);
+  ASSERT_TRUE(got) << got.message();
+  EXPECT_EQ(got->size(), entries);
+  EXPECT_EQ(got.recovered().damaged + got.recovered().duplicates, 0U);
+}
+
+/// Of versions 1 and 2, which have two copies of the superblock.
+TEST_F(durable_opening, opens_files_of_older_versions) {
+  make();
+  const bytes made = bytes_in(path_);
+  auto newest = read_at<pool_layout::superblock>(made, offset_of_superblock(made));
+  for (std::uint32_t version = 1; version <= 2; ++version) {
+    bytes all = made;
+    for (const std::uint64_t at : pool_layout::copy_at)
+      std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(at), 512, 0);
+    newest.format = version;
+    newest.checksum = pool_layout::checksum_of(newest);
+    write_at(all, pool_layout::copy_at[version % 2], newest);
+    write_file(path_, all);
+    EXPECT_EQ(words::open_read_only(path_)->size(), 10U);
+    EXPECT_TRUE(expect_entries().clean);
+    EXPECT_TRUE(expect_entries().clean) << "it has this version since it was opened";
+  }
 }
 
 TEST_F(durable_opening, gives_the_file_to_one_writer) {
