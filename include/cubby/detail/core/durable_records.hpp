@@ -75,7 +75,7 @@ public:
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
   template <class Q>
   static constexpr bool accepts =
-      text_keys && !std::is_same_v<Q, K> && std::is_convertible_v<const Q&, std::string_view>;
+      null_text<Q, K> || (text_keys && !std::is_same_v<Q, K> && std::is_convertible_v<const Q&, std::string_view>);
 
   durable_records(const Hash& h, std::uint64_t seed, durable_home& home) : hash_(h, seed), home_(&home) {}
   [[nodiscard]] durable_home& shared() const noexcept { return *home_; }
@@ -88,6 +88,7 @@ public:
   {
     return probe_for(hash_of_text(key), key);
   }
+  template <null_text<K> Q> probe probe_of(const Q&) const { return refuse_null<probe, Q>(); }
   [[nodiscard]] probe probe_of(const K& key) const
     requires(!text_keys)
   {

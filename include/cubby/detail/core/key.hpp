@@ -97,6 +97,14 @@ template <class K, class H>
 inline constexpr bool is_hashed_rightly =
     !hashed_by_bits<K> || bits_are_equality<K> || !std::is_same_v<H, hash<K>> || converts_to_text<K>;
 
+/// Whether a table of texts is asked for a null pointer. A std::string and a std::string_view are made of one in C++20, and read it.
+template <class Q, class K> concept null_text = std::same_as<Q, std::nullptr_t> && stored_as_bytes<K>;
+/// The error of that. Stands for the hashed key.
+template <class Probe, class Q> Probe refuse_null() {
+  static_assert(!std::same_as<Q, std::nullptr_t>, "a null pointer is no text and no key: the empty text is \"\"");
+  return {};
+}
+
 template <class K, class H> constexpr key_kind kind_of_key() noexcept {
   if constexpr (word_key<K> && !always_in_record<K>) {
     return key_kind::word;

@@ -92,8 +92,8 @@ public:
   static constexpr bool disposes_plainly = kind != key_kind::object && std::is_trivially_destructible_v<V>;
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
   template <class Q>
-  static constexpr bool accepts =
-      !std::is_same_v<Q, K> && is_spaced<Q> == spaced && (asks_for_bytes<Q>() || asks_for_object<Q>());
+  static constexpr bool accepts = null_text<Q, K> || (!std::is_same_v<Q, K> && is_spaced<Q> == spaced &&
+                                                      (asks_for_bytes<Q>() || asks_for_object<Q>()));
 
   /// The same codec with space in front of its records.
   template <std::size_t Bytes, bool Blocks = true>
@@ -108,6 +108,7 @@ public:
   template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE probe probe_of(const Q& asked) const {
     return make_probe(name_split<Q>::key(asked), name_split<Q>::space(asked));
   }
+  template <null_text<K> Q> probe probe_of(const Q&) const { return refuse_null<probe, Q>(); }
   /// The probe of an entry; it may refer to the record, so use it inside the pin that showed the words.
   [[nodiscard]] probe probe_of_slot(std::uint64_t key_word, std::uint64_t value_word) const {
     const std::uint16_t space = space_of(value_word);

@@ -76,7 +76,7 @@ public:
   /// Whether a Q, which is not a K, can be used for lookups.
   template <class Q>
   static constexpr bool accepts =
-      !std::is_same_v<Q, K> && !is_spaced<Q> && std::is_convertible_v<const Q&, std::string_view>;
+      null_text<Q, K> || (!std::is_same_v<Q, K> && !is_spaced<Q> && std::is_convertible_v<const Q&, std::string_view>);
 
   text_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
   void reseed(std::uint64_t difference) noexcept { hash_.reseed(difference); }
@@ -101,6 +101,8 @@ public:
     const std::uint64_t word = read_up_to_8(reinterpret_cast<const unsigned char*>(text.data()), text.size());
     return {hash_of_short(text, word), word, text.size(), text.data()};
   }
+  template <null_text<K> Q> probe probe_of(const Q&) const { return refuse_null<probe, Q>(); }
+  template <null_text<K> Q> query query_of(const Q&) const { return refuse_null<query, Q>(); }
   /// It may refer to the key record: use it only inside the guard that has shown the words.
   [[nodiscard]] probe probe_of_slot(const stored_key& key, const stored_value&) const {
     const std::string_view text = text_of(key);
