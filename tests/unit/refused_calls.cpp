@@ -2,6 +2,7 @@
 // The calls of standard containers that tables refuse (refused_calls.hpp): constraints find them absent, the classes that refuse them
 // are empty, and what may be written beside them still means what it did.
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <list>
 #include <map>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,8 +38,22 @@ template <class T>
 concept takes_numbers = std::is_constructible_v<T, int> || std::is_constructible_v<T, std::size_t> ||
                         std::is_constructible_v<T, int, cubby::hash<int>> || std::is_convertible_v<int, T>;
 template <class T>
-constexpr bool refuses = !has_iterators<T> && !has_iterators<const T> && !has_count<T> && !has_references<T> &&
-                         !has_emplace<T> && !takes_pairs<T> && !takes_numbers<T>;
+concept has_accessors = requires { requires std::is_default_constructible_v<typename T::accessor>; } ||
+                        requires { requires std::is_default_constructible_v<typename T::const_accessor>; };
+template <class T>
+concept has_calls_of_others =
+    requires(T& t) { t.insert_or_visit({1, 2}, 3); } || requires(T& t) { t.insert_or_cvisit({1, 2}, 3); } ||
+    requires(T& t, int* keys) { t.visit(keys, keys, 3); } || requires(T& t) { t.emplace_or_cvisit(1, 2, 3); } ||
+    requires(T& t) { t.cvisit_while(3); } || requires(T& t) { t.assign_if_equal(1, 2, 3); } ||
+    requires(T& t) { t.erase_if_equal(1, 2); } || requires(T& t) { t.erase_key_if(1, 2); } ||
+    requires(T& t, int& out) { t.find(1, out); } || requires(T& t) { t.unsafe_erase(1); } ||
+    requires(T& t) { t.max_load_factor(); } || requires(T& t) { t.max_load_factor(1.0F); } ||
+    requires(T& t) { t.find_if(1); } || requires(T& t) { t.try_emplace_l(1, 2, 3); } ||
+    requires(T& t) { erase_if(t, 3); };
+template <class T>
+constexpr bool refuses =
+    !has_iterators<T> && !has_iterators<const T> && !has_count<T> && !has_references<T> && !has_emplace<T> &&
+    !takes_pairs<T> && !takes_numbers<T> && !has_accessors<T> && !has_calls_of_others<T>;
 /// Also its handle.
 template <class T>
 constexpr bool both_refuse = refuses<T> && refuses<typename T::handle_type>;
@@ -107,6 +123,50 @@ TEST(refused_calls, inserts_of_keys_and_values_are_not_refused) {
   EXPECT_TRUE(of_pairs.insert("a", {1, 2}));
   EXPECT_TRUE(of_pairs.try_emplace("b", 1, 2));
   EXPECT_EQ(of_pairs.size(), 2u);
+}
+
+/// A function of the user is a better match than the one that refuses `erase_if(m, p)`, however it takes its arguments.
+struct of_a_user {};
+template <class M> int erase_if(M&, of_a_user) { return 1; }
+template <class M> int erase_if(const M&, int (*)(of_a_user)) { return 2; }
+int erase_if(const cubby::set<int>&, const std::optional<int>&) { return 3; }
+struct view_of_a_user {
+  view_of_a_user(const cubby::in_place_map<int, int>&) {} // NOLINT(google-explicit-constructor): it has to convert
+};
+int erase_if(view_of_a_user, const std::optional<int>&) { return 4; }
+TEST(refused_calls, leave_the_erase_if_of_a_user) {
+  cubby::map<int, int> map;
+  const cubby::set<int> set;
+  EXPECT_EQ(erase_if(map, of_a_user{}), 1);
+  EXPECT_EQ(erase_if(map, [](of_a_user) { return 0; }), 2);
+  EXPECT_EQ(erase_if(set, 5), 3);
+  EXPECT_EQ(erase_if(cubby::in_place_map<int, int>(), 5), 4);
+}
+
+/// A null pointer is a key where keys are pointers, and a value.
+struct hash_of_text {
+  using is_avalanching = void;
+  std::uint64_t operator()(const char* text) const {
+    return cubby::hash_bytes(text, std::char_traits<char>::length(text));
+  }
+};
+struct same_text {
+  bool operator()(const char* a, const char* b) const { return std::string_view(a) == b; }
+};
+TEST(refused_calls, do_not_refuse_other_null_pointers) {
+  cubby::map<const int*, int> by_address;
+  EXPECT_TRUE(by_address.insert(nullptr, 1) && by_address.contains(nullptr) && by_address.find(nullptr) == 1);
+  EXPECT_TRUE(by_address.erase(nullptr));
+  cubby::set<std::shared_ptr<int>> owners;
+  EXPECT_TRUE(owners.insert(nullptr) && owners.contains(nullptr) && owners.erase(nullptr));
+  cubby::in_place_map<std::string, std::unique_ptr<int>> values;
+  EXPECT_TRUE(values.insert("a", nullptr) && values.insert_or_assign("", nullptr) && values.contains(""));
+}
+
+TEST(refused_calls, do_not_refuse_pointers_to_text_with_a_hash_and_an_equality) {
+  cubby::map<const char*, int, cubby::dlht, hash_of_text, std::allocator<std::byte>, same_text> words;
+  const std::string other = "alpha";
+  EXPECT_TRUE(words.insert("alpha", 1) && !words.insert(other.c_str(), 2));
 }
 
 /// Tables lie in other objects. Only one that moves may be an element of a pair that moves.

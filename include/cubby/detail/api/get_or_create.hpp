@@ -86,6 +86,8 @@ public:
   bool insert_or_visit(K&& k, U&& v, F&& f) {
     return add_or_look<value_source<U, V>>(std::move(k), f, std::forward<U>(v));
   }
+  template <class F>
+  auto insert_or_visit(const std::pair<const K, V>&, F&&) = delete; // use insert_or_visit(key, value, f)
   /// The same, with a value constructed from the arguments between the key and `f`, as in Boost: `try_emplace_or_visit(k, args..., f)`.
   template <class... A>
     requires(sizeof...(A) != 0)

@@ -23,6 +23,7 @@ template <class Derived, class Map, class V> class in_place_api : public in_plac
   using base = in_place_inserts<Derived, Map, V>;
 
 public:
+  using base::find, base::visit; // refused ones
   using typename base::codec_type;
   using typename base::key_type;
   using hasher = typename Map::hasher;

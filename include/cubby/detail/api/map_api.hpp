@@ -30,6 +30,7 @@ template <class Derived, class Engine> class map_api : public get_or_create_api<
 
 public:
   using mapped_type = V;
+  using base::find, base::visit;                                                   // refused ones
   using base::insert, base::insert_or_assign, base::try_emplace, base::try_insert; // those that take `K&&`
   using base::insert_or_update, base::insert_or_add, base::compute;                // the same
 
