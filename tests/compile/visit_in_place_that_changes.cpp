@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says alone: the function of visit is called with the value: f(const V&)
+// says alone: the function of visit is called with the value alone: f(const V&)
 #include <cubby/in_place_map.hpp>
 
 std::size_t look(const cubby::in_place_map<int, int>& all) {

@@ -128,12 +128,15 @@ def precompiled(shell, files):
 
 def is_refused(how, wanted, output):
     """Whether the compiler's output has the text that the file names. `says`: in the first error. `says alone`: and there is no
-    other error. `shows`: in the line of the source that the first error shows, and the whole output is short."""
+    other error. `shows`: in the line of the source that the first error shows, and the whole output is short. `mentions`: anywhere,
+    because the first error is in the user's own function."""
     lines = output.split("\n")
     errors = [number for number, line in enumerate(lines) if "error:" in line]
     if how == "shows":
         shown = lines[errors[0]:(errors + [len(lines)])[1]] if errors else []
         return len(lines) <= LONGEST_OUTPUT and any("= delete" in line and wanted in line for line in shown)
+    if how == "mentions":
+        return errors != [] and wanted in output
     return errors != [] and wanted in lines[errors[0]] and (how == "says" or len(errors) == 1)
 
 
@@ -145,7 +148,7 @@ def messages(shell):
 
     def one(job):
         compiler, name = job
-        how, wanted = re.search(r"^// (says|says alone|shows): (.+)$", (ROOT / name).read_text(), re.MULTILINE).groups()
+        how, wanted = re.search(r"^// (says|says alone|shows|mentions): (.+)$", (ROOT / name).read_text(), re.MULTILINE).groups()
         with_flags = re.search(r"^// with: (.+)$", (ROOT / name).read_text(), re.MULTILINE)
         flags = flags_of(compiler, name) + FLAGS + (with_flags[1].split() if with_flags else [])
         done = subprocess.run([compiler, *flags, "-fsyntax-only", name], cwd=ROOT, capture_output=True, text=True, check=False)

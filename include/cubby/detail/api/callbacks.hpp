@@ -17,10 +17,13 @@ template <class R> struct unfit_function {
 template <class R> inline constexpr unfit_function<R> unfit{};
 
 template <class F, class... A> concept callable_with = requires(F& f, A&&... a) { f(static_cast<A&&>(a)...); };
+/// What compilers name when a body such as `[](auto& x) { ++x.second; }` does not compile: a body cannot be asked whether it does.
+template <class F, class V> inline constexpr bool is_called_with_the_value_alone = callable_with<F, V>;
 template <class F, class... A>
 concept decides_by = requires(F& f, A&&... a) { static_cast<bool>(f(static_cast<A&&>(a)...)); };
 template <class F, class V>
-concept renews = requires(F& f, const V& v) { requires std::constructible_from<V, decltype(f(v))>; };
+concept renews = is_called_with_the_value_alone<F, const V&> &&
+                 requires(F& f, const V& v) { requires std::constructible_from<V, decltype(f(v))>; };
 template <class F, class V>
 concept computes = requires(F& f, const V* v) {
   { f(v) } -> std::convertible_to<computed<V>>;
@@ -32,13 +35,13 @@ template <class F, class K, class V, bool has_values>
 concept decides_entry = (has_values && decides_by<F, const K&, V&>) || (!has_values && decides_by<F, const K&>);
 
 template <class V, class F> constexpr auto& that_looks(F& f) noexcept {
-  constexpr bool fits = callable_with<F, const V&>;
-  static_assert(fits, "the function of visit is called with the value: f(const V&)");
+  constexpr bool fits = is_called_with_the_value_alone<F, const V&>;
+  static_assert(fits, "the function of visit is called with the value alone: f(const V&)");
   if constexpr (fits) return f;
   else return unfit<void>;
 }
 template <class V, class F> constexpr auto& that_changes(F& f) noexcept {
-  constexpr bool fits = callable_with<F, V&>;
+  constexpr bool fits = is_called_with_the_value_alone<F, V&>;
   static_assert(fits, "the function of a modify is called with the value, which it changes: f(V&)");
   if constexpr (fits) return f;
   else return unfit<void>;
@@ -71,7 +74,7 @@ template <class V, class F> constexpr auto& that_computes(F& f) noexcept {
 }
 /// V: `const` unless the predicate may change the value.
 template <class V, class F> constexpr auto& that_decides(F& f) noexcept {
-  constexpr bool fits = decides_by<F, V&>;
+  constexpr bool fits = is_called_with_the_value_alone<F, V&> && decides_by<F, V&>;
   static_assert(fits,
                 "the predicate of erase_if(k, p) is called with the value and returns a bool: p(const V&) -> bool, "
                 "in an in_place_map p(V&) -> bool");

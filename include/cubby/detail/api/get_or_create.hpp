@@ -150,7 +150,7 @@ public:
 private:
   // An assertion, because the error of a constraint would list all overloads.
   template <bool Builds, class Q, class F, class... A> bool add_or_look(Q&& k, F& f, A&&... args) {
-    constexpr bool fits = Builds && std::invocable<F&, const V&>;
+    constexpr bool fits = Builds && is_called_with_the_value_alone<F, const V&>;
     static_assert(fits, "this call takes a key, then what the value is made of, and last a function of a const V&");
     if constexpr (fits) {
       return this->about_new(k, false, [&](const auto& s, const auto& p) {
