@@ -31,6 +31,9 @@ TEST(migration, libcuckoo) {
 TEST(migration, folly) {
 #include "migration_folly.hpp"
 }
+TEST(migration, phmap) {
+#include "migration_phmap.hpp"
+}
 TEST(migration, std_unordered_map) {
 #include "migration_std.hpp"
 }
