@@ -298,8 +298,8 @@ inline void unmap(std::byte* at, std::uint64_t bytes) noexcept {
 /// The number of the calling process: another one in the child of a fork.
 inline std::int64_t process() noexcept { return getpid(); }
 
-/// Tells the process that set it from its children: by its number, and by a page that the kernel clears in a child (Linux 4.14), because a
-/// child may have the same number in a namespace of its own.
+/// Tells the process that set it from its children, by two things: its number, and a page that the kernel clears in a child (Linux 4.14). A child
+/// may have the same number in a namespace of its own.
 class process_mark {
 public:
   process_mark() = default;
