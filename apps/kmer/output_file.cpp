@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,9 +20,6 @@ namespace kmer {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
-
-// A file without a name gets one by its link in /proc. Where /proc is not mounted there is no link.
-bool can_be_named(int fd) { return ::access(link_to(fd).c_str(), F_OK) == 0; }
 
 // The new file gets the permissions of the old one. To give it to the old owner needs a privilege, so that may fail; 0 or an error.
 int take_rights(int fd, const struct stat& replaced) {
@@ -62,20 +58,12 @@ void output_file::open_beside() {
   if (is_there && S_ISDIR(about.st_mode)) refuse(EISDIR);
   if (is_there && ::access(place_.path.c_str(), W_OK) != 0) refuse(errno);
   remove_stale_partials(place_.path);
-  const std::filesystem::path folder = std::filesystem::path(place_.path).parent_path();
-  fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  const bool needs_name = fd_ < 0 ? errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL : !can_be_named(fd_);
-  if (needs_name) open_temporary();
+  partial_file made = make_unnamed(place_.path);
+  fd_ = made.fd;
+  temporary_ = std::move(made.name);
   if (fd_ < 0) refuse(errno);
   if (!is_there) return;
   if (const int error = take_rights(fd_, about); error != 0) refuse(error);
-}
-
-void output_file::open_temporary() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  partial_file made = make_partial(place_.path);
-  fd_ = made.fd;
-  temporary_ = std::move(made.name); // only what was made here is taken away again
 }
 
 output_file::~output_file() {

@@ -30,7 +30,6 @@ private:
   output_file(const std::string& name, const output_place& place);
   void open_directly();
   void open_beside();
-  void open_temporary();
   void write_over() const;
   void flush();
   void write_through(std::string_view bytes);

@@ -52,9 +52,11 @@ void remove_if_stale(const std::string& name) {
   ::close(fd);
 }
 
-} // namespace
-
+// Where /proc has an open file. A file without a name gets one by this link; where /proc is not mounted there is none.
 std::string link_to(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+bool can_be_named(int fd) { return ::access(link_to(fd).c_str(), F_OK) == 0; }
+
+} // namespace
 
 std::string name_beside(const std::string& path, const char* ending) {
   std::random_device random;
@@ -62,10 +64,10 @@ std::string name_beside(const std::string& path, const char* ending) {
   return fs::path(path).parent_path() / name;
 }
 
-partial_file make_partial(const std::string& path) {
+partial_file make_partial(const std::string& path, mode_t mode) {
   for (int i = 0; i < most_attempts; ++i) {
     const std::string name = name_beside(path, partial_ending);
-    const int fd = ::open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    const int fd = ::open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return {};
     if (!is_locked_by_another(fd) && has_name(fd, name)) return {fd, name};
@@ -73,6 +75,15 @@ partial_file make_partial(const std::string& path) {
   }
   errno = EEXIST;
   return {};
+}
+
+partial_file make_unnamed(const std::string& path, mode_t mode) {
+  const fs::path folder = fs::path(path).parent_path();
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  const bool needs_name = fd < 0 ? errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL : !can_be_named(fd);
+  if (!needs_name) return {fd, {}};
+  if (fd >= 0) ::close(fd);
+  return make_partial(path, mode); // only what was made here is taken away again
 }
 
 std::string name_partial(int fd, const std::string& path) {
