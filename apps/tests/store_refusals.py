@@ -60,6 +60,13 @@ class Files(Folder):
         self.table.write_bytes(whole)
         self.refuse_all("damaged", "superblock", check=1)
 
+    def test_control_characters_of_a_path(self):
+        """They make no second line, and command no terminal."""
+        odd = self.folder / "a\nb\x1b[31m\x7f"
+        for arguments, stdin in commands_on(odd):
+            self.refused(*arguments, stdin=stdin, says=("a\\x0ab\\x1b[31m\\x7f: ", "No such file"))
+        self.refused("dance\n", says="'dance\\x0a' is no command")
+
     def test_newer_files(self):
         whole = bytearray(self.make(numbered(100)).read_bytes())
         for copy in (0, 4096):
