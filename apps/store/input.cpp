@@ -14,6 +14,7 @@
 
 #include "../kmer/gzip.hpp"
 #include "error.hpp"
+#include "records.hpp"
 
 namespace store {
 
@@ -39,7 +40,7 @@ public:
       size_ = static_cast<std::uint64_t>(about.st_size);
       if (fd_ != STDIN_FILENO) identity_ = identity_in(about); // standard input may begin in the middle of one
     }
-    while (head_.size() < 2) {
+    while (head_.size() < gzip_mark.size()) {
       char byte = 0;
       if (fetch({&byte, 1}) == 0) break;
       head_.push_back(byte);
@@ -63,7 +64,7 @@ public:
     read_ += got;
     return got;
   }
-  bool is_gzip() const { return head_ == "\x1f\x8b"; }
+  bool is_gzip() const { return head_ == gzip_mark; }
   void go_to(std::uint64_t offset) {
     head_.clear();
     if (::lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) refuse();
@@ -101,6 +102,7 @@ input::input(const std::string& path) : name_(kmer::shown_name(path)), buffer_(b
   identity_ = source->identity();
   if (is_packed_) bytes_ = kmer::inflate(std::move(source), name_);
   else bytes_ = std::move(source);
+  skip_byte_order_mark();
 }
 
 input::~input() = default;
@@ -132,6 +134,13 @@ bool input::refill() {
   ended_ = got == 0;
   end_ += got;
   return !ended_;
+}
+
+// It reads no further than it must: the rest of a stream may come much later.
+void input::skip_byte_order_mark() {
+  while (end_ < byte_order_mark.size() && byte_order_mark.starts_with({buffer_.data(), end_}) && refill()) {
+  }
+  if (std::string_view(buffer_.data(), end_).starts_with(byte_order_mark)) take(byte_order_mark.size());
 }
 
 void input::take(std::size_t count) {

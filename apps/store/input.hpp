@@ -33,7 +33,7 @@ public:
 
   // The next line, without its end; it is valid until the next call. False: there is none. Throws refused.
   bool next(std::string_view& line);
-  // The first byte that is no white space; 0: there is none.
+  // The first byte that is no white space, behind a byte order mark; 0: there is none.
   char first();
   // Where the lines that were given end.
   const input_position& at() const { return at_; }
@@ -56,6 +56,7 @@ public:
 private:
   class file;
   bool refill();
+  void skip_byte_order_mark();
   void take(std::size_t count);
 
   std::string name_;

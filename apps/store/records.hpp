@@ -9,6 +9,10 @@ namespace store {
 
 enum class record_format { tsv, jsonl };
 
+// What an input may begin with: the mark of UTF-8, which is no part of the first record, and that of gzip.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+inline constexpr std::string_view gzip_mark = "\x1f\x8b";
+
 struct record {
   std::string key, value;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// key TAB value. A tab, a line end or a backslash in a text is \t, \n, \r or \\.
+// key TAB value. A tab, a line end or a backslash in a text is \t, \n, \r or \\. Lines that begin as JSON, gzip or a byte order mark do have a backslash
+// in front of that, which is no part of the text.
 #include <fmt/core.h>
 
 #include "records.hpp"
@@ -23,8 +24,11 @@ std::string take_escapes(std::string_view from, std::string& into) {
     case 't': into.push_back('\t'); break;
     case 'n': into.push_back('\n'); break;
     case 'r': into.push_back('\r'); break;
-    case '\\': into.push_back('\\'); break;
-    default: return "a backslash that begins neither \\t, \\n, \\r nor \\\\; write a backslash as \\\\";
+    case '\\':
+    case '{':
+    case byte_order_mark.front():
+    case gzip_mark.front(): into.push_back(letter); break;
+    default: return "a backslash that begins neither \\t, \\n, \\r, \\{ nor \\\\; write a backslash as \\\\";
     }
     at = next + 2;
   }
@@ -46,6 +50,14 @@ void put_escapes(std::string& to, std::string_view text) {
   }
 }
 
+// Whatever line is the first one of an input, `load` takes it for TSV, and reads all of its key.
+void mask_begin(std::string& to, std::size_t begin) {
+  const std::string_view line = std::string_view(to).substr(begin);
+  const bool is_mark = line.starts_with(byte_order_mark) || line.starts_with(gzip_mark);
+  const std::size_t first = is_mark ? 0 : line.find_first_not_of(" \t");
+  if (is_mark || (first != std::string_view::npos && line[first] == '{')) to.insert(begin + first, 1, '\\');
+}
+
 } // namespace
 
 std::string read_tsv(std::string_view line, record& into) {
@@ -59,9 +71,11 @@ std::string read_tsv(std::string_view line, record& into) {
 }
 
 void write_tsv(std::string& to, std::string_view key, std::string_view value) {
+  const std::size_t begin = to.size();
   put_escapes(to, key);
   to.push_back('\t');
   put_escapes(to, value);
+  mask_begin(to, begin);
   to.push_back('\n');
 }
 

@@ -110,6 +110,44 @@ class Formats(Folder):
         self.run_well("create", other)
         self.run_well("load", "--quiet", "--format", "tsv", other, out)
         self.holds(entries, other)
+        self.run_well("load", "--quiet", other, out)
+        self.holds(entries, other)
+
+    def test_dumps_of_one_entry(self):
+        """Whatever its line begins with, the dump is loaded as it was, without a flag."""
+        texts = (b"", b" ", b"\t", b"\r", b"{", b" {", b"  {}", b"\n{", b'{"key":"a","value":"b"}', b"\xef\xbb\xbf", b"\xef\xbb\xbf{", b"\xef", b"\x1f\x8b",
+                 b"\x1f\x8b{", b"\x1f", b"\\", b"\\{")
+        other = self.folder / "other"
+        for entry in [{key: value} for key in texts for value in (b"", b"{x}", b" {", b"v")]:
+            with self.subTest(entry=entry):
+                self.make(entry)
+                dump = self.run_well("dump", self.table).stdout
+                self.assertEqual(dump, tsv(entry))
+                self.run_well("create", other)
+                self.run_well("load", "--quiet", other, stdin=dump)
+                self.holds(entry, other)
+                self.table.unlink()
+                other.unlink()
+        self.make()
+        self.run_well("load", "--quiet", self.table, stdin=b"a\t1\n{\t2\n\t{\n")  # of an older version, without masks
+        self.holds({b"a": b"1", b"{": b"2", b"": b"{"})
+
+    def test_byte_order_mark(self):
+        """It is no part of the first record, however it comes; elsewhere it is text."""
+        mark = b"\xef\xbb\xbf"
+        entries = {b"1": b"a", mark + b"2": mark}
+        lines = mark + b"1\ta\n" + mark + b"2\t" + mark + b"\n"
+        for data in (lines, gzip.compress(lines), mark + b'\n{"key":"1","value":"a"}\n' + b'{"key":"' + mark + b'2","value":"' + mark + b'"}\n'):
+            self.make()
+            self.run_well("load", "--quiet", self.table, stdin=data)
+            self.holds(entries)
+            self.run_well("load", "--quiet", self.table, self.write("in", data))
+            self.holds(entries)
+            self.table.unlink()
+        self.make()
+        for short in (mark, mark[:2] + b"\tv\n", mark[:1] + b"\tv\n"):
+            self.run_well("load", "--quiet", self.table, stdin=short)
+        self.holds({mark[:2]: b"v", mark[:1]: b"v"})
 
     def test_json_lines(self):
         entries = {"": "", "tab\t": "line\n", "\u00fc\U0001f600": "\u20ac\0", '"': "\\", "\x7f": "\u2028"}

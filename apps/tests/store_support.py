@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 
@@ -29,9 +30,19 @@ def escaped(text):
     return text
 
 
+# What the first line of an input would not keep: JSON, a byte order mark, gzip.
+BEGINS = re.compile(rb"(?=\xef\xbb\xbf|\x1f\x8b)|[ \t]*(?={)")
+
+
+def tsv_line(key, value):
+    line = escaped(key) + b"\t" + escaped(value) + b"\n"
+    begin = BEGINS.match(line)
+    return begin[0] + b"\\" + line[begin.end():] if begin else line
+
+
 def tsv(entries):
     """Entries, a dictionary of bytes, as lines."""
-    return b"".join(escaped(key) + b"\t" + escaped(value) + b"\n" for key, value in entries.items())
+    return b"".join(tsv_line(key, value) for key, value in entries.items())
 
 
 def numbered(count, begin=0):
@@ -42,7 +53,7 @@ def numbered(count, begin=0):
 def odd_entries(seed=1, count=300):
     """Keys and values of all bytes, among them the empty one and what the formats escape."""
     some = random.Random(seed)
-    entries = {b"": b"of the empty key", b"empty": b"", b"\\": b"\\n", b"\t\n\r": b"\0", b"{": b"}", bytes(range(256)): bytes(range(255, -1, -1)),
+    entries = {b"": b"of the empty key", b"empty": b"", b"\\": b"\\n", b"\t\n\r": b"\0", b"{": b"}", b" {x": b"", b"\x1f\x8b": b"gzip", bytes(range(256)): bytes(range(255, -1, -1)),
                b"long": b"v" * 1_000_000, b"k" * 70_000: b"long key", b"\xef\xbb\xbfmark": b"\xff"}
     for _ in range(count):
         entries[some.randbytes(some.randrange(40))] = some.randbytes(some.choice((0, 1, 7, 8, 9, 60, 300, 5000)))
