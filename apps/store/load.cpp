@@ -62,6 +62,7 @@ public:
 private:
   // What an earlier run has left, if this one can go on from there.
   load_mark find_mark() {
+    marks_.clean();
     load_mark found;
     if (!marks_.read(found)) return {};
     const char* why = why_not(found);

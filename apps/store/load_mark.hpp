@@ -29,10 +29,14 @@ public:
   // Durable when it returns. Throws refused.
   void write(const load_mark& mark) const;
   void remove() const;
+  // Takes away what writes that were killed have left.
+  void clean() const;
 
 private:
+  int replace_by(const std::string& text) const;
   void sync_folder() const;
   [[noreturn]] void refuse(const char* doing) const;
+  [[noreturn]] void refuse_foreign() const;
 
   std::string path_;
 };

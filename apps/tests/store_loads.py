@@ -208,6 +208,24 @@ class Policies(Folder):
         os.unlink(f"{self.table}.load")
         self.holds({b"a": b"2", b"b": b"2", b"c": b"1"})
 
+    def test_files_beside_the_mark(self):
+        """None is written to or removed, also where a link leads; only what a killed write has left is."""
+        self.make()
+        for name in ("t.cubby.load.new", "t.cubby.load.partial", "t.cubby.load.0.partial"):
+            self.write(name, "precious\tdata\n")
+        mine = self.write("mine.tsv", "c\td\n")
+        os.symlink(mine, self.folder / "t.cubby.load.tmp")
+        self.write("t.cubby.load.0123456789abcdef.partial", "left")
+        before = self.left()
+        self.run_well("load", self.table, self.folder / "t.cubby.load.new", self.folder / "t.cubby.load.tmp")
+        self.assertEqual(self.left(), [name for name in before if "0123" not in name])
+        self.assertEqual((self.folder / "t.cubby.load.new").read_text(), "precious\tdata\n")
+        os.symlink(mine, f"{self.table}.load")
+        self.refused("load", self.table, stdin=b"a\t1\n", says=("t.cubby.load", "move it away"))
+        os.unlink(f"{self.table}.load")
+        self.assertEqual(mine.read_text(), "c\td\n")
+        self.holds({b"precious": b"data", b"c": b"d"})
+
     def test_a_file_of_the_users(self):
         """The name of the mark is taken."""
         self.make()
