@@ -22,11 +22,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr int version = 2; // since marks have words
+
 std::string text_of(const load_mark& mark) {
   ordered_json all;
-  all["cubby_load"] = 1;
-  all["table"] = mark.of.file;
-  all["sequence"] = mark.of.sequence;
+  all["cubby_load"] = version;
+  all["table"] = mark.table;
+  all["note"] = mark.note;
+  all["next"] = mark.next;
+  all["exact"] = mark.is_exact;
   all["request"] = mark.request;
   all["records"] = mark.records;
   all["places"] = ordered_json::array();
@@ -37,9 +41,12 @@ std::string text_of(const load_mark& mark) {
 
 load_mark mark_of(const ordered_json& all) {
   load_mark mark;
-  if (all.at("cubby_load") != 1) throw std::invalid_argument("version");
-  mark.of.file = all.at("table");
-  mark.of.sequence = all.at("sequence");
+  if (all.at("cubby_load") == 1) return mark; // without a word, so it counts for no table
+  if (all.at("cubby_load") != version) throw std::invalid_argument("version");
+  mark.table = all.at("table");
+  mark.note = all.at("note");
+  mark.next = all.at("next");
+  mark.is_exact = all.at("exact");
   mark.request = all.at("request");
   mark.records = all.at("records");
   for (const ordered_json& p : all.at("places"))

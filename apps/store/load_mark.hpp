@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far a load has come: a file FILE.load beside the table, there only while a load runs or after it was cut short. It is written after a sync of
 // the table has made durable what it counts, and replaced as a whole. So, whatever the moment of a kill or a power cut, a load
-// that goes on from it repeats records, and skips none.
+// that goes on from it repeats records, and skips none. Words in the table and in the mark tell older copies of either.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,12 @@
 namespace store {
 
 struct load_mark {
-  table_identity of;               // a mark of another table, or of an older copy of this one, counts for nothing
+  std::uint64_t table = 0; // table_identity::file
+  // The word in the table when this was written, and the one that it gets with the next sync, before the next mark is there. Words are random: a copy
+  // of the table from before this mark has another one. 0: of a version of cubby that had none.
+  std::uint64_t note = 0;
+  std::uint64_t next = 0;
+  bool is_exact = false;           // no record behind the places is in the table
   std::string request;             // format and policy
   std::vector<input_place> places; // of the inputs that were opened, the last one perhaps not read to its end
   std::uint64_t records = 0;

@@ -2,13 +2,12 @@
 // The only unit that sees the library. The messages about files are the library's.
 #include "table.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <cubby/durable_map.hpp>
 #include <cubby/seph.hpp>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <variant>
@@ -38,36 +37,23 @@ template <class Opened> [[noreturn]] void refuse_new(const Opened& tried) {
   throw refused(text);
 }
 
-// Of the superblock (docs/format.md).
-struct fields {
-  char magic[8];
-  std::uint32_t version, size;
-  std::uint64_t identity;
-  std::uint32_t engine;
-  char between[60];
-  std::uint64_t capacity;
-  std::uint32_t promise, reserved;
-  std::uint64_t sequence;
-};
-static_assert(sizeof(fields) == 112);
-constexpr std::uint32_t seph_code = 2;
+namespace layout = cubby::detail::pool_layout;
 
-// Both copies of the superblock have the identity; the higher sequence number is the newer one.
-std::optional<fields> newest_fields(int fd) {
-  std::optional<fields> out;
-  for (const off_t copy : {0, 4096}) {
-    fields read{};
-    if (::pread(fd, &read, sizeof read, copy) != sizeof read || std::memcmp(read.magic, "cubbydur", 8) != 0) continue;
-    if (!out || read.sequence > out->sequence) out = read;
-  }
-  return out;
-}
+// Of the newest whole copy of the superblock. What is no table is none of seph, and the library says what is wrong with it. Opening a FIFO would wait
+// for its other end.
 bool is_of_seph(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const std::optional<fields> is = newest_fields(fd);
-  ::close(fd);
-  return is && is->engine == seph_code;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  struct stat about{};
+  const bool is_file = fd >= 0 && ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+  std::optional<layout::superblock> newest;
+  for (const std::uint64_t copy : layout::copy_at) {
+    layout::superblock read;
+    if (!is_file || ::pread(fd, &read, sizeof read, static_cast<off_t>(copy)) != sizeof read) continue;
+    if (read.magic != layout::file_magic || read.checksum != layout::checksum_of(read)) continue;
+    if (!newest || read.sequence > newest->sequence) newest = read;
+  }
+  if (fd >= 0) ::close(fd);
+  return newest && newest->what.engine == layout::engine_code::seph;
 }
 
 } // namespace
@@ -145,13 +131,14 @@ void table::warn_of_losses() const {
 }
 
 table_identity table::identity() const {
-  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw refused(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
-  const std::optional<fields> is = newest_fields(fd);
-  ::close(fd);
-  if (!is) throw refused(fmt::format("{}: was replaced by another file meanwhile", path_));
-  return {is->identity, is->sequence, is->capacity, is->promise == 1,
-          is->engine == seph_code ? table_engine::seph : table_engine::iceberg};
+  const layout::superblock& is = is_->look(
+      [](const auto& m) -> const layout::superblock& { return cubby::detail::engine_access::file_of(m).state(); });
+  return {is.file, is.note, is.what.capacity, is.what.promise == 1,
+          is.what.engine == layout::engine_code::seph ? table_engine::seph : table_engine::iceberg};
+}
+
+void table::set_note(std::uint64_t note) {
+  is_->change([note](auto& m) { cubby::detail::engine_access::file_of(m).set_note(note); });
 }
 
 bool table::get(std::string_view key, const std::function<void(std::string_view)>& see) const {

@@ -22,10 +22,10 @@ struct table_shape {
   table_engine engine = table_engine::iceberg;
 };
 
-// What the superblock says of the file, and how often it was written (docs/format.md).
+// What the superblock says of the file (docs/format.md).
 struct table_identity {
   std::uint64_t file = 0;
-  std::uint64_t sequence = 0; // grows
+  std::uint64_t note = 0; // of the load that was here last; 0: none was
   std::uint64_t fixed_capacity = 0;
   bool survives_power_cut = false;
   table_engine engine = table_engine::iceberg;
@@ -64,6 +64,8 @@ public:
   bool erase(const std::string& key);
   // Each entry once, in no order.
   void each(const std::function<void(std::string_view key, std::string_view value)>& see) const;
+  // Durable after the next sync.
+  void set_note(std::uint64_t note);
   void sync();
   // A sync, and the file is marked as closed.
   void close();

@@ -13,6 +13,20 @@ import store_support
 from store_support import Folder, escaped, numbered, tsv
 
 SOON = ("--sync-every", 1)  # marks as often as the disk allows
+KILL_AT_UNLINK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+int unlink(const char* path) {
+  const int is_mark = strlen(path) > 5 && strcmp(path + strlen(path) - 5, ".load") == 0;
+  if (is_mark && strcmp(getenv("KILL"), "before") == 0) raise(SIGKILL);
+  const int result = ((int (*)(const char*))dlsym(RTLD_NEXT, "unlink"))(path);
+  if (is_mark) raise(SIGKILL);
+  return result;
+}
+"""
 
 
 class Killed(Folder):
@@ -108,7 +122,7 @@ class Killed(Folder):
             time.sleep(0.001)
         running.kill()
         running.wait()
-        self.finish(self.input)
+        self.finish(self.input, says="a load was cut short before its first sync; this one begins at the first record")
 
     def test_goes_on_where_it_was(self):
         records = self.kill_behind(self.begin(self.input), 1)
@@ -167,14 +181,80 @@ class Killed(Folder):
         self.finish(self.input, says="into another table; this load begins at the first record")
 
     def test_an_older_copy_of_the_table(self):
+        """Also one that was used since, and has been written more often than the newer one."""
         copy = self.folder / "copy"
+        for used in (False, True):
+            with self.subTest(used=used):
+                self.run_well("del", self.table, "key 0", status=0 if used else 1)
+                shutil.copyfile(self.table, copy)
+                self.kill_behind(self.begin(self.input), 1)
+                self.run_well("check", self.table)
+                shutil.copyfile(copy, self.table)
+                for i in range(1, 100 if used else 1):
+                    self.run_well("del", self.table, f"key {i}")
+                done = self.run_well("load", self.table, self.input)
+                self.assertIn(b"another copy of this table; this load begins at the first record", done.stderr)
+                copy.unlink()
+                self.holds(self.entries)
+
+    def test_a_copy_of_the_middle_of_a_load(self):
+        """One of a killed run, and a later run goes on from the same mark: then the copy is older than the next mark."""
+        copy = self.folder / "copy"
+        more = numbered(self.COUNT, self.COUNT)
+        inputs = self.input, self.write("more.tsv", tsv(more))
+        self.entries |= more
+        earlier = self.kill_behind(self.begin(*inputs), 1)
         shutil.copyfile(self.table, copy)
-        self.kill_behind(self.begin(self.input), 1)
-        self.run_well("check", self.table)
+        self.kill_behind(self.begin(*inputs), earlier + 1)
         shutil.copyfile(copy, self.table)
         copy.unlink()
-        done = self.run_well("load", self.table, self.input)
-        self.assertIn(b"begins at the first record", done.stderr)
+        done = self.run_well("load", self.table, *inputs)
+        self.assertIn(b"another copy of this table; this load begins at the first record", done.stderr)
+        self.holds(self.entries)
+
+    def test_killed_between_a_sync_and_its_mark(self):
+        """The table has the word of the next mark then, which the mark before it knows."""
+        self.kill_behind(self.begin(self.input), 1)
+        mark = json.loads(self.mark.read_bytes())
+        for name, says in (("note", b"resumes"), ("next", b"resumes"), (None, b"another copy of this table")):
+            copy, beside = self.folder / "copy", self.folder / "copy.load"
+            shutil.copyfile(self.table, copy)
+            word = self.note_of(copy)
+            words = {one: word if one == name else word ^ 8 for one in ("note", "next")}
+            beside.write_text(json.dumps(mark | words))
+            done = self.run_well("load", copy, self.input)
+            self.assertIn(says, done.stderr)
+            self.holds(self.entries, copy)
+            copy.unlink()
+
+    def note_of(self, table):
+        """The word in the newest copy of the superblock."""
+        data = table.read_bytes()
+        copies = [data[at:at + 512] for at in (0, 4096, 12288, 14336)]
+        newest = max(copies, key=lambda one: int.from_bytes(one[104:112], "little"))
+        return int.from_bytes(newest[184:192], "little")
+
+    def test_a_mark_of_an_older_version(self):
+        self.kill_behind(self.begin(self.input), 1)
+        mark = json.loads(self.mark.read_bytes())
+        old = {"cubby_load": 1, "sequence": 1} | {name: mark[name] for name in ("table", "request", "records", "places")}
+        self.mark.write_text(json.dumps(old))
+        self.finish(self.input, says="of an older version of cubby; this load begins at the first record")
+
+    def test_killed_when_its_mark_goes(self):
+        """Then the table has been closed, and a load that was killed before is told from one that has ended."""
+        if shutil.which("cc") is None:
+            self.skipTest("no C compiler")
+        source = self.write("kill.c", KILL_AT_UNLINK)
+        shim = self.folder / "kill.so"
+        store_support.subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, source, "-ldl"], check=True)
+        fail = ("load", "--on-duplicate", "fail", self.table, self.input)
+        for moment, is_there in (("before", True), ("after", False)):
+            running = self.start(*fail, env=os.environ | {"LD_PRELOAD": str(shim), "KILL": moment})
+            self.assertEqual(running.wait(60), -9)
+            self.assertEqual(self.mark.exists(), is_there)
+            figures = json.loads(self.run_well("stats", "--json", "-", self.table).stdout)
+            self.assertEqual((figures["closed"], figures["entries"]), (True, self.COUNT))
         self.holds(self.entries)
 
     def test_keys_that_must_be_new(self):
@@ -192,6 +272,8 @@ class Killed(Folder):
         done = store_support.cubby("load", *fail, self.table, stdin=tsv(once) + b"key 5999\t" + once[b"key 5999"] + b"\n")
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"line 6001: the key 'key 5999' is there already", done.stderr)
+        again = store_support.cubby("load", *fail, self.table, stdin=tsv(once) + b"key 5999\t" + once[b"key 5999"] + b"\n")
+        self.assertEqual((again.returncode, again.stderr), (2, done.stderr))
 
 
 class Policies(Folder):
@@ -207,6 +289,17 @@ class Policies(Folder):
         self.refused("load", "--on-duplicate", "fail", self.table, stdin=b"c\t1\na\t3\n", says=("standard input: line 2", "'a' is there already"))
         os.unlink(f"{self.table}.load")
         self.holds({b"a": b"2", b"b": b"2", b"c": b"1"})
+
+    def test_a_refused_record_stays_refused(self):
+        """Whatever has been loaded before it, the same command ends in the same way."""
+        self.make()
+        source = self.write("in.tsv", "y\ta\nz\tb\nz\tb\n")
+        for _ in range(3):
+            done = store_support.cubby("load", "--on-duplicate", "fail", self.table, source)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"line 3: the key 'z' is there already", done.stderr)
+        os.unlink(f"{self.table}.load")
+        self.holds({b"y": b"a", b"z": b"b"})
 
     def test_files_beside_the_mark(self):
         """None is written to or removed, also where a link leads; only what a killed write has left is."""

@@ -12,6 +12,7 @@ import store_support
 from store_support import Folder, cubby, numbered, tsv
 
 OTHER_USER = 65534
+COPIES = (0, 4096, 12288, 14336)  # of the superblock (docs/format.md)
 
 
 def commands_on(table):
@@ -55,10 +56,39 @@ class Files(Folder):
 
     def test_damaged_superblocks(self):
         whole = bytearray(self.make(numbered(100)).read_bytes())
-        for copy in (0, 4096):
+        for copy in COPIES:
             whole[copy + 100] ^= 1
         self.table.write_bytes(whole)
         self.refuse_all("damaged", "superblock", check=1)
+
+    def test_a_copy_of_the_superblock_that_is_not_whole(self):
+        """Whatever such a copy says, the others count: of the engine, and of what stats print."""
+        self.run_well("create", "--engine", "seph", self.table)
+        self.run_well("put", self.table, "k", "v")
+        whole = self.table.read_bytes()
+        for copy in COPIES:
+            torn = bytearray(whole)
+            torn[copy:copy + 512] = whole[:512]
+            torn[copy:copy + 8] = b"cubbydur"
+            torn[copy + 24] = 1  # iceberg
+            torn[copy + 88] = 7  # its bound
+            torn[copy + 111] = 1  # the highest byte of its number
+            self.table.write_bytes(torn)
+            self.assertEqual(self.run_well("get", self.table, "k").stdout, b"v\n")
+            figures = json.loads(self.run_well("stats", "--json", "-", self.table).stdout)
+            self.assertEqual((figures["engine"], figures["fixed_capacity"], figures["entries"]), ("seph", 0, 1))
+
+    def test_pipes_with_a_name(self):
+        """None is waited for, in the place of a table or of a mark."""
+        os.mkfifo(self.table)
+        self.refuse_all("not a regular file")
+        self.table.unlink()
+        self.make()
+        mark = self.folder / "t.cubby.load"
+        os.mkfifo(mark)
+        self.refused("load", self.table, stdin=b"k\tv\n", says=(str(mark), "move it away"))
+        mark.unlink()
+        self.holds({})
 
     def test_control_characters_of_a_path(self):
         """They make no second line, and command no terminal."""
@@ -69,7 +99,7 @@ class Files(Folder):
 
     def test_newer_files(self):
         whole = bytearray(self.make(numbered(100)).read_bytes())
-        for copy in (0, 4096):
+        for copy in COPIES:
             whole[copy + 8] += 100
         self.table.write_bytes(whole)
         self.refuse_all("newer version")
