@@ -90,7 +90,7 @@ inline void pool::undo_open(const char* path) noexcept {
     if (file::is_named(path, file_.number())) file::remove(path); // the name may lead to a file of another process now
   } else if (made_table_) {
     if (file::cut(file_.number(), 0) == 0) (void)file::cut(file_.number(), size_before_);
-  } else if (was_clean_ && now_.clean == 0 && failure() == 0) {
+  } else if (was_clean_ && now_.clean == 0 && sync_file()) { // recovery may have changed something: that first
     (void)close(now_.entries);
   }
 }
