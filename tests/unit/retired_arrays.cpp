@@ -96,18 +96,34 @@ TEST_F(retired_list, frees_several_arrays_in_one_slice) {
   EXPECT_EQ(counted_array::living, 1);
 }
 
-TEST(memory_region, has_less_than_a_small_page_more_than_was_asked_for) {
+TEST(memory_region, has_less_than_a_page_more_than_was_asked_for) {
   for (const std::size_t asked : {std::size_t{1}, memory::pages_from, memory::huge_page - 1, memory::huge_page,
                                   memory::huge_page + 1, 3 * memory::huge_page + 5 * memory::small_page}) {
     memory::region pages = memory::allocate(asked);
     ASSERT_NE(pages.address, nullptr) << asked;
     EXPECT_GE(pages.bytes, asked);
-    EXPECT_LT(pages.bytes, asked + memory::small_page);
+    EXPECT_LT(pages.bytes, asked + (asked < memory::huge_page ? memory::small_page : memory::any_page));
     const auto address = reinterpret_cast<std::uintptr_t>(pages.address);
     EXPECT_EQ(address % (asked < memory::huge_page ? 128 : memory::huge_page), 0u) << asked;
     EXPECT_EQ(pages.address[pages.bytes - 1], std::byte{0}) << asked;
     memory::release(pages);
   }
+}
+
+/// The end of what stays, so that no huge page is split.
+TEST(memory_region, goes_back_in_slices_that_end_with_whole_huge_pages) {
+  memory::region pages = memory::allocate(9 * memory::huge_page + 3 * memory::any_page);
+  ASSERT_NE(pages.address, nullptr);
+  std::size_t slices = 0;
+  while (pages.bytes != 0) {
+    const std::size_t before = pages.bytes;
+    memory::release(pages, 2 * memory::huge_page - 5000);
+    EXPECT_LT(before - pages.bytes, 2 * memory::huge_page);
+    EXPECT_EQ(pages.bytes % memory::huge_page, 0u);
+    ASSERT_LT(pages.bytes, before);
+    ++slices;
+  }
+  EXPECT_EQ(slices, 9u);
 }
 
 /// Of huge pages it counts those of the first 32.

@@ -22,6 +22,7 @@ namespace cubby::inline v0::detail::memory {
 
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t small_page = 4096;
+inline constexpr std::size_t any_page = std::size_t{64} << 10; // a multiple of the small pages of every kernel
 
 /// Arrays of fewer bytes come from the heap. To make, use and end a table of words took 9 us by system calls for its first pages, and takes
 /// 1 us (`bench_construction`).
@@ -164,7 +165,8 @@ inline region allocate(std::size_t bytes) noexcept {
   const bool large = bytes >= huge_page;
   if (!can_hold(bytes) || refused(bytes)) return {};
   if (bytes < pages_from) return detail::from_heap(bytes);
-  const std::size_t rounded = (bytes + small_page - 1) / small_page * small_page;
+  const std::size_t unit = large ? any_page : small_page;
+  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
   auto* const address = large ? detail::map_aligned(rounded) : static_cast<std::byte*>(detail::map_pages(rounded));
   if (address == nullptr) return {};
   if (large) (void)madvise(address, rounded, MADV_HUGEPAGE);
@@ -189,7 +191,8 @@ inline region allocate_chunk(bool ask) noexcept {
 }
 
 /// Gives back at most `limit` bytes from the region's end, by default all, and shortens the region. To unmap gigabytes in one call would
-/// stop the caller for milliseconds. What came from the heap goes back whole, and stays if the limit is lower.
+/// stop the caller for milliseconds. What came from the heap goes back whole, and stays if the limit is lower. Of a large region whole huge pages stay:
+/// to split one takes as long as to unmap 4 MiB.
 inline void release(region& pages, std::size_t limit = ~std::size_t{0}) noexcept {
   if (pages.of_heap) {
     if (pages.bytes > limit) return;
@@ -197,9 +200,11 @@ inline void release(region& pages, std::size_t limit = ~std::size_t{0}) noexcept
     pages = {};
     return;
   }
-  const std::size_t part = pages.bytes < limit ? pages.bytes : limit;
-  if (part != 0) munmap(pages.address + (pages.bytes - part), part);
-  pages.bytes -= part;
+  const std::size_t unit = pages.bytes > huge_page ? huge_page : any_page;
+  const std::size_t stays = pages.bytes > limit ? (pages.bytes - limit + unit - 1) / unit * unit : 0;
+  if (stays >= pages.bytes) return;
+  munmap(pages.address + stays, pages.bytes - stays);
+  pages.bytes = stays;
 }
 
 /// The bytes of `pages` that huge pages back at this moment, as the kernel reports; 0 if it does not report them.
