@@ -49,7 +49,7 @@ public:
     return seen.found ? std::optional<mapped_type>(s.codec().value(seen.word)) : std::nullopt;
   }
   template <class Q, class Out>
-  auto find(const Q&, Out&&) const = delete; // use find(key), whose result is optional
+  auto find(const Q&, Out&) const = delete; // use find(key), whose result is optional
   [[nodiscard]] bool contains(const key_type& k) const {
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);

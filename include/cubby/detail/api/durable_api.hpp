@@ -115,7 +115,7 @@ public:
   using stats_type = durable_stats<typename engine_type::stats_type>;
 
   /// Opens the table in this file, or makes it. Repairs what a crash has left. O(capacity). It takes the file for itself: another process, or another
-  /// call, gets `in_use` until this table ends. Errors are results; nothing is thrown, and a file that cannot be opened stays as it was.
+  /// call, gets `in_use` until this table ends. Errors are results; nothing is thrown, and a file that cannot be opened keeps its contents.
   [[nodiscard]] static opened<Derived> open(const char* path, const durable_options& wanted = {},
                                             const own_options& own = {}) noexcept {
     return open_as<Derived>(path, wanted, own, false);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <type_traits>
 
 namespace cubby::inline v0::detail {
@@ -67,9 +68,9 @@ template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
   };
   using const_accessor = accessor;
   template <class Q, class Out>
-  auto find(const Q&, Out&&) const = delete; // use find(key), whose result is optional
-  template <class It, class End, class F>
-  auto visit(It&&, End&&, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
+  auto find(const Q&, Out&) const = delete; // use find(key), whose result is optional
+  template <std::input_or_output_iterator It, class F>
+  auto visit(It, It, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
   template <class Q>
   auto operator[](const Q&) const = delete; // no references: use find, insert_or_assign, insert_or_add, find_or_emplace
   template <class Q>
@@ -86,8 +87,8 @@ template <class Derived> struct refused_by_maps : refused_by_all<Derived> {
   auto put(A&&...) = delete; // use insert_or_assign(key, value), or insert(key, value)
   template <class... A>
   auto cvisit(A&&...) const = delete; // use visit(key, f), which shows a const value
-  template <class It, class End, class F>
-  auto cvisit(It&&, End&&, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
+  template <std::input_or_output_iterator It, class F>
+  auto cvisit(It, It, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
   template <class... A>
   auto insert_or_cvisit(A&&...) = delete; // use insert_or_visit(key, value, f), which shows a const value
   template <class F>
@@ -134,9 +135,9 @@ template <class Derived> struct refused_in_place : refused_by_all<Derived> {
   };
   using const_accessor = accessor;
   template <class Q, class Out>
-  auto find(const Q&, Out&&) const = delete; // use find(key), whose result is optional
-  template <class It, class End, class F>
-  auto visit(It&&, End&&, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
+  auto find(const Q&, Out&) const = delete; // use find(key), whose result is optional
+  template <std::input_or_output_iterator It, class F>
+  auto visit(It, It, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
   template <class Q>
   auto operator[](const Q&) const = delete; // no references: use emplace_and_modify, insert_or_assign, find or modify
   template <class Q>
@@ -157,8 +158,8 @@ template <class Derived> struct refused_in_place : refused_by_all<Derived> {
   auto put(A&&...) = delete; // use insert_or_assign(key, value), or insert(key, value)
   template <class... A>
   auto cvisit(A&&...) const = delete; // use visit(key, f)
-  template <class It, class End, class F>
-  auto cvisit(It&&, End&&, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
+  template <std::input_or_output_iterator It, class F>
+  auto cvisit(It, It, F&&) const = delete; // use visit_batch(keys, f), whose f(i, const V*) gets null for no entry
   template <class... A>
   auto update_fn(A&&...) = delete; // use modify(key, f)
   template <class... A>

@@ -42,6 +42,11 @@ template <class T> inline constexpr bool always_in_record = false;
 template <class K> inline constexpr bool stored_as_bytes = false;
 template <class Allocator>
 inline constexpr bool stored_as_bytes<std::basic_string<char, std::char_traits<char>, Allocator>> = true;
+namespace detail {
+template <class K> inline constexpr bool is_standard_text = false;
+template <class Allocator>
+inline constexpr bool is_standard_text<std::basic_string<char, std::char_traits<char>, Allocator>> = true;
+} // namespace detail
 
 /// The default KeyEqual of a table: keys are equal as their type says, by bits, bytes or operator== (docs/guarantees/keys.md). Your own
 /// compares two K, without state, and needs a Hash that is the same for keys which it calls equal. `is_transparent` in both: also
@@ -98,7 +103,7 @@ inline constexpr bool is_hashed_rightly =
     !hashed_by_bits<K> || bits_are_equality<K> || !std::is_same_v<H, hash<K>> || converts_to_text<K>;
 
 /// Whether a table of texts is asked for a null pointer. A std::string and a std::string_view are made of one in C++20, and read it.
-template <class Q, class K> concept null_text = std::same_as<Q, std::nullptr_t> && stored_as_bytes<K>;
+template <class Q, class K> concept null_text = std::same_as<Q, std::nullptr_t> && is_standard_text<K>;
 /// The error of that. Stands for the hashed key.
 template <class Probe, class Q> Probe refuse_null() {
   static_assert(!std::same_as<Q, std::nullptr_t>, "a null pointer is no text and no key: the empty text is \"\"");
