@@ -107,15 +107,36 @@ TYPED_TEST(durable_new_file, that_was_closed_is_closed_after_an_open_without_mem
   EXPECT_EQ(must_open<table>(this->path_, wanted)->size(), 60U);
 }
 
-/// Its name is in the folder of the target. That folder has to be there.
+using plain_words = cubby::durable_map<std::uint64_t, std::uint64_t>;
+
 TEST(durable_new_name, of_a_link_is_made_durable_in_the_folder_of_its_target) {
   const own_folder folder;
-  const std::string link = folder.file("link");
-  std::filesystem::create_symlink(folder.file("gone/target"), link);
-  EXPECT_EQ(cubby::detail::file::sync_folder_of(link.c_str()), ENOENT);
-  std::filesystem::create_directory(folder.file("gone"));
-  std::ofstream(folder.file("gone/target")) << "there";
-  EXPECT_EQ(cubby::detail::file::sync_folder_of(link.c_str()), 0);
+  std::filesystem::create_directory(folder.file("other"));
+  std::filesystem::create_symlink("other/target", folder.file("link"));
+  static ino_t synced;
+  synced = 0;
+  cubby::detail::file::installed_folder_sync() = [](int at) {
+    struct stat about = {};
+    if (fstat(at, &about) == 0) synced = about.st_ino;
+    return 0;
+  };
+  EXPECT_TRUE(plain_words::open(folder.file("link")));
+  cubby::detail::file::installed_folder_sync() = nullptr;
+  struct stat other = {};
+  ASSERT_EQ(stat(folder.file("other").c_str(), &other), 0);
+  EXPECT_EQ(synced, other.st_ino);
+}
+
+/// A file without a name, which its path in /proc leads to.
+TEST(durable_new_name, may_be_none) {
+  const own_folder folder;
+  const int file = ::open(folder.file(".").c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file < 0) GTEST_SKIP() << "no file without a name: " << std::strerror(errno);
+  {
+    const auto got = plain_words::open("/proc/self/fd/" + std::to_string(file));
+    EXPECT_TRUE(got) << got.message();
+  }
+  ::close(file);
 }
 
 /// Another open that made the file may fail and remove it before this one has the lock. A table in it would be lost.

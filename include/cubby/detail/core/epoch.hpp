@@ -112,8 +112,8 @@ public:
     return any;
   }
 
-  /// Leaves all words as they are. For a table that ends in the child of a fork, if the words lead into a file: it is the parent's, and so
-  /// are the links in it.
+  /// Forgets all words, which nobody frees then. For a table that ends in the child of a fork, if the words lead into a file: it is the parent's,
+  /// and so are the links in it. No other thread uses the bag.
   void forget_all() noexcept {
     for (stripe& one : stripes_) one.open = one.sealed = one.ready = word_chain();
   }

@@ -20,7 +20,7 @@ class opened_file {
 public:
   opened_file() = default;
   ~opened_file() {
-    if (!listed_ || process_ != file::process())
+    if (!listed_ || !process_.is_of_this_process())
       return; // in a child another thread of the parent may have had the lock
     const lock_scope alone(list().lock);
     opened_file** at = &list().first;
@@ -33,23 +33,25 @@ public:
   /// Once, with the lock of the file.
   void begin(int file) noexcept {
     is_ = file::identity_of(file);
-    process_ = file::process();
+    process_.set();
     listed_ = true;
     const lock_scope alone(list().lock);
     next_ = list().first;
     list().first = this;
   }
   void note_closed() noexcept {
-    if (process_ != file::process()) return; // as above
+    if (!process_.is_of_this_process()) return; // as above
     const lock_scope alone(list().lock);
     closed_ = true;
   }
+  /// Whether this is the process that has opened it, and not a child of that one.
+  [[nodiscard]] bool is_of_this_process() const noexcept { return process_.is_of_this_process(); }
   /// Who keeps the caller from the lock. Not the entries of a parent, which its child has a copy of.
   [[nodiscard]] static file_holder holder_of(int file) noexcept {
     const file::identity is = file::identity_of(file);
     const lock_scope alone(list().lock);
     for (const opened_file* one = list().first; one != nullptr; one = one->next_)
-      if (one->is_ == is && one->process_ == file::process())
+      if (one->is_ == is && one->process_.is_of_this_process())
         return one->closed_ ? file_holder::closed_here : file_holder::this_process;
     return file_holder::another_process;
   }
@@ -65,7 +67,7 @@ private:
   }
 
   file::identity is_;
-  std::int64_t process_ = 0;
+  file::process_mark process_;
   opened_file* next_ = nullptr;
   bool listed_ = false;
   bool closed_ = false;

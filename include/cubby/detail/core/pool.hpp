@@ -59,7 +59,7 @@ public:
   pool& operator=(const pool&) = delete;
 
   pool_error open(const pool_request& asked) noexcept; // core/pool_open.hpp
-  /// After an `open`, if there is to be no table: nobody may use the mapping any more. The file is as it was.
+  /// After an `open`, if there is to be no table: nobody may use the mapping any more. The file has what it had.
   void undo_open(const char* path) noexcept;
   /// After all changes: the file says that it is complete. False: the system could not write it.
   bool close(std::uint64_t entries) noexcept {
@@ -225,7 +225,7 @@ public:
     update([](pool_layout::superblock& s) { file::boot_id(s.boot); });
   }
   /// Not in the child of a fork: the file and its mapping belong to the parent. A child may neither change nor follow a link in them.
-  [[nodiscard]] bool is_owner() const noexcept { return owner_.is_of_this_process(); }
+  [[nodiscard]] bool is_owner() const noexcept { return opened_.is_of_this_process(); }
   /// A word for `cubby store load`, durable after the next sync.
   void set_note(std::uint64_t note) noexcept {
     update([note](pool_layout::superblock& s) { s.note = note; });
@@ -358,8 +358,7 @@ private:
   small_lock<> lock_;           // superblock and extents
   small_lock<> sync_lock_;      // one sync at a time
   file::descriptor log_file_;
-  sync::word<int> failed_;   // the errno of the sync that failed
-  file::process_mark owner_; // the process that has opened it
+  sync::word<int> failed_; // the errno of the sync that failed
   static constexpr unsigned no_copy = pool_layout::superblock_copies;
   unsigned newest_ = 0;        // of the copies of the superblock, these three; under `lock_`
   unsigned durable_ = 0;       // since the last sync that has ended

@@ -17,13 +17,13 @@ inline constexpr std::uint32_t first_version = 1;
 inline constexpr std::uint32_t version = 3; // since there are more than two copies of the superblock
 inline constexpr std::uint64_t page = 4096;
 inline constexpr unsigned superblock_copies = 4; // a change, a sync under way, the last sync, and the change before
-inline constexpr std::uint64_t copy_at[superblock_copies] = {0, page, 3 * page, 3 * page + page / 2};
+inline constexpr std::uint64_t copy_at[superblock_copies] = {0, page, 3 * page, 2 * page + page / 2};
 inline constexpr std::uint64_t zero_entry_at = 2 * page;
 inline constexpr std::uint64_t first_extent = 4 * page;
 inline constexpr std::uint64_t least_record_bytes = std::uint64_t{64} << 10; // of the data of an extent of records
 inline constexpr std::uint64_t most_record_bytes = std::uint64_t{1} << 32;   // of the same
 inline constexpr std::uint64_t log_magic = 0x676f6c7962627563ULL;            // "cubbylog"
-inline constexpr std::uint64_t checksum_seed = 1;                            // of the format, versions 1 and 2
+inline constexpr std::uint64_t checksum_seed = 1;                            // of the format, versions 1 to 3
 
 enum class engine_code : std::uint32_t { iceberg = 1, seph = 2 };
 enum class move_state : std::uint32_t { none = 0, grows = 1, shrinks = 2 };

@@ -54,7 +54,6 @@ inline int pool::open_or_make(const pool_request& asked) noexcept {
   return making == EEXIST && !only_new ? file_.open(asked.path, O_RDWR | O_CREAT) : making;
 }
 inline pool_error pool::begin(const pool_request& asked) noexcept {
-  owner_.set();
   if (const int error = open_or_make(asked); error != 0) return pool_texts::system(asked.path, "open it", error);
   if (const int error = file::lock(file_.number(), !asked.read_only); error != 0) {
     made_here_ = false; // who has the lock may make it into a table
@@ -65,7 +64,7 @@ inline pool_error pool::begin(const pool_request& asked) noexcept {
   return {};
 }
 
-/// Opens or makes the file, and marks it as not closed. If it fails, the file is as it was.
+/// Opens or makes the file, and marks it as not closed. If it fails, the file has what it had, but perhaps in a newer version of the format.
 inline pool_error pool::open(const pool_request& asked) noexcept {
   pool_error e = open_in(asked);
   // Another open may have made the file, failed and removed it before this one had its lock. A table here would be lost.
@@ -106,7 +105,7 @@ inline pool_error pool::create_in(const pool_request& asked) noexcept {
   file::boot_id(now_.boot);
   update([](pool_layout::superblock&) {});
   if (!sync_file()) return pool_texts::system(asked.path, "sync it", failure());
-  const int error = now_.what.promise != 0 ? file::sync_folder_of(asked.path) : 0;
+  const int error = now_.what.promise != 0 ? file::sync_folder_of(asked.path, file_.number()) : 0;
   return error == 0 ? pool_error{} : pool_texts::system(asked.path, "sync its folder", error);
 }
 
@@ -297,7 +296,11 @@ inline pool_error pool::open_in(const pool_request& asked) noexcept {
 }
 /// Marks the file as not closed.
 inline pool_error pool::begin_writing(const pool_request& asked, std::uint64_t size) noexcept {
-  // Which copy of the superblock the disk has is not known after a kill. Now it has the newest one.
+  // Which copy of the superblock the disk has is not known after a kill. Now it has the newest one. It is stored again, because the system may
+  // have dropped it in a sync that has failed.
+  volatile auto& newest = *at<std::uint64_t>(pool_layout::copy_at[newest_]);
+  const std::uint64_t magic = newest;
+  newest = magic;
   const bool synced = sync_superblock();
   if (synced) {
     update([&](pool_layout::superblock& s) {

@@ -111,6 +111,11 @@ inline sync_function& installed_sync() noexcept {
   static sync_function one = nullptr;
   return one;
 }
+/// The same of a folder.
+inline sync_function& installed_folder_sync() noexcept {
+  static sync_function one = nullptr;
+  return one;
+}
 #else
 inline int refused() noexcept { return 0; }
 #endif
@@ -195,15 +200,17 @@ inline int sync_range([[maybe_unused]] int file, std::byte* at, std::uint64_t fr
   return msync(at + (from - before), bytes + before, MS_SYNC) == 0 ? 0 : errno;
 }
 
+inline int sync_folder(int folder) noexcept {
+#if CUBBY_SYNC_HOOKS
+  if (installed_folder_sync() != nullptr) return installed_folder_sync()(folder);
+#endif
+  return fsync(folder) == 0 || errno == EINVAL ? 0 : errno;
+}
 /// Makes the name of a new file durable; of a symbolic link that of its target. Not all file systems can do that, and not in a folder that may not
-/// be read: then it is durable when they say so.
-inline int sync_folder_of(const char* path) noexcept {
+/// be read: then it is durable when they say so. A path in /proc may lead to a file without a name.
+inline int sync_folder_of(const char* path, int file) noexcept {
   char target[PATH_MAX];
-  struct stat about;
-  if (::lstat(path, &about) == 0 && S_ISLNK(about.st_mode)) {
-    if (::realpath(path, target) == nullptr) return errno;
-    path = target;
-  }
+  if (::realpath(path, target) != nullptr && is_named(target, file)) path = target;
   char folder[PATH_MAX] = ".";
   if (const char* const slash = std::strrchr(path, '/'); slash != nullptr) {
     const auto size = static_cast<std::size_t>(slash - path) + 1;
@@ -213,7 +220,7 @@ inline int sync_folder_of(const char* path) noexcept {
   }
   const int at = ::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (at < 0) return errno == EACCES ? 0 : errno;
-  const int error = fsync(at) == 0 || errno == EINVAL ? 0 : errno;
+  const int error = sync_folder(at);
   ::close(at);
   return error;
 }
@@ -295,9 +302,6 @@ inline void unmap(std::byte* at, std::uint64_t bytes) noexcept {
   if (at != nullptr) munmap(at, bytes);
 }
 
-/// The number of the calling process: another one in the child of a fork.
-inline std::int64_t process() noexcept { return getpid(); }
-
 /// Tells the process that set it from its children, by two things: its number, and a page that the kernel clears in a child (Linux 4.14). A child
 /// may have the same number in a namespace of its own.
 class process_mark {
@@ -310,7 +314,7 @@ public:
   process_mark& operator=(const process_mark&) = delete;
   void set() noexcept {
     constexpr int wipe_on_fork = 18; // MADV_WIPEONFORK, younger than some systems' headers
-    number_ = process();
+    number_ = getpid();
     void* const got = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (got == MAP_FAILED) return;
     if (madvise(got, bytes, wipe_on_fork) != 0) {
@@ -321,12 +325,12 @@ public:
     *page_ = 1;
   }
   [[nodiscard]] bool is_of_this_process() const noexcept {
-    return number_ == process() && (page_ == nullptr || *page_ == 1);
+    return number_ == getpid() && (page_ == nullptr || *page_ == 1);
   }
 
 private:
   static constexpr std::size_t bytes = 4096;
-  std::int64_t number_ = 0;
+  pid_t number_ = 0;
   char* page_ = nullptr;
 };
 
