@@ -9,6 +9,7 @@
 
 #include "../console.hpp"
 #include "../kmer/error.hpp"
+#include "../kmer/output_place.hpp"
 #include "demonstration.hpp"
 #include "descriptions.hpp"
 #include "durable_files.hpp"
@@ -40,6 +41,15 @@ void keep_keys(const run_spec& run, const bench_options& options) {
   check("--report", options.report + "/index.html");
 }
 
+void keep_outputs_apart(const bench_options& options) {
+  if (options.json.empty()) return;
+  if (options.json == "-" || kmer::is_one_output(options.json, "/dev/stdout"))
+    throw bad_request(fmt::format("--json '{}': standard output has the tables; give a file", options.json));
+  if (!options.report.empty() && kmer::is_one_output(options.json, options.report + "/index.html"))
+    throw bad_request(
+        fmt::format("--json '{}': it is the page of --report as well; give --json another name", options.json));
+}
+
 void print_chapter(const chapter& c) {
   console::print("\n{}\n{}\n\n", heading_of(c), command_of(c.run));
   print_results(c.results);
@@ -54,7 +64,7 @@ void run_all(const bench_options& options) {
     check_folders(c.run);
     keep_keys(c.run, options);
   }
-  if (options.json == "-") throw bad_request("--json '-': standard output has the tables; give a file");
+  keep_outputs_apart(options);
   std::unique_ptr<kmer::output_file> json; // opened before the work begins
   if (!options.json.empty()) json = open_output("--json", options.json);
   if (!options.report.empty()) check_report(options.report);

@@ -23,9 +23,12 @@ constexpr std::size_t most_operations = std::size_t{2} << 20;
 constexpr std::size_t fewest_operations = std::size_t{64} << 10;
 constexpr std::size_t most_stream_bytes = std::size_t{96} << 20;
 
-std::size_t operations_for(std::size_t keys, std::size_t key_size) {
+// Of very long keys some batches, whatever they take.
+constexpr std::size_t fewest_of_long_keys = 256;
+
+std::size_t operations_for(std::size_t keys, std::size_t bytes_each) {
   const std::size_t wanted = std::clamp(keys, fewest_operations, most_operations);
-  return std::min(wanted, most_stream_bytes / key_size);
+  return std::min(wanted, std::max(most_stream_bytes / bytes_each, fewest_of_long_keys));
 }
 
 template <class F> decltype(auto) with_key_type(bool text, std::size_t key_size, F&& f) {
@@ -111,13 +114,9 @@ std::unique_ptr<key_source> make_keys(const run_spec& spec, std::size_t key_size
   });
 }
 
-std::size_t stream_bytes(std::size_t keys, std::size_t key_size, bool text) {
-  const std::size_t each = bytes_in_memory(key_size, text);
-  return operations_for(keys, each) * (each + 1);
-}
-
 std::unique_ptr<op_streams> make_ops(const key_source& keys, bool text, std::size_t key_size, stream_order order) {
-  if (order.operations == 0) order.operations = operations_for(keys.count, bytes_in_memory(key_size, text));
+  if (order.operations == 0)
+    order.operations = operations_for(keys.count, bytes_in_memory(key_size, text) + keys.bytes_beside);
   return with_key_type(text, key_size,
                        [&]<class K>() { return make_streams(static_cast<const key_set<K>&>(keys), order); });
 }
@@ -135,31 +134,59 @@ double expected_bytes(engine_id engine, std::size_t keys, std::size_t key_size, 
          (words[is_feature_engine(engine) ? 0 : static_cast<std::size_t>(engine)] * (grows ? 1.5 : 1.0) + extra);
 }
 
+namespace {
+
+struct keys_of_run {
+  std::size_t count = 0;
+  std::size_t bytes = 0;     // of one, in a table
+  std::size_t in_stream = 0; // of one, in a stream of operations
+};
+keys_of_run most_keys(const run_spec& run) {
+  const std::size_t asked = *std::max_element(run.keys.begin(), run.keys.end());
+  if (!run.keys_from.empty()) {
+    const std::vector<std::string> lines = lines_of(run.keys_from, asked);
+    std::size_t sum = 0;
+    for (const std::string& line : lines) sum += line.size();
+    return {lines.size(), std::max(sum / lines.size(), sizeof(std::uint64_t)),
+            sizeof(std::string) + mean_beside(lines)};
+  }
+  const std::size_t size =
+      is_text(run) ? bytes_of_made_text : *std::max_element(run.key_sizes.begin(), run.key_sizes.end());
+  return {asked, size, bytes_in_memory(size, is_text(run))};
+}
+
+double needed_bytes(const run_spec& run, engine_id engine, const keys_of_run& keys) {
+  const std::size_t value_size = *std::max_element(run.value_sizes.begin(), run.value_sizes.end());
+  const std::size_t threads = *std::max_element(run.threads.begin(), run.threads.end()) + run.updaters;
+  const bool grows = std::any_of(run.workloads.begin(), run.workloads.end(), wants_fresh_table);
+  double need = expected_bytes(engine, keys.count, keys.bytes, value_size, grows);
+  // The space of --space has no records.
+  if (run.space > 100)
+    need += expected_bytes(engine, keys.count, 8, 8, grows) * static_cast<double>(run.space - 100) / 100;
+  need += static_cast<double>(threads) * static_cast<double>(operations_for(keys.count, keys.in_stream)) *
+          static_cast<double>(keys.in_stream + 1);
+  // All keys may be inserted and erased again.
+  if (grows) need += 2 * static_cast<double>(keys.count) * static_cast<double>(keys.bytes + 1);
+  return need;
+}
+
+} // namespace
+
 void check_run(const run_spec& all) {
   const run_spec run = tables_of(all);
   if (run.workloads.empty()) return;
   if (!run.keys_from.empty()) check_lines(run);
   check_growth(run);
-  if (!run.keys_from.empty()) return;
-  const std::size_t keys = *std::max_element(run.keys.begin(), run.keys.end());
-  const bool text = is_text(run);
-  const std::size_t key_size =
-      text ? bytes_of_made_text : *std::max_element(run.key_sizes.begin(), run.key_sizes.end());
-  const std::size_t value_size = *std::max_element(run.value_sizes.begin(), run.value_sizes.end());
-  const std::size_t threads = *std::max_element(run.threads.begin(), run.threads.end()) + run.updaters;
-  const bool grows = std::any_of(run.workloads.begin(), run.workloads.end(), wants_fresh_table);
+  const keys_of_run keys = most_keys(run);
   const auto free_bytes = static_cast<double>(memory_available());
   for (const engine_id e : run.engines) {
-    double need = expected_bytes(e, keys, key_size, value_size, grows);
-    need += static_cast<double>(threads) * static_cast<double>(stream_bytes(keys, key_size, text));
-    // All keys may be inserted and erased again.
-    if (grows) need += 2 * static_cast<double>(keys) * static_cast<double>(key_size + 1);
+    const double need = needed_bytes(run, e, keys);
     if (need > 0.95 * free_bytes)
       throw bad_request(
           fmt::format("--keys {}: {} needs about {:.1f} GB and {:.1f} GB of memory are free; give at most "
                       "--keys {}",
-                      keys, name_of(e), need * 1e-9, free_bytes * 1e-9,
-                      static_cast<std::size_t>(static_cast<double>(keys) * 0.9 * free_bytes / need)));
+                      keys.count, name_of(e), need * 1e-9, free_bytes * 1e-9,
+                      static_cast<std::size_t>(static_cast<double>(keys.count) * 0.9 * free_bytes / need)));
   }
 }
 

@@ -14,7 +14,5 @@ namespace bench {
 std::unique_ptr<key_source> make_keys(const run_spec& spec, std::size_t key_size, std::size_t keys);
 // The streams of `order`; 0 operations stands for as many as keep the caches from holding them.
 std::unique_ptr<op_streams> make_ops(const key_source& keys, bool text, std::size_t key_size, stream_order order);
-// The bytes that the streams of one thread take.
-std::size_t stream_bytes(std::size_t keys, std::size_t key_size, bool text);
 
 } // namespace bench

@@ -75,6 +75,7 @@ public:
   key_source& operator=(const key_source&) = delete;
   virtual ~key_source() = default;
   std::size_t count = 0;
+  std::size_t bytes_beside = 0; // of a key of a file, beside its object: the mean
 };
 
 template <class K> class key_set final : public key_source {
@@ -87,10 +88,20 @@ private:
   std::uint64_t base_;
 };
 
+// Of these texts, beside their objects; a short one lies in its object.
+inline std::size_t mean_beside(const std::vector<std::string>& lines) {
+  std::size_t sum = 0;
+  for (const std::string& line : lines) sum += line.size() > std::string().capacity() ? line.size() + 1 : 0;
+  return lines.empty() ? 0 : sum / lines.size();
+}
+
 // The lines of a file, or made-up texts that are computed from their number like random words.
 template <> class key_set<std::string> final : public key_source {
 public:
-  explicit key_set(std::vector<std::string> lines) : lines_(std::move(lines)) { count = lines_.size(); }
+  explicit key_set(std::vector<std::string> lines) : lines_(std::move(lines)) {
+    count = lines_.size();
+    bytes_beside = mean_beside(lines_);
+  }
   key_set(text_of_number text, std::size_t keys, std::uint64_t seed) : text_(text), seed_(seed) { count = keys; }
   std::string present(std::size_t i) const { return text_ != nullptr ? text_(i, seed_) : lines_[i]; }
   // A line end cannot be part of a line, so no line is equal to this.

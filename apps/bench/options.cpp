@@ -43,7 +43,9 @@ std::size_t count_in(const std::string& flag, const std::string& text) {
                         : unit == "M" ? 1'000'000
                         : unit == "G" ? 1'000'000'000
                                       : 0;
-  if (error != std::errc() || scale == 0 || value > UINT64_MAX / 2 / scale)
+  if (error == std::errc::result_out_of_range || (error == std::errc() && scale != 0 && value > UINT64_MAX / 2 / scale))
+    throw bad_request(fmt::format("{} '{}': the number is too large", flag, text));
+  if (error != std::errc() || scale == 0)
     throw bad_request(fmt::format("{} '{}': not a count; give digits, with k, M or G if you like", flag, text));
   return value * scale;
 }

@@ -3,6 +3,7 @@
 #include "streams.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 
 #include "zipf.hpp"
@@ -156,13 +157,20 @@ template <class K> std::unique_ptr<op_streams> make_streams(const key_set<K>& ke
   all->of = order.of;
   all->threads.resize(order.threads);
   std::vector<std::jthread> makers;
+  std::vector<std::exception_ptr> failed(order.threads);
   for (std::size_t t = 0; t < order.threads; ++t)
     makers.emplace_back([&, t] {
-      maker<K> one{keys, order, random_words(scramble(order.seed + 1) + t), t};
-      one.make();
-      all->threads[t] = std::move(one.made);
+      try {
+        maker<K> one{keys, order, random_words(scramble(order.seed + 1) + t), t};
+        one.make();
+        all->threads[t] = std::move(one.made);
+      } catch (...) { // no memory, most likely
+        failed[t] = std::current_exception();
+      }
     });
   makers.clear();
+  for (const std::exception_ptr& one : failed)
+    if (one != nullptr) std::rethrow_exception(one);
   return all;
 }
 

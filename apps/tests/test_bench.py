@@ -272,6 +272,12 @@ class Results(Folder):
                 self.assertEqual(html.count("<svg"), 1)
                 self.assertEqual("no figure of dramhit-pipe under insdel" in html, "pipe" in engine)
 
+    def test_long_lines_are_keys_of_a_bounded_stream(self):
+        long = self.folder / "long"
+        long.write_text("x" * 3_000_000 + "\ny\n", encoding="ascii")
+        data, _ = self.run_json("--engine", "dlht", "--workload", "get", "--keys-from", str(long), "--threads", "2")
+        self.assertEqual(len(data["results"]), 1)
+
 
 class Refusals(Folder):
     def test_empty_values(self):
@@ -334,6 +340,10 @@ class Refusals(Folder):
         link = self.folder / "link"
         link.symlink_to(page)
         self.refused("bench", "--keys-from", str(page), "--json", str(page), says="--json")
+        self.refused("bench", "--report", str(page.parent), "--json", str(page), says="the page of --report as well")
+        self.refused("bench", "--json", "/dev/stdout", says="standard output has the tables")
+        self.refused("bench", "--seed", "18446744073709551616", says="the number is too large")
+        self.refused("bench", "--engine", "dlht", "--workload", "get", "--keys", "100M", "--threads", "1", "--space", "1000", says="of memory are free")
         self.refused("bench", "--keys-from", str(link), "--json", str(page), says="another name")
         self.refused("bench", "--keys-from", str(page), "--report", str(self.folder), says="--report")
         self.assertEqual(page.read_text(), "one\ntwo\n")
