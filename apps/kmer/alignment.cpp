@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files are opened by htslib itself; a stream is passed on to it through a pipe of our own, because its
-// first bytes have been read already.
+// htslib gets descriptors, because it reads more into names than names: `data:,x`, `preload:x`, `a##idx##b`. A stream is
+// passed on to it through a pipe of our own, because its first bytes have been read already.
 #include "alignment.hpp"
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/core.h>
 #include <htslib/hfile.h>
@@ -107,6 +108,20 @@ struct record_destroyer {
   void operator()(bam1_t* b) const { ::bam_destroy1(b); }
 };
 
+// Null: it cannot be read. The descriptor is closed with the file, or now.
+htsFile* open_descriptor(int descriptor) {
+  hFILE* const stream = descriptor < 0 ? nullptr : ::hdopen(descriptor, "r");
+  htsFile* const file = stream == nullptr ? nullptr : ::hts_hopen(stream, "-", "r");
+  if (file == nullptr && stream != nullptr) ::hclose_abruptly(stream);
+  else if (file == nullptr && descriptor >= 0) ::close(descriptor);
+  return file;
+}
+
+// A relative name such as `file:x` would be taken for that of something else. The index lies beside it, so a name it is.
+std::string name_for_htslib(const std::string& reference) {
+  return is_fetched(reference) || reference.starts_with('/') ? reference : "./" + reference;
+}
+
 class alignment_source : public batch_source {
 public:
   alignment_source(const std::string& path, opened_input input, const std::string& reference)
@@ -114,15 +129,13 @@ public:
     ::hts_set_log_level(HTS_LOG_OFF);
     if (path == "-" || !std::filesystem::is_regular_file(path)) {
       pump_ = std::make_unique<pump>(std::move(input.bytes));
-      hFILE* const stream = ::hdopen(pump_->reading_end(), "r");
-      if (stream != nullptr) file_.reset(::hts_hopen(stream, "-", "r"));
-      if (stream != nullptr && !file_) ::hclose_abruptly(stream);
+      file_.reset(open_descriptor(pump_->reading_end()));
     } else {
       input.bytes.reset();
       check_end(path, input);
-      file_.reset(::hts_open(path.c_str(), "r"));
+      file_.reset(open_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
     }
-    if (file_ && !reference.empty() && ::hts_set_fai_filename(file_.get(), reference.c_str()) != 0)
+    if (file_ && !reference.empty() && ::hts_set_fai_filename(file_.get(), name_for_htslib(reference).c_str()) != 0)
       throw bad_input(fmt::format("{}: --reference '{}' cannot be used", name_, reference));
     if (file_) header_.reset(::sam_hdr_read(file_.get()));
     if (!file_ || !header_) refuse("its header cannot be read as BAM or CRAM");
@@ -191,6 +204,8 @@ private:
 };
 
 } // namespace
+
+bool is_fetched(const std::string& reference) { return reference.find("://") != std::string::npos; }
 
 std::unique_ptr<batch_source> open_alignment(const std::string& path, opened_input input,
                                              const std::string& reference) {

@@ -12,6 +12,9 @@
 
 namespace kmer {
 
+// Whether --reference names something that htslib gets from another machine.
+bool is_fetched(const std::string& reference);
+
 // `reference`: a FASTA file for CRAM that does not hold its own; may be empty.
 std::unique_ptr<batch_source> open_alignment(const std::string& path, opened_input input, const std::string& reference);
 

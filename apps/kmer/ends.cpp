@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "alignment.hpp"
 #include "error.hpp"
 #include "input.hpp"
 #include "output_place.hpp"
@@ -61,7 +62,11 @@ void check_streams(const std::vector<std::string>& names) {
 }
 
 void check_reference(const std::string& name) {
-  if (name.find("://") == std::string::npos) check_readable(name, fmt::format("--reference '{}'", name));
+  if (is_fetched(name)) return;
+  const std::string shown = fmt::format("--reference '{}'", name);
+  check_readable(name, shown);
+  if (name.find("##idx##") != std::string::npos)
+    throw bad_input(fmt::format("{}: htslib would open another file by that name; give a link to it", shown));
 }
 
 void keep_inputs(const command_inputs& inputs, const std::string& output, output_kind kind) {

@@ -238,6 +238,36 @@ class Ways(Folder):
         self.same(cram)
         self.same("-", stdin=cram.read_bytes())
 
+    def test_names_that_htslib_reads_more_into(self):
+        """Another file was counted, the program crashed, or files were refused."""
+        bam, other = (subprocess.run(["samtools", "import", "-0", path, "-O", "bam"], check=True, capture_output=True).stdout
+                      for path in (self.reads, self.write("other.fq", "@r\nACGT\n+\nIIII\n")))
+        (self.folder / "a.bam##idx##b.bam").write_bytes(bam)
+        self.write("a.bam", other)
+        want = self.count(self.reads, k=21).read_bytes()
+        for name in ("a.bam##idx##b.bam", "preload:x.bam", "data:,x.bam", "file:x.bam", "http:x.bam", "s3:x", "mem:x"):
+            self.write(name, bam)
+            self.run_well("count", "-k", 21, "-o", "named.kc", name, cwd=self.folder)
+            self.assertEqual((self.folder / "named.kc").read_bytes(), want, name)
+
+    def test_references(self):
+        """By names that are more to htslib, too; its index stays beside them."""
+        bases = random_bases(9, 2000)
+        reference = self.write("r.fa", f">x\n{bases}\n")
+        sam = "@SQ\tSN:x\tLN:2000\n" + "".join(f"r{at}\t0\tx\t{at + 1}\t9\t60M\t*\t0\t0\t{bases[at:at + 60]}\t{'I' * 60}\n" for at in range(0, 1900, 50))
+        cram = subprocess.run(["samtools", "view", "-C", "-T", reference, "-"], input=sam.encode(), check=True, capture_output=True).stdout
+        self.write("a.cram", cram)
+        data = reference.read_bytes()
+        reference.unlink()  # the header names it
+        want = lines_of(oracle([bases[at:at + 60] for at in range(0, 1900, 50)], 21))
+        for name in ("r2.fa", "file:r.fa", "data:,r.fa", "preload:r.fa"):
+            self.write(name, data)
+            self.run_well("count", "-k", 21, "-o", "named.kc", "--reference", name, "a.cram", cwd=self.folder)
+            self.assertEqual(self.dump(self.folder / "named.kc"), want, name)
+            self.assertTrue((self.folder / f"{name}.fai").exists())
+        self.write("r.fa##idx##s.fa", data)
+        self.refused("count", "-o", "named.kc", "--reference", "r.fa##idx##s.fa", "a.cram", says="give a link to it", cwd=self.folder)
+
     def test_named_pipes(self):
         bam = self.folder / "reads.bam"
         subprocess.run(["samtools", "import", "-0", self.reads, "-o", bam], check=True, capture_output=True)
