@@ -51,7 +51,7 @@ void commands::add_count() {
                        "FASTA or FASTQ (gzip or plain), BAM, CRAM; - is standard input", true);
   one.add_option("-k", f.k, "bases of a k-mer, 1 to 64; default 21");
   add_output(one, f.output, true);
-  one.add_flag("--no-canonical", f.no_canonical, "count the two strands apart");
+  one.add_flag("--no-canonical", f.no_canonical, "count the two strands apart")->disable_flag_override();
   one.add_option("--threads", f.threads, "default one for each core");
   one.add_option("--memory", f.memory, "most memory to use, as 8G; default half of what is available");
   add_min_count(one, f.min_count);
@@ -60,7 +60,7 @@ void commands::add_count() {
   one.add_option("--reference", f.reference, "FASTA that a CRAM refers to");
   one.add_option("--engine", f.engine, "table that counts: " + engine_names());
   one.add_option("--json", f.json, "FILE for a summary; - is standard output");
-  one.add_flag("--quiet", f.quiet, "no summary");
+  one.add_flag("--quiet", f.quiet, "no summary")->disable_flag_override();
 }
 
 void commands::add_views() {

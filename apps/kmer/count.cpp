@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "../bench/machine.hpp"
+#include "../counted.hpp"
 #include "dense.hpp"
 #include "error.hpp"
 #include "feed.hpp"
@@ -168,8 +169,9 @@ memory_plan plan_memory(const count_options& options) {
   const std::size_t fixed = program_bytes + options.threads * thread_bytes;
   const auto check = [&](std::size_t least) {
     if (options.memory < least)
-      throw bad_input(fmt::format("--memory {}M: {} threads need at least {}M", options.memory / mebibyte,
-                                  options.threads, least / mebibyte + 1));
+      throw bad_input(fmt::format("{}: {} at least {}M", options.memory_shown,
+                                  console::counted(options.threads, "thread needs", "threads need"),
+                                  mebibytes_for(least)));
   };
   if (options.of.dense()) {
     check(fixed + options.threads * dense_counts::bytes(options.of));

@@ -19,6 +19,7 @@ struct count_options {
   count_bounds bounds;
   std::size_t threads = 1;
   std::uint64_t memory = 0;
+  std::string memory_shown = "--memory"; // how messages name it
   std::string spill_folder;
   std::string reference;
   engine_id engine = default_engine;

@@ -164,10 +164,10 @@ constexpr std::size_t fixed_bytes = 24 * mebibyte;
 constexpr std::size_t least_space = 8 * mebibyte;
 
 // What is left for k-mers, of which a block may take a quarter before it is sorted.
-std::size_t space_in(std::uint64_t memory) {
+std::size_t space_in(std::uint64_t memory, const std::string& memory_shown) {
   if (memory < fixed_bytes + least_space)
-    throw bad_input(fmt::format("--memory {}M: from-kff needs at least {}M", memory / mebibyte,
-                                (fixed_bytes + least_space) / mebibyte));
+    throw bad_input(
+        fmt::format("{}: from-kff needs at least {}M", memory_shown, mebibytes_for(fixed_bytes + least_space)));
   return memory - fixed_bytes;
 }
 
@@ -210,8 +210,8 @@ file_figures convert(kff_reader& in, const std::string& output, const count_boun
 } // namespace
 
 file_figures from_kff(const std::string& kff, const std::string& output, const count_bounds& bounds,
-                      std::uint64_t memory) {
-  const std::size_t space = space_in(memory);
+                      std::uint64_t memory, const std::string& memory_shown) {
+  const std::size_t space = space_in(memory, memory_shown);
   kff_reader in(kff, space / 4 / block_bytes_of_kmer);
   return with_word(in.of().k, [&](auto word) { return convert<decltype(word)>(in, output, bounds, space); });
 }

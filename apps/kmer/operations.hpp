@@ -40,6 +40,6 @@ file_figures combine(set_operation what, count_rule rule, const std::vector<std:
 // KFF 1.0 (Kmer File Format), with counts as data.
 void to_kff(const std::string& file, const std::string& output, const count_range& range);
 file_figures from_kff(const std::string& kff, const std::string& output, const count_bounds& bounds,
-                      std::uint64_t memory);
+                      std::uint64_t memory, const std::string& memory_shown);
 
 } // namespace kmer

@@ -8,6 +8,7 @@
 
 #include "../bench/machine.hpp"
 #include "../console.hpp"
+#include "../counted.hpp"
 #include "command.hpp"
 #include "count.hpp"
 #include "ends.hpp"
@@ -24,6 +25,7 @@ namespace kmer {
 
 namespace {
 
+using console::counted;
 using flags = commands::flags;
 
 count_range range_of(const flags& f) {
@@ -52,6 +54,11 @@ std::uint64_t memory_of(const flags& f) {
     return memory;
   }
   return std::max<std::uint64_t>(bench::memory_available() / 2, 256 * mebibyte);
+}
+
+// How messages name that: as it was typed.
+std::string memory_shown(const flags& f, std::uint64_t memory) {
+  return f.memory.empty() ? fmt::format("the default, --memory {}M", memory / mebibyte) : "--memory " + f.memory;
 }
 
 // The default place of output.
@@ -85,6 +92,7 @@ void run_count(const flags& f) {
   o.threads = f.threads.empty() ? std::max<std::size_t>(1, bench::describe_machine().cores)
                                 : number_between("--threads", f.threads, 1, 512);
   o.memory = memory_of(f);
+  o.memory_shown = memory_shown(f, o.memory);
   o.spill_folder = f.spill_to.empty() ? folder_beside(f.output) : f.spill_to;
   if (!f.spill_to.empty()) check_spill_folder(f.spill_to);
   o.reference = f.reference;
@@ -110,7 +118,8 @@ void run_histo(const flags& f) {
   keep_inputs({{}, f.files}, output_of(f));
   const std::uint64_t above = print_histogram(f.files.front(), output_of(f), range);
   if (above != 0)
-    console::say("cubby kmer histo: {} k-mers with a count above {} are not in these rows\n", above, range.high);
+    console::say("cubby kmer histo: {} with a count above {} {} not in these rows\n", counted(above, "k-mer", "k-mers"),
+                 range.high, above == 1 ? "is" : "are");
 }
 
 void run_query(const flags& f) {
@@ -122,11 +131,13 @@ void run_query(const flags& f) {
 }
 
 void tell(const flags& f, const file_figures& figures, const count_bounds& bounds) {
-  console::say("{}: {} k-mers\n", f.output, figures.distinct);
+  console::say("{}: {}\n", f.output, counted(figures.distinct, "k-mer", "k-mers"));
   if (figures.left_out != 0)
-    console::say("{} k-mers with a count below {} were left out\n", figures.left_out, bounds.min_count);
+    console::say("{} with a count below {} {} left out\n", counted(figures.left_out, "k-mer", "k-mers"),
+                 bounds.min_count, figures.left_out == 1 ? "was" : "were");
   if (figures.saturated != 0)
-    console::say("{} k-mers have the largest count and may occur more often\n", figures.saturated);
+    console::say("{} the largest count and may occur more often\n",
+                 counted(figures.saturated, "k-mer has", "k-mers have"));
 }
 
 std::function<void(const flags&)> set_command(set_operation what, count_rule usual) {
@@ -148,7 +159,8 @@ void run_from_kff(const flags& f) {
   keep_inputs({f.files, {}}, f.output);
   check_streams(f.files);
   keep_from_words(f.output);
-  tell(f, from_kff(f.files.front(), f.output, bounds, memory_of(f)), bounds);
+  const std::uint64_t memory = memory_of(f);
+  tell(f, from_kff(f.files.front(), f.output, bounds, memory, memory_shown(f, memory)), bounds);
 }
 
 void run_to_kff(const flags& f) {

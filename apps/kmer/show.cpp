@@ -9,11 +9,13 @@
 #include <optional>
 
 #include "error.hpp"
+#include "json_text.hpp"
 #include "output_file.hpp"
 #include "output_place.hpp"
 #include "parse.hpp"
 #include "reader.hpp"
 #include "super_kmers.hpp"
+#include "text_parser.hpp"
 
 namespace kmer {
 
@@ -49,7 +51,7 @@ public:
     strands<Word> both(k);
     for (const char letter : text) {
       const std::uint8_t code = codes[static_cast<unsigned char>(letter)];
-      if (code >= breaks) refuse(text, fmt::format("has the letter '{}'; k-mers have A, C, G and T", letter));
+      if (code >= breaks) refuse(text, fmt::format("has {}; k-mers have A, C, G and T", shown(letter)));
       both.push(code);
     }
     print(both);
@@ -151,10 +153,10 @@ void print_stats(const std::string& path, const std::string& json) {
   all["left_out"] = file.footer().left_out;
   all["bytes"] = file.bytes();
   if (told) {
-    told->write(all.dump(2) + "\n");
+    told->write(json_text(all));
     told->commit();
   }
-  shown.write(json == "-" ? all.dump(2) + "\n" : lines_of(all));
+  shown.write(json == "-" ? json_text(all) : lines_of(all));
   shown.commit();
 }
 

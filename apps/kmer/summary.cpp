@@ -7,10 +7,14 @@
 
 #include "../bench/machine.hpp"
 #include "../console.hpp"
+#include "../counted.hpp"
+#include "json_text.hpp"
 
 namespace kmer {
 
 namespace {
+
+using console::counted;
 
 double rate(const count_figures& f) { return static_cast<double>(f.kmers) * 1e-6 / std::max(f.seconds, 1e-6); }
 
@@ -19,15 +23,17 @@ double gigabytes(std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-9
 } // namespace
 
 void print_summary(const count_options& options, const count_figures& f) {
-  console::say("{}: {} different of {} k-mers, from {} records with {} bases\n", options.output, f.file.distinct,
-               f.kmers, f.records, f.bases);
+  console::say("{}: {} different of {}, from {} with {}\n", options.output, f.file.distinct,
+               counted(f.kmers, "k-mer", "k-mers"), counted(f.records, "record", "records"),
+               counted(f.bases, "base", "bases"));
   console::say("{:.2f} s, {:.1f} M k-mers/s, {:.2f} GB of memory of which {:.0f} % in huge pages, {:.2f} GB spilled\n",
                f.seconds, rate(f), gigabytes(f.peak_bytes), f.huge_percent, gigabytes(f.spilled_bytes));
   if (f.file.left_out != 0)
-    console::say("{} k-mers with a count below {} were left out\n", f.file.left_out, options.bounds.min_count);
+    console::say("{} with a count below {} {} left out\n", counted(f.file.left_out, "k-mer", "k-mers"),
+                 options.bounds.min_count, f.file.left_out == 1 ? "was" : "were");
   if (f.file.saturated != 0)
-    console::say("{} k-mers have the largest count, {}, and may occur more often\n", f.file.saturated,
-                 options.bounds.count_limit);
+    console::say("{} the largest count, {}, and may occur more often\n",
+                 counted(f.file.saturated, "k-mer has", "k-mers have"), options.bounds.count_limit);
 }
 
 void write_summary(output_file& to, const count_options& options, const count_figures& f) {
@@ -57,7 +63,7 @@ void write_summary(output_file& to, const count_options& options, const count_fi
   all["huge_pages_setting"] = bench::describe_machine().huge_pages;
   all["huge_pages_percent"] = f.huge_percent;
   all["warnings"] = f.warnings;
-  to.write(all.dump(2) + "\n");
+  to.write(json_text(all));
   to.commit();
 }
 

@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 16;
 
+} // namespace
+
 std::string shown(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 32 && byte < 127 ? fmt::format("'{}'", c) : fmt::format("byte 0x{:02x}", byte);
 }
-
-} // namespace
 
 text_parser::text_parser(std::unique_ptr<byte_source> bytes, std::string name, unsigned k)
     : bytes_(std::move(bytes)), name_(std::move(name)), k_(k), buffer_(block_bytes) {}

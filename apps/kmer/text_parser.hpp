@@ -12,6 +12,9 @@
 
 namespace kmer {
 
+// A character of an input in a message: itself in quotes, or the number of its byte.
+std::string shown(char c);
+
 class text_parser : public batch_source {
 public:
   text_parser(std::unique_ptr<byte_source> bytes, std::string name, unsigned k);

@@ -38,8 +38,16 @@ class Views(Folder):
 
     def test_histogram_says_what_it_leaves_out(self):
         done = self.run_well("histo", "--max-count", 10, self.file)
-        self.assertIn(b"1 k-mers with a count above 10", done.stderr)
+        self.assertIn(b"1 k-mer with a count above 10 is not", done.stderr)
         self.assertNotIn(b"\n880 ", done.stdout)
+
+    def test_one_is_no_more_than_one(self):
+        reads = self.write("one.fa", ">r\nACGTACGTACGTACGTACGTA\n")
+        done = self.run_well("count", "-k", 21, "-o", self.folder / "one.kc", "--min-count", 2, reads)
+        self.assertIn(b"0 different of 1 k-mer, from 1 record with 21 bases\n", done.stderr)
+        self.assertIn(b"1 k-mer with a count below 2 was left out\n", done.stderr)
+        done = self.run_well("merge", "-o", self.folder / "two.kc", "--count-limit", 1, self.count(reads, k=21, out="one.kc"))
+        self.assertIn(b"two.kc: 1 k-mer\n1 k-mer has the largest count and may occur more often\n", done.stderr)
 
     def test_query(self):
         asked = sorted(self.counts)[::50] + ["ACGTACGTACGTACGTACGTA"]

@@ -31,9 +31,10 @@ class Memory(Folder):
         for k in (1, 10):
             self.refused("count", "-k", k, "--memory", "8M", "--threads", 4, "-o", self.folder / "o", reads,
                          says=("--memory 8M", "4 threads need at least"))
-        self.refused("count", "-k", 10, "--memory", "51M", "--threads", 4, "-o", self.folder / "o", reads, says="at least 53M")
+        self.refused("count", "-k", 10, "--memory", "51M", "--threads", 4, "-o", self.folder / "o", reads,
+                     says="--memory 51M: 4 threads need at least 52M")
         self.assertFalse((self.folder / "o").exists())
-        self.count(reads, k=10, more=("--memory", "53M", "--threads", 4, "--json", self.folder / "j"))
+        self.count(reads, k=10, more=("--memory", "52M", "--threads", 4, "--json", self.folder / "j"))
         figures = json.loads((self.folder / "j").read_text())
         self.assertLessEqual(figures["peak_bytes"], figures["memory_limit"])
 
@@ -77,7 +78,12 @@ class KffRuns(Folder):
             self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["in.kff", "r.fa", "whole.kc"])
 
     def test_memory_that_is_not_enough(self):
+        """It is named as it was typed; once that was 0M for 1."""
         self.make(1000, 21)
+        for memory in ("1", "1M", "4000k"):
+            self.refused("count", "--memory", memory, "--threads", 1, "-o", self.folder / "o", self.folder / "r.fa",
+                         says=f"--memory {memory}: 1 thread needs at least ")
         for memory in ("1", "1M", "31M"):
-            self.refused("from-kff", self.folder / "in.kff", "-o", self.folder / "o", "--memory", memory, says="at least 32M")
+            self.refused("from-kff", self.folder / "in.kff", "-o", self.folder / "o", "--memory", memory,
+                         says=f"--memory {memory}: from-kff needs at least 32M")
         self.assertFalse((self.folder / "o").exists())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where output goes: standard files that cannot be written, links, and outputs that are looked at before the work begins.
+import json
 import os
 import subprocess
 import tempfile
@@ -165,6 +166,19 @@ class Temporary(Folder):
             done = run("count", "-o", "-", self.write("bad.fa", ">r\n!\n"), stdout=read_only)
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"standard output: cannot be written: Bad file descriptor", done.stderr)
+
+
+class Summaries(Folder):
+    def test_names_that_are_not_utf_8(self):
+        """The counts were written, and then the summary failed."""
+        self.write("r.fa", ">r\n" + random_bases(1, 3000) + "\n")
+        kept = os.fsencode(self.folder) + b"/\xff.kc"
+        for arguments in (("count", "-o", kept, self.folder / "r.fa"), ("stats", kept)):
+            done = run(*map(os.fsdecode, arguments), "--json", self.folder / "j")
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (0, 2 if arguments[0] == "count" else 0), done.stderr)
+            figures = json.loads((self.folder / "j").read_text(encoding="utf-8"))
+            self.assertIn("/\ufffd.kc", figures["output" if arguments[0] == "count" else "file"])
+        self.assertIn("/\ufffd.kc", json.loads(run("stats", os.fsdecode(kept), "--json", "-").stdout)["file"])
 
 
 class Asked(Folder):

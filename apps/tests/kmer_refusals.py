@@ -153,6 +153,14 @@ class Flags(Folder):
         self.refused("count", self.write("r.fq", FASTQ), says="--output")
         self.assertIn(b"--memory", cubby("count", "--help").stdout)
 
+    def test_flags_that_are_given_values(self):
+        """Once -3 was taken for yes, and false for no."""
+        reads = self.write("r.fq", FASTQ)
+        for flag in ("--no-canonical", "--quiet"):
+            for value in ("-3", "0", "false", "no"):
+                self.refused("count", "-o", self.folder / "o", f"{flag}={value}", reads, says=f"{flag[2:]} was given a disallowed flag override; see cubby kmer count --help")
+        self.assertFalse((self.folder / "o").exists())
+
     def test_where_help_is(self):
         for command in ("count", "query", "from-kff"):
             self.refused(command, "--what", "x", says=f"see cubby kmer {command} --help\n")
@@ -197,7 +205,11 @@ class Files(Folder):
         self.refused("union", "-o", self.folder / "o", "--counts", "mean", self.file, says="mean")
         self.refused("query", self.file, "ACGT", says=("'ACGT' has 4", "have 21"))
         self.refused("query", self.file, self.reads, says="give a file of sequences by -s")
-        self.refused("query", self.file, "ACGTNACGTACGTACGTACGT", says="has the letter 'N'")
+        self.refused("query", self.file, "ACGTNACGTACGTACGTACGT", says="has 'N'; k-mers have A, C, G and T")
+        for letter, shown in (("\n", "byte 0x0a"), ("\xe9", "byte 0xc3"), (" ", "byte 0x20")):
+            text = f"ACGT{letter}"
+            asked = text + "A" * (21 - len(text.encode()))
+            self.refused("query", self.file, asked, says=f"has {shown}; k-mers have A, C, G and T")
 
     def test_kff_that_is_damaged(self):
         self.run_well("to-kff", self.file, "-o", self.folder / "x.kff")
