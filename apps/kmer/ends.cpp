@@ -84,9 +84,11 @@ void keep_apart(const std::string& output, const std::string& summary) {
     throw bad_input(fmt::format("{}: it is the output and the summary; give --json another name", summary));
 }
 
-void keep_from_words(const std::string& output) {
-  if (is_one_thing(status_of(place_of(output)), status_of(STDERR_FILENO)))
-    throw bad_input(fmt::format("{}: it is the output and standard error; give -o another name", output));
+void keep_from_words(const std::string& output, output_kind kind) {
+  if (!is_one_thing(status_of(place_of(output)), status_of(STDERR_FILENO))) return;
+  const bool is_summary = kind == output_kind::summary;
+  throw bad_input(fmt::format("{}: it is the {} and standard error; give {} another name", output,
+                              is_summary ? "summary" : "output", is_summary ? "--json" : "-o"));
 }
 
 } // namespace kmer

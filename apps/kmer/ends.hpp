@@ -27,7 +27,7 @@ void keep_inputs_until_named(const command_inputs& inputs, const std::string& ou
 
 // Refuses a result and a summary that would be mixed, or of which one would take the other's place.
 void keep_apart(const std::string& output, const std::string& summary);
-// Refuses an output that is what standard error leads to, for commands that have something to say there.
-void keep_from_words(const std::string& output);
+// Refuses an output that is what standard error leads to: every command may have a warning to say there.
+void keep_from_words(const std::string& output, output_kind kind = output_kind::result);
 
 } // namespace kmer

@@ -23,6 +23,12 @@ int descriptor_named(const fs::path& at) {
   return error == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
+// Made absolute first: what does not exist yet would stay relative.
+fs::path whole_path(const std::string& path) {
+  std::error_code none;
+  return fs::weakly_canonical(fs::absolute(path, none), none);
+}
+
 } // namespace
 
 output_place place_of(const std::string& name) {
@@ -66,8 +72,7 @@ bool is_one_output(const std::string& name, const std::string& other) {
   const output_place a = place_of(name), b = place_of(other);
   if (a.descriptor >= 0 && a.descriptor == b.descriptor) return true;
   if (is_written_directly(a) || is_written_directly(b)) return is_one_thing(status_of(a), status_of(b));
-  std::error_code none;
-  return fs::weakly_canonical(a.path, none) == fs::weakly_canonical(b.path, none);
+  return whole_path(a.path) == whole_path(b.path);
 }
 
 std::string folder_beside(const std::string& name) {

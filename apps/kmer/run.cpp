@@ -70,7 +70,6 @@ void check_count_ends(const flags& f) {
   keep_inputs(inputs, f.output);
   check_streams(f.files);
   if (!f.reference.empty()) check_reference(f.reference);
-  if (!f.quiet) keep_from_words(f.output);
   if (f.json.empty()) return;
   keep_inputs(inputs, f.json, output_kind::summary);
   keep_apart(f.output, f.json);
@@ -149,7 +148,6 @@ std::function<void(const flags&)> set_command(set_operation what, count_rule usu
     if (*named == count_rule::difference && what != set_operation::subtract)
       throw bad_input("--counts difference: only subtract has a difference");
     keep_inputs_until_named({{}, f.files}, f.output);
-    keep_from_words(f.output);
     tell(f, combine(what, *named, f.files, f.output, bounds), bounds);
   };
 }
@@ -158,7 +156,6 @@ void run_from_kff(const flags& f) {
   const count_bounds bounds = bounds_of(f);
   keep_inputs({f.files, {}}, f.output);
   check_streams(f.files);
-  keep_from_words(f.output);
   const std::uint64_t memory = memory_of(f);
   tell(f, from_kff(f.files.front(), f.output, bounds, memory, memory_shown(f, memory)), bounds);
 }
@@ -180,6 +177,13 @@ void run_stats(const flags& f) {
   if (!f.json.empty()) keep_inputs({{}, f.files}, f.json, output_kind::summary);
   if (!f.json.empty() && f.json != "-") keep_apart("-", f.json); // by - the summary is asked for instead
   print_stats(f.files.front(), f.json);
+}
+
+// What a user names; that a default is standard error's file, too, is the shell's doing. Quiet commands have warnings.
+void keep_words_apart(const flags& f, const std::string& command) {
+  if (!f.output.empty()) keep_from_words(f.output);
+  const bool is_default = command == "stats" && f.json == "-"; // it chooses the form, and no place
+  if (!f.json.empty() && !is_default) keep_from_words(f.json, output_kind::summary);
 }
 
 const std::map<std::string, std::function<void(const flags&)>>& actions() {
@@ -206,6 +210,7 @@ bool commands::chosen() const { return app_->parsed(); }
 int commands::run() const {
   const std::string name = app_->get_subcommands().front()->get_name();
   try {
+    keep_words_apart(*flags_, name);
     actions().at(name)(*flags_);
     return 0;
   } catch (const bad_input& e) {

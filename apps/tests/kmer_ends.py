@@ -93,13 +93,34 @@ class OutputsThatAreOne(Shell):
 
     def test_result_and_words(self):
         for command in ("count -o /dev/stderr s.fa 2> f", "count -o f s.fa 2> f", "count -o - s.fa > f 2>&1",
-                        "merge -o /dev/stderr s.kc 2> f", "from-kff -o /dev/fd/2 s.kff 2> f"):
+                        "merge -o /dev/stderr s.kc 2> f", "from-kff -o /dev/fd/2 s.kff 2> f", "count --quiet -o /dev/stderr s.fa 2> f",
+                        "to-kff -o f s.kc 2> f", "dump -o f s.kc 2> f", "histo -o f s.kc 2> f", f"query -o f s.kc {'A' * 21} 2> f"):
             self.assertEqual(self.shell(f"cubby {command}").returncode, 2, command)
             words = (self.folder / "f").read_text()
             self.assertEqual(words.count("\n"), 1, words)
             self.assertIn("it is the output and standard error; give -o another name", words)
-        self.assertEqual(self.shell("cubby count -k 21 --quiet -o /dev/stderr s.fa 2> f").returncode, 0)
-        self.assertEqual((self.folder / "f").read_bytes(), self.file.read_bytes())
+
+    def test_summary_and_words(self):
+        for command in ("count -o x --json f s.fa 2> f", "count --quiet -o x --json ./f s.fa 2> f", "count -o x --json /dev/stderr s.fa 2> f",
+                        "count -o x --json - s.fa > f 2>&1", "stats --json f s.kc 2> f"):
+            self.assertEqual(self.shell(f"cubby {command}").returncode, 2, command)
+            words = (self.folder / "f").read_text()
+            self.assertEqual(words.count("\n"), 1, words)
+            self.assertIn("it is the summary and standard error; give --json another name", words)
+            self.assertFalse((self.folder / "x").exists(), command)
+
+    def test_results_that_go_there_by_default(self):
+        for command in ("dump s.kc", "histo s.kc", "stats s.kc", "stats --json - s.kc", f"query s.kc {'A' * 21}"):
+            self.assertEqual(self.shell(f"cubby {command} > f 2>&1").returncode, 0, command)
+
+    def test_files_that_do_not_exist_yet(self):
+        """Their names were compared as they were typed, and the later output replaced the other."""
+        (self.folder / "below").mkdir()
+        (self.folder / "link").symlink_to("below")
+        for one, other in (("nf", "./nf"), ("./nf", "nf"), ("nf", "$PWD/nf"), ("nf", "below/../nf"), ("nf", "dd/../nf"),
+                           ("below/nf", "link/nf"), ("nf", "link/../nf"), ("nf", "nf")):
+            self.refuse(f'cubby count -k 5 -o {one} --json "{other}" s.fa', "it is the output and the summary")
+        self.assertEqual(self.shell("cubby count -k 5 -o nf --json below/nf s.fa").returncode, 0)
 
     def test_devices_are_shared(self):
         for command in ("count -o /dev/stderr s.fa 2> /dev/null", "count -o - --json /dev/null s.fa > /dev/null 2>&1",
