@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
@@ -44,6 +45,15 @@ std::string what_is_wrong(const CLI::App& program, const CLI::ParseError& what) 
   return flag == unknown.end() ? what.what() : "'" + *flag + "' is no option";
 }
 
+// A word such as `--json=`; null: there is none. It comes from an empty variable of a script, and CLI11 would take the next word for the value.
+const char* empty_value(int argc, char** argv) {
+  for (int at = 1; at < argc && std::string_view(argv[at]) != "--"; ++at) {
+    const std::string_view word = argv[at];
+    if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) return argv[at];
+  }
+  return nullptr;
+}
+
 // Help or the version, which CLI11 prints.
 int answer(const CLI::App& program, const CLI::ParseError& what) {
   const int status = program.exit(what);
@@ -65,6 +75,10 @@ int main(int argc, char** argv) {
   if (const char* const unknown = unknown_command(program, argc, argv, 1)) {
     console::say("cubby: '{}' is no command; see cubby {}--help\n", unknown,
                  unknown == argv[1] ? "" : std::string(argv[1]) + " ");
+    return 2;
+  }
+  if (const char* const word = empty_value(argc, argv)) {
+    console::say("cubby: '{}': the value is empty\n", word);
     return 2;
   }
   try {

@@ -161,6 +161,14 @@ class Flags(Folder):
                 self.refused("count", "-o", self.folder / "o", f"{flag}={value}", reads, says=f"{flag[2:]} was given a disallowed flag override; see cubby kmer count --help")
         self.assertFalse((self.folder / "o").exists())
 
+    def test_values_that_are_empty(self):
+        """Flags were taken for given, and of others the next word was the value."""
+        reads = self.write("r.fq", FASTQ)
+        for flag in ("--no-canonical=", "--quiet=", "--json=", "--spill-to="):
+            self.refused("count", "-o", self.folder / "o", flag, reads, reads, says=f"'{flag}': the value is empty")
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["r.fq"])
+        self.run_well("count", "-o", "o", "--", "--json=", cwd=self.write("--json=", FASTQ).parent)
+
     def test_where_help_is(self):
         for command in ("count", "query", "from-kff"):
             self.refused(command, "--what", "x", says=f"see cubby kmer {command} --help\n")
