@@ -128,3 +128,8 @@ class KffThatMisleads(Folder):
     def test_blocks_of_more_than_there_is(self):
         self.refuse(variables(k=4, max=2 ** 60, data_size=0) + b"r" + struct.pack(">Q", 2 ** 60) + b"\xff" * 60, "variables")
         self.refuse(variables(k=4, max=2 ** 24, data_size=8) + b"r" + struct.pack(">Q", 2 ** 60) + b"\x7f" * 60, "truncated")
+
+    def test_a_count_of_none(self):
+        path = self.write("in.kff", self.HEAD + variables(k=4, max=1, data_size=1) + b"r" + struct.pack(">Q", 2) + b"\x1b\0\x01\3KFF")
+        done = self.run_well("from-kff", "-o", self.folder / "out", path)
+        self.assertEqual(done.stderr.decode(), f"{self.folder}/out: 1 k-mer\n1 k-mer with a count below 1 was left out\n")
