@@ -56,7 +56,7 @@ void check_accepted(const std::string& bytes, const std::string& path) {
   const auto kff = written("to-kff", [&] { to_kff(path, "-", {}); });
   require(kff.has_value(), "accepted, and it cannot be written as KFF");
   const memory_file there(*kff);
-  const auto back = written("from-kff", [&] { from_kff(there.path(), "-", bounds, memory); });
+  const auto back = written("from-kff", [&] { from_kff(there.path(), "-", bounds, memory, "--memory"); });
   require(back.has_value() && *back == before, "KFF does not give it back");
 }
 
@@ -123,7 +123,7 @@ void read_file(input& in) {
 
 void read_kff(input& in) {
   const memory_file file(rest_of(in));
-  const auto made = written("from-kff", [&] { from_kff(file.path(), "-", {}, memory); });
+  const auto made = written("from-kff", [&] { from_kff(file.path(), "-", {}, memory, "--memory"); });
   if (!made) return;
   const memory_file again(*made);
   require(written("stats", [&] { print_stats(again.path(), "-"); }).has_value(), "what was made of KFF is refused");

@@ -12,7 +12,7 @@ import store_support
 from store_support import Folder, cubby, numbered, tsv
 
 OTHER_USER = 65534
-COPIES = (0, 4096, 12288, 14336)  # of the superblock (docs/format.md)
+COPIES = (0, 4096, 10240, 12288)  # of the superblock (docs/format.md)
 
 
 def commands_on(table):

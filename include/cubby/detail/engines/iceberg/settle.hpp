@@ -180,22 +180,24 @@ template <durable Policy> bool checkpoint(table<Policy>& t, const thread_record&
   const lock_scope one_at_a_time(t.policy.shared().sync_lock);
   return sync_locked(t, who);
 }
+/// Whether a sync that the log has done is to be a checkpoint as well, because only that gives blocks back.
+template <durable Policy> bool wants_blocks([[maybe_unused]] table<Policy>& t, committed how) noexcept {
+  if constexpr (Policy::in_records) return how == committed::durable && t.policy.shared().heap.wants_sync();
+  else return false;
+}
 /// Makes everything durable that was done before: by the log where that has all of it, else by the pages. False: the system could not write.
 template <durable Policy> bool sync_table(table<Policy>& t, const thread_record& who) noexcept {
   auto& log = t.policy.shared().log;
   if (!log.is_on()) return checkpoint(t, who);
   committed how = log.commit();
   if (how != committed::full) {
-    if constexpr (Policy::in_records) {
-      // only a checkpoint gives blocks back
-      if (how == committed::durable && t.policy.shared().heap.wants_sync()) return checkpoint(t, who);
-    }
+    if (wants_blocks(t, how)) return checkpoint(t, who);
     if (log.wants_checkpoint()) (void)t.unsettled.worker.notify();
     return how == committed::durable;
   }
   const lock_scope one_at_a_time(t.policy.shared().sync_lock);
   how = log.commit(); // a checkpoint has ended meanwhile, and the log has everything that it has not covered
-  return how == committed::full ? sync_locked(t, who) : how == committed::durable;
+  return how == committed::full || wants_blocks(t, how) ? sync_locked(t, who) : how == committed::durable;
 }
 
 /// The work of the threads that sync: the pages, and the log alone. A failure is final, and `sync` reports it.
