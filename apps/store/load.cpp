@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "../console.hpp"
-#include "counted.hpp"
+#include "../counted.hpp"
 #include "error.hpp"
 #include "input.hpp"
 #include "load_mark.hpp"
@@ -24,6 +24,8 @@
 #include "table.hpp"
 
 namespace store {
+
+using console::counted;
 
 namespace {
 

@@ -13,10 +13,12 @@
 #include <variant>
 
 #include "../console.hpp"
-#include "counted.hpp"
+#include "../counted.hpp"
 #include "error.hpp"
 
 namespace store {
+
+using console::counted;
 
 namespace {
 

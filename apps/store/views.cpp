@@ -6,13 +6,15 @@
 #include <optional>
 
 #include "../console.hpp"
+#include "../counted.hpp"
 #include "../kmer/ends.hpp"
 #include "../kmer/output_file.hpp"
-#include "counted.hpp"
 #include "error.hpp"
 #include "table.hpp"
 
 namespace store {
+
+using console::counted;
 
 void dump(const std::string& path, record_format format, const std::string& output) {
   kmer::keep_inputs({{}, {path}}, output);

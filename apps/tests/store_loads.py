@@ -10,7 +10,7 @@ import shutil
 import time
 
 import store_support
-from store_support import Folder, escaped, numbered, tsv
+from store_support import COPIES, Folder, escaped, numbered, tsv
 
 SOON = ("--sync-every", 1)  # marks as often as the disk allows
 KILL_AT_UNLINK = """
@@ -230,7 +230,7 @@ class Killed(Folder):
     def note_of(self, table):
         """The word in the newest copy of the superblock."""
         data = table.read_bytes()
-        copies = [data[at:at + 512] for at in (0, 4096, 10240, 12288)]
+        copies = [data[at:at + 512] for at in COPIES]
         newest = max(copies, key=lambda one: int.from_bytes(one[104:112], "little"))
         return int.from_bytes(newest[184:192], "little")
 

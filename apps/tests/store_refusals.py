@@ -9,10 +9,9 @@ import subprocess
 import time
 
 import store_support
-from store_support import Folder, cubby, numbered, tsv
+from store_support import COPIES, Folder, cubby, numbered, tsv
 
 OTHER_USER = 65534
-COPIES = (0, 4096, 10240, 12288)  # of the superblock (docs/format.md)
 
 
 def commands_on(table):

@@ -10,6 +10,7 @@ import tempfile
 from refusals import RefusedCase
 
 PROGRAM = ""
+COPIES = (0, 4096, 10240, 12288)  # of the superblock (docs/format.md)
 
 
 def command(*arguments):
