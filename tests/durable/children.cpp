@@ -15,26 +15,20 @@
 namespace cubby_test {
 namespace {
 
-/// Ends a table in a child, where the parent has gone on meanwhile. The child begins at once.
+/// Of a child that begins at once and ends its table when the parent has done what it does `meanwhile`.
 template <class Table, class F> int status_of_child_that_ends(std::unique_ptr<Table>& t, F meanwhile) {
   int go[2];
   if (pipe(go) != 0) return -1000;
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
+  const pid_t child = begin_child([&](result_of_child&) {
     close(go[1]);
     char none = 0;
     (void)!read(go[0], &none, 1);
     t.reset();
-    _exit(0);
-  }
+  });
   close(go[0]);
   meanwhile();
   close(go[1]);
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) return -1000;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return end_of_child(child);
 }
 
 TEST(durable_children, give_no_segment_back_that_the_parent_uses_again) {
@@ -48,7 +42,7 @@ TEST(durable_children, give_no_segment_back_that_the_parent_uses_again) {
     ASSERT_TRUE(t->reserve(20'000));
     {
       std::optional<words::handle_type> reader(t->handle());
-      const auto stay = reader->guard(); // so that the shrink keeps the segments for now
+      const auto stay = reader->guard(); // so that the shrink keeps the segments until it ends
       ASSERT_TRUE(t->shrink_to_fit());
     }
     constexpr std::uint64_t entries = 40'000;

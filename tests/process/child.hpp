@@ -37,8 +37,8 @@ private:
   int first_ = 0;
 };
 
-/// `f(told)` in a child of this process; its status, or minus the signal that ended it. An alarm ends one that hangs.
-template <class F> int status_of_child(F f) {
+/// Begins `f(told)` in a child of this process. An alarm ends one that hangs.
+template <class F> pid_t begin_child(F f) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
@@ -47,9 +47,14 @@ template <class F> int status_of_child(F f) {
     f(told);
     _exit(told.status());
   }
+  return child;
+}
+/// Waits for it: its status, or minus the signal that ended it.
+inline int end_of_child(pid_t child) {
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return -1000;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
+template <class F> int status_of_child(F f) { return end_of_child(begin_child(f)); }
 
 } // namespace cubby_test
