@@ -13,6 +13,7 @@ namespace cubby::inline v0::detail {
 /// What someone may take for a capacity, where options belong.
 template <class T> concept number = std::is_arithmetic_v<T>;
 
+/// A parameter that a T becomes by a conversion, so that any other function is a better match.
 template <class T> struct made_of {
   made_of(const T&);
 };
