@@ -156,7 +156,7 @@ public:
   }
   /// Zeros in an extent that lookups have left, and no disk space where the file system can do that. Then `retake` before use.
   void give_back(const extent& one) noexcept {
-    if (!is_owner()) return;
+    if (!is_owner()) return; // the parent may use the extent again
     if (file::give_space(file_.number(), one.at, one.bytes) != 0) std::memset(base_ + one.at, 0, one.bytes);
     persist::note_stored(base_ + one.at, one.bytes);
     medium_.persist(base_ + one.at, one.bytes);

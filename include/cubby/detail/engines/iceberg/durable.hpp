@@ -134,7 +134,6 @@ template <durable Policy> void give_back_at_end(table<Policy>& t, typename table
   s.owner = &t.policy.home();
   s.at_end = [](typename table<Policy>::segment_type& gone) {
     auto& home = *static_cast<pool*>(gone.owner);
-    if (!home.is_owner()) return; // it ends in the child of a fork, and the parent may use the extent again
     extent* const part = home.extent_at(home.offset_of(gone.slots));
     const bool by_sync =
         home.medium().is_synced_later(); // a sync empties it (settle.hpp), and only then it is known to be empty
