@@ -17,7 +17,7 @@ KEPT = ("engine", "workload", "threads", "batch", "value_size", "median_mops", "
 
 
 # Results of trees with changes that nobody committed, from before `run` refused such trees. This list only gets shorter.
-CHANGED_TREES = {"amd-epyc-2-cores/in-place": "7c3600e3-dirty", "intel-xeon-processor-2-cores/half-moved": "9a32fd30-dirty"}
+CHANGED_TREES = {"intel-xeon-processor-2-cores/half-moved": "9a32fd30-dirty"}
 
 
 class Failure(Exception):
