@@ -12,6 +12,16 @@ namespace cubby::inline v0::detail::engines::dlht {
 /// next index.
 enum class look : std::uint8_t { answered, again, moved };
 
+/// The one primary slot of an inline table that may show `word`.
+template <class Threads>
+CUBBY_ALWAYS_INLINE std::size_t slot_to_compare(const bin<Threads>& b, std::uint64_t word) noexcept {
+  // [key] acquire: pairs with [fill]
+  const auto shows = [&](std::size_t n) {
+    return static_cast<std::size_t>(b.slots[n].first.load(sync::acquire) == word);
+  };
+  return 1 + shows(2) - shows(0); // slot 1 when none does, or when two do: then the header has changed
+}
+
 /// Searches the three primary slots under header `h`. In inline tables it has no branch for each slot, because no
 /// branch predictor could tell which slot it is. It does not look at the slots' states, because of I1.
 template <class Policy, class Threads, class Probe>
@@ -28,26 +38,11 @@ CUBBY_ALWAYS_INLINE found_word look_at_primary(const Policy& policy, const bin<T
     return {};
   } else {
     // [key] acquire: pairs with [fill]
-    const auto shows = [&](unsigned n) { return static_cast<unsigned>(b.slots[n].first.load(sync::acquire) == word); };
-    const unsigned in_0 = shows(0);
-    const unsigned in_1 = shows(1);
-    const unsigned in_2 = shows(2);
-    // One slot shows the word, or two if the key has moved meanwhile. Then the header has changed, and the caller looks
-    // again.
-    const unsigned number = (in_1 & ~in_2) + 2 * in_2;
+    const auto& s = b.slots[slot_to_compare(b, word)];
+    const bool found = s.first.load(sync::acquire) == word;
     // [value] acquire: pairs with [fill-value]
-    return {(in_0 | in_1 | in_2) != 0, b.slots[number].second.load(sync::acquire)};
+    return {found, s.second.load(sync::acquire)};
   }
-}
-
-/// The one primary slot of an inline table that may show `word`.
-template <class Threads>
-CUBBY_ALWAYS_INLINE std::size_t slot_to_compare(const bin<Threads>& b, std::uint64_t word) noexcept {
-  // [key] acquire: pairs with [fill]
-  const auto shows = [&](std::size_t n) {
-    return static_cast<std::size_t>(b.slots[n].first.load(sync::acquire) == word);
-  };
-  return 1 + shows(2) - shows(0); // slot 1 when none does, or when two do: then the header has changed
 }
 
 template <class Policy, class Threads, class Probe>
