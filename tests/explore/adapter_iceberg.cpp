@@ -72,7 +72,7 @@ std::string name_in_iceberg(const Table& t, const void* address) {
   if (address == &t.chain_arrays) return "table.chain_arrays";
   std::string chain;
   iceberg::for_each_chain_array(t, [&](const iceberg::chain_array& in) {
-    if (const auto i = index_in(in.heads, in.mask + 1, address); i <= in.mask)
+    if (const auto i = index_in(in.heads, in.count, address); i < in.count)
       chain = "chain[" + std::to_string(i) + (address == &in.heads[i].first ? "].first" : "].lock");
   });
   if (!chain.empty()) return chain;

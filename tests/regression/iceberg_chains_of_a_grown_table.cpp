@@ -13,7 +13,7 @@ namespace iceberg_engine = cubby::detail::engines::iceberg;
 std::pair<std::size_t, std::size_t> longest_and_all(const iceberg_words& m) {
   std::pair<std::size_t, std::size_t> out{0, 0};
   iceberg_engine::for_each_chain_array(table_of(m), [&](const iceberg_engine::chain_array& in) {
-    for (std::uint64_t i = 0; i <= in.mask; ++i) {
+    for (std::uint64_t i = 0; i < in.count; ++i) {
       std::size_t length = 0;
       for (auto link = in.heads[i].first.load(cubby::detail::sync::relaxed); link != 0; ++length)
         link = iceberg_engine::node_at<iceberg_words_engine::policy>(link)->next.load(cubby::detail::sync::relaxed);

@@ -13,8 +13,10 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
+/// Which chain an entry belongs to. By the low half of a hash whose high bits choose a back bucket, and the middle ones its copy: a back bucket
+/// that is crowded does not crowd a chain.
 template <class Policy> std::uint64_t chain_number(const chain_array& in, std::uint64_t hash) noexcept {
-  return back_hash(hash, 0) >> 7 & in.mask;
+  return cpu::multiply(std::rotl(back_hash(hash, 0), 32), in.count).high;
 }
 
 /// A node that is not linked; null without memory.
@@ -60,14 +62,14 @@ template <class Policy> bool chains_are_full(table<Policy>& t) noexcept {
   if (t.refused.load(sync::relaxed) == 0) return false; // relaxed: a hint
   const chain_array& in = newest_chains(t);
   return in.nodes.load(sync::relaxed) >=
-         (in.mask + 1) * most_chained; // relaxed: a bound that several threads may pass by one
+         in.count * most_chained; // relaxed: a bound that several threads may pass by one
 }
 
-/// Adds chains for a table of so many doublings, a chain for two to four front buckets. Before the table is shared, or under `resize_lock`.
+/// Adds chains for a table of so many doublings, a chain for three front buckets. Before the table is shared, or under `resize_lock`.
 /// Their memory is touched when they are used. False: there is none; the table works without them, with longer chains.
 template <class Policy> bool add_chains(table<Policy>& t, unsigned level) noexcept {
   const std::uint64_t count = t.chain_arrays.load(sync::relaxed); // relaxed: only this thread adds
-  const std::uint64_t wanted = std::bit_ceil((t.fronts << level) / 4 + 16);
+  const std::uint64_t wanted = (t.fronts << level) / 3 + 16;
   chain_array& made = t.chains[count];
   made.heads = static_cast<chain*>(std::calloc(wanted, sizeof(chain))); // zeros are a chain without entries
   if constexpr (durable<Policy>) made.left = static_cast<std::uint64_t*>(std::calloc(wanted, sizeof(std::uint64_t)));
@@ -76,7 +78,7 @@ template <class Policy> bool add_chains(table<Policy>& t, unsigned level) noexce
     std::free(std::exchange(made.left, nullptr));
     return false;
   }
-  made.mask = wanted - 1;
+  made.count = wanted;
   t.chain_arrays.store(count + 1, sync::release); // [add-chains] release: pairs with [chain-arrays]
   return true;
 }
@@ -84,7 +86,7 @@ template <class Policy> bool add_chains(table<Policy>& t, unsigned level) noexce
 /// them; the growth empties them but for entries that fit nowhere else.
 template <class Policy> void add_chains_for_growth(table<Policy>& t, unsigned level) noexcept {
   const std::uint64_t count = t.chain_arrays.load(sync::relaxed); // relaxed: under the lock
-  const bool few = (t.chains[count - 1].mask + 1) * 16 < t.fronts << level;
+  const bool few = t.chains[count - 1].count * 16 < t.fronts << level;
   if (few && count != most_chain_arrays) (void)add_chains(t, level);
 }
 /// Entries in chains. Exact while no thread writes.
@@ -98,13 +100,13 @@ template <class Policy> std::size_t chained_entries(const table<Policy>& t) noex
 template <class Policy> std::size_t bytes_of_chains(const table<Policy>& t) noexcept {
   constexpr std::size_t bytes = sizeof(chain) + (durable<Policy> ? sizeof(std::uint64_t) : 0);
   std::size_t sum = 0;
-  for_each_chain_array(t, [&](const chain_array& one) { sum += (one.mask + 1) * bytes; });
+  for_each_chain_array(t, [&](const chain_array& one) { sum += one.count * bytes; });
   return sum;
 }
 /// Frees the arrays, and the nodes on `left`. Their entries are freed by the caller.
 template <class Policy> void free_chains(table<Policy>& t) noexcept {
   for_each_chain_array(t, [](const chain_array& one) {
-    for (std::uint64_t i = 0; one.left != nullptr && i <= one.mask; ++i) {
+    for (std::uint64_t i = 0; one.left != nullptr && i < one.count; ++i) {
       for (std::uint64_t link = one.left[i]; link != 0;) {
         auto* const n = node_at<Policy>(link);
         link = n->retired;

@@ -65,7 +65,7 @@ std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r,
   if (!r.shrinking()) {
     for_each_chain_array(t, [&](const chain_array& in) {
       if (!has_entries(in)) return;
-      for (std::uint64_t c = unit; c <= in.mask; c += front_pairs(t, r.level())) empty_chain(t, who, in.heads[c]);
+      for (std::uint64_t c = unit; c < in.count; c += front_pairs(t, r.level())) empty_chain(t, who, in.heads[c]);
     });
   }
   const auto note = [&](moved how) {

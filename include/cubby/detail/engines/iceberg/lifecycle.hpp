@@ -134,7 +134,7 @@ template <class Policy> void close(table<Policy>& t) {
       dispose_entries(t, *s, number, r);
   }
   for_each_chain_array(t, [&](const chain_array& in) {
-    for (std::uint64_t i = 0; i <= in.mask; ++i) {
+    for (std::uint64_t i = 0; i < in.count; ++i) {
       for (std::uint64_t link = in.heads[i].first.load(sync::relaxed); link != 0;) { // relaxed: as above
         node_type* const n = node_at<Policy>(link);
         link = n->next.load(sync::relaxed); // relaxed: as above

@@ -74,7 +74,7 @@ template <class Policy, class F> void scan_chains(table<Policy>& t, copied_entri
   using node_type = node<Policy>;
   for_each_chain_array(t, [&](const chain_array& in) {
     if (!has_entries(in)) return; // one that leaves meanwhile goes where the scan looks next
-    for (std::uint64_t i = 0; i <= in.mask; ++i) {
+    for (std::uint64_t i = 0; i < in.count; ++i) {
       // [link] acquire: pairs with [put-link]
       std::uint64_t link = in.heads[i].first.load(sync::acquire);
       while (link != 0) {

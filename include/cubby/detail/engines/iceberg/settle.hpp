@@ -92,7 +92,7 @@ void empty_old_slots_of(table<Policy>& t, typename table<Policy>::segment_type& 
 template <durable Policy> void empty_old_slots(table<Policy>& t, const thread_record& who) noexcept {
   for (unsigned number = 0; number <= first_root(t).level(); ++number) empty_old_slots_of(t, segment_at(t, number));
   const chain_array& in = newest_chains(t); // as in forget_copies
-  for (std::uint64_t i = 0; i <= in.mask; ++i) {
+  for (std::uint64_t i = 0; i < in.count; ++i) {
     std::uint64_t link = 0;
     {
       const lock_scope alone(t.unsettled.lock);

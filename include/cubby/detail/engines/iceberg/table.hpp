@@ -88,13 +88,13 @@ struct chain {
 /// Chains that were added at the same time (chains.hpp). The hash chooses one chain in each array. The entry is in one of these chains.
 struct chain_array {
   chain* heads = nullptr;
-  std::uint64_t mask = 0;
+  std::uint64_t count = 0;
   // In a durable table: for each chain the nodes whose entries were copied, by `retired`; under `unsettled.lock`.
   std::uint64_t* left = nullptr;
   sync::word<std::uint64_t> nodes; // in all of its chains, or about to be
   void take_over(chain_array& from) noexcept {
     heads = std::exchange(from.heads, nullptr);
-    mask = std::exchange(from.mask, 0);
+    count = std::exchange(from.count, 0);
     left = std::exchange(from.left, nullptr);
     sync::hand_over(nodes, from.nodes);
   }
