@@ -82,7 +82,7 @@ def alone(shell, long=False):
             command = [compiler, *FLAGS, *STRICT[compiler], "-c", EVERY_VERB, "-o", "/dev/null"]
         else:
             command = [compiler, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]
-        text = f'#include "{header.removeprefix("include/")}"\n'
+        text = f'#define I macro_of_complex_h\n#include "{header.removeprefix("include/")}"\n'
         return f"{compiler} {header}", subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True,
                                                      check=False)
 

@@ -161,12 +161,12 @@ private:
       return false;
     }
   }
-  template <class Q, class Arguments, std::size_t... I>
-  bool visitor_last(Q&& k, Arguments all, std::index_sequence<I...>) {
-    auto& f = std::get<sizeof...(I)>(all);
-    constexpr bool builds = std::constructible_from<V, std::tuple_element_t<I, Arguments>...>;
+  template <class Q, class Arguments, std::size_t... Index>
+  bool visitor_last(Q&& k, Arguments all, std::index_sequence<Index...>) {
+    auto& f = std::get<sizeof...(Index)>(all);
+    constexpr bool builds = std::constructible_from<V, std::tuple_element_t<Index, Arguments>...>;
     return add_or_look<builds>(std::forward<Q>(k), f,
-                               std::forward<std::tuple_element_t<I, Arguments>>(std::get<I>(all))...);
+                               std::forward<std::tuple_element_t<Index, Arguments>>(std::get<Index>(all))...);
   }
   template <class Q, class F> std::optional<V> find_or_make(Q&& k, F& factory) {
     constexpr bool copied = std::copy_constructible<V>;

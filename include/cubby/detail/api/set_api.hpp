@@ -136,7 +136,7 @@ private:
     for (std::size_t begin = 0; begin < n; begin += detail::elements_in_pin) {
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
       detail::in_order<ahead::of_inserts>(
-          s, std::min(n - begin, detail::elements_in_pin),
+          s, (std::min)(n - begin, detail::elements_in_pin),
           [&](std::size_t i) { return s.codec().probe_of(keys[begin + i]); },
           [&](std::size_t i, const auto& p) CUBBY_INLINED {
             outcome& result = results[begin + i];

@@ -22,7 +22,7 @@ struct log_halves {
   std::uint64_t at = 0;   // of the first one
   std::uint64_t each = 0; // bytes
   explicit log_halves(const extent& area) noexcept
-      : at(area.at), each(std::min(area.bytes / 2 / pool_layout::page * pool_layout::page, most)) {}
+      : at(area.at), each((std::min)(area.bytes / 2 / pool_layout::page * pool_layout::page, most)) {}
   [[nodiscard]] std::uint64_t of(std::uint64_t generation) const noexcept { return at + generation % 2 * each; }
   static constexpr std::uint64_t most = std::uint64_t{1} << 30;
 };
@@ -288,7 +288,7 @@ template <class F> bool for_each_entry(const pool_layout::group_header& group, F
     if (!f(entry.kind, std::string_view(key, entry.key_bytes),
            std::string_view(key + entry.key_bytes, entry.value_bytes)))
       return false;
-    const std::uint64_t whole = std::min(left, (sizeof entry + entry.key_bytes + entry.value_bytes + 7) / 8 * 8);
+    const std::uint64_t whole = (std::min)(left, (sizeof entry + entry.key_bytes + entry.value_bytes + 7) / 8 * 8);
     at += whole;
     left -= whole;
   }

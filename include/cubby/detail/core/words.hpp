@@ -13,7 +13,8 @@ namespace cubby::inline v0::detail {
 
 /// Calls `f(i)` for each i below `Count`, without a loop: compilers keep such short loops at -O2, and then the words lie in memory.
 template <std::size_t Count, class F> CUBBY_ALWAYS_INLINE constexpr void for_each_word(const F& f) noexcept {
-  [&]<std::size_t... I>(std::index_sequence<I...>) CUBBY_INLINED { (f(I), ...); }(std::make_index_sequence<Count>());
+  [&]<std::size_t... Index>(std::index_sequence<Index...>)
+      CUBBY_INLINED { (f(Index), ...); }(std::make_index_sequence<Count>());
 }
 
 /// `Count` words; 0 for the value of a set. Equal if all words are equal.

@@ -271,7 +271,7 @@ template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, c
   const std::uint64_t mark = mark_of(t, r.level());
   if (live < mark) return;
   // Behind a later mark the growth begins at once: the threads that touch pages are late.
-  const bool late = live > std::min(mark + slots / 32, slots / 100 * 98);
+  const bool late = live > (std::min)(mark + slots / 32, slots / 100 * 98);
   if (!r.moving() && r.level() != most_levels && (late || !prepare(t, r))) (void)start(t, who, r, false);
   if (r.moving() && !r.shrinking()) catch_up(t, who);
 }
