@@ -24,10 +24,10 @@ list(FILTER hooked_sources INCLUDE REGEX "^regression/")
 cubby_join(regression ${hooked_sources})
 
 # cubby_tests_of_composed_calls, cubby_tests_durable, cubby_tests_crash
-cubby_join(equal_keys conformance/get_or_create.cpp conformance/hashes_and_equalities.cpp)
+cubby_join(equal_keys conformance/get_or_create.cpp conformance/hashes_and_equalities.cpp conformance/prepared_keys.cpp)
 cubby_join(contents conformance/contents.cpp conformance/moved_keys.cpp conformance/moved_tables.cpp conformance/seeds.cpp)
 cubby_join(durable_entries durable/churn.cpp durable/damage.cpp durable/entries.cpp durable/reopened.cpp durable/torn.cpp)
-cubby_join(durable_opening durable/killed.cpp durable/opening.cpp durable/refusals.cpp durable/sets_and_texts.cpp durable/truncated.cpp)
+cubby_join(durable_opening durable/killed.cpp durable/older_hashes.cpp durable/opening.cpp durable/refusals.cpp durable/sets_and_texts.cpp durable/truncated.cpp)
 cubby_join(crash crash/budget.cpp crash/bytes.cpp crash/life.cpp crash/operations.cpp crash/resizes.cpp crash/writers.cpp)
 
 # The explorer. Each adapter has a table of its own under the same names.

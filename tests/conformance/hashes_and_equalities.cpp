@@ -151,6 +151,49 @@ TEST(hash_of_parts, gives_way_to_a_specialization) {
   EXPECT_TRUE(m.insert({1, {20}}, 1) && m.insert({2, {20}}, 2) && m.contains({2, {20}}));
 }
 
+/// A plain key of which one half does not count, and another of two words.
+struct serial {
+  std::uint32_t number = 0;
+  std::uint32_t shelf = 0; // of no importance
+  friend bool operator==(const serial& a, const serial& b) { return a.number == b.number; }
+};
+struct edition {
+  std::uint64_t number = 0;
+  std::uint64_t printing = 0; // of no importance
+  friend bool operator==(const edition& a, const edition& b) { return a.number == b.number; }
+};
+/// Plain, and without an operator==.
+struct grade {
+  std::uint64_t number = 0;
+};
+} // namespace
+} // namespace cubby_test
+template <> inline constexpr bool cubby::always_in_record<cubby_test::serial> = true;
+template <> struct cubby::hash<cubby_test::serial> {
+  std::uint64_t operator()(const cubby_test::serial& s) const { return s.number; }
+};
+template <> struct cubby::hash<cubby_test::edition> {
+  std::uint64_t operator()(const cubby_test::edition& e) const { return e.number; }
+};
+template <> struct cubby::hash<cubby_test::grade> {
+  using is_avalanching = void;
+  std::uint64_t operator()(const cubby_test::grade& g) const { return cubby::mix(g.number) + 1; }
+};
+namespace cubby_test {
+namespace {
+TEST(specializations_of_hash, count_for_plain_keys) {
+  cubby::map<serial, int> words;
+  EXPECT_TRUE(words.insert({1, 1}, 1));
+  EXPECT_TRUE(words.contains({1, 2}));
+  cubby::map<edition, int> books;
+  EXPECT_TRUE(books.insert({1, 1}, 1));
+  EXPECT_TRUE(books.contains({1, 2}));
+  cubby::map<grade, int> grades;
+  EXPECT_EQ(grades.hash_for({5}), cubby::mix(5) + 1);
+  EXPECT_EQ(cubby::hash_parts(7, serial{1, 1}, 3), cubby::hash_parts(7, serial{1, 2}, 3)) << "as a part of a key";
+  static_assert(cubby::hash_is_stable<cubby::hash<grade>> == 0, "it is the user's to say");
+}
+
 /// A hash with one seed for all its objects: a table may not change it.
 struct hash_with_shared_seed {
   using is_avalanching = void;

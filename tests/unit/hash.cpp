@@ -3,6 +3,7 @@
 // Every input bit moves every output bit, and bytes count wherever they stand.
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -145,12 +146,13 @@ std::uint64_t hash_byte_by_byte(const std::string& text, std::uint64_t seed) {
     }
     return word;
   };
+  const std::uint64_t mask = mix_b ^ (seed << 31 | seed >> 33);
   std::uint64_t state = seed ^ mix_a;
   for (std::size_t from = 0; from + 16 < text.size(); from += 16)
-    state = fold(word_at(from) ^ mix_b, word_at(from + 8) ^ state);
+    state = fold(word_at(from) ^ mask, word_at(from + 8) ^ state);
   const std::uint64_t first = word_at(text.size() > 16 ? text.size() - 16 : 0);
   const std::uint64_t second = text.size() > 8 ? word_at(text.size() - 8) : 0;
-  return fold(fold(first ^ mix_b, second ^ state) ^ mix_c, mix_a ^ text.size());
+  return fold(fold(first ^ mask, second ^ state) ^ mix_c, mix_a ^ text.size());
 }
 
 TEST(hash_quality, a_text_of_any_size_has_the_hash_of_its_bytes_and_no_others) {
@@ -158,7 +160,45 @@ TEST(hash_quality, a_text_of_any_size_has_the_hash_of_its_bytes_and_no_others) {
     std::string text(size, '\0');
     for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(splitmix(size * 100 + i) & 0xff);
     const std::string longer = "?" + text + "??????????????????";
-    ASSERT_EQ(hash_byte_by_byte(text, 7), cubby::hash_bytes(longer.data() + 1, size, 7)) << size;
+    const std::uint64_t seed = splitmix(size + run_seed());
+    ASSERT_EQ(hash_byte_by_byte(text, seed), cubby::hash_bytes(longer.data() + 1, size, seed)) << size;
+  }
+}
+
+/// An attacker who prepares keys knows the constants of the hash, but not the seed.
+TEST(hash_quality, no_word_of_a_text_takes_away_the_others_under_an_unknown_seed) {
+  using namespace cubby::detail;
+  const std::uint64_t constants[] = {mix_a, mix_b, mix_c, mix_a ^ mix_b, mix_b ^ mix_c, mix_a ^ mix_c, 0};
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const std::uint64_t seed = splitmix(round + run_seed());
+    for (std::size_t size = 16; size <= 56; ++size) {
+      for (const std::uint64_t constant : constants) {
+        for (const std::size_t at : {std::size_t{0}, std::size_t{8}, std::size_t{16}, size - 16, size - 8}) {
+          if (at + 8 > size) continue;
+          std::string text(size, 'x');
+          std::memcpy(&text[at], &constant, sizeof constant);
+          const std::uint64_t plain = cubby::hash_bytes(text.data(), size, seed);
+          for (std::size_t i = 0; i < size; ++i) {
+            if (i >= at && i < at + 8) continue;
+            std::string other = text;
+            other[i] = 'y';
+            ASSERT_NE(plain, cubby::hash_bytes(other.data(), size, seed)) << i << " of " << size << ", word at " << at;
+          }
+        }
+      }
+    }
+  }
+}
+TEST(hash_quality, no_part_of_a_key_takes_away_those_before_it_under_an_unknown_seed) {
+  using namespace cubby::detail;
+  for (std::uint64_t round = 0; round < 100; ++round) {
+    const std::uint64_t seed = splitmix(round + run_seed());
+    for (const std::uint64_t constant : {mix_a, mix_b, mix_c}) {
+      const std::string text(reinterpret_cast<const char*>(&constant), sizeof constant);
+      EXPECT_NE(cubby::hash_parts(seed, 1, constant), cubby::hash_parts(seed, 2, constant));
+      EXPECT_NE(cubby::hash_parts(seed, 1, text), cubby::hash_parts(seed, 2, text));
+      EXPECT_NE(cubby::hash_parts(seed, 1, text + text), cubby::hash_parts(seed, 2, text + text));
+    }
   }
 }
 

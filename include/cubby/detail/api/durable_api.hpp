@@ -249,6 +249,7 @@ private:
   static pool_request request_for(const char* path, const durable_options& wanted, bool read_only) noexcept {
     pool_request asked;
     asked.path = path;
+    asked.former_hash = seedless_identity<Hash>;
     asked.may_create = !read_only && wanted.how != opening::only_existing;
     asked.must_create = wanted.how == opening::only_new && !read_only;
     asked.read_only = read_only;

@@ -17,17 +17,16 @@ namespace cubby::inline v0 {
 /// The identity of a hash that gives the same numbers in every build and for ever. 0: unknown, and no durable table takes it. Specialize
 /// it for your own hash with a number of yours, and change the number whenever the function changes.
 template <class Hash> inline constexpr std::uint64_t hash_is_stable = 0;
-template <class K>
-  requires(detail::word_key<K> && detail::hashed_by_bits<K>)
-inline constexpr std::uint64_t hash_is_stable<hash<K>> = 0x6375626279'01;
-template <class K>
-  requires detail::hashed_as_text<K>
-inline constexpr std::uint64_t hash_is_stable<hash<K>> = 0x6375626279'02;
-template <class K>
-  requires(!detail::word_key<K> && detail::hashed_by_bits<K>)
-inline constexpr std::uint64_t hash_is_stable<hash<K>> = 0x6375626279'03;
+template <detail::mixes_words Hash> inline constexpr std::uint64_t hash_is_stable<Hash> = 0x6375626279'01;
+template <detail::hashes_bytes Hash> inline constexpr std::uint64_t hash_is_stable<Hash> = 0x6375626279'04;
+template <detail::hashes_plain Hash> inline constexpr std::uint64_t hash_is_stable<Hash> = 0x6375626279'05;
 
 namespace detail {
+
+/// The identity of the hash that files of these keys had up to version 0.2.0: one whose mask does not depend on the seed. 0: no other.
+template <class Hash> inline constexpr std::uint64_t seedless_identity = 0;
+template <hashes_bytes Hash> inline constexpr std::uint64_t seedless_identity<Hash> = 0x6375626279'02;
+template <hashes_plain Hash> inline constexpr std::uint64_t seedless_identity<Hash> = 0x6375626279'03;
 
 /// What the codecs of a durable table share: the file, and its blocks.
 struct durable_home {
@@ -45,6 +44,11 @@ struct durable_home {
   std::uint64_t marked = 0; // where records are the entries: the last epoch of whose replaced records none is live
   sync::word<std::uint32_t> unmarked; // 1: recovery has taken the mark from a record
   recovery_report report;
+
+  /// Whether the file was made with the hash whose mask does not depend on the seed.
+  template <class Hash> [[nodiscard]] bool has_seedless_mask() const noexcept {
+    return seedless_identity<Hash> != 0 && file.state().what.hash == seedless_identity<Hash>;
+  }
 };
 
 /// Key and value in a word each.
@@ -82,7 +86,7 @@ public:
   static constexpr bool durable = true;
   static constexpr std::uint32_t mode = 3;
   durable_tuples(const Hash& h, std::uint64_t seed, durable_home& home)
-      : base(h, std::allocator<std::byte>(), seed), home_(&home) {}
+      : base(h, std::allocator<std::byte>(), seed, home.has_seedless_mask<Hash>()), home_(&home) {}
   [[nodiscard]] durable_home& shared() const noexcept { return *home_; }
   [[nodiscard]] pool& home() const noexcept { return home_->file; }
 

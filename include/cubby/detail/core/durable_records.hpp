@@ -77,7 +77,8 @@ public:
   static constexpr bool accepts =
       null_text<Q, K> || (text_keys && !std::is_same_v<Q, K> && std::is_convertible_v<const Q&, std::string_view>);
 
-  durable_records(const Hash& h, std::uint64_t seed, durable_home& home) : hash_(h, seed), home_(&home) {}
+  durable_records(const Hash& h, std::uint64_t seed, durable_home& home)
+      : hash_(h, seed, home.has_seedless_mask<Hash>()), home_(&home) {}
   [[nodiscard]] durable_home& shared() const noexcept { return *home_; }
   [[nodiscard]] pool& home() const noexcept { return home_->file; }
   [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -60,18 +61,31 @@ template <class Word> [[nodiscard]] inline std::uint64_t read_as(const unsigned 
 /// Where the last two words of such a text begin: the first of them here, the other 8 bytes before the end.
 constexpr std::size_t rest_of_text(std::size_t size) noexcept { return size > 16 ? size - 16 : 0; }
 
+/// The mask of the first of two words that are multiplied. A word that equals it makes the product 0, whatever the other word is, so it
+/// must be as unknown as the seed. Rotated by an odd number of bits, because `mask ^ seed` would else be the same in both halves.
+constexpr std::uint64_t mask_of(std::uint64_t seed) noexcept { return mix_b ^ std::rotl(seed, 31); }
+/// The mask that does not depend on the seed: for checksums, and for the keys of files that were made with it (docs/format.md).
+inline constexpr std::uint64_t seedless_mask = mix_b;
+
 /// The hash of a text of at most 8 bytes, which are the word's.
-constexpr std::uint64_t hash_short_text(std::uint64_t word, std::size_t size, std::uint64_t seed) noexcept {
-  return fold(fold(word ^ mix_b, seed ^ mix_a) ^ mix_c, mix_a ^ size);
+constexpr std::uint64_t hash_short_text(std::uint64_t word, std::size_t size, std::uint64_t seed,
+                                        std::uint64_t mask) noexcept {
+  return fold(fold(word ^ mask, seed ^ mix_a) ^ mix_c, mix_a ^ size);
 }
 /// The hash of a text of more than 8 bytes.
 [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash_long_text(const unsigned char* at, std::size_t size,
-                                                               std::uint64_t seed) noexcept {
+                                                               std::uint64_t seed, std::uint64_t mask) noexcept {
   std::uint64_t state = seed ^ mix_a;
   const unsigned char* const rest = at + rest_of_text(size);
   const std::uint64_t last = read_as<std::uint64_t>(at + size - 8);
-  for (; at < rest; at += 16) state = fold(read_as<std::uint64_t>(at) ^ mix_b, read_as<std::uint64_t>(at + 8) ^ state);
-  return fold(fold(read_as<std::uint64_t>(rest) ^ mix_b, last ^ state) ^ mix_c, mix_a ^ size);
+  for (; at < rest; at += 16) state = fold(read_as<std::uint64_t>(at) ^ mask, read_as<std::uint64_t>(at + 8) ^ state);
+  return fold(fold(read_as<std::uint64_t>(rest) ^ mask, last ^ state) ^ mix_c, mix_a ^ size);
+}
+[[nodiscard]] inline std::uint64_t hash_masked(const void* data, std::size_t size, std::uint64_t seed,
+                                               std::uint64_t mask) noexcept {
+  const auto* const at = static_cast<const unsigned char*>(data);
+  if (size > 8) return hash_long_text(at, size, seed, mask);
+  return hash_short_text(read_up_to_8(at, size), size, seed, mask);
 }
 
 /// Texts of up to so many bytes are compared and copied here, longer ones by the C library.
@@ -116,9 +130,7 @@ CUBBY_ALWAYS_INLINE void copy_text(char* to, const char* from, std::size_t size)
 
 /// Mixes `size` bytes. O(size). Reads no byte outside [data, data + size).
 [[nodiscard]] inline std::uint64_t hash_bytes(const void* data, std::size_t size, std::uint64_t seed = 0) noexcept {
-  const auto* const at = static_cast<const unsigned char*>(data);
-  if (size > 8) return detail::hash_long_text(at, size, seed);
-  return detail::hash_short_text(detail::read_up_to_8(at, size), size, seed);
+  return detail::hash_masked(data, size, seed, detail::mask_of(seed));
 }
 
 namespace detail {
@@ -199,6 +211,7 @@ template <class K>
   requires(detail::word_key<K> && detail::hashed_by_bits<K>)
 struct hash<K> {
   using is_avalanching = void;
+  using hash_of_word = hash; // says to the codecs what operator() does, which no specialization of a user says
   std::uint64_t seed = 0;
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return mix(detail::word_of(key), seed); }
 };
@@ -208,7 +221,7 @@ template <class K>
 struct hash<K> {
   using is_avalanching = void;
   using is_transparent = void;
-  using hash_of_bytes = hash; // says to the codec of texts what operator() does
+  using hash_of_bytes = hash; // as `hash_of_word`
   std::uint64_t seed = 0;
   [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
     return hash_bytes(key.data(), key.size(), seed);
@@ -219,6 +232,7 @@ template <class K>
   requires(!detail::word_key<K> && detail::hashed_by_bits<K>)
 struct hash<K> {
   using is_avalanching = void;
+  using hash_of_plain = hash; // as `hash_of_word`
   std::uint64_t seed = 0;
   [[nodiscard]] std::uint64_t operator()(const K& key) const noexcept { return hash_bytes(&key, sizeof key, seed); }
 };
@@ -233,11 +247,20 @@ template <detail::hashed_by_std K> struct hash<K> {
 
 namespace detail {
 
+/// The default hash of words, whose seed is combined with a constant once for the table.
+/// Not what is derived from it, and no specialization of a user's, here and in the two below.
+template <class H> concept mixes_words = requires { requires std::same_as<typename H::hash_of_word, H>; };
+/// The default hash of texts, of which the codec knows that it hashes the bytes.
+template <class H> concept hashes_bytes = requires { requires std::same_as<typename H::hash_of_bytes, H>; };
+/// The default hash of plain keys that are larger than a word.
+template <class H> concept hashes_plain = requires { requires std::same_as<typename H::hash_of_plain, H>; };
+
 /// Keys that cubby::hash hashes, and of which equal ones get one hash: a class or an enumeration with an operator== of its own is refused as it
 /// is for a table.
 template <class K>
 concept has_default_hash = !requires { typename hash<K>::is_missing; } &&
-                           (!hashed_by_bits<K> || bits_are_equality<K>) && requires(const hash<K>& of, const K& key) {
+                           (bits_are_equality<K> || !(mixes_words<hash<K>> || hashes_plain<hash<K>>)) &&
+                           requires(const hash<K>& of, const K& key) {
                              { of(key) } -> std::convertible_to<std::uint64_t>;
                            };
 template <class P>

@@ -100,7 +100,7 @@ inline constexpr bool is_compared_rightly = !word_key<K> || always_in_record<K> 
 /// The default hash of plain keys reads their bits.
 template <class K, class H>
 inline constexpr bool is_hashed_rightly =
-    !hashed_by_bits<K> || bits_are_equality<K> || !std::is_same_v<H, hash<K>> || converts_to_text<K>;
+    bits_are_equality<K> || !(mixes_words<H> || hashes_plain<H>) || converts_to_text<K>;
 
 /// Whether a table of texts is asked for a null pointer. A std::string and a std::string_view are made of one in C++20, and read it.
 template <class Q, class K> concept null_text = std::same_as<Q, std::nullptr_t> && is_standard_text<K>;
@@ -125,13 +125,6 @@ template <class V>
 concept word_value = std::is_trivially_copyable_v<V> && std::copy_constructible<V> &&
                      sizeof(V) <= sizeof(std::uint64_t) && !always_in_record<V>;
 
-/// The default hash of words, whose seed is combined with a constant once for the table.
-template <class H> inline constexpr bool mixes_words = false;
-template <word_key K> inline constexpr bool mixes_words<hash<K>> = hashed_by_bits<K>;
-
-/// The default hash of texts, of which the codec knows that it hashes the bytes. Not what is derived from it.
-template <class H> concept hashes_bytes = requires { requires std::same_as<typename H::hash_of_bytes, H>; };
-
 /// A hash whose objects have a seed each. Not one that all of them share.
 template <class H>
 concept has_own_seed = requires(H& own, std::uint64_t seed) {
@@ -145,20 +138,28 @@ template <class H> class seeded_hash {
 public:
   static constexpr bin_mapping mapping = modulo_mapped<H> ? bin_mapping::modulo : bin_mapping::fastrange;
 
-  seeded_hash(const H& h, std::uint64_t seed) : hash_(h), seed_(seed) {
+  /// `seedless`: with the mask that does not depend on the seed. Only for a table in a file that was made so.
+  seeded_hash(const H& h, std::uint64_t seed, bool seedless = false) : hash_(h), seed_(seed) {
     if constexpr (has_own_seed<H>) hash_.seed ^= seed;
     if constexpr (mixes_words<H>) seed_ = hash_.seed;
-    first_ = mix_a ^ seed_;
+    first_ = first_of_seed();
+    if constexpr (masks_words) first_ = seedless ? seedless_mask : first_;
   }
   /// Changes the seed by these bits. Only of an empty table that no thread uses.
   void reseed(std::uint64_t difference) noexcept {
     if constexpr (has_own_seed<H>) hash_.seed ^= difference;
     seed_ ^= difference;
-    first_ = mix_a ^ seed_;
+    first_ = first_of_seed();
   }
   template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t operator()(const Q& key) const {
     if constexpr (mixes_words<H>) {
       return mix_seeded(word_of(key), seed_, first_);
+    } else if constexpr (hashes_bytes<H>) {
+      const std::string_view text = key;
+      return hash_masked(text.data(), text.size(), hash_.seed, first_);
+    } else if constexpr (hashes_plain<H>) {
+      const auto* const bytes = &reinterpret_cast<const unsigned char&>(key);
+      return hash_long_text(bytes, sizeof key, hash_.seed, first_);
     } else {
       const auto bits = static_cast<std::uint64_t>(hash_(key));
       if constexpr (avalanching_hash<H> || modulo_mapped<H>) return bits;
@@ -169,12 +170,12 @@ public:
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t of_short_text(std::uint64_t word, std::size_t size) const noexcept
     requires hashes_bytes<H>
   {
-    return hash_short_text(word, size, hash_.seed);
+    return hash_short_text(word, size, hash_.seed, first_);
   }
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t of_long_text(const char* text, std::size_t size) const noexcept
     requires hashes_bytes<H>
   {
-    return hash_long_text(reinterpret_cast<const unsigned char*>(text), size, hash_.seed);
+    return hash_long_text(reinterpret_cast<const unsigned char*>(text), size, hash_.seed, first_);
   }
   /// What a namespace adds to the hash that chooses the bin. The paper leaves the hash alone; then one key in more than fifteen namespaces
   /// overflows one bin for ever. The seed is in it, so that such keys come in another order in each table. It is another one than that
@@ -185,9 +186,15 @@ public:
   [[nodiscard]] const H& user() const noexcept { return hash_; }
 
 private:
+  static constexpr bool masks_words = hashes_bytes<H> || hashes_plain<H>;
+  [[nodiscard]] std::uint64_t first_of_seed() const noexcept {
+    if constexpr (masks_words) return mask_of(hash_.seed);
+    else return mix_a ^ seed_;
+  }
+
   [[no_unique_address]] H hash_;
   std::uint64_t seed_;
-  std::uint64_t first_; // for mix_seeded
+  std::uint64_t first_; // for mix_seeded; of texts and of larger plain keys, the mask
 };
 
 } // namespace detail

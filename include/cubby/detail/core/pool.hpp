@@ -41,6 +41,7 @@ struct extent {
 struct pool_request {
   const char* path = nullptr;
   pool_layout::identity wanted;
+  std::uint64_t former_hash = 0; // a file with this identity of a hash is opened, too; 0: none
   bool may_create = true;
   bool must_create = false;
   bool read_only = false;        ///< changes stay in this process: for lookups

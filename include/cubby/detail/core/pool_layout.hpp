@@ -110,8 +110,12 @@ inline constexpr std::uint64_t live = 0x5555;     // an entry, unless a newer re
 inline constexpr std::uint64_t dead = 0x6666;     // no entry any more
 } // namespace record_state
 
+/// A checksum is the mixer's hash, with the mask that does not depend on the seed. It finds damage, not forgery.
+inline std::uint64_t checksum(const void* bytes, std::uint64_t size, std::uint64_t seed) noexcept {
+  return hash_masked(bytes, size, seed, seedless_mask);
+}
 inline std::uint64_t checksum_of(const superblock& s) noexcept {
-  return hash_bytes(&s, offsetof(superblock, checksum), checksum_seed);
+  return checksum(&s, offsetof(superblock, checksum), checksum_seed);
 }
 /// In front of the changes that one sync has covered (docs/format.md, The log). The first group of a half begins with it.
 struct group_header {
@@ -135,15 +139,15 @@ struct log_entry {
 static_assert(sizeof(log_entry) == 16);
 
 inline std::uint64_t checksum_of(const extent_header& h) noexcept {
-  return hash_bytes(&h, offsetof(extent_header, checksum), checksum_seed);
+  return checksum(&h, offsetof(extent_header, checksum), checksum_seed);
 }
 /// Of a group with its entries.
 inline std::uint64_t checksum_of(const group_header& h, const void* entries) noexcept {
-  return hash_bytes(entries, h.bytes, hash_bytes(&h, offsetof(group_header, checksum), checksum_seed));
+  return checksum(entries, h.bytes, checksum(&h, offsetof(group_header, checksum), checksum_seed));
 }
 /// The checksum of a record apart from its sequence number, which is added when the record takes the place of another one.
 inline std::uint64_t contents_checksum(const void* bytes, std::uint64_t key_bytes, std::uint64_t value_bytes) noexcept {
-  return hash_bytes(bytes, key_bytes + value_bytes, fold(key_bytes ^ mix_a, value_bytes ^ mix_b) ^ checksum_seed);
+  return checksum(bytes, key_bytes + value_bytes, fold(key_bytes ^ mix_a, value_bytes ^ mix_b) ^ checksum_seed);
 }
 constexpr std::uint64_t with_sequence(std::uint64_t contents, std::uint32_t sequence) noexcept {
   return contents + fold(sequence ^ mix_b, mix_c);

@@ -173,7 +173,7 @@ inline pool_error pool::check_identity(const pool_request& asked) const noexcept
                           "its values: %s; those of the table: %s; use the types with which it was made",
                           size_in_words(is.value_bytes, is.value_alignment).text,
                           size_in_words(wanted.value_bytes, wanted.value_alignment).text);
-  if (is.hash != wanted.hash)
+  if (is.hash != wanted.hash && (asked.former_hash == 0 || is.hash != asked.former_hash))
     return pool_error::of(open_error::other_hash, asked.path, "made with another hash function; use that one");
   if (is.mode != wanted.mode || is.slot_bytes != wanted.slot_bytes || is.key_words != wanted.key_words ||
       is.value_words != wanted.value_words)

@@ -66,7 +66,8 @@ public:
   /// Whether a Q, which is not a K, can be used for lookups.
   template <class Q> static constexpr bool accepts = false;
 
-  tuple_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
+  tuple_codec(const Hash& h, const Allocator& a, std::uint64_t seed, bool seedless = false)
+      : hash_(h, seed, seedless), allocator_(a) {}
   void reseed(std::uint64_t difference) noexcept { hash_.reseed(difference); }
 
   [[nodiscard]] const Hash& hash_function() const noexcept { return hash_.user(); }
