@@ -36,6 +36,9 @@ bool overlap(const duel& d) {
   return *std::ranges::min_element(first.rounds_mops) < *std::ranges::max_element(second.rounds_mops);
 }
 
+// Two digits of a ratio. One below 1 is never shown as 1.00, which would not be a loss.
+double shown(double ratio) { return ratio < 1 ? std::min(ratio, 0.99) : ratio; }
+
 std::string named(const result& r) { return fmt::format("{} ({})", name_of(r.engine), calls_of(r)); }
 
 std::size_t uneven_among(const comparison& c) {
@@ -46,9 +49,9 @@ std::string words_of(const duel& d) {
   std::string text =
       d.won()
           ? fmt::format("{} is first with {:.2f} Mops/s, {:.2f} times the best rival, {}.", named(d.ours),
-                        d.ours.median_mops, d.ratio(), named(d.rival))
+                        d.ours.median_mops, shown(d.ratio()), named(d.rival))
           : fmt::format("{} is first with {:.2f} Mops/s. cubby loses: its best engine, {}, reaches {:.2f} times that.",
-                        named(d.rival), d.rival.median_mops, named(d.ours), d.ratio());
+                        named(d.rival), d.rival.median_mops, named(d.ours), shown(d.ratio()));
   if (!even(d.ours, d.rival)) text += " That is batches against single calls.";
   if (overlap(d)) text += " Rounds of the two overlap: another run may change the order.";
   return text;
@@ -78,7 +81,7 @@ std::string losses(const std::vector<comparison>& all) {
           "{} of \"{}\" ({}{:.2f} times {}{}{}{})", name_of(c.what), c.heading,
           c.duels.size() == 1 ? ""
                               : fmt::format("at {} of {} points, lowest ", c.duels.size() - c.won(), c.duels.size()),
-          worst.ratio(), name_of(worst.rival.engine), c.where.empty() ? "" : " at", c.where,
+          shown(worst.ratio()), name_of(worst.rival.engine), c.where.empty() ? "" : " at", c.where,
           even(worst.ours, worst.rival) ? "" : ", batches against single calls"));
   }
   return lost.empty() ? "It loses none of them." : fmt::format("It loses: {}.", fmt::join(lost, ", "));
@@ -131,7 +134,7 @@ std::string line_of(const comparison& c) {
   if (c.duels.size() == 1) return words_of(worst);
   const std::size_t unequal = uneven_among(c);
   return fmt::format("cubby is first at {} of {} points, with {:.2f} to {:.2f} times the best rival{}. Lowest at{}: {}",
-                     c.won(), c.duels.size(), worst.ratio(), c.duels.back().ratio(),
+                     c.won(), c.duels.size(), shown(worst.ratio()), shown(c.duels.back().ratio()),
                      unequal == 0 ? "" : fmt::format(" ({} of them batches against single calls)", unequal), c.where,
                      words_of(worst));
 }

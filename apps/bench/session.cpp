@@ -115,8 +115,9 @@ private:
 
   static resident grown_since(const resident& before) {
     const resident now = resident_now();
-    return {now.bytes - std::min(now.bytes, before.bytes),
-            now.huge_bytes - std::min(now.huge_bytes, before.huge_bytes)};
+    const std::size_t more = now.bytes - std::min(now.bytes, before.bytes);
+    // Memory from before may have become huge meanwhile: that is no part of the table.
+    return {more, std::min(more, now.huge_bytes - std::min(now.huge_bytes, before.huge_bytes))};
   }
 
   void note_memory(result& r, const resident& memory, const table& t) const {

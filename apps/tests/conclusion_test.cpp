@@ -57,6 +57,13 @@ TEST(Conclusion, AFirstPlaceHasItsRatio) {
   EXPECT_FALSE(summary_of(all)) << "one column is no comparison";
 }
 
+TEST(Conclusion, ASmallLossIsNotCalledEqual) {
+  const auto all = compare(
+      {chapter_of({made(dlht, kind::get, {19.99}), made(boost, kind::get, {20}), made(limit, kind::get, {90})})});
+  EXPECT_TRUE(has(line_of(all[0]), "reaches 0.99 times that")) << line_of(all[0]);
+  EXPECT_TRUE(has(joined(conclusion_of(all)), "(0.99 times boost")) << joined(conclusion_of(all));
+}
+
 TEST(Conclusion, ALossIsCalledALoss) {
   const auto all = compare(
       {chapter_of({made(dlht, kind::get, {30}), made(dramhit, kind::get, {44}), made(boost, kind::get, {20}),
