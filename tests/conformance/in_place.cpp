@@ -158,6 +158,16 @@ TYPED_TEST(in_place, scans_and_batches_show_each_value_and_change_it) {
   EXPECT_TRUE(m.empty());
 }
 
+TYPED_TEST(in_place, clear_and_release_gives_the_memory_back) {
+  typename TypeParam::map m;
+  for (std::uint64_t n = 0; n < 20000; ++n) ASSERT_TRUE(m.insert("key " + std::to_string(n), numbers{n}));
+  const std::size_t before = m.stats().bytes;
+  ASSERT_TRUE(m.clear_and_release());
+  EXPECT_TRUE(m.empty());
+  EXPECT_LT(m.stats().bytes, before / 4);
+  EXPECT_TRUE(m.insert("key", numbers{1}));
+}
+
 TYPED_TEST(in_place, takes_lists_and_ranges_and_gives_containers) {
   using map = typename TypeParam::map;
   map m{{"a", numbers{1}}, {"b", numbers{2}}, {"a", numbers{9}}};

@@ -127,6 +127,11 @@ public:
   void clear() {
     erase_if([](const key_type&, const V&) { return true; });
   }
+  /// `clear`, then `shrink_to_fit`, whose answer it returns.
+  bool clear_and_release() {
+    clear();
+    return shrink_to_fit();
+  }
 
   /// Moves each entry of `source`, another `in_place_map` of these keys and values or a handle of one, whose key is absent here. The
   /// number moved. An entry is in `source`, then in both, then here, and nobody reads it in `source` while its value is moved. Throws

@@ -64,9 +64,10 @@ template <class R, class Codec>
 concept no_batch_of_keys =
     !lookup_range<R, Codec> && !std::convertible_to<const R&, std::span<const typename Codec::key_type>>;
 template <class Keys> std::size_t keys_fit() {
-  static_assert(std::is_void_v<Keys>,
-                "a batch takes a contiguous range of keys, or of what a lookup takes: a std::vector, an "
-                "array, a std::span; std::vector<bool> and std::deque are none");
+  static_assert(
+      std::is_void_v<Keys>,
+      "a batch takes a contiguous range of keys, or of what a lookup takes: a std::vector, an "
+      "array, a std::span; std::vector<bool> and std::deque are none, and pairs with values go to insert_range");
   return 0;
 }
 
