@@ -130,6 +130,13 @@ TEST(hash_of_parts, tells_the_order_the_parts_and_the_seed_apart) {
       << "a part with a std::hash";
 }
 
+TEST(hash_of_parts, reads_no_char_behind_an_array) {
+  const char full[4] = {'a', 'b', 'c', 'd'};
+  EXPECT_EQ(cubby::hash_parts(0, full), cubby::hash_parts(0, std::string("abcd")));
+  const char ended[4] = {'a', 'b', 0, 'd'};
+  EXPECT_EQ(cubby::hash_parts(0, ended), cubby::hash_parts(0, std::string("ab")));
+}
+
 /// A specialization of the user's for pairs of his.
 struct celsius {
   int degrees = 0;
@@ -162,6 +169,10 @@ struct edition {
   std::uint64_t printing = 0; // of no importance
   friend bool operator==(const edition& a, const edition& b) { return a.number == b.number; }
 };
+/// All keys have one hash where the seed is 0.
+struct shared_at_no_seed {
+  std::uint64_t number = 0;
+};
 /// Plain, and without an operator==.
 struct grade {
   std::uint64_t number = 0;
@@ -175,12 +186,38 @@ template <> struct cubby::hash<cubby_test::serial> {
 template <> struct cubby::hash<cubby_test::edition> {
   std::uint64_t operator()(const cubby_test::edition& e) const { return e.number; }
 };
+template <> struct cubby::hash<cubby_test::shared_at_no_seed> {
+  std::uint64_t seed = 0;
+  std::uint64_t operator()(const cubby_test::shared_at_no_seed& s) const { return s.number * seed; }
+};
 template <> struct cubby::hash<cubby_test::grade> {
   using is_avalanching = void;
   std::uint64_t operator()(const cubby_test::grade& g) const { return cubby::mix(g.number) + 1; }
 };
 namespace cubby_test {
 namespace {
+/// A key that is hashed as the identifier to which it converts.
+struct identifier {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+};
+struct by_identifier {
+  std::uint32_t number = 0;
+  std::string note;                                                           // of no importance
+  operator identifier() const { return {number, number * std::uint64_t{3}}; } // NOLINT(google-explicit-constructor)
+};
+struct same_identifier {
+  bool operator()(const by_identifier& a, const by_identifier& b) const { return a.number == b.number; }
+};
+TYPED_TEST(std_hashes, of_another_type_take_keys_that_convert_to_it) {
+  cubby::map<by_identifier, int, TypeParam, cubby::hash<identifier>, std::allocator<std::byte>, same_identifier> m(
+      tiny_options());
+  for (std::uint32_t n = 0; n < 300; ++n) ASSERT_TRUE(m.insert(by_identifier{n, "first"}, 1)) << n;
+  for (std::uint32_t n = 0; n < 300; ++n) ASSERT_FALSE(m.insert(by_identifier{n, "second"}, 1)) << n;
+}
+TEST(hash_of_parts, gives_a_seed_to_each_hash_that_has_one) {
+  EXPECT_NE(cubby::hash_parts(7, shared_at_no_seed{1}), cubby::hash_parts(7, shared_at_no_seed{2}));
+}
 TEST(specializations_of_hash, count_for_plain_keys) {
   cubby::map<serial, int> words;
   EXPECT_TRUE(words.insert({1, 1}, 1));

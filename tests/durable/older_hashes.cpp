@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -100,6 +101,41 @@ TYPED_TEST(durable_files_of_an_older_hash, are_not_those_of_words) {
   forge_superblock(all, [](pool_layout::superblock& s) { s.what.hash = 0; });
   ASSERT_NO_FATAL_FAILURE(write_file(path, all));
   EXPECT_EQ(table::open(path.c_str()).error(), cubby::open_error::other_hash);
+}
+
+/// A hash of the user's that he changes without a new number.
+struct changed_hash {
+  using is_transparent = void;
+  static inline std::uint64_t seed_of_all = 1;
+  std::uint64_t operator()(std::string_view key) const noexcept {
+    return cubby::hash_bytes(key.data(), key.size(), seed_of_all);
+  }
+};
+
+} // namespace
+} // namespace cubby_test
+
+template <> inline constexpr std::uint64_t cubby::hash_is_stable<cubby_test::changed_hash> = 81;
+
+namespace cubby_test {
+namespace {
+
+/// Without the refusal, recovery would find that no slot leads to a record of its key, and drop all entries.
+TEST(durable_hash, that_has_changed_is_refused_before_anything_is_dropped) {
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  using table = cubby::durable_map<std::string, std::string, changed_hash>;
+  {
+    const auto t = must_open<table>(path);
+    for (std::uint64_t n = 0; n < count; ++n) ASSERT_TRUE(t->insert(key_of<std::string>(n), "value"));
+  }
+  changed_hash::seed_of_all = 2;
+  const auto refused = table::open(path.c_str());
+  changed_hash::seed_of_all = 1;
+  ASSERT_EQ(refused.error(), cubby::open_error::other_hash) << refused.message();
+  const auto t = must_open<table>(path);
+  ASSERT_EQ(t->size(), count);
+  for (std::uint64_t n = 0; n < count; ++n) ASSERT_TRUE(t->contains(key_of<std::string>(n))) << n;
 }
 
 } // namespace

@@ -324,6 +324,10 @@ private:
   static pool_error why_not_made(const durable_home& home, const char* path) noexcept {
     if (const int error = home.file.failure(); error != 0)
       return pool_error::of(open_error::io, path, "cannot sync it: %s; check the disk", std::strerror(error));
+    if (home.has_foreign_hashes)
+      return pool_error::of(open_error::other_hash, path,
+                            "its records do not have the hashes of their keys: the hash function has changed; use the "
+                            "one with which it was made");
     return pool_error::of(open_error::no_memory, path,
                           home.file.is_new() ? "no memory, disk space or most_bytes for its capacity; free some, raise "
                                                "most_bytes, or ask for less"

@@ -155,6 +155,7 @@ public:
   }
   // Recovery reads small records in the order of the file. A note has what `is_whole` would ask for, a check of the hash of the key or 0, and
   // whether the record has a mark. Large ones are read when a slot leads to them: they have many lines, and free blocks may be most of the file.
+  static constexpr std::uint32_t note_unread = std::uint32_t{1} << 29;
   [[nodiscard]] bool begin_reading() const noexcept { return home_->heap.make_notes(); }
   [[nodiscard]] std::uint64_t parts() const noexcept { return home_->heap.parts(); }
   void read_part(std::uint64_t number) const noexcept {
@@ -297,7 +298,6 @@ protected:
     return home_->epoch.load(sync::relaxed); // relaxed: under the lock
   }
   static constexpr std::uint32_t note_marked = std::uint32_t{1} << 30;
-  static constexpr std::uint32_t note_unread = std::uint32_t{1} << 29;
   static constexpr std::uint32_t note_check = note_unread - 1;
   static constexpr std::uint64_t most_read_ahead = 4096; // bytes of a block
   /// The note of what is in a block.

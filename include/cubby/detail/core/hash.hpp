@@ -273,26 +273,24 @@ template <class P> concept hashed_part = text_array<P> || (has_default_hash<P> &
 /// `seed` with a part of a key mixed into it.
 template <hashed_part P> [[nodiscard]] std::uint64_t with_part(std::uint64_t seed, const P& part) {
   if constexpr (text_array<P>) {
-    return with_part(seed, std::string_view(part));
+    const void* const end = std::memchr(part, 0, sizeof part);
+    return with_part(seed, std::string_view(part, end == nullptr ? sizeof part : static_cast<const char*>(end) - part));
   } else {
     hash<P> of;
-    if constexpr (requires {
-                    of.seed = seed;
-                    requires std::is_member_object_pointer_v<decltype(&hash<P>::seed)>;
-                    typename hash<P>::is_avalanching;
-                  }) {
+    constexpr bool is_seeded = requires {
       of.seed = seed;
-      return of(part);
-    } else {
-      return mix(static_cast<std::uint64_t>(of(part)), seed);
-    }
+      requires std::is_member_object_pointer_v<decltype(&hash<P>::seed)>;
+    };
+    if constexpr (is_seeded) of.seed = seed;
+    if constexpr (is_seeded && requires { typename hash<P>::is_avalanching; }) return of(part);
+    return mix(static_cast<std::uint64_t>(of(part)), seed);
   }
 }
 
 } // namespace detail
 
-/// The hash of a key of several parts, each by its `cubby::hash`, for a Hash of yours: it is avalanching, and takes the table's seed. A literal
-/// is a part as a std::string_view of it is.
+/// The hash of a key of several parts, each by its `cubby::hash`, for a Hash of yours: it is avalanching, and takes the table's seed. An
+/// array of char, such as a literal, is the text before its first zero; of one that may have zeros give a std::string_view.
 ///   struct hash_of_point {
 ///     using is_avalanching = void;
 ///     std::uint64_t seed = 0;

@@ -100,7 +100,9 @@ inline constexpr bool is_compared_rightly = !word_key<K> || always_in_record<K> 
 /// The default hash of plain keys reads their bits.
 template <class K, class H>
 inline constexpr bool is_hashed_rightly =
-    bits_are_equality<K> || !(mixes_words<H> || hashes_plain<H>) || converts_to_text<K>;
+    bits_are_equality<K> || !std::is_same_v<H, hash<K>> || !(mixes_words<H> || hashes_plain<H>) || converts_to_text<K>;
+template <class K>
+inline constexpr bool is_hashed_rightly<K, hash<in_namespace<K>>> = is_hashed_rightly<K, hash<K>>;
 
 /// Whether a table of texts is asked for a null pointer. A std::string and a std::string_view are made of one in C++20, and read it.
 template <class Q, class K> concept null_text = std::same_as<Q, std::nullptr_t> && is_standard_text<K>;
@@ -153,13 +155,12 @@ public:
   }
   template <class Q> [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t operator()(const Q& key) const {
     if constexpr (mixes_words<H>) {
-      return mix_seeded(word_of(key), seed_, first_);
+      return mix_seeded(word_hashed(hash_, key), seed_, first_);
     } else if constexpr (hashes_bytes<H>) {
       const std::string_view text = key;
       return hash_masked(text.data(), text.size(), hash_.seed, first_);
     } else if constexpr (hashes_plain<H>) {
-      const auto* const bytes = &reinterpret_cast<const unsigned char&>(key);
-      return hash_long_text(bytes, sizeof key, hash_.seed, first_);
+      return of_plain(hash_, key);
     } else {
       const auto bits = static_cast<std::uint64_t>(hash_(key));
       if constexpr (avalanching_hash<H> || modulo_mapped<H>) return bits;
@@ -187,6 +188,14 @@ public:
 
 private:
   static constexpr bool masks_words = hashes_bytes<H> || hashes_plain<H>;
+  // The hash may be that of another type, to which a key converts.
+  template <class P> static std::uint64_t word_hashed(const hash<P>&, const std::type_identity_t<P>& key) noexcept {
+    return word_of(key);
+  }
+  template <class P>
+  std::uint64_t of_plain(const hash<P>& own, const std::type_identity_t<P>& key) const noexcept {
+    return hash_long_text(&reinterpret_cast<const unsigned char&>(key), sizeof key, own.seed, first_);
+  }
   [[nodiscard]] std::uint64_t first_of_seed() const noexcept {
     if constexpr (masks_words) return mask_of(hash_.seed);
     else return mix_a ^ seed_;

@@ -35,6 +35,30 @@ template <durable Policy> bool read_records([[maybe_unused]] recovery<Policy>& r
   }
   return true;
 }
+/// Whether many slots lead to whole records, but none to one of its key. Then the hash is not that with which the file was made, although it
+/// has its identity: recovery would drop the entries. Reads some of the slots; nothing has been changed before.
+template <durable Policy> bool has_foreign_hashes([[maybe_unused]] const recovery<Policy>& r) noexcept {
+  if constexpr (Policy::in_records) {
+    constexpr std::uint64_t most_slots = 4096;
+    constexpr unsigned enough = 16;
+    const auto& policy = r.t.policy;
+    const auto& first = *r.t.segments[0].load(sync::relaxed); // relaxed: the table is not shared yet
+    const std::uint64_t slots = first.fronts * front_slots<slot_of<Policy>>;
+    unsigned records = 0;
+    for (std::uint64_t i = 0; i < slots && i < most_slots; ++i) {
+      const std::uint64_t key = key_in<Policy>(first.slots[i]);
+      const std::uint64_t record = value_in<Policy>(first.slots[i]);
+      if (key == 0) continue;
+      if (policy.is_noted(key, record)) return false;
+      const auto* const note = policy.shared().heap.note_of(record);
+      const std::uint32_t seen = note == nullptr ? 0 : note->load(sync::relaxed); // relaxed: as in is_noted
+      if (seen != 0 && (seen & Policy::note_unread) == 0) ++records;
+    }
+    return records >= enough;
+  } else {
+    return false;
+  }
+}
 /// After all claims: what slots lead to is in use.
 template <durable Policy> void end_reading([[maybe_unused]] recovery<Policy>& r) noexcept {
   if constexpr (Policy::in_records) {
@@ -52,6 +76,8 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
     if (!t.policy.shared().heap.adopt_extents()) return false;
   }
   if (!read_records(r)) return false;
+  t.policy.shared().has_foreign_hashes = has_foreign_hashes(r);
+  if (t.policy.shared().has_foreign_hashes) return false;
   // What recovery drops must be gone from the disk as well, not only in the memory of the system.
   if (!r.clean && waits_for_sync(t) && !t.policy.home().sync_file()) return false;
   // The slots of a new file are zeros, which nobody has to read: an empty bucket of level 0 is one of zeros.
