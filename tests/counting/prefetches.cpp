@@ -4,8 +4,10 @@
 // batches, it touches the lines that the engines' pages name.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
+#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 
@@ -287,6 +290,49 @@ TEST(prefetches, of_a_batch_of_verbs_are_of_the_first_line_of_a_chain) {
     EXPECT_EQ(unasked_in_a_batch<half_lines>(what), beyond_the_first);
     EXPECT_EQ(unasked_in_a_batch<whole_lines>(what), beyond_the_first);
   }
+}
+
+/// The addresses that a call asks for.
+std::vector<std::uintptr_t> asked_for;
+template <class F> void note_prefetches(F f) {
+  asked_for.clear();
+  cubby::detail::install_prefetch_hook(
+      [](const void* address) { asked_for.push_back(reinterpret_cast<std::uintptr_t>(address)); });
+  f();
+  cubby::detail::install_prefetch_hook(nullptr);
+}
+bool was_asked_for(const void* address) {
+  const auto line = [](std::uintptr_t at) { return at / cubby::detail::cpu::cache_line; };
+  const auto wanted = line(reinterpret_cast<std::uintptr_t>(address));
+  return std::ranges::any_of(asked_for, [&](std::uintptr_t at) { return line(at) == wanted; });
+}
+
+/// A long key lies outside the slots, where only its bytes show it. An address that was asked for can be read if it is aligned.
+TEST(prefetches, of_a_batch_of_finds_in_iceberg_are_of_the_texts_of_long_keys) {
+  cubby::map<std::string, std::uint64_t, cubby::iceberg> m({.capacity = 1000});
+  std::vector<std::string> keys;
+  for (std::uint64_t n = 0; n < 60; ++n) keys.push_back(std::to_string(10'000'000 + n) + std::string(30, 'k'));
+  for (const std::string& k : keys) ASSERT_TRUE(m.insert(k, 1));
+  std::array<std::uint64_t, 60> values{};
+  std::array<bool, 60> found{};
+  note_prefetches([&] { EXPECT_EQ(m.find_batch(std::span(std::as_const(keys)), values, found), keys.size()); });
+  for (const std::string& k : keys) {
+    EXPECT_TRUE(std::ranges::any_of(asked_for, [&](std::uintptr_t at) {
+      return at % 8 == 0 && std::memcmp(reinterpret_cast<const void*>(at), k.data(), 8) == 0;
+    })) << k;
+  }
+}
+TEST(prefetches, of_a_batch_of_finds_in_iceberg_are_of_each_record) {
+  cubby::map<std::uint64_t, std::array<std::uint64_t, 12>, cubby::iceberg> m({.capacity = 1000});
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t n = 0; n < 60; ++n) keys.push_back(n);
+  for (const std::uint64_t k : keys) ASSERT_TRUE(m.insert(k, {k}));
+  std::vector<const void*> shown;
+  note_prefetches([&] {
+    m.visit_batch(keys, [&](std::size_t, const std::array<std::uint64_t, 12>* value) { shown.push_back(value); });
+  });
+  ASSERT_EQ(shown.size(), keys.size());
+  for (const void* value : shown) EXPECT_TRUE(was_asked_for(value));
 }
 
 TEST(prefetches, are_none_of_a_verb_alone) {

@@ -4,10 +4,13 @@
 // end of its group.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include <cubby/detail/core/contract/codec.hpp>
 #include <cubby/detail/platform/cpu.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
 namespace cubby::inline v0::detail::prefetch_group {
@@ -52,5 +55,17 @@ private:
   std::size_t count_ = 0;
   std::size_t requests_[size];
 };
+
+/// Asks for the first line of a record, and for the next one when the record of this probe's key goes on there.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE void lines_of_record(const Policy& policy, [[maybe_unused]] const Probe& probe,
+                                         std::uint64_t word) noexcept {
+  const auto* const first = static_cast<const std::byte*>(policy.record_of(word));
+  prefetch_line(first);
+  if constexpr (sized_records<Policy>) {
+    const std::size_t in_line = std::bit_cast<std::uintptr_t>(first) % cpu::cache_line;
+    if (in_line + policy.record_size(probe) > cpu::cache_line) prefetch_line(first + cpu::cache_line);
+  }
+}
 
 } // namespace cubby::inline v0::detail::prefetch_group

@@ -6,6 +6,7 @@
 // An engine that stores such keys makes, retires and disposes of the key records (`owns_keys`).
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <cubby/detail/core/key.hpp>
 #include <cubby/detail/core/record_space.hpp>
 #include <cubby/detail/core/tuple_codec.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -148,6 +150,17 @@ public:
   /// For a long key whose words agree: whether its key record has the same text. The words must be those of one entry.
   template <class Asked> [[nodiscard]] static bool has_text(const Asked& asked, const stored_key& key) noexcept {
     return is_same_text(record_of(key).bytes(), asked.data, asked.size);
+  }
+  /// Asks for the text of the long key that has this first word, or for `otherwise` if the key asked for is short. Only a hint: the word may be
+  /// of another key. Without a branch on the size, because no processor can predict it.
+  template <class Asked>
+  CUBBY_ALWAYS_INLINE static void prefetch_text(const Asked& asked, std::uint64_t first_word,
+                                                const void* otherwise) noexcept {
+    const bool is_far = needs_record(asked);
+    const std::uint64_t first = is_far ? first_word : std::bit_cast<std::uint64_t>(otherwise);
+    const std::uint64_t last = is_far ? sizeof(key_record) + asked.size - 1 : 0;
+    prefetch_line(std::bit_cast<const void*>(first + sizeof(key_record) * std::uint64_t{is_far}));
+    prefetch_line(std::bit_cast<const void*>(first + last));
   }
   [[nodiscard]] static constexpr bool needs_record(const probe& p) noexcept { return is_long(p.key); }
   [[nodiscard]] static constexpr bool needs_record(const query& q) noexcept { return q.size > short_bytes; }

@@ -5,7 +5,6 @@
 // at.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -14,18 +13,6 @@
 #include <cubby/detail/engines/dlht/record.hpp>
 
 namespace cubby::inline v0::detail::engines::dlht {
-
-/// Asks for the first line of a record, and for the next one when the record of this probe's key goes on there.
-template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE void prefetch_lines_of_record(const Policy& policy, const Probe& probe,
-                                                  std::uint64_t word) noexcept {
-  const auto* const first = static_cast<const std::byte*>(policy.record_of(word));
-  prefetch_line(first);
-  if constexpr (sized_records<Policy>) {
-    const std::size_t in_line = std::bit_cast<std::uintptr_t>(first) % cpu::cache_line;
-    if (in_line + policy.record_size(probe) > cpu::cache_line) prefetch_line(first + cpu::cache_line);
-  }
-}
 
 /// Asks for the record that a request will want, or for the chained bucket when the bin's first one does not show its
 /// key. Only a hint: nothing is verified.
@@ -36,7 +23,7 @@ CUBBY_ALWAYS_INLINE void prefetch_behind(const Policy& policy, const index<Threa
     // relaxed: a stale word costs a useless prefetch
     if (s.first.load(sync::relaxed) != word) continue;
     if constexpr (Policy::unique_words) {
-      prefetch_lines_of_record(policy, probe, s.second.load(sync::relaxed)); // relaxed: as above
+      prefetch_group::lines_of_record(policy, probe, s.second.load(sync::relaxed)); // relaxed: as above
     }
     return;
   }
@@ -154,7 +141,7 @@ CUBBY_ALWAYS_INLINE bool miss_early(const Policy& policy, const index<Threads>& 
       const std::uint64_t value = slot_of_bit(b, bit)->second.load(sync::acquire);
       r.h = h;
       r.value = value;
-      prefetch_lines_of_record(policy, probe, value);
+      prefetch_group::lines_of_record(policy, probe, value);
     }
     return false;
   }

@@ -38,6 +38,23 @@ CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe
     return;
   prefetch_back_lines(t, one.probe.hash, level);
 }
+/// Whether slots have addresses: of records, or of the texts of long keys.
+template <class Policy> inline constexpr bool leads_further = Policy::in_records || key_owning_policy<Policy>;
+
+/// Prefetches what the slot of a request leads to. Only a hint: nothing is verified.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE void read_slot(const table<Policy>& t, const pending<Policy, Probe>& one) noexcept {
+  if (one.mask == 0) return;
+  const slot_of<Policy>& low = one.slots[cpu::lowest_bit(one.mask)];
+  if constexpr (key_owning_policy<Policy>) {
+    Policy::prefetch_text(one.probe, low.key[0].load(sync::relaxed), &low); // relaxed: a hint
+  } else {
+    const slot_of<Policy>& high = one.slots[cpu::highest_bit(one.mask)];
+    const bool is_low = low.key[0].load(sync::relaxed) == one.probe.word; // relaxed: a hint, as below
+    const std::uint64_t record = (is_low ? low : high).value[0].load(sync::relaxed);
+    prefetch_group::lines_of_record(t.policy, one.probe, record);
+  }
+}
 /// Reads the words of the back buckets of a request that has met nothing in front. `miss`: no entry there has its tag, and there is no chain.
 /// `behind`: slots whose tags agree have to be read, and are prefetched.
 template <class Policy, class Probe>
@@ -83,6 +100,9 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   std::uint64_t lines = 0;
   std::uint64_t seen = 0; // of those that are put off: they are not in front
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
+  if constexpr (leads_further<Policy>) {
+    for (std::size_t i = first; i < last; ++i) read_slot(t, ring[i]);
+  }
   for (std::size_t i = first; i < last; ++i) {
     const pending<Policy, Probe>& one = ring[i];
     const std::uint64_t line = prefetch_group::bit_of_line(one.line);
