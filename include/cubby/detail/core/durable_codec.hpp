@@ -43,7 +43,7 @@ struct durable_home {
   std::uint64_t replaced = 0;      // a list of records, by their epochs: replaced since the last sync began
   std::uint64_t marked = 0; // where records are the entries: the last epoch of whose replaced records none is live
   sync::word<std::uint32_t> unmarked; // 1: recovery has taken the mark from a record
-  bool has_foreign_hashes = false; // recovery has found that the hash is not that with which the file was made
+  bool has_foreign_hashes = false;    // recovery has found that the hash is not that with which the file was made
   recovery_report report;
 
   /// Whether the file was made with the hash whose mask does not depend on the seed.
