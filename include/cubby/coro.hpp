@@ -173,12 +173,20 @@ public:
 private:
   /// Runs one turn after the prefetch of the bin. True: there is nothing else to wait for.
   bool advance() {
-    if constexpr (codec_type::in_records) {
-      if (asked_) return true;
+    using engine = typename Api::engine_type;
+    constexpr unsigned seconds = detail::contract::entries_behind_line<engine> ? 1 : 0;
+    constexpr unsigned records = detail::contract::prefetching_record<engine> ? 1 : 0;
+    if constexpr (seconds + records != 0) {
+      if (turns_ == seconds + records) return true;
       const auto s = detail::engine_access::context_of(api_);
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-      s.engine.prefetch_record(probe_);
-      asked_ = true;
+      if constexpr (seconds != 0) {
+        if (turns_ == 0) s.engine.prefetch_second(probe_);
+      }
+      if constexpr (records != 0) {
+        if (turns_ == seconds) s.engine.prefetch_record(probe_);
+      }
+      ++turns_;
       return false;
     }
     return true;
@@ -186,7 +194,7 @@ private:
 
   const Api& api_;
   probe probe_;
-  bool asked_ = false;
+  unsigned turns_ = 0; // after the prefetch of the bin
 };
 
 } // namespace cubby::inline v0

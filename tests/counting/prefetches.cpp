@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cubby/coro.hpp>
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
 #include <cubby/iceberg.hpp>
@@ -308,19 +309,46 @@ bool was_asked_for(const void* address) {
 }
 
 /// A long key lies outside the slots, where only its bytes show it. An address that was asked for can be read if it is aligned.
-TEST(prefetches, of_a_batch_of_finds_in_iceberg_are_of_the_texts_of_long_keys) {
-  cubby::map<std::string, std::uint64_t, cubby::iceberg> m({.capacity = 1000});
+class prefetches_of_long_keys : public ::testing::Test {
+protected:
+  using map = cubby::map<std::string, std::uint64_t, cubby::iceberg>;
+  prefetches_of_long_keys() : all({.capacity = 1000}) {
+    for (std::uint64_t n = 0; n < 60; ++n) keys.push_back(std::to_string(10'000'000 + n) + std::string(30, 'k'));
+    for (const std::string& k : keys) EXPECT_TRUE(all.insert(k, 1));
+  }
+  void expect_all_texts() {
+    for (const std::string& k : keys) {
+      EXPECT_TRUE(std::ranges::any_of(asked_for, [&](std::uintptr_t at) {
+        return at % 8 == 0 && std::memcmp(reinterpret_cast<const void*>(at), k.data(), 8) == 0;
+      })) << k;
+    }
+  }
+  map all;
   std::vector<std::string> keys;
-  for (std::uint64_t n = 0; n < 60; ++n) keys.push_back(std::to_string(10'000'000 + n) + std::string(30, 'k'));
-  for (const std::string& k : keys) ASSERT_TRUE(m.insert(k, 1));
+};
+TEST_F(prefetches_of_long_keys, in_a_batch_of_finds_are_of_their_texts) {
   std::array<std::uint64_t, 60> values{};
   std::array<bool, 60> found{};
-  note_prefetches([&] { EXPECT_EQ(m.find_batch(std::span(std::as_const(keys)), values, found), keys.size()); });
-  for (const std::string& k : keys) {
-    EXPECT_TRUE(std::ranges::any_of(asked_for, [&](std::uintptr_t at) {
-      return at % 8 == 0 && std::memcmp(reinterpret_cast<const void*>(at), k.data(), 8) == 0;
-    })) << k;
-  }
+  note_prefetches([&] { EXPECT_EQ(all.find_batch(std::span(std::as_const(keys)), values, found), keys.size()); });
+  expect_all_texts();
+}
+TEST_F(prefetches_of_long_keys, in_a_batch_of_verbs_are_of_their_texts) {
+  std::vector<map::request_type> asked;
+  for (const std::string& k : keys) asked.push_back({verb::assign, k, 2});
+  std::vector<map::reply_type> replies(asked.size());
+  note_prefetches([&] { EXPECT_EQ(all.execute(asked, replies), asked.size()); });
+  expect_all_texts();
+}
+cubby::task ask(const cubby::map<std::string, std::uint64_t, cubby::iceberg>& all, const std::string& key) {
+  EXPECT_TRUE((co_await all.async_find(key)).has_value());
+}
+TEST_F(prefetches_of_long_keys, in_coroutines_are_of_their_texts) {
+  note_prefetches([&] {
+    cubby::round_robin runner(8);
+    for (const std::string& k : keys) runner.spawn(ask(all, k));
+    runner.run();
+  });
+  expect_all_texts();
 }
 TEST(prefetches, of_a_batch_of_finds_in_iceberg_are_of_each_record) {
   cubby::map<std::uint64_t, std::array<std::uint64_t, 12>, cubby::iceberg> m({.capacity = 1000});

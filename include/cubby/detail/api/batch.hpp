@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches (DLHT section 3.3): requests are carried out in the given order, inside one pin. Their bins are prefetched some requests
-// ahead; in record mode their records are prefetched half as far ahead. So memory accesses overlap.
+// ahead; what the bins lead to is prefetched less far ahead. So memory accesses overlap.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,8 @@
 
 namespace cubby::inline v0::detail {
 
-/// How many requests ahead a record is prefetched. Its bin must be in the cache by then.
+/// How many requests ahead a record is prefetched. What leads to it must be in the cache by then: its bin, or its slot, which is prefetched
+/// twice as far ahead.
 inline constexpr std::size_t record_distance = 8;
 
 constexpr std::size_t least_of(std::size_t a, std::size_t b, std::size_t c) noexcept {
@@ -29,13 +30,34 @@ constexpr std::size_t least_of(std::size_t a, std::size_t b, std::size_t c) noex
 /// (docs/dead-ends.md).
 enum class ahead : std::uint8_t { of_requests, of_inserts };
 
-/// Whether a request's first line leads to another that is asked for.
+/// Whether a request's first line leads to a second one that is asked for ...
 template <class Engine, ahead Lines>
-inline constexpr bool leads_further = Engine::policy::in_records || contract::entries_behind_line<Engine> ||
-                                      (Lines == ahead::of_inserts && contract::prefetching_second<Engine>);
-template <class Engine> CUBBY_ALWAYS_INLINE void ask_further(context<Engine> s, const typename Engine::probe& p) {
-  if constexpr (Engine::policy::in_records) s.engine.prefetch_record(p);
-  else s.engine.prefetch_second(p);
+inline constexpr bool asks_second =
+    contract::entries_behind_line<Engine> || (Lines == ahead::of_inserts && contract::prefetching_second<Engine>);
+/// ... and how far ahead.
+template <class Engine>
+inline constexpr std::size_t second_distance =
+    contract::prefetching_record<Engine> ? 2 * record_distance : record_distance;
+
+/// Asks for what the request behind `i` by a distance leads to, if there is one.
+template <ahead Lines, class Engine, class Ring>
+CUBBY_ALWAYS_INLINE void ask_further(context<Engine> s, Ring& at, std::size_t i, std::size_t n) {
+  if constexpr (asks_second<Engine, Lines>) {
+    if (i + second_distance<Engine> < n) s.engine.prefetch_second(at[i + second_distance<Engine>]);
+  }
+  if constexpr (contract::prefetching_record<Engine>) {
+    if (i + record_distance < n) s.engine.prefetch_record(at[i + record_distance]);
+  }
+}
+/// The same for the first requests, which nothing comes before.
+template <ahead Lines, class Engine, class Ring>
+CUBBY_ALWAYS_INLINE void ask_at_first(context<Engine> s, Ring& at, std::size_t n) {
+  if constexpr (asks_second<Engine, Lines>) {
+    for (std::size_t i = 0; i < n && i < second_distance<Engine>; ++i) s.engine.prefetch_second(at[i]);
+  }
+  if constexpr (contract::prefetching_record<Engine>) {
+    for (std::size_t i = 0; i < n && i < record_distance; ++i) s.engine.prefetch_record(at[i]);
+  }
 }
 
 /// Calls `act(i, probe) -> bool` for each i in [0, n), in order, until it answers false. Returns the number of calls.
@@ -59,16 +81,11 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
       s.engine.prefetch(p);
       at[i] = p;
     }
-    if constexpr (leads_further<Engine, Lines>) {
-      const std::size_t end = last < record_distance ? last : record_distance;
-      for (std::size_t i = first; i < end; ++i) ask_further(s, at[i]);
-    }
+    if (first == 0) ask_at_first<Lines>(s, at, last);
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) {
-      if constexpr (leads_further<Engine, Lines>) {
-        if (i + record_distance < n) ask_further(s, at[i + record_distance]);
-      }
+      ask_further<Lines>(s, at, i, n);
       if (!act(i, at[i])) {
         called = i + 1;
         return false;

@@ -154,9 +154,10 @@ template <class E> concept batched = engine<E> && many_finding<E>;
 
 /// Hints, without effect on results. Inside a guard.
 ///  - `prefetch(probe)`: prefetches the line where a lookup begins. Never waits.
-///  - `prefetch_record(probe)`, for records, some time after `prefetch`: reads that line and prefetches the record of its entry.
-///  - `prefetch_second(probe)`, without records, optional, some time after `prefetch`: reads that line and prefetches a second one that
-///    it leads to. Batches of inserts call it, and other batches if `entries_behind_line`: no entry is in the first line.
+///  - `prefetch_second(probe)`, optional, some time after `prefetch`: reads that line and prefetches a second one that it leads to. Batches of
+///    inserts call it if there are no records, and all batches if `entries_behind_line`: no entry is in the first line.
+///  - `prefetch_record(probe)`, for records and codecs that own keys, some time after those. It reads what they have asked for, and prefetches
+///    the record of the entry, or the text of its long key.
 template <class E>
 concept prefetching = lookup_engine<E> && requires(E& e, const typename E::probe& probe) {
   { e.prefetch(probe) } noexcept;
@@ -166,10 +167,14 @@ concept prefetching = lookup_engine<E> && requires(E& e, const typename E::probe
 };
 
 template <class E>
-concept prefetching_second =
-    prefetching<E> && !E::policy::in_records && requires(E& e, const typename E::probe& probe) {
-      { e.prefetch_second(probe) } noexcept;
-    };
+concept prefetching_second = prefetching<E> && requires(E& e, const typename E::probe& probe) {
+  { e.prefetch_second(probe) } noexcept;
+};
+template <class E>
+concept prefetching_record = prefetching<E> && (E::policy::in_records || requires { requires E::policy::owns_keys; }) &&
+                             requires(E& e, const typename E::probe& probe) {
+                               { e.prefetch_record(probe) } noexcept;
+                             };
 template <class E> concept entries_behind_line = prefetching_second<E> && requires { requires E::entries_behind_line; };
 
 /// `reserve(thread_record, entries)`, outside or inside a guard, for whose end it never waits: makes the table large enough for so

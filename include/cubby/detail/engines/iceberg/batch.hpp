@@ -41,19 +41,30 @@ CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe
 /// Whether slots have addresses: of records, or of the texts of long keys.
 template <class Policy> inline constexpr bool leads_further = Policy::in_records || key_owning_policy<Policy>;
 
-/// Prefetches what the slot of a request leads to. Only a hint: nothing is verified.
+/// Prefetches what the slot of a key leads to, if a tag in `mask` agrees. Only a hint: nothing is verified.
 template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE void read_slot(const table<Policy>& t, const pending<Policy, Probe>& one) noexcept {
-  if (one.mask == 0) return;
-  const slot_of<Policy>& low = one.slots[cpu::lowest_bit(one.mask)];
+CUBBY_ALWAYS_INLINE void read_slot(const table<Policy>& t, const slot_of<Policy>* slots, std::uint64_t mask,
+                                   const Probe& p) noexcept {
+  if (mask == 0) return;
+  const slot_of<Policy>& low = slots[cpu::lowest_bit(mask)];
   if constexpr (key_owning_policy<Policy>) {
-    Policy::prefetch_text(one.probe, low.key[0].load(sync::relaxed), &low); // relaxed: a hint
+    Policy::prefetch_text(p, low.key[0].load(sync::relaxed), &low); // relaxed: a hint
   } else {
-    const slot_of<Policy>& high = one.slots[cpu::highest_bit(one.mask)];
-    const bool is_low = low.key[0].load(sync::relaxed) == one.probe.word; // relaxed: a hint, as below
+    const slot_of<Policy>& high = slots[cpu::highest_bit(mask)];
+    const bool is_low = low.key[0].load(sync::relaxed) == p.word; // relaxed: a hint, as below
     const std::uint64_t record = (is_low ? low : high).value[0].load(sync::relaxed);
-    prefetch_group::lines_of_record(t.policy, one.probe, record);
+    prefetch_group::lines_of_record(t.policy, p, record);
   }
+}
+/// The same for a key alone, whose front line and slot have been asked for.
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE void prefetch_record(const table<Policy>& t, const Probe& p) noexcept {
+  if constexpr (key_owning_policy<Policy>) {
+    if (!Policy::needs_record(p)) return;
+  }
+  hashed h = hashed_in(t, p.hash);
+  const auto at = front_of(t, h, first_root(t).level());
+  read_slot(t, at.slots, tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit), p);
 }
 /// Reads the words of the back buckets of a request that has met nothing in front. `miss`: no entry there has its tag, and there is no chain.
 /// `behind`: slots whose tags agree have to be read, and are prefetched.
@@ -101,7 +112,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   std::uint64_t seen = 0; // of those that are put off: they are not in front
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
   if constexpr (leads_further<Policy>) {
-    for (std::size_t i = first; i < last; ++i) read_slot(t, ring[i]);
+    for (std::size_t i = first; i < last; ++i) read_slot<Policy>(t, ring[i].slots, ring[i].mask, ring[i].probe);
   }
   for (std::size_t i = first; i < last; ++i) {
     const pending<Policy, Probe>& one = ring[i];

@@ -66,19 +66,14 @@ public:
     return engines::iceberg::find(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch(const probe& p) const noexcept { engines::iceberg::prefetch_front(table_, p.hash); }
-  CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
-    requires Codec::in_records
-  {
-    const auto l = engines::iceberg::begin_lookup(table_, engines::iceberg::hashed_in(table_, p.hash));
-    if (l.mask == 0) return;
-    const auto& s = l.at.slots[detail::cpu::lowest_bit(l.mask)];
-    prefetch_line(table_.policy.record_of(engines::iceberg::value_in<Codec>(s)));
-  }
-  static constexpr bool entries_behind_line = !Codec::in_records;
-  CUBBY_ALWAYS_INLINE void prefetch_second(const probe& p) const noexcept
-    requires(!Codec::in_records)
-  {
+  static constexpr bool entries_behind_line = true;
+  CUBBY_ALWAYS_INLINE void prefetch_second(const probe& p) const noexcept {
     engines::iceberg::prefetch_slot(table_, p.hash);
+  }
+  CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
+    requires engines::iceberg::leads_further<Codec>
+  {
+    engines::iceberg::prefetch_record(table_, p);
   }
   CUBBY_ALWAYS_INLINE auto insert(thread_record& s, const probe& p, const value_type& value) {
     return engines::iceberg::insert(table_, s, p, value);
