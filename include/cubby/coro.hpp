@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Lookups as coroutines, for callers that cannot batch (DLHT section 3.3). A lookup prefetches its bin and lets other tasks of
-/// its runner go on. In record mode it then prefetches the record and waits one more turn. Then it reads the entry.
+/// its runner go on. It takes a turn more for each of what the bin leads to: a slot elsewhere, a record. Then it reads the entry.
 /// All tasks run in the thread that calls `run`. Beside the coroutines' frames nothing is allocated.
 #pragma once
 

@@ -19,6 +19,8 @@
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
+#include <cubby/relativistic.hpp>
+#include <cubby/seph.hpp>
 
 #include "counting/tally.hpp"
 #include "modes.hpp"
@@ -361,6 +363,24 @@ TEST(prefetches, of_a_batch_of_finds_in_iceberg_are_of_each_record) {
   });
   ASSERT_EQ(shown.size(), keys.size());
   for (const void* value : shown) EXPECT_TRUE(was_asked_for(value));
+}
+
+template <class Engine> void expect_scans_to_ask() {
+  using value = std::array<std::uint64_t, 12>;
+  cubby::map<std::uint64_t, value, Engine> m({.capacity = 1000});
+  for (std::uint64_t k = 0; k < 100; ++k) ASSERT_TRUE(m.insert(k, {k}));
+  std::vector<const void*> shown;
+  note_prefetches([&] { m.visit_all([&](std::uint64_t, const value& v) { shown.push_back(&v); }); });
+  ASSERT_EQ(shown.size(), 100u);
+  for (const void* v : shown) EXPECT_TRUE(was_asked_for(v));
+}
+TEST(prefetches, of_a_scan_are_of_each_record) {
+  expect_scans_to_ask<cubby::dlht>();
+  expect_scans_to_ask<cubby::dlht_single>();
+  expect_scans_to_ask<cubby::dramhit>();
+  expect_scans_to_ask<cubby::iceberg>();
+  expect_scans_to_ask<cubby::relativistic>();
+  expect_scans_to_ask<cubby::seph>();
 }
 
 TEST(prefetches, are_none_of_a_verb_alone) {

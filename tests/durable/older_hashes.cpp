@@ -18,7 +18,7 @@ using two_words = std::array<std::uint64_t, 2>;
 constexpr std::uint64_t count = 2000;
 
 /// Keys of both kinds, from their number, and their hash with this mask.
-template <class K> K key_of(std::uint64_t number) {
+template <class K> K older_key(std::uint64_t number) {
   if constexpr (std::is_same_v<K, std::string>) return "a key of the file " + std::to_string(number);
   else return {number, number * 3};
 }
@@ -40,7 +40,7 @@ public:
     const auto t = must_open<table>(path_);
     ASSERT_NE(t, nullptr);
     ASSERT_EQ(t->size(), count);
-    for (std::uint64_t n = 0; n < count; ++n) ASSERT_TRUE(t->contains(key_of<K>(n))) << n;
+    for (std::uint64_t n = 0; n < count; ++n) ASSERT_TRUE(t->contains(older_key<K>(n))) << n;
     EXPECT_EQ(identity_of(*t), identity_) << "the file stays as old as it is";
   }
 
@@ -55,7 +55,7 @@ private:
       ASSERT_NE(t, nullptr);
       EXPECT_EQ(identity_of(*t), cubby::hash_is_stable<cubby::hash<K>>);
       const std::uint64_t seed = seed_of(*t);
-      EXPECT_EQ(t->hash_for(key_of<K>(1)), hash_with(key_of<K>(1), seed, cubby::detail::mask_of(seed)));
+      EXPECT_EQ(t->hash_for(older_key<K>(1)), hash_with(older_key<K>(1), seed, cubby::detail::mask_of(seed)));
     }
     bytes all = bytes_in(path_);
     forge_superblock(all, [&](pool_layout::superblock& s) { s.what.hash = identity_; });
@@ -65,8 +65,9 @@ private:
     const auto t = must_open<table>(path_);
     ASSERT_NE(t, nullptr);
     for (std::uint64_t n = 0; n < count; ++n) {
-      ASSERT_TRUE(t->insert(key_of<K>(n), V{})) << n;
-      ASSERT_EQ(t->hash_for(key_of<K>(n)), hash_with(key_of<K>(n), seed_of(*t), cubby::detail::seedless_mask)) << n;
+      ASSERT_TRUE(t->insert(older_key<K>(n), V{})) << n;
+      ASSERT_EQ(t->hash_for(older_key<K>(n)), hash_with(older_key<K>(n), seed_of(*t), cubby::detail::seedless_mask))
+          << n;
     }
   }
   static std::uint64_t seed_of(const table& t) { return cubby::detail::engine_access::file_of(t).state().what.seed; }
@@ -121,21 +122,27 @@ namespace cubby_test {
 namespace {
 
 /// Without the refusal, recovery would find that no slot leads to a record of its key, and drop all entries.
-TEST(durable_hash, that_has_changed_is_refused_before_anything_is_dropped) {
+void refuse_changed_hash(std::uint64_t entries, std::size_t value_bytes) {
   const own_folder folder;
   const std::string path = folder.file("table");
   using table = cubby::durable_map<std::string, std::string, changed_hash>;
   {
     const auto t = must_open<table>(path);
-    for (std::uint64_t n = 0; n < count; ++n) ASSERT_TRUE(t->insert(key_of<std::string>(n), "value"));
+    for (std::uint64_t n = 0; n < entries; ++n)
+      ASSERT_TRUE(t->insert(older_key<std::string>(n), std::string(value_bytes, 'v')));
   }
   changed_hash::seed_of_all = 2;
   const auto refused = table::open(path.c_str());
   changed_hash::seed_of_all = 1;
   ASSERT_EQ(refused.error(), cubby::open_error::other_hash) << refused.message();
   const auto t = must_open<table>(path);
-  ASSERT_EQ(t->size(), count);
-  for (std::uint64_t n = 0; n < count; ++n) ASSERT_TRUE(t->contains(key_of<std::string>(n))) << n;
+  ASSERT_EQ(t->size(), entries);
+  for (std::uint64_t n = 0; n < entries; ++n) ASSERT_TRUE(t->contains(older_key<std::string>(n))) << n;
+}
+TEST(durable_hash, that_has_changed_is_refused_before_anything_is_dropped) {
+  refuse_changed_hash(count, 8);
+  refuse_changed_hash(4, 8);
+  refuse_changed_hash(100, 8000); // records that recovery does not read ahead
 }
 
 } // namespace

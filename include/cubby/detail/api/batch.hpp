@@ -33,7 +33,8 @@ enum class ahead : std::uint8_t { of_requests, of_inserts };
 /// Whether a request's first line leads to a second one that is asked for ...
 template <class Engine, ahead Lines>
 inline constexpr bool asks_second =
-    contract::entries_behind_line<Engine> || (Lines == ahead::of_inserts && contract::prefetching_second<Engine>);
+    contract::entries_behind_line<Engine> ||
+    (Lines == ahead::of_inserts && !Engine::policy::in_records && contract::prefetching_second<Engine>);
 /// ... and how far ahead.
 template <class Engine>
 inline constexpr std::size_t second_distance =

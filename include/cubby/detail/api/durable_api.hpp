@@ -325,9 +325,10 @@ private:
     if (const int error = home.file.failure(); error != 0)
       return pool_error::of(open_error::io, path, "cannot sync it: %s; check the disk", std::strerror(error));
     if (home.has_foreign_hashes)
-      return pool_error::of(open_error::other_hash, path,
-                            "its records do not have the hashes of their keys: the hash function has changed; use the "
-                            "one with which it was made");
+      return pool_error::of(
+          open_error::other_hash, path,
+          "no slot leads to a record of its key: the hash function has changed, or the file was copied "
+          "while it was written; use that function, or another copy");
     return pool_error::of(open_error::no_memory, path,
                           home.file.is_new() ? "no memory, disk space or most_bytes for its capacity; free some, raise "
                                                "most_bytes, or ask for less"

@@ -32,7 +32,8 @@ struct in_place_access {
   template <class Table, class F> static void about_all(const Table& in, F&& f) {
     const auto s = in.here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-    s.engine.for_each(s.at, [&](std::uint64_t key, std::uint64_t value) { f(s, key, value); });
+    const auto whole = [&s](auto& shown) { s.engine.for_each(s.at, shown); };
+    scan_ahead(s.codec(), whole, [&](std::uint64_t key, std::uint64_t value) { f(s, key, value); });
   }
   template <class Table, class By, class F> static void about_all(const Table& in, const By& by, F f) {
     if constexpr (splits<typename Table::engine_type, By>()) scan_together(in.here(), by, f);

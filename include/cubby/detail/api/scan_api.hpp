@@ -11,6 +11,7 @@
 #include <cubby/detail/api/engine_access.hpp>
 #include <cubby/detail/api/erase.hpp>
 #include <cubby/detail/api/refused_calls.hpp>
+#include <cubby/detail/api/scan_ahead.hpp>
 #include <cubby/detail/api/shared_scan.hpp>
 #include <cubby/detail/api/snapshot.hpp>
 
@@ -31,7 +32,7 @@ public:
     const auto s = here();
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     auto& shown = scanned(f);
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
+    each(s, [&](const auto& key, const auto& value) { show(s.codec(), shown, key, value); });
   }
 
   /// The same in several threads, the caller included: `visit_all(cubby::threads(4), f)` makes them, `visit_all(cubby::on(pool, 4), f)`
@@ -76,7 +77,7 @@ public:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     auto& leaves = selected(p);
     std::size_t count = 0;
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+    each(s, [&](const auto& key, const auto& value) {
       if (erase_shown(s, leaves, key, value)) ++count;
     });
     return count;
@@ -100,7 +101,7 @@ public:
     const auto s = here();
     {
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-      s.engine.for_each(s.at, [&](const auto& key, const auto& value) {
+      each(s, [&](const auto& key, const auto& value) {
         detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
       });
     }
@@ -132,6 +133,9 @@ protected:
 private:
   [[nodiscard]] CUBBY_ALWAYS_INLINE context<Engine> here() const {
     return engine_access::context_of(static_cast<const Derived&>(*this));
+  }
+  template <class F> static void each(const auto& s, F f) {
+    detail::scan_ahead(s.codec(), [&s](auto& shown) { s.engine.for_each(s.at, shown); }, f);
   }
   static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
   template <class F> static constexpr auto& scanned(F& f) noexcept {

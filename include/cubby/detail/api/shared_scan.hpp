@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/api/scan_ahead.hpp>
 #include <cubby/detail/core/contract/engine.hpp>
 #include <cubby/detail/platform/fail.hpp>
 #include <cubby/detail/platform/parallel.hpp>
@@ -98,7 +99,8 @@ template <class Engine, class By, class F> bool scan_together(const context<Engi
       ended.store(1, sync::relaxed);
       s.engine.end_shared_scan(shared);
     };
-    if (!error.run([&] { s.engine.for_each_of(shared, *mine, show); })) s.engine.end_shared_scan(shared);
+    const auto part = [&](auto& shown) { s.engine.for_each_of(shared, *mine, shown); };
+    if (!error.run([&] { scan_ahead(s.codec(), part, show); })) s.engine.end_shared_scan(shared);
   });
   error.rethrow();
   return ended.load(sync::relaxed) == 0; // relaxed: the end of the threads orders it
@@ -110,13 +112,15 @@ template <class Engine, class F> bool scan_while(const context<Engine>& s, F f) 
   bool all = true;
   if constexpr (contract::splittable<std::remove_reference_t<decltype(s.engine)>>) {
     auto shared = s.engine.begin_shared_scan();
-    s.engine.for_each_of(shared, s.at, [&](const auto& key, const auto& value) {
+    const auto part = [&](auto& shown) { s.engine.for_each_of(shared, s.at, shown); };
+    scan_ahead(s.codec(), part, [&](const auto& key, const auto& value) {
       if (!all) return;
       all = f(key, value);
       if (!all) s.engine.end_shared_scan(shared);
     });
   } else {
-    s.engine.for_each(s.at, [&](const auto& key, const auto& value) { all = all && f(key, value); });
+    const auto whole = [&](auto& shown) { s.engine.for_each(s.at, shown); };
+    scan_ahead(s.codec(), whole, [&](const auto& key, const auto& value) { all = all && f(key, value); });
   }
   return all;
 }

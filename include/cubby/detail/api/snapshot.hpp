@@ -121,6 +121,10 @@ template <class Engine, class By> auto take_snapshot(context<Engine> s, const By
   }
   items.add_together(by, words.size(), [&](void* place, std::size_t i) {
     const slot_words& w = words[i];
+    if constexpr (Engine::policy::in_records) {
+      constexpr std::size_t ahead = 16; // as in scan_ahead.hpp
+      if (i + ahead < words.size()) prefetch_line(codec.record_of(words[i + ahead].value));
+    }
     if constexpr (Engine::policy::has_values) ::new (place) item(codec.key(w.key, w.value), codec.value(w.value));
     else ::new (place) item(codec.key(w.key, w.value));
   });

@@ -100,7 +100,6 @@ public:
     return {{key_word, key_word}, bytes_in(r), r.key_bytes};
   }
   static constexpr bool is_legal(const probe&) noexcept { return true; }
-
   // The log has keys and values as bytes.
   [[nodiscard]] std::string_view key_bytes(std::uint64_t word) const noexcept {
     return {bytes_in(at(word)), at(word).key_bytes};
@@ -148,14 +147,16 @@ public:
   }
 
   // Durable tables.
-  /// Whether a slot leads to a record of its key. Reads all of the record.
-  [[nodiscard]] bool is_whole(std::uint64_t key_word, std::uint64_t word) const noexcept {
+  /// Whether a slot leads to a whole record, and whether to one of its key. Both read all of it.
+  [[nodiscard]] bool is_record(std::uint64_t word) const noexcept {
     const std::uint64_t block = home_->heap.block_at(word);
-    return block != 0 && is_fit(at(word), block) && probe_hash(at(word)) == key_word;
+    return block != 0 && is_fit(at(word), block);
+  }
+  [[nodiscard]] bool is_whole(std::uint64_t key, std::uint64_t word) const noexcept {
+    return is_record(word) && probe_hash(at(word)) == key;
   }
   // Recovery reads small records in the order of the file. A note has what `is_whole` would ask for, a check of the hash of the key or 0, and
   // whether the record has a mark. Large ones are read when a slot leads to them: they have many lines, and free blocks may be most of the file.
-  static constexpr std::uint32_t note_unread = std::uint32_t{1} << 29;
   [[nodiscard]] bool begin_reading() const noexcept { return home_->heap.make_notes(); }
   [[nodiscard]] std::uint64_t parts() const noexcept { return home_->heap.parts(); }
   void read_part(std::uint64_t number) const noexcept {
@@ -205,8 +206,7 @@ public:
       if (is_sound(r)) f(probe_hash(r), offset, r.sequence);
     });
   }
-  /// Recovery, before its last sync: makes the checksums of all free blocks invalid, so that no old record is taken for a later one. True:
-  /// that sync is needed.
+  /// Recovery, before its last sync: spoils the checksums of free blocks, so that no old record is taken for a later one. True: it is needed.
   bool blank_unused() const noexcept {
     if (!home_->file.medium().is_synced_later()) return false;
     bool any = home_->unmarked.load(sync::relaxed) != 0; // relaxed: no other thread is here
@@ -298,6 +298,7 @@ protected:
     return home_->epoch.load(sync::relaxed); // relaxed: under the lock
   }
   static constexpr std::uint32_t note_marked = std::uint32_t{1} << 30;
+  static constexpr std::uint32_t note_unread = std::uint32_t{1} << 29;
   static constexpr std::uint32_t note_check = note_unread - 1;
   static constexpr std::uint64_t most_read_ahead = 4096; // bytes of a block
   /// The note of what is in a block.

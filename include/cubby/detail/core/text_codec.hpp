@@ -162,6 +162,10 @@ public:
     prefetch_line(std::bit_cast<const void*>(first + sizeof(key_record) * std::uint64_t{is_far}));
     prefetch_line(std::bit_cast<const void*>(first + last));
   }
+  /// Asks for the text of a key that is long.
+  CUBBY_ALWAYS_INLINE static void prefetch_text_of(const stored_key& key) noexcept {
+    if (is_long(key)) prefetch_line(record_of(key).bytes());
+  }
   [[nodiscard]] static constexpr bool needs_record(const probe& p) noexcept { return is_long(p.key); }
   [[nodiscard]] static constexpr bool needs_record(const query& q) noexcept { return q.size > short_bytes; }
   /// The words of a new entry's key. False: no memory for a key record.

@@ -87,9 +87,7 @@ public:
     const auto here = engines::dlht::locate(table_, p);
     engines::dlht::prefetch_behind(table_.policy, *here.at, *here.b, p, engines::dlht::stored_word(p.word));
   }
-  CUBBY_ALWAYS_INLINE void prefetch_second(const word_probe& p) const noexcept
-    requires(!Policy::in_records)
-  {
+  CUBBY_ALWAYS_INLINE void prefetch_second(const word_probe& p) const noexcept {
     const auto here = engines::dlht::locate(table_, p);
     engines::dlht::prefetch_link(*here.at, *here.b);
   }

@@ -47,7 +47,7 @@ CUBBY_ALWAYS_INLINE void read_slot(const table<Policy>& t, const slot_of<Policy>
                                    const Probe& p) noexcept {
   if (mask == 0) return;
   const slot_of<Policy>& low = slots[cpu::lowest_bit(mask)];
-  if constexpr (key_owning_policy<Policy>) {
+  if constexpr (key_owning_policy<Policy>) {                        // tags of two bytes: there is seldom another one
     Policy::prefetch_text(p, low.key[0].load(sync::relaxed), &low); // relaxed: a hint
   } else {
     const slot_of<Policy>& high = slots[cpu::highest_bit(mask)];

@@ -35,13 +35,15 @@ template <durable Policy> bool read_records([[maybe_unused]] recovery<Policy>& r
   }
   return true;
 }
-/// Whether many slots lead to whole records, but none to one of its key. Then the hash is not that with which the file was made, although it
-/// has its identity: recovery would drop the entries. Reads some of the slots; nothing has been changed before.
+/// Whether some slots lead to whole records, but none to one of its key. Then the hash is not that with which the file was made, although it
+/// has its identity: recovery would drop the entries. After a power cut slots of one moment may lead to records of another. Reads some of the
+/// slots; nothing has been changed before.
 template <durable Policy> bool has_foreign_hashes([[maybe_unused]] const recovery<Policy>& r) noexcept {
   if constexpr (Policy::in_records) {
     constexpr std::uint64_t most_slots = 4096;
-    constexpr unsigned enough = 16;
+    constexpr unsigned enough = 4; // that is more than a move, or damage of a slot, leaves
     const auto& policy = r.t.policy;
+    if (policy.home().was_power_cut()) return false;
     const auto& first = *r.t.segments[0].load(sync::relaxed); // relaxed: the table is not shared yet
     const std::uint64_t slots = first.fronts * front_slots<slot_of<Policy>>;
     unsigned records = 0;
@@ -50,9 +52,7 @@ template <durable Policy> bool has_foreign_hashes([[maybe_unused]] const recover
       const std::uint64_t record = value_in<Policy>(first.slots[i]);
       if (key == 0) continue;
       if (policy.is_noted(key, record)) return false;
-      const auto* const note = policy.shared().heap.note_of(record);
-      const std::uint32_t seen = note == nullptr ? 0 : note->load(sync::relaxed); // relaxed: as in is_noted
-      if (seen != 0 && (seen & Policy::note_unread) == 0) ++records;
+      if (policy.is_record(record)) ++records;
     }
     return records >= enough;
   } else {

@@ -4,6 +4,7 @@
 
 #include <cubby/detail/core/scan_cursor.hpp>
 #include <cubby/detail/engines/relativistic/find.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
 
 namespace cubby::inline v0::detail::engines::relativistic {
 
@@ -38,7 +39,9 @@ template <class Policy> const bucket_array& scanned_array(const table<Policy>& t
 /// Shows the entries of the buckets from `first` on, also of those that have moved to the next array.
 template <class Policy, class F>
 void show_buckets(const table<Policy>& t, const bucket_array& at, std::uint64_t first, std::uint64_t count, F& f) {
+  constexpr std::uint64_t ahead = 8; // as in `dlht`
   for (std::uint64_t b = first; b < first + count; ++b) {
+    if (b + ahead < first + count) prefetch_line(node_at(at.heads[b + ahead].load(sync::relaxed))); // relaxed: a hint
     // [follow] acquire: pairs with [put-link], and with [move-chain]
     const std::uint64_t link = at.heads[b].load(sync::acquire);
     if ((link & head_mark::moved) == 0) {

@@ -3,7 +3,7 @@
 // readable inside the guard, in live slots or in marked ones. So an entry that is present throughout is met once.
 #pragma once
 
-#include <cubby/detail/engines/seph/find.hpp>
+#include <cubby/detail/engines/seph/batch.hpp>
 
 namespace cubby::inline v0::detail::engines::seph {
 
@@ -22,9 +22,15 @@ template <class Policy, class F> void for_each_leaf(const table<Policy>& t, F f)
     hash = next;
   }
 }
+/// Each slot of a level segment; its item has been asked for.
 template <class Policy, class F> void for_each_slot(const table<Policy>& t, const level_segment& x, F f) {
+  constexpr std::uint64_t ahead = 16;
+  const std::uint64_t count = buckets_of_half(t) * table<Policy>::slots_a_bucket;
   for (slot* const half : {x.lower, x.higher[0], x.higher[1]})
-    for (std::uint64_t i = 0; i < buckets_of_half(t) * table<Policy>::slots_a_bucket; ++i) f(half[i]);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (i + ahead < count) prefetch_item_in(t, half[i + ahead]);
+      f(half[i]);
+    }
 }
 
 /// Shows the entries of a level segment whose hashes are `first` or larger.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scans of tables whose entries lie outside the index. What the index leads to is anywhere in memory, so a scan that read it at once would wait
+// for each entry. Here an entry is prefetched when the scan meets it, and shown when some others have been met.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <cubby/detail/api/operations.hpp>
+#include <cubby/detail/core/contract/codec.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
+
+namespace cubby::inline v0::detail {
+
+/// Whether slots have addresses of records, or of the texts of long keys.
+template <class Codec>
+inline constexpr bool entries_apart = Codec::in_records || key_owning_policy<Codec>;
+
+template <class Codec, class Key, class Value>
+CUBBY_ALWAYS_INLINE void prefetch_entry(const Codec& codec, const Key& key, const Value& value) noexcept {
+  if constexpr (Codec::in_records) prefetch_line(codec.record_of(value));
+  else codec.prefetch_text_of(key);
+}
+
+/// Shows `f` the entries that it is called with, each when `distance` others have come, and the last ones in `finish`. All of it inside one pin,
+/// which keeps the records. An entry that `f` erases meanwhile may be shown after that.
+template <class Codec, class F> class shown_later {
+  struct words {
+    typename Codec::stored_key key;
+    typename Codec::stored_value value;
+  };
+
+public:
+  shown_later(const Codec& codec, F& f) noexcept : codec_(codec), f_(f) {}
+  shown_later(const shown_later&) = delete;
+  shown_later& operator=(const shown_later&) = delete;
+  ~shown_later() = default;
+
+  void operator()(const typename Codec::stored_key& key, const typename Codec::stored_value& value) {
+    prefetch_entry(codec_, key, value);
+    words& place = waiting_[met_ % distance];
+    const bool is_full = met_++ >= distance;
+    const words first = place;
+    place = {key, value};
+    if (is_full) f_(first.key, first.value);
+  }
+  void finish() {
+    for (std::size_t i = met_ > distance ? met_ - distance : 0; i < met_; ++i)
+      f_(waiting_[i % distance].key, waiting_[i % distance].value);
+  }
+
+private:
+  static constexpr std::size_t distance = 16;
+  const Codec& codec_;
+  F& f_;
+  std::size_t met_ = 0;
+  words waiting_[distance]{};
+};
+
+/// Calls `scan(g)`, which shows entries to `g`, so that `f` is shown them. In a pin.
+template <class Codec, class Scan, class F> void scan_ahead(const Codec& codec, const Scan& scan, F f) {
+  if constexpr (entries_apart<Codec>) {
+    shown_later<Codec, F> later(codec, f);
+    auto meet = [&later](const auto& key, const auto& value) { later(key, value); };
+    scan(meet);
+    later.finish();
+  } else {
+    scan(f);
+  }
+}
+
+} // namespace cubby::inline v0::detail
