@@ -122,12 +122,12 @@ namespace cubby_test {
 namespace {
 
 /// Without the refusal, recovery would find that no slot leads to a record of its key, and drop all entries.
-void refuse_changed_hash(std::uint64_t entries, std::size_t value_bytes) {
+void refuse_changed_hash(std::uint64_t entries, std::size_t value_bytes, std::size_t capacity = 0) {
   const own_folder folder;
   const std::string path = folder.file("table");
   using table = cubby::durable_map<std::string, std::string, changed_hash>;
   {
-    const auto t = must_open<table>(path);
+    const auto t = must_open<table>(path, {.capacity = capacity});
     for (std::uint64_t n = 0; n < entries; ++n)
       ASSERT_TRUE(t->insert(older_key<std::string>(n), std::string(value_bytes, 'v')));
   }
@@ -142,7 +142,8 @@ void refuse_changed_hash(std::uint64_t entries, std::size_t value_bytes) {
 TEST(durable_hash, that_has_changed_is_refused_before_anything_is_dropped) {
   refuse_changed_hash(count, 8);
   refuse_changed_hash(4, 8);
-  refuse_changed_hash(100, 8000); // records that recovery does not read ahead
+  refuse_changed_hash(4, 8, 100000); // most slots are empty
+  refuse_changed_hash(100, 8000);    // records that recovery does not read ahead
 }
 
 } // namespace

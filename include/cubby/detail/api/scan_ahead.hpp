@@ -23,7 +23,7 @@ CUBBY_ALWAYS_INLINE void prefetch_entry(const Codec& codec, const Key& key, cons
 }
 
 /// Shows `f` the entries that it is called with, each when `distance` others have come, and the last ones in `finish`. All of it inside one pin,
-/// which keeps the records. An entry that `f` erases meanwhile may be shown after that.
+/// which keeps the records. An entry that is erased or replaced meanwhile may be shown as it was.
 template <class Codec, class F> class shown_later {
   struct words {
     typename Codec::stored_key key;

@@ -145,7 +145,8 @@ inline std::uint64_t recent_group_mib() noexcept {
       (static_cast<std::uint64_t>(now.tv_sec) * 8 + static_cast<std::uint64_t>(now.tv_nsec) / 125000000) + 1;
   const std::uint64_t seen = known.load(sync::relaxed); // relaxed: one word has all
   if (seen >> 40 == (when & 0xffffff) && seen != 0) return seen & most;
-  const std::uint64_t mib = (group_memory() >> 20) + 1;
+  const std::uint64_t bytes = group_memory();
+  const std::uint64_t mib = (bytes >> 20) + (bytes % (1 << 20) != 0 ? 1 : 0);
   const std::uint64_t shown = mib < most ? mib : most;
   known.store((when & 0xffffff) << 40 | shown, sync::relaxed); // relaxed: as above
   return shown;

@@ -36,14 +36,14 @@ template <durable Policy> bool read_records([[maybe_unused]] recovery<Policy>& r
   return true;
 }
 /// Whether some slots lead to whole records, but none to one of its key. Then the hash is not that with which the file was made, although it
-/// has its identity: recovery would drop the entries. After a power cut slots of one moment may lead to records of another. Reads some of the
-/// slots; nothing has been changed before.
+/// has its identity: recovery would drop the entries. In a file without the promise, a power cut may leave slots of one moment and records of
+/// another. Reads slots up to the first that is an entry; nothing has been changed before.
 template <durable Policy> bool has_foreign_hashes([[maybe_unused]] const recovery<Policy>& r) noexcept {
   if constexpr (Policy::in_records) {
-    constexpr std::uint64_t most_slots = 4096;
+    constexpr std::uint64_t most_slots = std::uint64_t{1} << 20; // of a table without entries
     constexpr unsigned enough = 4; // that is more than a move, or damage of a slot, leaves
     const auto& policy = r.t.policy;
-    if (policy.home().was_power_cut()) return false;
+    if (policy.home().was_power_cut() && policy.home().state().what.promise == 0) return false;
     const auto& first = *r.t.segments[0].load(sync::relaxed); // relaxed: the table is not shared yet
     const std::uint64_t slots = first.fronts * front_slots<slot_of<Policy>>;
     unsigned records = 0;
