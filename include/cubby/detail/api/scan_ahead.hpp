@@ -12,10 +12,6 @@
 
 namespace cubby::inline v0::detail {
 
-/// Whether slots have addresses of records, or of the texts of long keys.
-template <class Codec>
-inline constexpr bool entries_apart = Codec::in_records || key_owning_policy<Codec>;
-
 template <class Codec, class Key, class Value>
 CUBBY_ALWAYS_INLINE void prefetch_entry(const Codec& codec, const Key& key, const Value& value) noexcept {
   if constexpr (Codec::in_records) prefetch_line(codec.record_of(value));

@@ -86,6 +86,8 @@ concept key_owning_policy =
       { P::key_link(word) } noexcept -> std::same_as<std::uint64_t&>;
       { policy.dispose_key(word) } noexcept;
     };
+/// Whether slots have addresses: of records, or of the texts of long keys.
+template <class P> inline constexpr bool entries_apart = P::in_records || key_owning_policy<P>;
 
 namespace contract {
 

@@ -171,10 +171,10 @@ concept prefetching_second = prefetching<E> && requires(E& e, const typename E::
   { e.prefetch_second(probe) } noexcept;
 };
 template <class E>
-concept prefetching_record = prefetching<E> && (E::policy::in_records || requires { requires E::policy::owns_keys; }) &&
-                             requires(E& e, const typename E::probe& probe) {
-                               { e.prefetch_record(probe) } noexcept;
-                             };
+concept prefetching_record =
+    prefetching<E> && entries_apart<typename E::policy> && requires(E& e, const typename E::probe& probe) {
+      { e.prefetch_record(probe) } noexcept;
+    };
 template <class E> concept entries_behind_line = prefetching_second<E> && requires { requires E::entries_behind_line; };
 
 /// `reserve(thread_record, entries)`, outside or inside a guard, for whose end it never waits: makes the table large enough for so

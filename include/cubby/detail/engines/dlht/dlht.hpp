@@ -89,7 +89,7 @@ public:
   }
   CUBBY_ALWAYS_INLINE void prefetch_second(const word_probe& p) const noexcept {
     const auto here = engines::dlht::locate(table_, p);
-    engines::dlht::prefetch_link(*here.at, *here.b);
+    engines::dlht::prefetch_link_of_full(*here.at, *here.b);
   }
   CUBBY_ALWAYS_INLINE inserted_word insert(thread_record& s, const probe& p, std::uint64_t word) {
     if constexpr (Policy::unique_words) return engines::dlht::insert_record(table_, s, p, word);

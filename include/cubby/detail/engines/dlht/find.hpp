@@ -8,6 +8,14 @@
 
 namespace cubby::inline v0::detail::engines::dlht {
 
+/// Asks for the first link bucket of a bin, if it has one. Only a hint.
+template <class Threads> CUBBY_ALWAYS_INLINE void prefetch_link(const index<Threads>& at,
+                                                                const bin<Threads>& b) noexcept {
+  // relaxed: the link word only ever gains chained buckets, so a bucket that it names exists
+  const std::uint64_t links = b.links.load(sync::relaxed);
+  if ((links & low_half) != 0) prefetch_line(&at.links[(links & low_half) - 1]);
+}
+
 /// The result of a look at one bin: an answer, or a reason to look again. After `moved` the caller first goes on to the
 /// next index.
 enum class look : std::uint8_t { answered, again, moved };

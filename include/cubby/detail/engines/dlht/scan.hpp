@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cubby/detail/core/scan_cursor.hpp>
-#include <cubby/detail/engines/dlht/table.hpp>
-#include <cubby/detail/platform/prefetch.hpp>
+#include <cubby/detail/engines/dlht/find.hpp>
 
 namespace cubby::inline v0::detail::engines::dlht {
 
@@ -39,11 +38,6 @@ template <class Threads> bool copy_bin(const index<Threads>& at, bin<Threads>& b
 
 /// How many bins ahead a scan asks for link buckets. The bins themselves come in order, so that the processor asks for them.
 inline constexpr std::uint64_t linked_ahead = 8;
-/// Asks for the link bucket of a bin that has one. Only a hint.
-template <class Threads> void prefetch_linked(const index<Threads>& at, const bin<Threads>& b) noexcept {
-  const std::uint64_t links = b.links.load(sync::relaxed); // relaxed: a bucket that it names exists
-  if ((links & low_half) != 0) prefetch_line(&at.links[(links & low_half) - 1]);
-}
 
 /// The hashes that a scan wants when it follows a bin that has moved: an interval, or the numbers with remainder `low` when divided
 /// by `high`. It only becomes smaller, so a scan through any number of migrations reads no more hashes than those of the bin.
@@ -129,7 +123,7 @@ void show_bins(const table<Policy, Threads>& t, const index<Threads>* at, std::u
   const bool last = count > at->bin_count - first;
   const std::uint64_t end = last ? at->bin_count : first + count;
   for (std::uint64_t number = first; number < end; ++number) {
-    if (number + linked_ahead < end) prefetch_linked(*at, at->bins[number + linked_ahead]);
+    if (number + linked_ahead < end) prefetch_link(*at, at->bins[number + linked_ahead]);
     if (copy_bin(*at, at->bins[number], copy)) show_copy(t.policy, copy, 0, all, f);
     else visit_share(t.policy, at, share_of<Policy::mapping>(number, at->bin_count), f);
   }

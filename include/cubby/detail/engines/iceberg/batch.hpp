@@ -38,9 +38,6 @@ CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe
     return;
   prefetch_back_lines(t, one.probe.hash, level);
 }
-/// Whether slots have addresses: of records, or of the texts of long keys.
-template <class Policy> inline constexpr bool leads_further = Policy::in_records || key_owning_policy<Policy>;
-
 /// Prefetches what the slot of a key leads to, if a tag in `mask` agrees. Only a hint: nothing is verified.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE void read_slot(const table<Policy>& t, const slot_of<Policy>* slots, std::uint64_t mask,
@@ -111,7 +108,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   std::uint64_t lines = 0;
   std::uint64_t seen = 0; // of those that are put off: they are not in front
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
-  if constexpr (leads_further<Policy>) {
+  if constexpr (entries_apart<Policy>) {
     for (std::size_t i = first; i < last; ++i) read_slot<Policy>(t, ring[i].slots, ring[i].mask, ring[i].probe);
   }
   for (std::size_t i = first; i < last; ++i) {

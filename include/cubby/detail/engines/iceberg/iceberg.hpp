@@ -71,7 +71,7 @@ public:
     engines::iceberg::prefetch_slot(table_, p.hash);
   }
   CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
-    requires engines::iceberg::leads_further<Codec>
+    requires entries_apart<Codec>
   {
     engines::iceberg::prefetch_record(table_, p);
   }
