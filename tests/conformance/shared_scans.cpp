@@ -188,6 +188,24 @@ TYPED_TEST(shared_scans, call_functions_that_use_the_table) {
   EXPECT_EQ(m.size(), entries());
 }
 
+/// Few entries, so that a scan that shows each some entries later has most of them yet to show when the first call moves them all.
+TYPED_TEST(shared_scans, show_nothing_again_that_the_function_has_erased) {
+  using V = typename TypeParam::mapped_type;
+  for (const bool by_threads : {false, true}) {
+    TypeParam m;
+    for (std::uint64_t k = 0; k < 24; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
+    bool has_grown = false;
+    const auto grow_and_erase = [&](const std::uint64_t& k, const V&) {
+      if (!has_grown) EXPECT_TRUE(m.reserve(m.capacity() * 4));
+      has_grown = true;
+      EXPECT_TRUE(m.erase(k)) << k;
+    };
+    if (by_threads) m.visit_all(threads(1), grow_and_erase);
+    else m.visit_all(grow_and_erase);
+    EXPECT_TRUE(m.empty());
+  }
+}
+
 /// A handle's scan uses the handle in the calling thread, and records of their own in the others.
 TYPED_TEST(shared_scans, begin_at_a_handle) {
   using V = typename TypeParam::mapped_type;

@@ -18,8 +18,8 @@ CUBBY_ALWAYS_INLINE void prefetch_entry(const Codec& codec, const Key& key, cons
   else codec.prefetch_text_of(key);
 }
 
-/// Shows `f` the entries that it is called with, each when `distance` others have come, and the last ones in `finish`. All of it inside one pin,
-/// which keeps the records. An entry that is erased or replaced meanwhile may be shown as it was.
+/// Shows `f` the entries that it is called with, each when `distance` others have come, and the last ones of a part at its end. All of it inside
+/// one pin, which keeps the records. An entry that is erased or replaced meanwhile may be shown as it was.
 template <class Codec, class F> class shown_later {
   struct words {
     typename Codec::stored_key key;
@@ -40,9 +40,10 @@ public:
     place = {key, value};
     if (is_full) f_(first.key, first.value);
   }
-  void finish() {
+  void end_part() {
     for (std::size_t i = met_ > distance ? met_ - distance : 0; i < met_; ++i)
       f_(waiting_[i % distance].key, waiting_[i % distance].value);
+    met_ = 0;
   }
 
 private:
@@ -53,13 +54,20 @@ private:
   words waiting_[distance]{};
 };
 
+/// What engines are given, which copy it.
+template <class Later> struct meet_entry {
+  Later& later;
+  template <class Key, class Value> void operator()(const Key& key, const Value& value) const { later(key, value); }
+  void end_part() const { later.end_part(); }
+};
+
 /// Calls `scan(g)`, which shows entries to `g`, so that `f` is shown them. In a pin.
 template <class Codec, class Scan, class F> void scan_ahead(const Codec& codec, const Scan& scan, F f) {
   if constexpr (entries_apart<Codec>) {
     shown_later<Codec, F> later(codec, f);
-    auto meet = [&later](const auto& key, const auto& value) { later(key, value); };
+    meet_entry<shown_later<Codec, F>> meet{later};
     scan(meet);
-    later.finish();
+    later.end_part();
   } else {
     scan(f);
   }

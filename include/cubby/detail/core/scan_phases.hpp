@@ -10,6 +10,12 @@
 
 namespace cubby::inline v0::detail {
 
+/// Tells `f`, which a scan shows entries to, that a part ends: an `f` that shows entries later shows them now. Otherwise an entry that it has
+/// yet to show moves, is met in the next part, and is shown twice, the second time perhaps after its erasure.
+template <class F> CUBBY_ALWAYS_INLINE void end_part(F& f) {
+  if constexpr (requires { f.end_part(); }) f.end_part();
+}
+
 /// `Phase` can be made without arguments and copied, and its `units` is the number of its units.
 template <class Phase> class scan_phases {
 public:

@@ -197,7 +197,8 @@ template <class E> concept collecting = lookup_engine<E> && requires(E& e, threa
 
 /// `for_each(thread_record, f)`, inside a guard: calls `f(key words, value words)` for visible entries. No lock is held, so `f` may
 /// call the table and change this entry. An entry that is present throughout is shown at least once (with `scans_once` exactly
-/// once). An entry that is inserted or erased meanwhile may be shown or not. An exception of `f` ends the call.
+/// once). An entry that is inserted or erased meanwhile may be shown or not. An exception of `f` ends the call. An engine without
+/// `scans_once` calls `end_part(f)` where an entry that it has shown may be met again (scan_phases.hpp).
 template <class E>
 concept iterable = lookup_engine<E> && requires(E& e, thread_record& s, any_visitor<E> f) { e.for_each(s, f); };
 

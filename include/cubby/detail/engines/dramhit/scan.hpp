@@ -57,7 +57,10 @@ template <class Array, class F> void for_each_in(const Array& a, F& f) { show_sl
 
 /// A weak scan: an entry that is present throughout is shown at least once, and again if it is moved during the scan.
 template <class Policy, class F> void for_each(const table<Policy>& t, F& f) {
-  generations::for_each_generation(t, [&f](const auto& a) { for_each_in(a, f); });
+  generations::for_each_generation(t, [&f](const auto& a) {
+    for_each_in(a, f);
+    end_part(f);
+  });
 }
 
 /// A scan that threads share: each array is a phase. The guard of the thread that begins it keeps the arrays.
@@ -75,6 +78,7 @@ template <class Policy, class F> void for_each_of(shared_scan<Policy>& w, F& f) 
       at_a_time,
       [&](const scan_phase<Policy>& at, std::uint64_t first, std::uint64_t count) {
         show_slots(*at.in, first, first + count, f);
+        end_part(f);
       },
       [](scan_phase<Policy>& at) {
         at = phase_of<Policy>(generations::next_with_entries(*at.in));

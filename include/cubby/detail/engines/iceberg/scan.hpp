@@ -126,6 +126,7 @@ void show_part(table<Policy>& t, const scan_phase<Policy>& at, std::uint64_t fir
   if (at.what == yard::chain) scan_chains(t, copied, f);
   else if (at.what == yard::back) scan_backs<Policy>(*at.where, at.number == 0, first, end, copied, f);
   else scan_fronts<Policy>(*at.where, at.number == 0, first, end, copied, f);
+  end_part(f);
 }
 
 template <class Policy, class F> void for_each(table<Policy>& t, F& f) {
