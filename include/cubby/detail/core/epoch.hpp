@@ -5,12 +5,14 @@
 // retire nothing.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include <cubby/detail/core/lock.hpp>
 #include <cubby/detail/core/registry.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -18,9 +20,21 @@ namespace cubby::inline v0::detail {
 /// back are disposed of while new words come. At 50 ns a word, 26 us.
 inline constexpr std::uint32_t dispose_slice = 512;
 
-/// Whether `dispose` runs no code of the user's but an allocator's. Then each call disposes of one word, or of two while more are
-/// ready than one lot: what comes back one by one stays in the allocator's list for the thread.
+/// Whether `dispose` runs no code of the user's but an allocator's. Then each `run`-th call disposes of as many words, or of twice as many
+/// while a lot is ready. What comes back in small numbers stays in the allocator's list for the thread.
 template <class Policy> concept plain_disposal = requires { requires Policy::disposes_plainly; };
+
+/// Whether a link is a plain word of the record.
+template <class Policy> concept plain_links = requires(const Policy& policy, std::uint64_t word) {
+  { policy.retire_link(word) } -> std::same_as<std::uint64_t&>;
+};
+/// Asks for what disposal reads first of a retired word, which is in no near cache: its link, and what is behind that, perhaps in the next line.
+template <plain_links Policy> CUBBY_ALWAYS_INLINE void prefetch_retired(const Policy& policy,
+                                                                        std::uint64_t word) noexcept {
+  const std::uint64_t* const link = &policy.retire_link(word);
+  prefetch_line(link);
+  prefetch_line(link + 1);
+}
 
 /// A list of words, linked through their records.
 struct word_chain {
@@ -43,8 +57,8 @@ public:
   retire_bag& operator=(const retire_bag&) = delete;
 
   /// Takes over `word`, which must be unlinked, and disposes of it after a grace period. Constant time, except each `batch`-th call:
-  /// that one may read all taken thread records, and disposes of at most `dispose_slice` older words. If disposal is plain, each other
-  /// call disposes of two at most. It waits only while other threads hold the locks of all stripes.
+  /// that one may read all taken thread records, and disposes of at most `dispose_slice` older words. If disposal is plain, each `run`-th call
+  /// disposes of some. It waits only while other threads hold the locks of all stripes.
   void add(const thread_record& s, std::uint64_t word) {
     stripe* one = &stripes_[s.id() % stripe_count];
     if (!one->lock.try_lock()) [[unlikely]]
@@ -59,9 +73,12 @@ public:
       return;
     }
     if constexpr (plain_disposal<Policy>) {
-      if (mine.ready.first != 0 && !s.disposing_) {
-        dispose_few(s, mine);
-        return;
+      if (mine.ready.first != 0) {
+        if (mine.added % run == 0 && !s.disposing_) {
+          dispose_run(s, mine);
+          return;
+        }
+        ask_ahead(mine);
       }
     }
     mine.lock.unlock();
@@ -115,7 +132,10 @@ public:
   /// Forgets all words, which nobody frees then. For a table that ends in the child of a fork, if the words lead into a file: it is the parent's,
   /// and so are the links in it. No other thread uses the bag.
   void forget_all() noexcept {
-    for (stripe& one : stripes_) one.open = one.sealed = one.ready = word_chain();
+    for (stripe& one : stripes_) {
+      one.open = one.sealed = word_chain();
+      (void)take_ready(one);
+    }
   }
 
   /// The number of waiting words; a recent value.
@@ -133,6 +153,9 @@ private:
   static constexpr std::uint32_t batch = 256;
   // Words that one membarrier is for. It costs 16 us with two threads running: docs/performance/raw.md, Constants.
   static constexpr std::uint32_t lot = 2048;
+  // Calls with one disposal among them. The others are short, so that a processor which waits for memory in one of them reaches the loads of the
+  // next call: docs/performance/raw.md, "Disposal in every fourth call".
+  static constexpr std::uint32_t run = 4;
 
   struct alignas(cpu::cache_line) stripe {
     small_lock<Threads> lock;
@@ -141,6 +164,7 @@ private:
     std::uint64_t epoch = 0;
     alignas(cpu::cache_line) word_chain sealed; // may be disposed of when each pin is at `epoch` or later
     word_chain ready;                           // may be disposed of
+    std::uint64_t ahead = 0;                    // one of `ready`: it was asked for last. 0: none
     std::uint32_t seen = 0;                     // the value of `added` at the last turn_idle
   };
 
@@ -174,16 +198,26 @@ private:
     --one.ready.count;
     return word;
   }
-  /// The end of `add` where something is ready. Gives the stripe's lock back. An allocator may call the table: such a call retires
-  /// without disposing, so that they do not pile up.
-  CUBBY_ALWAYS_INLINE void dispose_few(const thread_record& s, stripe& mine) {
-    const std::uint64_t first = take_one(mine);
-    const std::uint64_t second = mine.ready.count >= lot ? take_one(mine) : 0;
+  /// Asks for one more of the words that the next disposal takes. Under the stripe's lock.
+  CUBBY_ALWAYS_INLINE void ask_ahead(stripe& mine) const noexcept {
+    if constexpr (plain_links<Policy>) {
+      mine.ahead = mine.ahead == 0 ? mine.ready.first : policy_.retire_link(mine.ahead);
+      if (mine.ahead != 0) [[likely]]
+        prefetch_retired(policy_, mine.ahead);
+    }
+  }
+  /// The end of `add` for the last word of a run, where something is ready. Gives the stripe's lock back. An allocator may call the table: such a
+  /// call retires without disposing, so that they do not pile up.
+  CUBBY_OUTLINED void dispose_run(const thread_record& s, stripe& mine) {
+    std::uint64_t words[2 * std::size_t{run}];
+    const std::size_t most = mine.ready.count >= lot ? 2 * run : run;
+    std::size_t count = 0;
+    while (count < most && mine.ready.first != 0) words[count++] = take_one(mine);
+    mine.ahead = 0;
+    if (mine.ready.first != 0) ask_ahead(mine);
     mine.lock.unlock();
     s.disposing_ = true;
-    policy_.dispose(first);
-    if (second != 0) [[unlikely]]
-      policy_.dispose(second);
+    for (std::size_t i = 0; i < count; ++i) policy_.dispose(words[i]);
     s.disposing_ = false;
   }
 
@@ -212,7 +246,10 @@ private:
     one.lock.unlock();
     return all;
   }
-  static word_chain take_ready(stripe& one) noexcept { return take(one.ready); }
+  static word_chain take_ready(stripe& one) noexcept {
+    one.ahead = 0;
+    return take(one.ready);
+  }
   word_chain turn_and_take(stripe& one) noexcept {
     if (one.open.first != 0 || one.sealed.first != 0) turn(one);
     return take_ready(one);
@@ -265,6 +302,9 @@ private:
       for (; count != 0; --count, --from.count) {
         const std::uint64_t word = from.first;
         from.first = policy_.retire_link(word);
+        if constexpr (plain_links<Policy>) {
+          if (from.first != 0) prefetch_retired(policy_, from.first);
+        }
         policy_.dispose(word);
       }
     }
