@@ -86,7 +86,7 @@ struct cell_policy {
   void dispose(std::uint64_t word) const { ++at(word).disposed; }
 };
 
-/// The same, disposed of one with each call.
+/// The same, of which every few calls dispose of some.
 struct plain_cell_policy : cell_policy {
   static constexpr bool disposes_plainly = true;
 };
@@ -172,6 +172,30 @@ TEST(retire_bag, disposes_of_everything_in_slices) {
 TEST(retire_bag, waits_anew_for_each_lot) {
   wait_anew_for_each_lot<cell_policy>();
   wait_anew_for_each_lot<plain_cell_policy>();
+}
+
+/// The memory of a word may be gone once it is disposed of.
+struct freed_policy : plain_cell_policy {
+  [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const {
+    EXPECT_EQ(at(word).disposed, 0) << "read behind its end";
+    return plain_cell_policy::retire_link(word);
+  }
+};
+
+/// Also not to ask for the memory of those that come next, when somebody else has disposed of them.
+TEST(retire_bag, reads_no_word_that_is_disposed_of) {
+  std::vector<freed_policy::cell> cells(40'000);
+  cubby::detail::thread_record* const writer = cubby::detail::registry::claim();
+  const freed_policy policy;
+  {
+    cubby::detail::retire_bag<freed_policy, cubby::detail::sync::shared> bag(policy);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      bag.add(*writer, reinterpret_cast<std::uint64_t>(&cells[i]));
+      if (i % 4099 == 0) bag.collect();
+    }
+  }
+  for (const auto& c : cells) ASSERT_EQ(c.disposed, 1);
+  cubby::detail::registry::release(writer);
 }
 
 /// Disposing of a word that an allocator's call retires another one in.

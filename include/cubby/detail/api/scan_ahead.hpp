@@ -4,23 +4,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <cubby/detail/api/operations.hpp>
 #include <cubby/detail/core/contract/codec.hpp>
+#include <cubby/detail/core/epoch.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
 
 namespace cubby::inline v0::detail {
 
-template <class Codec, class Key, class Value>
+enum class scan_to : std::uint8_t {
+  show,
+  erase ///< most records will be retired, so their links are asked for as well
+};
+template <scan_to What, class Codec, class Key, class Value>
 CUBBY_ALWAYS_INLINE void prefetch_entry(const Codec& codec, const Key& key, const Value& value) noexcept {
-  if constexpr (Codec::in_records) prefetch_line(codec.record_of(value));
-  else codec.prefetch_text_of(key);
+  if constexpr (!Codec::in_records) codec.prefetch_text_of(key);
+  else if constexpr (What == scan_to::erase && plain_links<Codec>) prefetch_retired(codec, value);
+  else prefetch_line(codec.record_of(value));
 }
 
 /// Shows `f` the entries that it is called with, each when `distance` others have come, and the last ones of a part at its end. All of it inside
 /// one pin, which keeps the records. An entry that is erased or replaced meanwhile may be shown as it was.
-template <class Codec, class F> class shown_later {
+template <scan_to What, class Codec, class F> class shown_later {
   struct words {
     typename Codec::stored_key key;
     typename Codec::stored_value value;
@@ -33,7 +40,7 @@ public:
   ~shown_later() = default;
 
   void operator()(const typename Codec::stored_key& key, const typename Codec::stored_value& value) {
-    prefetch_entry(codec_, key, value);
+    prefetch_entry<What>(codec_, key, value);
     words& place = waiting_[met_ % distance];
     const bool is_full = met_++ >= distance;
     const words first = place;
@@ -62,10 +69,11 @@ template <class Later> struct meet_entry {
 };
 
 /// Calls `scan(g)`, which shows entries to `g`, so that `f` is shown them. In a pin.
-template <class Codec, class Scan, class F> void scan_ahead(const Codec& codec, const Scan& scan, F f) {
+template <scan_to What = scan_to::show, class Codec, class Scan, class F> void scan_ahead(const Codec& codec,
+                                                                                          const Scan& scan, F f) {
   if constexpr (entries_apart<Codec>) {
-    shown_later<Codec, F> later(codec, f);
-    meet_entry<shown_later<Codec, F>> meet{later};
+    shown_later<What, Codec, F> later(codec, f);
+    meet_entry<shown_later<What, Codec, F>> meet{later};
     scan(meet);
     later.end_part();
   } else {

@@ -101,7 +101,7 @@ public:
     const auto s = here();
     {
       [[maybe_unused]] const auto pin = s.engine.pin(s.at);
-      each(s, [&](const auto& key, const auto& value) {
+      each<detail::scan_to::erase>(s, [&](const auto& key, const auto& value) {
         detail::erase_word(s, s.codec().probe_of_slot(key, value), [](const auto&) { return true; });
       });
     }
@@ -134,8 +134,8 @@ private:
   [[nodiscard]] CUBBY_ALWAYS_INLINE context<Engine> here() const {
     return engine_access::context_of(static_cast<const Derived&>(*this));
   }
-  template <class F> static void each(const auto& s, F f) {
-    detail::scan_ahead(s.codec(), [&s](auto& shown) { s.engine.for_each(s.at, shown); }, f);
+  template <detail::scan_to What = detail::scan_to::show, class F> static void each(const auto& s, F f) {
+    detail::scan_ahead<What>(s.codec(), [&s](auto& shown) { s.engine.for_each(s.at, shown); }, f);
   }
   static constexpr bool snapshot_copies_values = std::is_copy_constructible_v<typename codec_type::mapped_type>;
   template <class F> static constexpr auto& scanned(F& f) noexcept {
