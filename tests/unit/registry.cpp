@@ -198,6 +198,29 @@ TEST(retire_bag, reads_no_word_that_is_disposed_of) {
   cubby::detail::registry::release(writer);
 }
 
+/// Two threads that retire in turns into the same stripe: each of them disposes of some.
+TEST(retire_bag, lets_each_thread_of_a_stripe_dispose) {
+  std::vector<cubby::detail::thread_record*> claimed;
+  for (int i = 0; i < 17; ++i) claimed.push_back(cubby::detail::registry::claim());
+  std::size_t other = 1;
+  while (other < claimed.size() && claimed[other]->id() % 16 != claimed[0]->id() % 16) ++other;
+  ASSERT_LT(other, claimed.size()) << "17 records share 16 stripes";
+  std::vector<plain_cell_policy::cell> cells(40'000);
+  const plain_cell_policy policy;
+  int disposing_calls[2] = {};
+  {
+    cubby::detail::retire_bag<plain_cell_policy, cubby::detail::sync::shared> bag(policy);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::size_t before = bag.waiting();
+      bag.add(*claimed[i % 2 * other], reinterpret_cast<std::uint64_t>(&cells[i]));
+      if (bag.waiting() <= before) ++disposing_calls[i % 2];
+    }
+  }
+  EXPECT_GT(disposing_calls[0], 1000);
+  EXPECT_GT(disposing_calls[1], 1000);
+  for (auto* const one : claimed) cubby::detail::registry::release(one);
+}
+
 /// Disposing of a word that an allocator's call retires another one in.
 struct chatty_policy : cell_policy {
   static constexpr bool disposes_plainly = true;

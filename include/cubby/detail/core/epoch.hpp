@@ -20,7 +20,7 @@ namespace cubby::inline v0::detail {
 /// back are disposed of while new words come. At 50 ns a word, 26 us.
 inline constexpr std::uint32_t dispose_slice = 512;
 
-/// Whether `dispose` runs no code of the user's but an allocator's. Then each `run`-th call disposes of as many words, or of twice as many
+/// Whether `dispose` runs no code of the user's but an allocator's. Then one call in `run` disposes of as many words, or of twice as many
 /// while a lot is ready. What comes back in small numbers stays in the allocator's list for the thread.
 template <class Policy> concept plain_disposal = requires { requires Policy::disposes_plainly; };
 
@@ -57,7 +57,7 @@ public:
   retire_bag& operator=(const retire_bag&) = delete;
 
   /// Takes over `word`, which must be unlinked, and disposes of it after a grace period. Constant time, except each `batch`-th call:
-  /// that one may read all taken thread records, and disposes of at most `dispose_slice` older words. If disposal is plain, each `run`-th call
+  /// that one may read all taken thread records, and disposes of at most `dispose_slice` older words. If disposal is plain, one call in `run`
   /// disposes of some. It waits only while other threads hold the locks of all stripes.
   void add(const thread_record& s, std::uint64_t word) {
     stripe* one = &stripes_[s.id() % stripe_count];
@@ -74,7 +74,7 @@ public:
     }
     if constexpr (plain_disposal<Policy>) {
       if (mine.ready.first != 0) {
-        if (mine.added % run == 0 && !s.disposing_) {
+        if (is_turn(mine.added) && !s.disposing_) {
           dispose_run(s, mine);
           return;
         }
@@ -156,6 +156,12 @@ private:
   // Calls with one disposal among them. The others are short, so that a processor which waits for memory in one of them reaches the loads of the
   // next call: docs/performance/raw.md, "Disposal in every fourth call".
   static constexpr std::uint32_t run = 4;
+
+  /// True for one number in `run`, wherever one begins and whatever the step: threads that take turns in a stripe all dispose.
+  static bool is_turn(std::uint32_t call) noexcept {
+    static_assert(run == 4);
+    return call * 0x9e3779b1U >> 30 == 0;
+  }
 
   struct alignas(cpu::cache_line) stripe {
     small_lock<Threads> lock;

@@ -54,6 +54,7 @@ void scan_backs(segment_of<Policy>& s, bool is_first, std::uint64_t first, std::
       if ((word >> (8 * slot) & 0x7f) != 0) copied.add(s.behind[i * back_slots + slot]);
     unlock_back(line, word);
     copied.show(f);
+    end_part(f); // a merge may put what waits into its other back bucket, which may come
   }
 }
 /// Shows the entry of a node. A wide value is copied under the lock of its front bucket, unless the entry has moved or has been
