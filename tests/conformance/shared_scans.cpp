@@ -197,8 +197,8 @@ TYPED_TEST(shared_scans, show_nothing_again_that_the_function_has_erased) {
     for (std::uint64_t k = 0; k < 24; ++k) ASSERT_TRUE(m.insert(k, value_for<V>(k)));
     bool has_grown = false;
     const auto grow_and_erase = [&](const std::uint64_t& k, const V&) {
-      if (!has_grown) EXPECT_TRUE(m.reserve(m.capacity() * 4));
-      has_grown = true;
+      has_grown = has_grown || m.reserve(m.capacity() * 4);
+      EXPECT_TRUE(has_grown);
       EXPECT_TRUE(m.erase(k)) << k;
     };
     if (by_threads) m.visit_all(threads(1), grow_and_erase);
@@ -220,8 +220,8 @@ TYPED_TEST(shared_scans, show_nothing_again_that_has_been_erased_between_resizes
       if (k >= count) return;
       EXPECT_FALSE(gone[k]) << k << ", seed " << seed;
       if (random() % 3 == 0) {
-        if (random() % 2 == 0) EXPECT_TRUE(m.reserve(random() % 3 == 0 ? 0 : count * (1 + random() % 6)));
-        else EXPECT_TRUE(m.shrink_to_fit());
+        const bool grows = random() % 2 == 0;
+        EXPECT_TRUE(grows ? m.reserve(random() % 3 == 0 ? 0 : count * (1 + random() % 6)) : m.shrink_to_fit());
       }
       for (int i = 0; i < 4; ++i) {
         const std::uint64_t other = 2'000'000 + random() % 500;
