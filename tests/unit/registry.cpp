@@ -2,6 +2,7 @@
 // Thread records and epochs. Thread records are reused. A pin holds back what is unlinked after it began and nothing else. The bag
 // of retired words disposes of each word once, after its grace period.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <optional>
@@ -201,10 +202,15 @@ TEST(retire_bag, reads_no_word_that_is_disposed_of) {
 /// Two threads that retire in turns into the same stripe: each of them disposes of some.
 TEST(retire_bag, lets_each_thread_of_a_stripe_dispose) {
   std::vector<cubby::detail::thread_record*> claimed;
-  for (int i = 0; i < 17; ++i) claimed.push_back(cubby::detail::registry::claim());
-  std::size_t other = 1;
-  while (other < claimed.size() && claimed[other]->id() % 16 != claimed[0]->id() % 16) ++other;
-  ASSERT_LT(other, claimed.size()) << "17 records share 16 stripes";
+  std::array<cubby::detail::thread_record*, 16> of_stripe{};
+  std::array<cubby::detail::thread_record*, 2> both{};
+  while (both[0] == nullptr) { // 17 records share 16 stripes
+    claimed.push_back(cubby::detail::registry::claim());
+    ASSERT_NE(claimed.back(), nullptr);
+    cubby::detail::thread_record*& same = of_stripe[claimed.back()->id() % 16];
+    if (same != nullptr) both = {same, claimed.back()};
+    same = claimed.back();
+  }
   std::vector<plain_cell_policy::cell> cells(40'000);
   const plain_cell_policy policy;
   int disposing_calls[2] = {};
@@ -212,7 +218,7 @@ TEST(retire_bag, lets_each_thread_of_a_stripe_dispose) {
     cubby::detail::retire_bag<plain_cell_policy, cubby::detail::sync::shared> bag(policy);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::size_t before = bag.waiting();
-      bag.add(*claimed[i % 2 * other], reinterpret_cast<std::uint64_t>(&cells[i]));
+      bag.add(*both[i % 2], reinterpret_cast<std::uint64_t>(&cells[i]));
       if (bag.waiting() <= before) ++disposing_calls[i % 2];
     }
   }
