@@ -157,11 +157,9 @@ private:
   // next call: docs/performance/raw.md, "Disposal in every fourth call".
   static constexpr std::uint32_t run = 4;
 
-  /// True for one number in `run`, wherever one begins and whatever the step: threads that take turns in a stripe all dispose.
-  static bool is_turn(std::uint32_t call) noexcept {
-    static_assert(run == 4);
-    return call * 0x9e3779b1U >> 30 == 0;
-  }
+  /// True for one call in `run`. Which one changes with each batch, so threads that take turns in a stripe all dispose. Between two changes it is the
+  /// same, so the processor predicts it.
+  static bool is_turn(std::uint32_t call) noexcept { return (call + call / batch) % run == 0; }
 
   struct alignas(cpu::cache_line) stripe {
     small_lock<Threads> lock;
