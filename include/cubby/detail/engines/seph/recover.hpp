@@ -73,15 +73,49 @@ template <durable Policy> void recover_entry(table<Policy>& t, const thread_reco
   const mutated both = got.outcome == insert_outcome::exists ? mutate(t, who, p, put) : mutated{};
   mine.no_memory |= !both.found || !mine.older.add(both.done == action::replace ? both.before : pointer);
 }
+/// Entries that were read from the file. The buckets of some are asked for together before these get their slots.
+template <durable Policy> class read_entries {
+  struct entry {
+    std::uint64_t pointer;
+    std::uint64_t key_word;
+  };
+
+public:
+  read_entries(table<Policy>& t, const thread_record& who, recovery_share& mine) noexcept
+      : t_(t), who_(who), mine_(mine) {} // NOLINT: the entries come later
+  void add(std::uint64_t pointer, std::uint64_t key_word) noexcept {
+    if (count_ == together) recover();
+    all_[count_++] = {pointer, key_word};
+  }
+  void recover() noexcept {
+    for (unsigned i = 0; i < count_; ++i) {
+      const std::uint64_t hash = spread<Policy>(t_.policy.probe_of_slot(all_[i].key_word, all_[i].pointer).hash);
+      prefetch_buckets(t_, *leaf_of(t_, hash), hash);
+    }
+    for (unsigned i = 0; i < count_; ++i) recover_entry(t_, who_, mine_, all_[i].pointer, all_[i].key_word);
+    count_ = 0;
+  }
+
+private:
+  static constexpr unsigned together =
+      10; // of two lines each, so that no processor drops a prefetch (`cpu::drops_prefetches`)
+  table<Policy>& t_;
+  const thread_record& who_;
+  recovery_share& mine_;
+  unsigned count_ = 0;
+  entry all_[together];
+};
 template <durable Policy> void recover_part(recovery<Policy>& r, const thread_record& who, recovery_share& mine,
                                             std::uint64_t number) noexcept {
   auto& t = r.t;
+  read_entries<Policy> entries(t, who, mine);
   t.policy.shared().heap.for_each_block_in(number, [&](std::uint64_t offset, std::uint64_t bytes) {
     std::uint64_t key_word = 0;
     const block_contents is = t.policy.look_at(offset, bytes, key_word);
-    if (is == block_contents::entry) recover_entry(t, who, mine, offset, key_word);
+    if (is == block_contents::entry) entries.add(offset, key_word);
     if (is == block_contents::broken) mine.no_memory |= !mine.broken.add(offset);
   });
+  entries.recover();
 }
 template <durable Policy> void recover_parts(recovery<Policy>& r, recovery_share& mine, std::uint64_t parts) noexcept {
   thread_record* const who = registry::local(*r.t.home);
