@@ -50,8 +50,9 @@ CUBBY_WITHOUT(make_of_bytes)
 CUBBY_WITHOUT(begin_reading)
 CUBBY_WITHOUT(parts)
 CUBBY_WITHOUT(read_part)
-CUBBY_WITHOUT(prefetch_note)
+CUBBY_WITHOUT(find_note)
 CUBBY_WITHOUT(is_noted)
+CUBBY_WITHOUT(claim_noted)
 CUBBY_WITHOUT(end_reading_part)
 CUBBY_WITHOUT(end_reading)
 CUBBY_WITHOUT(for_each_older)
@@ -95,8 +96,8 @@ TEST(contract_of_files, is_broken_by_each_member_that_a_codec_lacks) {
             0);
   EXPECT_EQ((codecs<without_key_bytes<codec>, without_value_bytes<codec>, without_can_be<codec>,
                     without_probe_of_bytes<codec>, without_make_of_bytes<codec>, without_begin_reading<codec>,
-                    without_parts<codec>, without_read_part<codec>, without_prefetch_note<codec>,
-                    without_is_noted<codec>, without_end_reading_part<codec>, without_end_reading<codec>,
+                    without_parts<codec>, without_read_part<codec>, without_find_note<codec>, without_is_noted<codec>,
+                    without_claim_noted<codec>, without_end_reading_part<codec>, without_end_reading<codec>,
                     without_for_each_older<codec>, without_blank_unused<codec>, without_note_inserted<codec>,
                     without_note_erased<codec>, without_note_replaced<codec>>()),
             0);

@@ -165,12 +165,10 @@ public:
                  sync::relaxed); // relaxed: the threads that read end before those that ask
     });
   }
-  void prefetch_note(std::uint64_t word) const noexcept {
-    if (const auto* const note = home_->heap.note_of(word); note != nullptr) prefetch_line_to_write(note);
-  }
+  [[nodiscard]] auto* find_note(std::uint64_t word) const noexcept { return home_->heap.note_of(word); }
   /// As `is_whole`, by these notes. Of 2^29 damaged slots one may lead to a whole record of another key.
-  [[nodiscard]] bool is_noted(std::uint64_t key_word, std::uint64_t word) const noexcept {
-    const auto* const note = home_->heap.note_of(word);
+  [[nodiscard]] bool is_noted(const pool_heap::block_note* note, std::uint64_t key_word,
+                              std::uint64_t word) const noexcept {
     if (note == nullptr) return false;
     const std::uint32_t seen = note->load(sync::relaxed); // relaxed: as above
     return (seen & note_unread) != 0 ? is_whole(key_word, word) : (seen & note_check) == check_of(key_word);
@@ -178,7 +176,9 @@ public:
   /// Notes that a block is used. False: another slot leads to it. Clears a mark that reached the disk without the change of its slot, so that the
   /// record can be the older one of its key again.
   [[nodiscard]] bool claim(std::uint64_t, std::uint64_t word) const noexcept {
-    auto* const note = home_->heap.note_of(word);
+    return claim_noted(find_note(word), word);
+  }
+  [[nodiscard]] bool claim_noted(pool_heap::block_note* note, std::uint64_t word) const noexcept {
     if (note == nullptr) return false;
     // relaxed, all: the threads that recover end before the table is used
     std::uint32_t seen = note->load(sync::relaxed);

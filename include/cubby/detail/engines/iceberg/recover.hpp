@@ -49,14 +49,14 @@ template <durable Policy> void hide_dropped(table<Policy>& t, std::uint64_t resi
 template <durable Policy> bool recover_node(recovery<Policy>& r, slot_of<Policy>& s) noexcept {
   auto& t = r.t;
   auto& mine = r.shares[0];
-  if (!is_entry(r, mine, s)) return false;
+  if (!is_entry(r, mine, s, note_of(t, s))) return false;
   home<Policy> at = lock_home(t, hashed_in(t, hash_of_slot(t.policy, s)));
   auto* const space = take_raw<node<Policy>>(1);
   mine.no_memory |= space == nullptr;
   bool linked = false;
   if (!r.is_distinct() && is_found(t, at, s)) {
     drop_copy(r, mine, s);
-  } else if (space != nullptr && stays(r, mine, s)) {
+  } else if (space != nullptr && stays(r, mine, s, note_of(t, s))) {
     auto* const made = ::new (static_cast<void*>(space)) node<Policy>;
     made->where = &s;
     (void)link_node(t, at, *made, [] {}); // its entry is there
@@ -98,7 +98,7 @@ template <durable Policy> bool recover_misplaced(recovery<Policy>& r, slot_of<Po
   auto& t = r.t;
   auto& mine = r.shares[0];
   if (is_empty<Policy>(s)) return true;
-  if (!is_whole(t, s)) {
+  if (!is_whole(t, s, note_of(t, s))) {
     ++mine.report.torn;
     leave_slot(t, s);
     return true;

@@ -27,7 +27,8 @@ void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64
   auto& t = r.t;
   const auto at = back_at(t, residue, copy);
   const unsigned shift = group_shift(t.fronts);
-  prefetch_notes(t, at.slots, back_slots);
+  notes_of<Policy, back_slots> notes(t, at.slots);
+  notes.ask(0, back_slots);
   std::uint64_t word = copy != 0 ? back::ready : 0;
   for (unsigned slot = 0; slot < back_slots; ++slot) {
     slot_of<Policy>& s = at.slots[slot];
@@ -42,7 +43,7 @@ void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64
       note_misplaced(r, mine, s);
       continue;
     }
-    if (!is_entry(r, mine, s)) continue;
+    if (!is_entry(r, mine, s, notes[slot])) continue;
     const hashed h = hashed_in(t, hash);
     word = back::with_tag(word, slot, short_tag(h.tag));
     mine.no_memory |= !mine.behind[h.residue >> shift].add({&s, hash});
@@ -150,12 +151,12 @@ template <durable Policy> struct behind_group {
         },
         [&](auto& e, const auto& at, const hashed&) {
           prefetch_line_to_write(at.line);
-          prefetch_notes(r.t, e.slot, 1);
+          ask_for_note(note_of(r.t, *e.slot));
         },
         [&](auto& e, const auto& at, const hashed& h) {
           if (look && is_empty<Policy>(*e.slot)) return;
           if constexpr (plain_slots<Policy>) ++mine.report.entries; // as `stays`, which would read the slot
-          else if (!stays(r, mine, *e.slot)) return;
+          else if (!stays(r, mine, *e.slot, note_of(r.t, *e.slot))) return;
           // relaxed, both: no other thread has a bucket of this group, and all end before the table is used
           at.line->state.store(state::with_behind(at.line->state.load(sync::relaxed), h.tag), sync::relaxed);
         });

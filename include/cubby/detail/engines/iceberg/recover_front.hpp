@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include <cubby/detail/engines/iceberg/grow.hpp>
 #include <cubby/detail/engines/iceberg/restore.hpp>
@@ -20,15 +21,21 @@ template <durable Policy> bool may_have_older(const table<Policy>& t) noexcept {
   const pool& home = t.policy.home();
   return Policy::in_records && (waits_for_sync(t) || (home.is_read_only() && home.state().what.promise != 0));
 }
+/// What has been noted of the record of a slot (`find_note`). Slots without records have no notes.
+template <durable Policy> auto* note_of([[maybe_unused]] const table<Policy>& t, const slot_of<Policy>& s) noexcept {
+  if constexpr (Policy::in_records) return t.policy.find_note(value_in<Policy>(s));
+  else return &s;
+}
 /// Whether the words of a slot are an entry. Of records: by what has been read of the blocks before.
-template <durable Policy> bool is_whole(const table<Policy>& t, const slot_of<Policy>& s) noexcept {
-  if constexpr (Policy::in_records) return t.policy.is_noted(key_in<Policy>(s), value_in<Policy>(s));
+template <durable Policy, class Note>
+bool is_whole(const table<Policy>& t, const slot_of<Policy>& s, [[maybe_unused]] Note* note) noexcept {
+  if constexpr (Policy::in_records) return t.policy.is_noted(note, key_in<Policy>(s), value_in<Policy>(s));
   else return t.policy.is_whole(key_in<Policy>(s), value_in<Policy>(s));
 }
 /// The same; if not, the slot is emptied.
-template <durable Policy>
-bool is_entry(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  if (is_whole(r.t, s)) return true;
+template <durable Policy, class Note>
+bool is_entry(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s, Note* note) noexcept {
+  if (is_whole(r.t, s, note)) return true;
   if (may_have_older(r.t)) {
     mine.no_memory |= !mine.torn.add(&s);
   } else {
@@ -38,9 +45,13 @@ bool is_entry(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>
   return false;
 }
 /// The entry stays, unless another one owns what its slot leads to.
-template <durable Policy>
-bool stays(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  if (r.t.policy.claim(key_in<Policy>(s), value_in<Policy>(s))) {
+template <durable Policy, class Note>
+bool stays(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s,
+           [[maybe_unused]] Note* note) noexcept {
+  bool claimed = true;
+  if constexpr (Policy::in_records) claimed = r.t.policy.claim_noted(note, value_in<Policy>(s));
+  else claimed = r.t.policy.claim(key_in<Policy>(s), value_in<Policy>(s));
+  if (claimed) {
     ++mine.report.entries;
     return true;
   }
@@ -56,22 +67,45 @@ template <durable Policy> void drop_copy(recovery<Policy>& r, recovery_share<Pol
 /// An entry where no lookup finds it.
 template <durable Policy>
 void note_misplaced(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>& s) noexcept {
-  const bool torn = may_have_older(r.t) && !is_whole(r.t, s);
+  const bool torn = may_have_older(r.t) && !is_whole(r.t, s, note_of(r.t, s));
   mine.no_memory |= !(torn ? mine.torn : mine.misplaced).add(&s);
 }
 template <durable Policy> bool is_empty(slot_of<Policy>& s) noexcept {
   return commit_word<Policy>(s).load(sync::relaxed) == 0; // relaxed: no other thread writes it
 }
 
-/// Before the slots of a bucket are looked at: the notes of their records, at the same time.
-template <durable Policy>
-void prefetch_notes([[maybe_unused]] const table<Policy>& t, [[maybe_unused]] slot_of<Policy>* slots,
-                    [[maybe_unused]] unsigned count) noexcept {
-  if constexpr (Policy::in_records) {
-    for (unsigned slot = 0; slot < count; ++slot)
-      if (!is_empty<Policy>(slots[slot])) t.policy.prefetch_note(value_in<Policy>(slots[slot]));
-  }
+template <class Note> void ask_for_note(Note* note) noexcept {
+  if constexpr (!std::is_const_v<Note>) prefetch_line_to_write(note); // of a record; any address will do
 }
+/// Of the slots of a bucket: their notes. They are asked for some slots before they are read.
+template <durable Policy, unsigned Count> class notes_of {
+public:
+  /// Few enough that no processor drops a prefetch (`cpu::drops_prefetches`).
+  static constexpr unsigned ahead = 16;
+  notes_of(const table<Policy>& t, slot_of<Policy>* slots) noexcept
+      : t_(t), slots_(slots) {} // NOLINT: `all_` stays empty
+  /// Asks for the notes of the slots [first, last), as far as there are such.
+  void ask([[maybe_unused]] unsigned first, [[maybe_unused]] unsigned last) noexcept {
+    if constexpr (Policy::in_records) {
+      for (unsigned slot = first; slot < last && slot < Count; ++slot) {
+        if (is_empty<Policy>(slots_[slot])) continue;
+        all_[slot] = note_of(t_, slots_[slot]);
+        ask_for_note(all_[slot]);
+      }
+    }
+  }
+  /// Of a slot that has been asked for, and is not empty.
+  auto* operator[](unsigned slot) const noexcept {
+    if constexpr (Policy::in_records) return all_[slot];
+    else return note_of(t_, slots_[slot]);
+  }
+
+private:
+  const table<Policy>& t_;
+  slot_of<Policy>* slots_;
+  decltype(note_of(std::declval<const table<Policy>&>(),
+                   std::declval<const slot_of<Policy>&>())) all_[Policy::in_records ? Count : 1];
+};
 
 /// Slots of words: whatever they have is an entry, and its hash can be computed before that is known.
 template <durable Policy> inline constexpr bool plain_slots =
@@ -173,17 +207,20 @@ bool is_copy(const table<Policy>& t, slot_of<Policy>* slots, const front_look& l
 /// The slots of a front bucket whose entries stay. Others are emptied, or noted.
 template <durable Policy>
 std::uint64_t keep_front(recovery<Policy>& r, recovery_share<Policy>& mine, slot_of<Policy>* slots,
-                         const front_look& look) noexcept {
+                         const front_look& look, notes_of<Policy, front_slots<slot_of<Policy>>>& notes) noexcept {
   const std::uint64_t doubtful = r.is_distinct() ? 0 : look.doubtful;
   for_each_bit(look.used & ~look.here, [&](unsigned slot) { note_misplaced(r, mine, slots[slot]); });
   // Of words only the doubtful ones have to be looked at again: `is_entry` and `stays` say yes to each.
   std::uint64_t kept = plain_slots<Policy> ? look.here & ~doubtful : 0;
   mine.report.entries += static_cast<std::uint64_t>(std::popcount(kept));
+  unsigned asked = notes.ahead;
   for_each_bit(look.here & ~kept, [&](unsigned slot) {
     slot_of<Policy>& s = slots[slot];
-    if (!is_entry(r, mine, s)) return;
+    notes.ask(asked, slot + 1 + notes.ahead);
+    asked = slot + 1 + notes.ahead;
+    if (!is_entry(r, mine, s, notes[slot])) return;
     if ((doubtful >> slot & 1) != 0 && is_copy(r.t, slots, look, slot, kept)) drop_copy(r, mine, s);
-    else if (stays(r, mine, s)) kept |= std::uint64_t{1} << slot;
+    else if (stays(r, mine, s, notes[slot])) kept |= std::uint64_t{1} << slot;
   });
   return kept;
 }
@@ -194,12 +231,13 @@ void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint6
                    unsigned level) noexcept {
   auto& t = r.t;
   const auto at = front_at(t, residue, copy);
-  prefetch_notes(t, at.slots, front_slots<slot_of<Policy>>);
+  notes_of<Policy, front_slots<slot_of<Policy>>> notes(t, at.slots);
+  notes.ask(0, notes.ahead);
   if (copy != 0)
     at.line->state.store(state::ready, sync::relaxed); // relaxed: the threads that recover end before the table is used
   front_look look = level == 0 ? look_at_front<true>(t, at.slots, residue, copy, level)
                                : look_at_front<false>(t, at.slots, residue, copy, level);
-  const std::uint64_t kept = keep_front(r, mine, at.slots, look);
+  const std::uint64_t kept = keep_front(r, mine, at.slots, look, notes);
   for_each_bit(look.here & ~kept, [&](unsigned slot) {
     look.tags[slot / 8] = tags::with_tag<std::uint8_t>(look.tags[slot / 8], slot, 0);
   });

@@ -51,7 +51,7 @@ template <durable Policy> bool has_foreign_hashes([[maybe_unused]] const recover
       const std::uint64_t key = key_in<Policy>(first.slots[i]);
       const std::uint64_t record = value_in<Policy>(first.slots[i]);
       if (key == 0) continue;
-      if (policy.is_noted(key, record)) return false;
+      if (policy.is_noted(policy.find_note(record), key, record)) return false;
       if (policy.is_record(record)) ++records;
     }
     return records >= enough;
