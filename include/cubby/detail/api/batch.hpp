@@ -39,6 +39,8 @@ inline constexpr bool asks_second =
 template <class Engine>
 inline constexpr std::size_t second_distance =
     contract::prefetching_record<Engine> ? 2 * record_distance : record_distance;
+// What is asked for further has been asked for, at each pace.
+static_assert(2 * record_distance <= prefetch_group::evenly.ahead - prefetch_group::evenly.run);
 
 /// Asks for what the request behind `i` by a distance leads to, if there is one.
 template <ahead Lines, class Engine, class Ring>
@@ -75,7 +77,6 @@ template <ahead Lines = ahead::of_requests, class Engine, class Make, class Act>
 CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make make, Act act) {
   using probe = typename Engine::probe;
   prefetch_group::ring<probe> at;
-  std::size_t called = n;
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) {
       const probe p = make(i);
@@ -84,18 +85,12 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
     }
     if (first == 0) ask_at_first<Lines>(s, at, last);
   };
-  const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
-    for (std::size_t i = first; i < last; ++i) {
-      ask_further<Lines>(s, at, i, n);
-      if (!act(i, at[i])) {
-        called = i + 1;
-        return false;
-      }
-    }
-    return true;
+  const auto answer = [&](std::size_t i) CUBBY_INLINED {
+    ask_further<Lines>(s, at, i, n);
+    return act(i, at[i]);
   };
-  prefetch_group::for_each(n, ask, answer);
-  return called;
+  constexpr bool evenly = contract::ending_in_asked_lines<Engine>;
+  return prefetch_group::in_order(n, evenly ? prefetch_group::pace_here() : prefetch_group::by_groups, ask, answer);
 }
 
 /// Calls `take(i, found_word)` once for each key. Equal keys come in their order, other keys in any order.

@@ -42,6 +42,16 @@ inline constexpr bool thread_sanitizer = false;
 inline constexpr bool thread_sanitizer = false;
 #endif
 
+/// Whether this processor drops a prefetch if too many lines are on their way. AMD processors do, from 22 lines on; Intel ones
+/// wait (docs/performance/raw.md, Prefetches that are dropped).
+[[nodiscard]] CUBBY_ALWAYS_INLINE bool drops_prefetches() noexcept {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
+#endif
+}
+
 /// Tells the compiler that the condition holds.
 CUBBY_ALWAYS_INLINE void assume(bool holds) noexcept {
   if (!holds) __builtin_unreachable();

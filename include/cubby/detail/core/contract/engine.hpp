@@ -175,6 +175,10 @@ concept prefetching_record =
     prefetching<E> && entries_apart<typename E::policy> && requires(E& e, const typename E::probe& probe) {
       { e.prefetch_record(probe) } noexcept;
     };
+/// `ends_in_asked_lines`, optional: nearly all requests end in the lines that `prefetch` and `prefetch_second` have asked for, if there are no records.
+template <class E>
+concept ending_in_asked_lines =
+    prefetching<E> && !prefetching_record<E> && requires { requires E::ends_in_asked_lines; };
 template <class E> concept entries_behind_line = prefetching_second<E> && requires { requires E::entries_behind_line; };
 
 /// `reserve(thread_record, entries)`, outside or inside a guard, for whose end it never waits: makes the table large enough for so

@@ -196,6 +196,7 @@ CUBBY_ALWAYS_INLINE void answer_records(const Policy& policy, index<Threads>& at
 template <class Policy, class Threads, class Make, class Take>
 CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t count, Make& make, Take& take) {
   index<Threads>& at = *first_index(t);
+  const std::size_t group = prefetch_group::size_in(count);
   if constexpr (Policy::unique_words) {
     using probe = std::remove_cvref_t<decltype(make(count))>;
     record_flight<Threads, probe> requests;
@@ -206,7 +207,8 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
         [&](std::size_t first, std::size_t last) CUBBY_INLINED {
           answer_records(t.policy, at, requests, first, last, take);
           return true;
-        });
+        },
+        group);
   } else {
     flight<Threads> requests;
     prefetch_group::for_each(
@@ -216,7 +218,8 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy, Threads>& t, std::size_t 
         [&](std::size_t first, std::size_t last) CUBBY_INLINED {
           answer_group(t.policy, at, requests, first, last, make, take);
           return true;
-        });
+        },
+        group);
   }
 }
 

@@ -77,6 +77,7 @@ public:
     if constexpr (Policy::unique_words) return engines::dlht::find_record(table_, p);
     else return engines::dlht::find(table_, p);
   }
+  static constexpr bool ends_in_asked_lines = true;
   CUBBY_ALWAYS_INLINE void prefetch(const word_probe& p) const noexcept {
     const auto here = engines::dlht::locate(table_, p);
     prefetch_line(here.b);

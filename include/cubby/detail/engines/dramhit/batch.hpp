@@ -94,7 +94,8 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
       [&](std::size_t first, std::size_t last) CUBBY_INLINED {
         answer_group(t.policy, a, requests, first, last, make, take);
         return true;
-      });
+      },
+      prefetch_group::size_in(count));
 }
 
 } // namespace cubby::inline v0::detail::engines::dramhit

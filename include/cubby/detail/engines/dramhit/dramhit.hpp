@@ -70,6 +70,7 @@ public:
   CUBBY_ALWAYS_INLINE found find(thread_record&, const probe& p) const noexcept {
     return engines::dramhit::find(table_, p);
   }
+  static constexpr bool ends_in_asked_lines = true;
   CUBBY_ALWAYS_INLINE void prefetch(const probe& p) const noexcept { engines::dramhit::prefetch_home(table_, p); }
   CUBBY_ALWAYS_INLINE void prefetch_record(const probe& p) const noexcept
     requires(!of_tuples)

@@ -66,6 +66,7 @@ public:
     return engines::iceberg::find(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch(const probe& p) const noexcept { engines::iceberg::prefetch_front(table_, p.hash); }
+  static constexpr bool ends_in_asked_lines = true;
   static constexpr bool entries_behind_line = true;
   CUBBY_ALWAYS_INLINE void prefetch_second(const probe& p) const noexcept {
     engines::iceberg::prefetch_slot(table_, p.hash);

@@ -8,6 +8,7 @@
 #include <new>
 
 #include <cubby/detail/core/channel.hpp>
+#include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/core/raw_memory.hpp>
 #include <cubby/detail/engines/partitioned/partition_write.hpp>
 #include <cubby/detail/platform/thread.hpp>
@@ -98,21 +99,24 @@ template <class Policy> outbox* take_outbox(delegation<Policy>& d) noexcept {
   return made;
 }
 
-/// Carries out one batch of a lane: prefetches all lines first, then carries out the messages in order. Returns their number.
+/// Carries out one batch of a lane, in order, and prefetches lines ahead. Returns the number of messages.
 template <class Policy> std::size_t drain_lane(partition_set<Policy>& set, partition& p, lane& from) noexcept {
   const auto batch = from.end.peek();
   if (batch.count == 0) return 0;
   std::uint64_t rest[channel<>::section_size];
   const partition_array& a = *p.current.load(sync::relaxed); // relaxed: only the writer stores it
-  for (std::uint32_t i = 0; i < batch.count; ++i) {
-    rest[i] = whereabouts_of(set, set.policy.hash_of(batch[i].first, 0)).rest;
-    prefetch_line_to_write(home_line<Policy>(a, rest[i]));
-  }
+  const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    for (std::size_t i = first; i < last; ++i) {
+      rest[i] = whereabouts_of(set, set.policy.hash_of(batch[i].first, 0)).rest;
+      prefetch_line_to_write(home_line<Policy>(a, rest[i]));
+    }
+  };
   std::uint64_t refused = 0;
-  for (std::uint32_t i = 0; i < batch.count; ++i) {
+  prefetch_group::in_order(batch.count, prefetch_group::pace_here(), ask, [&](std::size_t i) CUBBY_INLINED {
     const message& m = batch[i];
     if (!carry_out(set, p, rest[i], m.first, m.second, static_cast<write_kind>(batch.kind(i)))) ++refused;
-  }
+    return true;
+  });
   // relaxed: a sender reads it only after it has seen the release below
   if (refused != 0) from.refused.store(from.refused.load(sync::relaxed) + refused, sync::relaxed); // relaxed: as above
   from.end.release(batch.count);

@@ -70,7 +70,7 @@ CUBBY_ALWAYS_INLINE void find_many(const partition_set<Policy>& set, std::size_t
     }
     return true;
   };
-  prefetch_group::for_each(count, ask, answer);
+  prefetch_group::for_each(count, ask, answer, prefetch_group::size_in(count));
 }
 
 template <class Policy> std::size_t live_entries(const partition_set<Policy>& set) noexcept {
