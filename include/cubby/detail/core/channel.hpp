@@ -112,11 +112,11 @@ public:
     const message* all = nullptr;
     std::uint32_t count = 0;
     std::uint64_t kinds[2] = {0, 0};
-    [[nodiscard]] const message& operator[](std::uint32_t i) const noexcept {
+    [[nodiscard]] const message& operator[](std::size_t i) const noexcept {
       sync::hook(sync::step::load, &all[i]);
       return all[i];
     }
-    [[nodiscard]] unsigned kind(std::uint32_t i) const noexcept {
+    [[nodiscard]] unsigned kind(std::size_t i) const noexcept {
       return static_cast<unsigned>((kinds[0] >> i & 1) | (kinds[1] >> i & 1) << 1);
     }
   };

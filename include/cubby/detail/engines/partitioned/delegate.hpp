@@ -104,8 +104,9 @@ template <class Policy> std::size_t drain_lane(partition_set<Policy>& set, parti
   const auto batch = from.end.peek();
   if (batch.count == 0) return 0;
   std::uint64_t rest[channel<>::section_size];
-  const partition_array& a = *p.current.load(sync::relaxed); // relaxed: only the writer stores it
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    // Read each time, because a message in between may have freed the array. relaxed: only the writer stores it
+    const partition_array& a = *p.current.load(sync::relaxed);
     for (std::size_t i = first; i < last; ++i) {
       rest[i] = whereabouts_of(set, set.policy.hash_of(batch[i].first, 0)).rest;
       prefetch_line_to_write(home_line<Policy>(a, rest[i]));
