@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the requests of a batch, at each pace: AMD processors have another one than others, so no processor runs both.
+// The order of the requests of a batch, at each pace, and of groups of each size. Which one a batch has depends on the processor.
 #include <algorithm>
 #include <cstddef>
 
@@ -88,13 +88,6 @@ TEST(prefetch_group, keeps_the_requests_of_two_groups_of_either_size) {
       group::for_each(count, ask, answer, size);
       EXPECT_EQ(answered, count);
     }
-}
-
-TEST(prefetch_group, has_groups_of_half_the_size_only_in_calls_of_several_groups) {
-  EXPECT_EQ(group::size_in(1), group::size);
-  EXPECT_EQ(group::size_in(group::size), group::size);
-  const std::size_t half = group::size / 2;
-  EXPECT_EQ(group::size_in(group::size + 1), cubby::detail::cpu::drops_prefetches() ? half : group::size);
 }
 
 } // namespace

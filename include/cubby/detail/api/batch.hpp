@@ -39,8 +39,9 @@ inline constexpr bool asks_second =
 template <class Engine>
 inline constexpr std::size_t second_distance =
     contract::prefetching_record<Engine> ? 2 * record_distance : record_distance;
-// What is asked for further has been asked for, at each pace.
+// What is asked for further has been asked for before.
 static_assert(2 * record_distance <= prefetch_group::evenly.ahead - prefetch_group::evenly.run);
+static_assert(2 * record_distance <= prefetch_group::by_groups.ahead - prefetch_group::by_groups.run);
 
 /// Asks for what the request behind `i` by a distance leads to, if there is one.
 template <ahead Lines, class Engine, class Ring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many requests with overlapping memory latencies (DLHT section 3.3, DRAMHiT section 3.1). Requests form groups: the lines of the
 // next group are prefetched before this group is answered. A request whose first line does not answer it may be put off to the
-// end of its group.
+// end of its group. Requests that are answered in their order may be asked for at another pace.
 #pragma once
 
 #include <bit>
@@ -25,7 +25,7 @@ struct pace {
 };
 /// By groups, one ahead.
 inline constexpr pace by_groups{2 * size, size};
-/// No more lines than a processor takes which drops others (`cpu::drops_prefetches`). docs/performance/raw.md has the figures of other numbers.
+/// For a processor that drops prefetches: in most requests no more lines than it takes. docs/performance/raw.md has the figures of other numbers.
 inline constexpr pace evenly{20, 4};
 
 /// Storage for the requests of two neighbouring groups. Not initialized, because clearing it costs as much as several requests.
@@ -34,7 +34,7 @@ template <class Request> struct ring {
   CUBBY_ALWAYS_INLINE Request& operator[](std::size_t i) noexcept { return requests[i % (2 * size)]; }
 };
 
-/// Requests in a group of a call that has more than one group. Two groups are asked for at a time.
+/// Requests in a group of a call of finds: where prefetches are dropped, fewer if the call has several groups.
 [[nodiscard]] CUBBY_ALWAYS_INLINE std::size_t size_in(std::size_t count) noexcept {
   return count > size && cpu::drops_prefetches() ? size / 2 : size;
 }
@@ -52,7 +52,7 @@ CUBBY_ALWAYS_INLINE void for_each(std::size_t count, Ask ask, Answer answer, std
 }
 
 /// The pace of requests that end in the lines which are asked for first. Those that lead from line to line go by groups: evenly, an assign of a
-/// text took an eighth longer in `dlht`, and a fifth longer in `iceberg`.
+/// text took an eighth longer in `dlht`, and a sixth longer in `iceberg`.
 [[nodiscard]] CUBBY_ALWAYS_INLINE pace pace_here() noexcept { return cpu::drops_prefetches() ? evenly : by_groups; }
 /// Calls `act(i) -> bool` for each i in [0, count), in order, until it answers false, and returns the number of calls. `ask(first, last)` comes
 /// before that, once for each request.

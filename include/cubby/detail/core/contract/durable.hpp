@@ -17,8 +17,9 @@ namespace cubby::inline v0::detail::contract {
 ///  - `can_be(key bytes, value bytes)`: whether a log may have such an entry. `probe_of_bytes(key bytes)` and `make_of_bytes(probe, value bytes)`:
 ///    as `probe_of` and `make`, for an entry of the log.
 ///  - `begin_reading()`, in recovery: false: no memory. Then, once for each number below `parts()`, `read_part(number)`: notes what is in a part of
-///    the file. Any threads. `find_note(value word)`: the address of such a note; null: no record begins there. `is_noted(it, key word, value word)`:
-///    as `is_whole`, by the note. `claim_noted(it, value word)`: as `claim`. After all claims `end_reading_part(number)` of each part, and at last `end_reading()`.
+///    the file. Any threads. `find_note(value word)`: the address of such a note; null: no block begins there. `is_noted(it, key word, value word)`: as
+///    `is_whole`, by the note. `claim_noted(it, value word)`: as `claim`. Both are false if it is null. After all claims `end_reading_part(number)` of
+///    each part, and at last `end_reading()`.
 ///  - `for_each_older(f)`, in recovery, after all claims: calls `f(key word, value word, sequence)` for each whole record that no slot leads to.
 ///  - `blank_unused()`, in recovery, before its last sync: no such record is whole after that. True: that sync is needed.
 ///  - `note_inserted(value word)`, before a slot leads to a new record. `note_erased(value word)`, before a slot leads to it no more.

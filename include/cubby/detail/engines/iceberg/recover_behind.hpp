@@ -28,7 +28,6 @@ void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64
   const auto at = back_at(t, residue, copy);
   const unsigned shift = group_shift(t.fronts);
   notes_of<Policy, back_slots> notes(t, at.slots);
-  notes.ask(0, back_slots);
   std::uint64_t word = copy != 0 ? back::ready : 0;
   for (unsigned slot = 0; slot < back_slots; ++slot) {
     slot_of<Policy>& s = at.slots[slot];
@@ -43,7 +42,7 @@ void recover_back(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint64
       note_misplaced(r, mine, s);
       continue;
     }
-    if (!is_entry(r, mine, s, notes[slot])) continue;
+    if (!is_entry(r, mine, s, notes.of(slot))) continue;
     const hashed h = hashed_in(t, hash);
     word = back::with_tag(word, slot, short_tag(h.tag));
     mine.no_memory |= !mine.behind[h.residue >> shift].add({&s, hash});

@@ -83,26 +83,32 @@ public:
   /// Few enough that no processor drops a prefetch (`cpu::drops_prefetches`).
   static constexpr unsigned ahead = 16;
   notes_of(const table<Policy>& t, slot_of<Policy>* slots) noexcept
-      : t_(t), slots_(slots) {} // NOLINT: `all_` stays empty
-  /// Asks for the notes of the slots [first, last), as far as there are such.
-  void ask([[maybe_unused]] unsigned first, [[maybe_unused]] unsigned last) noexcept {
-    if constexpr (Policy::in_records) {
-      for (unsigned slot = first; slot < last && slot < Count; ++slot) {
-        if (is_empty<Policy>(slots_[slot])) continue;
-        all_[slot] = note_of(t_, slots_[slot]);
-        ask_for_note(all_[slot]);
-      }
-    }
+      : t_(t), slots_(slots) { // NOLINT: `all_` is filled later
+    ask_before(ahead);
   }
-  /// Of a slot that has been asked for, and is not empty.
-  auto* operator[](unsigned slot) const noexcept {
-    if constexpr (Policy::in_records) return all_[slot];
-    else return note_of(t_, slots_[slot]);
+  /// Of a slot that is not empty. Slots are asked for in order.
+  auto* of(unsigned slot) noexcept {
+    if constexpr (Policy::in_records) {
+      ask_before(slot + 1 + ahead);
+      return all_[slot];
+    } else {
+      return note_of(t_, slots_[slot]);
+    }
   }
 
 private:
+  void ask_before([[maybe_unused]] unsigned end) noexcept {
+    if constexpr (Policy::in_records) {
+      for (; asked_ < end && asked_ < Count; ++asked_) {
+        if (is_empty<Policy>(slots_[asked_])) continue;
+        all_[asked_] = note_of(t_, slots_[asked_]);
+        ask_for_note(all_[asked_]);
+      }
+    }
+  }
   const table<Policy>& t_;
   slot_of<Policy>* slots_;
+  unsigned asked_ = 0;
   decltype(note_of(std::declval<const table<Policy>&>(),
                    std::declval<const slot_of<Policy>&>())) all_[Policy::in_records ? Count : 1];
 };
@@ -213,14 +219,12 @@ std::uint64_t keep_front(recovery<Policy>& r, recovery_share<Policy>& mine, slot
   // Of words only the doubtful ones have to be looked at again: `is_entry` and `stays` say yes to each.
   std::uint64_t kept = plain_slots<Policy> ? look.here & ~doubtful : 0;
   mine.report.entries += static_cast<std::uint64_t>(std::popcount(kept));
-  unsigned asked = notes.ahead;
   for_each_bit(look.here & ~kept, [&](unsigned slot) {
     slot_of<Policy>& s = slots[slot];
-    notes.ask(asked, slot + 1 + notes.ahead);
-    asked = slot + 1 + notes.ahead;
-    if (!is_entry(r, mine, s, notes[slot])) return;
+    auto* const note = notes.of(slot);
+    if (!is_entry(r, mine, s, note)) return;
     if ((doubtful >> slot & 1) != 0 && is_copy(r.t, slots, look, slot, kept)) drop_copy(r, mine, s);
-    else if (stays(r, mine, s, notes[slot])) kept |= std::uint64_t{1} << slot;
+    else if (stays(r, mine, s, note)) kept |= std::uint64_t{1} << slot;
   });
   return kept;
 }
@@ -232,7 +236,6 @@ void recover_front(recovery<Policy>& r, recovery_share<Policy>& mine, std::uint6
   auto& t = r.t;
   const auto at = front_at(t, residue, copy);
   notes_of<Policy, front_slots<slot_of<Policy>>> notes(t, at.slots);
-  notes.ask(0, notes.ahead);
   if (copy != 0)
     at.line->state.store(state::ready, sync::relaxed); // relaxed: the threads that recover end before the table is used
   front_look look = level == 0 ? look_at_front<true>(t, at.slots, residue, copy, level)
