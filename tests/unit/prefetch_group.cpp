@@ -20,10 +20,11 @@ struct asked_requests {
   group::ring<std::size_t> places;
   std::size_t asked = 0;
 
-  void ask(std::size_t first, std::size_t last) {
+  std::size_t ask(std::size_t first, std::size_t last) {
     EXPECT_EQ(first, asked) << "each request once, in order";
     EXPECT_LT(first, last);
     for (; asked < last; ++asked) places[asked] = asked;
+    return last - first;
   }
 };
 
@@ -32,7 +33,7 @@ TEST(prefetch_group, keeps_each_request_until_it_is_answered) {
     for (const std::size_t count : counts) {
       asked_requests all;
       std::size_t answered = 0;
-      const auto ask = [&](std::size_t first, std::size_t last) { all.ask(first, last); };
+      const auto ask = [&](std::size_t first, std::size_t last) { return all.ask(first, last); };
       const std::size_t called = group::in_order(count, how, ask, [&](std::size_t i) {
         EXPECT_EQ(i, answered++);
         EXPECT_EQ(all.places[i], i) << "of " << count << ", " << how.ahead << " ahead";
@@ -48,7 +49,7 @@ TEST(prefetch_group, asks_for_as_many_requests_ahead_as_its_pace_says) {
   for (const group::pace how : paces)
     for (const std::size_t count : counts) {
       asked_requests all;
-      const auto ask = [&](std::size_t first, std::size_t last) { all.ask(first, last); };
+      const auto ask = [&](std::size_t first, std::size_t last) { return all.ask(first, last); };
       group::in_order(count, how, ask, [&](std::size_t i) {
         EXPECT_LE(all.asked, i + how.ahead) << "of " << count;
         EXPECT_GE(all.asked, std::min(count, i + 1 + how.ahead - how.run)) << "of " << count;
@@ -57,12 +58,21 @@ TEST(prefetch_group, asks_for_as_many_requests_ahead_as_its_pace_says) {
     }
 }
 
+TEST(prefetch_group, asks_by_groups_where_two_requests_share_a_line) {
+  asked_requests all;
+  const auto ask = [&](std::size_t first, std::size_t last) { return all.ask(first, last) / 2; };
+  group::in_order(32, group::evenly, ask, [&](std::size_t) {
+    EXPECT_EQ(all.asked, 32U);
+    return true;
+  });
+}
+
 TEST(prefetch_group, ends_with_the_first_request_that_is_refused) {
   for (const group::pace how : paces)
     for (std::size_t refused = 0; refused < 100; ++refused) {
       std::size_t answered = 0;
       const std::size_t called = group::in_order(
-          100, how, [](std::size_t, std::size_t) {},
+          100, how, [](std::size_t first, std::size_t last) { return last - first; },
           [&](std::size_t i) {
             ++answered;
             return i != refused;

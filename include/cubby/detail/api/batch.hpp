@@ -79,12 +79,17 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(context<Engine> s, std::size_t n, Make 
   using probe = typename Engine::probe;
   prefetch_group::ring<probe> at;
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
+    std::size_t lines = 0;
+    std::uint64_t before = 0;
     for (std::size_t i = first; i < last; ++i) {
       const probe p = make(i);
       s.engine.prefetch(p);
       at[i] = p;
+      lines += i == first || p.hash != before ? 1 : 0;
+      before = p.hash;
     }
     if (first == 0) ask_at_first<Lines>(s, at, last);
+    return lines;
   };
   const auto answer = [&](std::size_t i) CUBBY_INLINED {
     ask_further<Lines>(s, at, i, n);

@@ -111,6 +111,7 @@ template <class Policy> std::size_t drain_lane(partition_set<Policy>& set, parti
       rest[i] = whereabouts_of(set, set.policy.hash_of(batch[i].first, 0)).rest;
       prefetch_line_to_write(home_line<Policy>(a, rest[i]));
     }
+    return last - first;
   };
   std::uint64_t refused = 0;
   prefetch_group::in_order(batch.count, prefetch_group::pace_here(), ask, [&](std::size_t i) CUBBY_INLINED {
