@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -65,12 +66,13 @@ protected:
   static constexpr std::uint64_t keys = 200;
   static constexpr std::size_t sizes[] = {1, 4, 19, 20, 21, 31, 32, 33, 64, 65, 200};
 
-  void run_requests(std::size_t count) {
+  /// `pairs`: each key twice, one request right behind the other.
+  void run_requests(std::size_t count, bool pairs) {
     std::vector<request> asked(count);
-    for (request& one : asked) {
-      one.what = verbs[random_.below(std::size(verbs))];
-      one.key = key_of<key>(random_.below(keys));
-      one.value = random_.below(1000);
+    for (std::size_t i = 0; i < count; ++i) {
+      asked[i].what = verbs[random_.below(std::size(verbs))];
+      asked[i].key = pairs && i % 2 == 1 ? asked[i - 1].key : key_of<key>(random_.below(keys));
+      asked[i].value = random_.below(1000);
     }
     std::vector<reply> answers(count);
     ASSERT_EQ(map_->execute(std::span<const request>(asked), std::span<reply>(answers)), count);
@@ -89,15 +91,40 @@ protected:
     for (std::size_t i = 0; i < count; ++i) {
       const std::optional<std::uint64_t>& entry = model_[asked[i]];
       ASSERT_EQ(found[i], entry.has_value()) << "key " << i << " of " << count;
-      if (entry) ASSERT_EQ(values[i], *entry);
+      if (entry) {
+        ASSERT_EQ(values[i], *entry);
+      }
     }
+  }
+  /// By `insert_range` and by `insert_batch`.
+  void insert(std::size_t count) {
+    std::vector<std::pair<key, std::uint64_t>> pairs;
+    std::vector<key> inserted;
+    std::vector<std::uint64_t> values;
+    for (std::size_t i = 0; i < count; ++i) {
+      pairs.emplace_back(key_of<key>(random_.below(keys)), random_.below(1000));
+      inserted.push_back(key_of<key>(random_.below(keys)));
+      values.push_back(random_.below(1000));
+    }
+    map_->insert_range(pairs);
+    for (const auto& [k, v] : pairs)
+      if (!model_[k]) model_[k] = v;
+    std::vector<cubby::outcome> results(count);
+    map_->insert_batch(std::span<const key>(inserted), std::span<const std::uint64_t>(values), std::span(results));
+    for (std::size_t i = 0; i < count; ++i) {
+      auto& entry = model_[inserted[i]];
+      EXPECT_EQ(results[i], entry ? cubby::outcome::exists : cubby::outcome::done) << "key " << i << " of " << count;
+      if (!entry) entry = values[i];
+    }
+    find_all(count);
   }
   void run_all(bool drops) {
     const as_on_a_processor kind(drops);
     for (int turn = 0; turn < 20; ++turn)
       for (const std::size_t count : sizes) {
-        run_requests(count);
+        run_requests(count, turn % 2 == 1);
         find_all(count);
+        insert(count);
       }
   }
 
@@ -125,6 +152,7 @@ TYPED_TEST(batches, are_answered_as_by_a_model_where_no_prefetch_is_dropped) { t
 template <class Map> constexpr bool evenly = detail::contract::ending_in_asked_lines<typename Map::engine_type>;
 static_assert(evenly<cubby::map<word, word>> && !evenly<cubby::map<std::string, word>>);
 static_assert(evenly<cubby::map<word, word, cubby::dramhit>> && !evenly<cubby::map<word, std::string, cubby::dramhit>>);
+static_assert(evenly<cubby::map<word, word, cubby::dramhit_tuples>>);
 static_assert(evenly<cubby::map<word, word, cubby::iceberg>> && !evenly<cubby::map<std::string, word, cubby::iceberg>>);
 static_assert(!evenly<cubby::map<word, word, cubby::seph>> && !evenly<cubby::map<word, word, cubby::relativistic>>);
 
@@ -139,7 +167,16 @@ TEST(paces, of_a_partition_do_not_outlive_its_array) {
       ASSERT_TRUE(h.flush());
     }
     ASSERT_EQ(m.size(), all);
-    for (word i = 0; i < all; ++i) ASSERT_EQ(m.find(i), i + 1);
+    std::vector<word> keys(all), values(all);
+    for (word i = 0; i < all; ++i) keys[i] = i + all / 2; // half of them are absent
+    const std::unique_ptr<bool[]> found(new bool[all]);
+    m.find_batch(std::span<const word>(keys), std::span(values), std::span(found.get(), all));
+    for (word i = 0; i < all; ++i) {
+      ASSERT_EQ(found[i], keys[i] < all);
+      if (found[i]) {
+        ASSERT_EQ(values[i], keys[i] + 1);
+      }
+    }
   }
 }
 

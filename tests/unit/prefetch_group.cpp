@@ -59,12 +59,15 @@ TEST(prefetch_group, asks_for_as_many_requests_ahead_as_its_pace_says) {
 }
 
 TEST(prefetch_group, asks_by_groups_where_two_requests_share_a_line) {
-  asked_requests all;
-  const auto ask = [&](std::size_t first, std::size_t last) { return all.ask(first, last) / 2; };
-  group::in_order(32, group::evenly, ask, [&](std::size_t) {
-    EXPECT_EQ(all.asked, 32U);
-    return true;
-  });
+  for (const std::size_t count : {32, 65, 200}) {
+    asked_requests all;
+    const auto ask = [&](std::size_t first, std::size_t last) { return all.ask(first, last) / 2; };
+    group::in_order(count, group::evenly, ask, [&](std::size_t i) {
+      EXPECT_EQ(all.asked, std::min(count, i - i % 32 + 64)) << "before " << i << " of " << count;
+      EXPECT_EQ(all.places[i], i) << "of " << count;
+      return true;
+    });
+  }
 }
 
 TEST(prefetch_group, ends_with_the_first_request_that_is_refused) {

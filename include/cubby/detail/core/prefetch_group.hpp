@@ -55,7 +55,7 @@ CUBBY_ALWAYS_INLINE void for_each(std::size_t count, Ask ask, Answer answer, std
 /// text took an eighth longer in `dlht`, and a sixth longer in `iceberg`.
 [[nodiscard]] CUBBY_ALWAYS_INLINE pace pace_here() noexcept { return cpu::drops_prefetches() ? evenly : by_groups; }
 /// Calls `act(i) -> bool` for each i in [0, count), in order, until it answers false, and returns the number of calls. `ask(first, last)` comes
-/// before that, once for each request, and returns how many lines these have.
+/// before that, once for each request, and returns about how many different lines these have. Only its first answer counts.
 template <class Ask, class Act>
 CUBBY_ALWAYS_INLINE std::size_t in_order(std::size_t count, pace how, Ask ask, Act act) {
   std::size_t asked = 0;
@@ -66,8 +66,8 @@ CUBBY_ALWAYS_INLINE std::size_t in_order(std::size_t count, pace how, Ask ask, A
     asked = last;
   };
   ask_before(how.ahead < size ? how.ahead : size);
-  // Pairs of requests for one key, such as an insert and its erase, have few lines for a group. Evenly they took a tenth longer.
-  if (2 * lines <= asked + 1) how = by_groups;
+  // A call that begins with pairs of requests for one key, such as an insert and its erase, has few lines for a group. Evenly it took longer.
+  if (2 * lines <= asked + 2) how = by_groups;
   for (std::size_t i = 0; i < count; ++i) {
     if ((i & (how.run - 1)) == 0) ask_before(i + how.ahead);
     if (!act(i)) return i + 1;

@@ -12,10 +12,6 @@
 
 #include <sched.h>
 
-#if !defined(CUBBY_SYNC_HOOKS)
-#define CUBBY_SYNC_HOOKS 0
-#endif
-
 namespace cubby::inline v0::detail::sync {
 
 inline constexpr int relaxed = __ATOMIC_RELAXED;
