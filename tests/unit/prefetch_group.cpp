@@ -59,7 +59,7 @@ TEST(prefetch_group, asks_for_as_many_requests_ahead_as_its_pace_says) {
 }
 
 TEST(prefetch_group, asks_by_groups_where_two_requests_share_a_line) {
-  for (const std::size_t count : {32, 65, 200}) {
+  for (const std::size_t count : {std::size_t{32}, std::size_t{65}, std::size_t{200}}) {
     asked_requests all;
     const auto ask = [&](std::size_t first, std::size_t last) { return all.ask(first, last) / 2; };
     group::in_order(count, group::evenly, ask, [&](std::size_t i) {
