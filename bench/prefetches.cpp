@@ -4,6 +4,7 @@
 //   bench_prefetches [MiB [rounds]]
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include <cubby/map.hpp>
@@ -19,6 +20,10 @@ constexpr unsigned groups_of_a_round = 20000;
 
 struct lines {
   explicit lines(std::size_t bytes) : memory(cubby::detail::memory::allocate(bytes)), count(bytes / 64) {
+    if (memory.address == nullptr || count == 0) {
+      std::fputs("bench_prefetches: no memory for that many MiB; ask for 1 or more that the machine has\n", stderr);
+      std::exit(2);
+    }
     for (std::size_t at = 0; at < bytes; at += 4096) *reinterpret_cast<word*>(memory.address + at) = 0;
   }
   ~lines() { cubby::detail::memory::release(memory); }
@@ -65,7 +70,8 @@ double ns_of_a_read(const lines& in, std::size_t group, bool ask, word& number) 
 } // namespace
 
 int main(int count, char** words) {
-  const lines in(bench::number(count, words, 1, 800) << 20);
+  const word mebibytes = bench::number(count, words, 1, 800);
+  const lines in(mebibytes << 20);
   const word turns = bench::number(count, words, 2, 5);
   const std::vector<std::size_t> groups{4, 8, 16, 20, 24, 28, 32, 48, 64};
   std::vector<bench::rounds> reads(groups.size());
@@ -78,8 +84,7 @@ int main(int count, char** words) {
   double least = reads[0].median();
   for (const bench::rounds& one : reads) least = std::min(least, one.median());
   std::printf("%llu MiB, one thread, medians of %llu rounds; reads a microsecond after their prefetches\n",
-              static_cast<unsigned long long>(bench::number(count, words, 1, 800)),
-              static_cast<unsigned long long>(turns));
+              static_cast<unsigned long long>(mebibytes), static_cast<unsigned long long>(turns));
   std::printf("prefetches together   ns a read    +-   %% not there\n");
   for (std::size_t i = 0; i < groups.size(); ++i)
     std::printf("%19zu %11.1f %4.0f%% %12.1f\n", groups[i], reads[i].median(), reads[i].spread(),
