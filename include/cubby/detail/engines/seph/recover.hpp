@@ -97,8 +97,8 @@ public:
   }
 
 private:
-  static constexpr unsigned together =
-      10; // of two lines each, so that no processor drops a prefetch (`cpu::drops_prefetches`)
+  /// Of two lines each, so that no processor drops a prefetch (`cpu::drops_prefetches`).
+  static constexpr unsigned together = 10;
   table<Policy>& t_;
   const thread_record& who_;
   recovery_share& mine_;
