@@ -184,6 +184,43 @@ TEST(durable_records, that_are_torn_by_thousands_are_dropped_soon) {
   EXPECT_EQ(got.recovered().restored, keys);
   for (std::uint64_t n = 0; n < keys; ++n) ASSERT_EQ(got->find(std::to_string(n)), "old " + std::to_string(n));
 }
+/// Two values of a key, the file closed, and the second one damaged: in a file of `Engine`, `lines` of which are written back.
+template <class Engine> void damage_a_closed_file(bool lines) {
+  using table = typename texts_in<Engine>::table;
+  const own_folder folder;
+  const std::string path = folder.file("table");
+  {
+    cubby::durable_options wanted;
+    wanted.write_lines_back = lines;
+    const auto t = must_open<table>(path, wanted);
+    t->insert("key", "the first value of the key");
+    t->insert("other", "a value that stays");
+    t->assign("key", "a second value of the key");
+    ASSERT_TRUE(t->close());
+  }
+  bytes all = bytes_in(path);
+  EXPECT_EQ(change_records(all, "a second value", [&](std::size_t at) { all[at + 3] ^= 4; }), 1U);
+  write_file(path, all);
+  const auto expect_one = [](const auto& got) {
+    ASSERT_TRUE(got) << got.message();
+    EXPECT_EQ(got->find("key"), std::nullopt) << "an older value";
+    EXPECT_EQ(got->find("other"), "a value that stays");
+    EXPECT_EQ(got.recovered().restored + got.recovered().torn, 0U);
+    EXPECT_EQ(got.recovered().damaged, 1U);
+  };
+  expect_one(table::open_read_only(path.c_str()));
+  expect_one(table::open(path.c_str()));
+}
+template <class Engine> class durable_records_of : public testing::Test {};
+TYPED_TEST_SUITE(durable_records_of, durable_engines);
+
+TYPED_TEST(durable_records_of, a_closed_file_that_are_damaged_are_dropped) {
+  for (const bool lines : {false, true}) {
+    SCOPED_TRACE(lines ? "line" : "page");
+    damage_a_closed_file<TypeParam>(lines);
+  }
+}
+
 TEST(durable_records, of_blocks_that_are_used_again_do_not_come_back) { use_blocks_again(5000); }
 TEST(durable_records, of_blocks_that_one_key_uses_again_do_not_come_back) { use_blocks_again(1); }
 

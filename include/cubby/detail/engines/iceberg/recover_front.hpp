@@ -16,9 +16,11 @@ namespace cubby::inline v0::detail::engines::iceberg {
 template <durable Policy>
 inline constexpr bool has_zero_key = std::is_same_v<typename Policy::stored_key, std::uint64_t> && !Policy::in_records;
 
-/// Whether an entry with a torn record may have an older one. Also for a reader, who repairs in memory.
+/// Whether an entry with a torn record may have an older one. Also for a reader, who repairs in memory. A file that was closed had its records whole:
+/// what is not has been damaged, and an older value would be a wrong one.
 template <durable Policy> bool may_have_older(const table<Policy>& t) noexcept {
   const pool& home = t.policy.home();
+  if (home.was_clean()) return false;
   return Policy::in_records && (waits_for_sync(t) || (home.is_read_only() && home.state().what.promise != 0));
 }
 /// What has been noted of the record of a slot (`find_note`). Slots without records have no notes.

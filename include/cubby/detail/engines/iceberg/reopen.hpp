@@ -175,7 +175,8 @@ template <durable Policy> bool open_durable(table<Policy>& t) noexcept {
     all.entries += shares[i].report.entries;
     all.moved += shares[i].report.moved;
     all.dropped += shares[i].report.dropped;
-    all.torn += shares[i].report.torn;
+    (home.was_clean() ? all.damaged : all.torn) +=
+        shares[i].report.torn; // a closed file has no change that a sync did not cover
     all.restored += shares[i].report.restored;
     all.damaged += shares[i].report.damaged;
   }

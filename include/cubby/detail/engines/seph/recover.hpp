@@ -152,14 +152,18 @@ template <durable Policy> bool drop_uncounted(recovery<Policy>& r) noexcept {
 template <durable Policy> void report(recovery<Policy>& r) noexcept {
   auto& shared = r.t.policy.shared();
   recovery_report& all = shared.report;
+  std::size_t broken = 0;
   for (unsigned i = 0; i < r.threads; ++i) {
     all.entries += r.shares[i].entries;
     all.dropped += r.shares[i].older.size();
-    all.torn += r.shares[i].broken.size();
+    broken += r.shares[i].broken.size();
   }
-  // entries that a closed file has lost without a trace
-  const std::uint64_t had = shared.file.was_clean() ? shared.file.state().entries : 0;
-  if (had > all.entries + all.torn) all.damaged += had - all.entries - all.torn;
+  if (!shared.file.was_clean()) {
+    all.torn = broken;
+  } else { // no change waited for a sync; and it may have lost entries without a trace
+    const std::uint64_t had = shared.file.state().entries;
+    all.damaged = had > all.entries + broken ? had - all.entries : broken;
+  }
 }
 
 /// Fewer blocks than these are read by one thread.
