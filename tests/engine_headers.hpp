@@ -11,3 +11,5 @@
 #include <cubby/relativistic.hpp>
 #include <cubby/seph.hpp>
 #include <cubby/set.hpp>
+
+#include "wide_texts.hpp"

@@ -18,6 +18,6 @@
   X(dramhit, records, shared, word_mode, text_mode, named_mode)                                                        \
   X(dramhit_tuples, tuples, shared, word_mode, tuple_mode)                                                             \
   X(relativistic, records, shared, word_mode, text_mode)                                                               \
-  X(iceberg, records, shared, word_mode, text_mode, slot_text_mode, tuple_mode)                                        \
+  X(iceberg, records, shared, word_mode, text_mode, slot_text_mode, wide_text_mode, tuple_mode)                        \
   X(seph, records, shared, word_mode, text_mode)                                                                       \
   X(partitioned, delegated, shared, word_mode)

@@ -122,7 +122,7 @@ CLI::App& add_command(CLI::App& program, raw_options& raw) {
   app.add_flag("--latency", raw.latency, "also time each operation by itself");
   app.add_option("--seed", raw.seed, "seed of keys, operations and hashes; default 1");
   app.add_option("--keys-from", raw.keys_from, "FILE whose lines are the keys");
-  app.add_option("--key-kind", raw.key_kind, "made-up texts as keys: words or 12-40");
+  app.add_option("--key-kind", raw.key_kind, "made-up texts as keys: words, 12-40 or uuids");
   app.add_option("--dir", raw.dir,
                  "folder for the files of durable tables, removed at the end; default: /dev/shm, and for "
                  "durable-page the system's temporary folder");

@@ -46,7 +46,8 @@ constexpr std::array<std::string_view, named_engine_count> descriptions = {
     "cubby's iceberg in a file that survives a power cut, by syncing its log",
     "cubby's seph in a file that survives the end of the process",
     "cubby's seph in a file that survives a power cut, by writing lines back",
-    "cubby's table that splits one third of a segment at a time"};
+    "cubby's table that splits one third of a segment at a time",
+    "cubby's iceberg with slots of 64 bytes for text keys"};
 
 bool has_batches(engine_id e, const workload& w) {
   if (e == engine_id::boost) return only_finds(w);

@@ -23,6 +23,7 @@ std::unique_ptr<table> make_table(const table_spec& spec) {
   case engine_id::relativistic: return make_relativistic(spec);
   case engine_id::iceberg: return make_iceberg(spec);
   case engine_id::iceberg_full: return make_iceberg_full(spec);
+  case engine_id::iceberg_wide: return make_iceberg_wide(spec);
   case engine_id::seph: return make_seph(spec);
   case engine_id::durable:
   case engine_id::durable_line:

@@ -22,12 +22,12 @@ namespace {
 // Colours that people with any colour vision can tell apart (Okabe and Ito), by engine. Those of read sections are some of the
 // tables' over again: no plot has both.
 constexpr auto colours = std::to_array<const char*>(
-    {"#0072b2", "#56b4e9", "#e69f00", "#882255", "#8b6914", "#999999", "#d55e00", "#009e73",
-     "#cc79a7", "#004d40", "#000000", "#999933", "#aa3377", "#333333", "#661100", "#0072b2",
-     "#56b4e9", "#d55e00", "#009e73", "#cc79a7", "#f0a3c0", "#5d8a3a", "#7a5195", "#b07d62",
-     "#117733", "#44aa99", "#cc3311", "#ddaa33", "#332288", "#6699cc", "#994455", "#aa4499"});
+    {"#0072b2", "#56b4e9", "#e69f00", "#882255", "#8b6914", "#999999", "#d55e00", "#009e73", "#cc79a7",
+     "#004d40", "#000000", "#999933", "#aa3377", "#333333", "#661100", "#0072b2", "#56b4e9", "#d55e00",
+     "#009e73", "#cc79a7", "#f0a3c0", "#5d8a3a", "#7a5195", "#b07d62", "#117733", "#44aa99", "#cc3311",
+     "#ddaa33", "#332288", "#6699cc", "#994455", "#aa4499", "#225522"});
 constexpr auto marks = std::to_array<int>(
-    {7, 6, 8, 10, 3, 2, 5, 9, 13, 11, 4, 12, 1, 14, 15, 7, 6, 5, 9, 13, 12, 10, 1, 3, 4, 8, 5, 9, 13, 7, 11, 2});
+    {7, 6, 8, 10, 3, 2, 5, 9, 13, 11, 4, 12, 1, 14, 15, 7, 6, 5, 9, 13, 12, 10, 1, 3, 4, 8, 5, 9, 13, 7, 11, 2, 6});
 static_assert(colours.size() == named_engine_count && marks.size() == named_engine_count);
 
 // Engines beyond the named ones take turns with the same colours.

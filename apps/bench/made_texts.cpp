@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes numbers as texts: as syllables, or as digits behind a beginning that many keys share.
+// Writes numbers as texts: as syllables, as digits behind a beginning that many keys share, or as UUIDs.
 #include "made_texts.hpp"
 
 #include <array>
@@ -39,11 +39,26 @@ std::string long_text_of_number(std::uint64_t number, std::uint64_t seed) {
   return text;
 }
 
+// As UUIDs of version 4 are written, with 64 of their bits from the number alone, so that no two are equal.
+std::string uuid_of_number(std::uint64_t number, std::uint64_t seed) {
+  std::uint64_t rest = scramble(scramble(seed) + number);
+  const std::uint64_t more = scramble(~rest);
+  std::string text = "........-....-4...-a...-............";
+  for (std::size_t i = 0, done = 0; i < text.size(); ++i) {
+    if (text[i] != '.') continue;
+    if (done++ == 16) rest = more;
+    text[i] = digits[rest & 15];
+    rest >>= 4;
+  }
+  return text;
+}
+
 } // namespace
 
 text_of_number text_of_kind(std::string_view kind) noexcept {
   if (kind == "words") return word_of_number;
   if (kind == "12-40") return long_text_of_number;
+  if (kind == "uuids") return uuid_of_number;
   return nullptr;
 }
 

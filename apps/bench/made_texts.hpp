@@ -9,10 +9,11 @@
 
 namespace bench {
 
-inline constexpr std::string_view key_kinds = "words, 12-40";
+inline constexpr std::string_view key_kinds = "words, 12-40, uuids";
 
 // `words`: like the words of a list, 2 to 17 letters, half of them with more than 8. `12-40`: so many bytes, each number of
-// bytes as often as any other. Only the last bytes of such texts differ. Null for an unknown kind.
+// bytes as often as any other. Only the last bytes of such texts differ. `uuids`: 36
+// bytes, as UUIDs are written. Null for an unknown kind.
 text_of_number text_of_kind(std::string_view kind) noexcept;
 
 // What such a key and its string take of memory, about.

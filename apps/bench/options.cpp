@@ -140,6 +140,12 @@ void check_tuples(const run_spec& run) {
                       "out of this run");
 }
 
+void check_texts(const run_spec& run) {
+  if (asks_for(run, engine_id::iceberg_wide) && !is_text(run))
+    throw bad_request(
+        "--engine iceberg-wide: built for text keys alone; give --key-kind or --keys-from, or take iceberg");
+}
+
 void check_features(const run_spec& run) {
   const auto first = std::find_if(run.engines.begin(), run.engines.end(), is_feature_engine);
   if (first == run.engines.end()) return;
@@ -195,6 +201,7 @@ void check_engines(const run_spec& run) {
   check_small(run, engine_id::dramhit_pipe);
   check_small(run, engine_id::iceberg_full);
   check_tuples(run);
+  check_texts(run);
   check_partitioned(run);
   check_chains(run);
 }

@@ -90,6 +90,7 @@ std::unique_ptr<table> make_limit(const table_spec& spec);
 std::unique_ptr<table> make_relativistic(const table_spec& spec);
 std::unique_ptr<table> make_iceberg(const table_spec& spec);
 std::unique_ptr<table> make_iceberg_full(const table_spec& spec);
+std::unique_ptr<table> make_iceberg_wide(const table_spec& spec);
 std::unique_ptr<table> make_seph(const table_spec& spec);
 std::unique_ptr<table> make_durable(const table_spec& spec);
 std::unique_ptr<table> make_durable_seph(const table_spec& spec);

@@ -43,7 +43,8 @@ constexpr std::array<std::string_view, named_engine_count> engines = {"dlht",
                                                                       "durable-page",
                                                                       "durable-seph",
                                                                       "durable-seph-line",
-                                                                      "seph"};
+                                                                      "seph",
+                                                                      "iceberg-wide"};
 
 /// Whether an engine of the list, whose words are joined by `_`, has an adapter here.
 constexpr bool is_measured(std::string_view engine) {
@@ -111,6 +112,7 @@ bool shrinks(engine_id e) {
   case engine_id::dramhit_tuples:
   case engine_id::relativistic:
   case engine_id::iceberg:
+  case engine_id::iceberg_wide:
   case engine_id::seph:
   case engine_id::durable:
   case engine_id::durable_line:

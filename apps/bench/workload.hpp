@@ -44,9 +44,10 @@ enum class engine_id : std::uint8_t {
   durable_page,
   durable_seph,
   durable_seph_line,
-  seph
+  seph,
+  iceberg_wide
 };
-inline constexpr std::size_t named_engine_count = 32;
+inline constexpr std::size_t named_engine_count = 33;
 inline constexpr std::size_t feature_engine_count = 12;
 inline constexpr std::size_t engine_count = named_engine_count + feature_engine_count;
 

@@ -22,6 +22,15 @@ class Engines(Folder):
         self.refused("bench", "--engine", "iceberg-full", "--value-size", "16", says="built for 8-byte values")
         self.refused("bench", "--engine", "iceberg-full", "--workload", "populate", says="no engine of this run takes part")
 
+    def test_an_engine_of_texts_takes_no_other_keys(self):
+        data, _ = self.run_json("--engine", "iceberg-wide,iceberg", "--key-kind", "12-40", "--workload", "get,miss,insdel,put,upsert,populate,grow-shrink",
+                                "--keys", "20000", "--threads", "2", "--batch", "1,32")
+        self.check_schema(data)
+        by_engine = [{r["workload"] for r in data["results"] if r["engine"] == engine} for engine in ("iceberg-wide", "iceberg")]
+        self.assertEqual(by_engine[0], by_engine[1])
+        self.refused("bench", "--engine", "iceberg_wide", "--workload", "get", says="built for text keys alone")
+        self.refused("bench", "--engine", "iceberg-wide", "--key-size", "16", says="built for text keys alone")
+
     def test_every_named_engine_has_a_colour(self):
         engines = f"{ENGINES},{DESIGNS},dramhit,dramhit-pipe,dramhit-tuples,ddds,rwlock,iceberg-full,{DURABLE}"
         for engine in ("boost", "phmap"):

@@ -183,7 +183,7 @@ class Results(Folder):
         self.assertEqual({r["key_size"] for r in data["results"]}, {"lines"})
 
     def test_made_up_texts(self):
-        for kind in ("words", "12-40"):
+        for kind in ("words", "12-40", "uuids"):
             with self.subTest(kind=kind):
                 data, _ = self.run_json("--engine", GROWING, "--workload", "get,miss,upsert,insdel,put,populate", "--key-kind", kind,
                                         "--keys", "5000", "--threads", "2", "--batch", "1,32")
@@ -191,7 +191,7 @@ class Results(Folder):
                 self.assertEqual({r["keys"] for r in data["results"]}, {5000})
                 self.assertEqual({r["key_size"] for r in data["results"]}, {kind})
                 self.assertIn("upsert", {r["workload"] for r in data["results"]})
-        self.refused("bench", "--key-kind", "names", says="give one of words, 12-40")
+        self.refused("bench", "--key-kind", "names", says="give one of words, 12-40, uuids")
         self.refused("bench", "--key-kind", "words", "--key-size", "16", says="--key-kind")
         self.refused("bench", "--key-kind", "words", "--keys-from", os.path.abspath(__file__), says="--keys-from out")
         self.refused("bench", "--key-kind", "words", "--workload", "read-section", "--engine", "rcu", says="--key-kind")

@@ -11,6 +11,9 @@
 #include "support/random.hpp"
 #include "support/threads.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace cubby_test {
 namespace {
 
@@ -21,10 +24,17 @@ struct equal_hash {
 };
 template <class V, class Hash = cubby::hash<std::string>>
 using slot_texts = cubby::map<std::string, V, cubby::iceberg, Hash>;
+template <class V, class Hash = cubby::hash<std::string>>
+using wide_texts = cubby::map<std::string, V, cubby::iceberg_wide, Hash>;
 using text_words = slot_texts<std::uint64_t>;
 static_assert(text_words::mode == cubby::storage_mode::texts);
 static_assert(slot_texts<std::uint64_t, equal_hash>::mode == cubby::storage_mode::texts);
 static_assert(slot_texts<std::string>::mode == cubby::storage_mode::records);
+template <class Map>
+constexpr std::size_t short_bytes = Map::engine_type::policy::short_bytes;
+static_assert(short_bytes<text_words> == 23 && short_bytes<wide_texts<std::uint64_t>> == 55);
+static_assert(short_bytes<cubby::set<std::string, cubby::iceberg>> == 31);
+static_assert(short_bytes<cubby::set<std::string, cubby::iceberg_wide>> == 63);
 
 /// A text of `size` bytes, which begins like all others of its kind.
 enum class text_kind : std::uint8_t { letters, zero_bytes, high_bytes };
@@ -99,6 +109,36 @@ TEST(iceberg_texts, of_every_size_with_equal_hashes_are_told_apart) {
   expect_all_sizes(m);
 }
 
+TEST(iceberg_texts, in_wide_slots_are_told_apart) {
+  wide_texts<std::uint64_t> m(tiny_options());
+  expect_all_sizes(m);
+}
+TEST(iceberg_texts, in_wide_slots_with_equal_hashes_are_told_apart) {
+  CUBBY_SKIP_UNDER_TSAN();
+  wide_texts<std::uint64_t, equal_hash> m(tiny_options());
+  expect_all_sizes(m);
+}
+/// A vector load must not read what is behind the text of the caller.
+TEST(iceberg_texts, of_the_caller_may_end_where_memory_ends) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const got = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(got, MAP_FAILED);
+  char* const end = static_cast<char*>(got) + page;
+  ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
+  wide_texts<std::uint64_t> m;
+  for (std::size_t size = 0; size < 80; ++size) {
+    const std::string_view k(end - size, size);
+    for (std::size_t i = 0; i < size; ++i) *(end - size + i) = static_cast<char>('a' + i % 26);
+    ASSERT_TRUE(m.insert(k, size));
+    ASSERT_FALSE(m.insert(k, size));
+    ASSERT_EQ(m.find(k), size);
+    ASSERT_FALSE(m.insert_or_assign(k, size + 1));
+    ASSERT_EQ(m.find(k), size + 1);
+    ASSERT_TRUE(m.erase(k));
+  }
+  EXPECT_EQ(munmap(got, 2 * page), 0);
+}
+
 /// A value of `Words` words that is one number.
 template <std::size_t Words>
 struct wide_number {
@@ -115,6 +155,8 @@ TEST(iceberg_texts, beside_values_of_every_width_are_told_apart) {
     slot_texts<decltype(value)> m(tiny_options());
     static_assert(decltype(m)::mode == cubby::storage_mode::texts);
     expect_all_sizes(m);
+    wide_texts<decltype(value)> wide(tiny_options());
+    expect_all_sizes(wide);
   };
   one(wide_number<1>());
   one(wide_number<2>());
@@ -122,8 +164,9 @@ TEST(iceberg_texts, beside_values_of_every_width_are_told_apart) {
   one(wide_number<4>());
   one(wide_number<5>());
 }
-TEST(iceberg_texts, in_sets_are_told_apart) {
-  cubby::set<std::string, cubby::iceberg> s(tiny_options());
+template <class Engine>
+void expect_all_sizes_in_a_set() {
+  cubby::set<std::string, Engine> s(tiny_options());
   for (std::size_t size = 0; size <= 300; ++size) ASSERT_TRUE(s.insert(text_of(size, text_kind::zero_bytes))) << size;
   for (std::size_t size = 0; size <= 300; ++size) {
     ASSERT_FALSE(s.insert(text_of(size, text_kind::zero_bytes))) << size;
@@ -131,6 +174,10 @@ TEST(iceberg_texts, in_sets_are_told_apart) {
   }
   EXPECT_EQ(s.size(), 301u);
   for (std::size_t size = 0; size <= 300; ++size) ASSERT_TRUE(s.erase(text_of(size, text_kind::zero_bytes))) << size;
+}
+TEST(iceberg_texts, in_sets_are_told_apart) {
+  expect_all_sizes_in_a_set<cubby::iceberg>();
+  expect_all_sizes_in_a_set<cubby::iceberg_wide>();
 }
 
 /// The suite's mode has keys of both kinds: this is where it is seen.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which engines of `cubby bench` are ours, and which rows are the best.
-OURS = {"dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "iceberg", "iceberg-full", "partitioned", "relativistic", "seph"}
+OURS = {"dlht", "dramhit", "dramhit-pipe", "dramhit-tuples", "iceberg", "iceberg-full", "iceberg-wide", "partitioned", "relativistic", "seph"}
 NOT_RANKED = {"limit", "limit-swap"}
 
 

@@ -23,8 +23,8 @@ template <class Engine, class P> bool erase_word(context<Engine> s, const typena
   return true;
 }
 
-/// Erases the entry.
-template <class Engine> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>& s, const typename Engine::probe& p) {
+/// Erases the entry of a probe or of a query.
+template <class Engine, class Asked> CUBBY_ALWAYS_INLINE bool erase_key(const context<Engine>& s, const Asked& p) {
   refuse_shown(s.engine, p, true);
   auto m = s.engine.mutate(s.at, p, erase_anyway<word_of_value<Engine>>{});
   if constexpr (Engine::policy::in_records) {

@@ -216,7 +216,7 @@ protected:
     return Derived::has_own_thread_record && fail::throws && !codec_type::in_records &&
            std::is_same_v<pin_type, thread_pin>;
   }
-  /// `about` for a lookup. If it `is_alone`, it need not count its pin; if the thread record is held, it needs no pin at all. Inlined,
+  /// `about` for a lookup, or for an erase, which needs no more of the key. If it `is_alone`, it need not count its pin; if the thread record is held, it needs no pin at all. Inlined,
   /// so that hash and key stay in registers.
   template <class Q, class F> CUBBY_ALWAYS_INLINE auto about_lookup(const Q& k, F f) const {
     auto s = here();
@@ -304,10 +304,7 @@ private:
   }
   template <class Q> CUBBY_ALWAYS_INLINE bool take_out(const Q& k) {
     if constexpr (codec_type::in_records) return take_record_out(k);
-    else
-      return about_change(
-          k, [](const auto&, const auto&) CUBBY_INLINED { return std::uint64_t{0}; },
-          [](const auto& s, const auto& p, const auto&) CUBBY_INLINED { return detail::erase_key(s, p); });
+    else return about_lookup(k, [](const auto& s, const auto& p) CUBBY_INLINED { return detail::erase_key(s, p); });
   }
   template <class Q> bool take_record_out(const Q& k) {
     return about(k, [](const auto& s, const auto& p) { return detail::erase_key(s, p); });

@@ -100,6 +100,8 @@ template <class Engine> concept keeps_tuples = requires { requires Engine::keeps
 template <class Engine> concept keeps_records = requires { requires Engine::keeps_records; };
 /// Whether its tables have slots of several widths: words, tuples and texts lie in the table, all else in records.
 template <class Engine> concept keeps_wide_slots = requires { requires Engine::keeps_wide_slots; };
+/// Whether its slots for text keys have 64 bytes, whatever the value.
+template <class Engine> concept keeps_wide_texts = requires { requires Engine::keeps_wide_texts; };
 /// An engine of tables in files.
 template <class Engine> concept keeps_files = requires { requires Engine::keeps_files; };
 
@@ -140,10 +142,21 @@ struct codec_in_mode<storage_mode::texts, K, V, Hash, Allocator> {
 template <class Engine, class K, class V, class Hash, class Allocator, class Equal> struct codec_with_equality {
   using type = typename codec_in_mode<mode_in<Engine, K, V, Hash>, K, V, Hash, Allocator>::type;
 };
+template <class K, class V, class Hash, class Allocator> struct wide_text_codec {
+  using type = text_codec<K, V, Hash, Allocator, true>;
+};
+template <keeps_wide_texts Engine, class K, class V, class Hash, class Allocator, class Equal>
+  requires has_own_equality<K, Equal>
+struct codec_with_equality<Engine, K, V, Hash, Allocator, Equal>
+    : std::conditional_t<mode_in<Engine, K, V, Hash> == storage_mode::texts, wide_text_codec<K, V, Hash, Allocator>,
+                         codec_in_mode<mode_in<Engine, K, V, Hash>, K, V, Hash, Allocator>> {
+  static_assert(mode_in<Engine, K, V, Hash> == storage_mode::texts,
+                "this engine is for text keys beside plain values of at most 40 bytes: take cubby::iceberg for others");
+};
 template <class Engine, class K, class V, class Hash, class Allocator, class Equal>
   requires(!has_own_equality<K, Equal>)
 struct codec_with_equality<Engine, K, V, Hash, Allocator, Equal>
-    : checked_equality<K, Hash, Equal, keeps_tuples<Engine>> {
+    : checked_equality<K, Hash, Equal, keeps_tuples<Engine> || keeps_wide_texts<Engine>> {
   using type = record_codec<K, V, Hash, Allocator, near_address_bits<K>, 0, Equal>;
 };
 

@@ -45,12 +45,13 @@ public:
   shown_entry(const Engine&, const typename Engine::probe&, const auto&, bool = false) noexcept {}
 };
 
-/// Whether `p` is the key of `other`, whose record is `word`.
-template <class Engine>
-bool is_same_key(const Engine& e, const typename Engine::probe& p, const typename Engine::probe& other,
-                 std::uint64_t word) noexcept {
+/// Whether `p`, a probe or a query, is the key of `other`, whose record is `word`.
+template <class Engine, class Asked>
+bool is_same_key(const Engine& e, const Asked& p, const typename Engine::probe& other, std::uint64_t word) noexcept {
   if (p.hash != other.hash) return false;
-  if constexpr (requires { p.word; }) {
+  if constexpr (key_owning_policy<typename Engine::policy>) {
+    return Engine::policy::has_words(p, other.key);
+  } else if constexpr (requires { p.word; }) {
     return p.word == other.word && e.slots().matches(p, word);
   } else {
     return p.key == other.key;
@@ -59,8 +60,8 @@ bool is_same_key(const Engine& e, const typename Engine::probe& p, const typenam
 
 /// Called before a change. Throws if an outer call shows this entry to its function. An erase ends that outer call, so it is refused
 /// only if the outer call holds the entry exclusively.
-template <class Engine>
-void refuse_shown([[maybe_unused]] const Engine& e, [[maybe_unused]] const typename Engine::probe& p,
+template <class Engine, class Asked>
+void refuse_shown([[maybe_unused]] const Engine& e, [[maybe_unused]] const Asked& p,
                   [[maybe_unused]] bool erases = false) {
   if constexpr (fail::checks) {
     for (const shown_node* n = innermost_shown(); n != nullptr; n = n->outer) {

@@ -53,9 +53,10 @@ template <class V> concept text_value = std::is_same_v<V, no_value> || (tuple_va
 /// Text keys that lie in slots: those that are their bytes and nothing else.
 template <class K, class V, class Hash> concept texts_in_slots = !is_spaced<K> && owns_bytes<K, Hash> && text_value<V>;
 
-template <class K, class V, class Hash, class Allocator> class text_codec {
+/// `Wide`: the slots have 64 bytes also where the value leaves 23 bytes for the key in one of 32.
+template <class K, class V, class Hash, class Allocator, bool Wide = false> class text_codec {
   static constexpr std::size_t value_words = text_value_words<V>;
-  static constexpr std::size_t key_words = (value_words <= 1 ? 4 : 8) - value_words;
+  static constexpr std::size_t key_words = (value_words <= 1 && !Wide ? 4 : 8) - value_words;
   static constexpr std::uint64_t long_mark = std::uint64_t{255} << 56;
   using unit_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<std::uint64_t>;
 

@@ -111,7 +111,7 @@ concept codec_types = requires {
 ///  - `keys_can_differ`, for records only: equal keys may differ, so the table has to keep the first one
 ///  - `accepts<Q>`: keys can be looked up with a Q, which is not `key_type`
 ///  - optional, `owns_keys`: long keys lie in key records (`key_owning_policy`). Then the codec has `query_of(key)`, too: the hashed key of a
-///    lookup, which costs less than the probe, and refers to the key, which must outlive it. `find` and `find_many` of the engine take it as well.
+///    lookup, which costs less than the probe, and refers to the key, which must outlive it. `find`, `find_many` and `mutate` of the engine take it as well.
 template <class C>
 concept codec_traits = requires {
   { C::in_records } -> std::convertible_to<bool>;

@@ -89,7 +89,7 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
                                               typename Policy::stored_value& value) noexcept {
   for (std::uint64_t mask = one.mask; mask != 0; mask &= mask - 1) {
     const slot_of<Policy>& s = one.slots[cpu::lowest_bit(mask)];
-    if (!has_key_words<Policy>(s, one.probe, [&] { return is_same_state<Policy>(*one.line, one.state); })) continue;
+    if (!has_key_words(t, s, one.probe, [&] { return is_same_state<Policy>(*one.line, one.state); })) continue;
     value = value_in<Policy>(s);
     if (!matches(t.policy, one.probe, value)) continue;
     return is_same_state<Policy>(*one.line, one.state) ? glimpse::hit : glimpse::unsure; // as in find_in_front

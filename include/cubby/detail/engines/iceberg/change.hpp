@@ -126,7 +126,7 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool search_locked(table<Policy>& t, home<Policy>& at, const Probe& p,
                                        seen_entry<Policy>& out) noexcept {
   const std::uint64_t mask = tagged_slots<slot_of<Policy>>(*at.at.line, at.h.tag, t.unit);
-  if (search_slots(t.policy, at.at.slots, mask, p, always_whole, out)) {
+  if (search_slots(t, at.at.slots, mask, p, always_whole, out)) {
     out.in = yard::front;
     return true;
   }

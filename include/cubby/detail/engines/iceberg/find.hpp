@@ -24,14 +24,14 @@ template <class Policy> struct seen_entry {
 
 /// Searches the slots in `mask` for the query's key.
 template <class Policy, class Probe, class Whole>
-CUBBY_ALWAYS_INLINE bool search_slots(const Policy& policy, slot_of<Policy>* slots, std::uint64_t mask, const Probe& p,
-                                      const Whole& is_whole, seen_entry<Policy>& out) noexcept {
+CUBBY_ALWAYS_INLINE bool search_slots(const table<Policy>& t, slot_of<Policy>* slots, std::uint64_t mask,
+                                      const Probe& p, const Whole& is_whole, seen_entry<Policy>& out) noexcept {
   for (; mask != 0; mask &= mask - 1) {
     const unsigned number = cpu::lowest_bit(mask);
     slot_of<Policy>& s = slots[number];
-    if (!has_key_words<Policy>(s, p, is_whole)) continue;
+    if (!has_key_words(t, s, p, is_whole)) continue;
     out.value = value_in<Policy>(s);
-    if (!matches(policy, p, out.value)) continue;
+    if (!matches(t.policy, p, out.value)) continue;
     out.where = &s;
     out.number = number;
     return true;
@@ -50,7 +50,7 @@ bool search_chain(const table<Policy>& t, const chain_array& in, const hashed& h
   std::uint64_t link = in.heads[chain_number<Policy>(in, h.hash)].first.load(sync::acquire);
   for (; link != 0; link = node_at<Policy>(link)->next.load(sync::acquire)) { // [link] acquire: pairs with [put-link]
     node_type& n = *node_at<Policy>(link);
-    if (!has_key_words<Policy>(n.entry(), p, always_whole)) continue; // the key of a node does not change
+    if (!has_key_words(t, n.entry(), p, always_whole)) continue; // the key of a node does not change
     out.value = value_in<Policy>(n.entry());
     if (!matches(t.policy, p, out.value)) continue;
     out.where = &n.entry();
@@ -65,7 +65,7 @@ bool search_chain(const table<Policy>& t, const chain_array& in, const hashed& h
 /// front bucket, whose version the caller compares. Words of a longer key may be of different entries, unless the version of the back
 /// bucket is the same.
 template <class Policy, class Probe>
-bool search_back(const Policy& policy, const back_bucket<slot_of<Policy>>& b, std::uint8_t tag, const Probe& p,
+bool search_back(const table<Policy>& t, const back_bucket<slot_of<Policy>>& b, std::uint8_t tag, const Probe& p,
                  seen_entry<Policy>& out) noexcept {
   constexpr bool versioned = slot_of<Policy>::wide_key;
   for (;;) {
@@ -79,7 +79,7 @@ bool search_back(const Policy& policy, const back_bucket<slot_of<Policy>>& b, st
     };
     // [back-tags] acquire: pairs with [show-back], and with [end-bucket]
     const std::uint64_t word = b.line->load(sync::acquire);
-    const bool found = search_slots(policy, b.slots, back::match(word, tag), p, is_whole, out);
+    const bool found = search_slots(t, b.slots, back::match(word, tag), p, is_whole, out);
     if (!found || is_whole()) return found;
     out.where = nullptr; // words of two entries
   }
@@ -93,7 +93,7 @@ CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_
   for (unsigned which = 0; which < 2; ++which) {
     const std::uint64_t hash = back_hash(h.hash, which);
     const auto b = back_of(t, hash, level_of_back(t, hash, r));
-    if (search_back(t.policy, b, tag, p, out)) {
+    if (search_back(t, b, tag, p, out)) {
       out.in = yard::back;
       out.bucket = b;
       return true;
@@ -196,7 +196,7 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE bool end_lookup(const table<Policy>& t, const lookup<Policy>& l, const Probe& p,
                                     seen_entry<Policy>& out) noexcept {
   out.where = nullptr;
-  if (search_slots(t.policy, l.at.slots, l.mask, p, [&] { return is_unchanged(l); }, out)) {
+  if (search_slots(t, l.at.slots, l.mask, p, [&] { return is_unchanged(l); }, out)) {
     out.in = yard::front;
     // Linearization point of a hit: the load of the value word. The entry was in its slot then, because the version is the same.
     return is_unchanged(l);
@@ -258,7 +258,7 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
   out.mask = tagged_slots<slot_of<Policy>>(*out.at.line, h.tag, t.unit);
   for (; out.mask != 0; out.mask &= out.mask - 1) {
     slot_of<Policy>& s = out.at.slots[cpu::lowest_bit(out.mask)];
-    if (!has_key_words<Policy>(s, p, [&] { return is_same_state<Policy>(*out.at.line, out.state); })) continue;
+    if (!has_key_words(t, s, p, [&] { return is_same_state<Policy>(*out.at.line, out.state); })) continue;
     out.value = value_in<Policy>(s);
     if (!matches(t.policy, p, out.value)) continue;
     // Linearization point of a hit: the load of the value word. The entry was in its slot then, because the version is the same.

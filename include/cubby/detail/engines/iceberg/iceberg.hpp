@@ -79,7 +79,9 @@ public:
   CUBBY_ALWAYS_INLINE auto insert(thread_record& s, const probe& p, const value_type& value) {
     return engines::iceberg::insert(table_, s, p, value);
   }
-  template <class F> CUBBY_ALWAYS_INLINE mutated_as<value_type> mutate(thread_record& s, const probe& p, F f) {
+  /// By a probe, or by a query of the codec.
+  template <class Asked, class F> CUBBY_ALWAYS_INLINE mutated_as<value_type> mutate(thread_record& s, const Asked& p,
+                                                                                    F f) {
     return engines::iceberg::mutate(table_, s, p, f);
   }
   template <class F> mutated_as<value_type> modify(const probe& p, F f) {
@@ -194,6 +196,14 @@ struct iceberg {
   static constexpr bool keeps_files = true;
   using options = detail::engines::iceberg::options;
   template <class Codec> using engine = detail::iceberg_engine<Codec>;
+};
+
+/// The same for text keys of 24 to 55 bytes, such as UUIDs, hashes in hexadecimal, paths and URLs. Slots have 64 bytes. A key of up to 55 bytes lies in
+/// its slot beside a value of 8, or one of up to 63 bytes in a set. Longer keys lie in key records, as in `iceberg`. Other types of keys
+/// are refused. Not for tables in files.
+struct iceberg_wide : iceberg {
+  static constexpr bool keeps_wide_texts = true;
+  static constexpr bool keeps_files = false;
 };
 
 } // namespace cubby::inline v0

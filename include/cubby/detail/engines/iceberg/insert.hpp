@@ -89,7 +89,7 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit);
   const std::uint64_t empty = usable(t, at.slots, empty_slots<slot_of<Policy>>(*at.line, t.unit));
   seen_entry<Policy> e;
-  if (search_slots(t.policy, at.slots, equal, p, always_whole, e)) {
+  if (search_slots(t, at.slots, equal, p, always_whole, e)) {
     unlock_unchanged(*at.line, word);
     return {.outcome = insert_outcome::exists, .word = e.value};
   }

@@ -76,7 +76,7 @@ copies_behind<Policy> search_copies(const table<Policy>& t, const hashed& h, uns
     const std::uint64_t word = b.line->load(sync::relaxed); // relaxed: as in recover_front
     seen_entry<Policy> e;
     for (std::uint64_t left = back::match(word, short_tag(h.tag)); left != 0; left &= left - 1) {
-      if (!search_slots(t.policy, b.slots, left & (0 - left), p, always_whole, e) || e.where == out.kept) continue;
+      if (!search_slots(t, b.slots, left & (0 - left), p, always_whole, e) || e.where == out.kept) continue;
       (out.kept == nullptr ? out.kept : out.older) = e.where;
     }
   }

@@ -201,8 +201,8 @@ template <durable Policy>
 bool have_key(const table<Policy>& t, slot_of<Policy>* slots, std::uint64_t mask, const slot_of<Policy>& s) noexcept {
   const std::uint64_t same = with_same_words<Policy>(slots, mask, s);
   seen_entry<Policy> e;
-  return same != 0 && search_slots(t.policy, slots, same,
-                                   t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s)), always_whole, e);
+  return same != 0 &&
+         search_slots(t, slots, same, t.policy.probe_of_slot(key_in<Policy>(s), value_in<Policy>(s)), always_whole, e);
 }
 /// Whether one of the entries before a slot that stay has its key.
 template <durable Policy>

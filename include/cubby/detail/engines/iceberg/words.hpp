@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cubby/detail/engines/iceberg/table.hpp>
+#include <cubby/detail/platform/texts.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
@@ -72,11 +73,30 @@ CUBBY_ALWAYS_INLINE void put_entry(slot_of<Policy>& s, const typename Policy::st
   }
 }
 
+/// Whether a lookup has the text of its key at hand, and not in words.
+template <class Policy, class Probe> inline constexpr bool is_text_query = [] {
+  if constexpr (key_owning_policy<Policy>) return std::is_same_v<Probe, typename Policy::query>;
+  else return false;
+}();
+/// Whether the key of a slot is the text of the query, which fits in a slot. The words of the slot are read as `key_in` reads them.
+template <class Policy, class Query>
+CUBBY_ALWAYS_INLINE bool has_short_text(const slot_of<Policy>& s, const Query& q) noexcept {
+  constexpr std::size_t count = Policy::stored_key::count;
+  if (!texts::fills<count * 8>(&s.key[0], q.data, q.size)) return false;
+  // [key-word] acquire: pairs with [put-key]
+  return s.key[count - 1].load(sync::acquire) >> 56 == q.size;
+}
+
 /// Whether the key of a slot is that of the query. Of records only the word of the hash is compared here; `matches` compares whole keys.
 /// `is_whole()`: whether the words that were read are those of one entry. A key outside the slot is read only if they are. If they are
 /// not, the answer is true, and the caller finds the changed version and looks again.
 template <class Policy, class Probe, class Whole>
-CUBBY_ALWAYS_INLINE bool has_key_words(const slot_of<Policy>& s, const Probe& p, const Whole& is_whole) noexcept {
+CUBBY_ALWAYS_INLINE bool has_key_words([[maybe_unused]] const table<Policy>& t, const slot_of<Policy>& s,
+                                       const Probe& p, const Whole& is_whole) noexcept {
+  if constexpr (is_text_query<Policy, Probe> && sizeof(typename Policy::stored_key) > cpu::cache_line / 2) {
+    if (texts::compares_whole(t.unit) && !Policy::needs_record(p)) [[likely]]
+      return has_short_text<Policy>(s, p);
+  }
   auto key = key_in<Policy>(s);
   if constexpr (key_owning_policy<Policy>) {
     if (!Policy::has_words(p, key)) return false;

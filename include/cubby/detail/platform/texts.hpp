@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares a text with the one in a slot that other threads may be writing: its bytes, and zeros behind them.
+// On x86-64 with AVX-512 a masked load reads the text of the caller, and no byte behind it. One comparison reads the slot: as in tags.hpp, each 8
+// bytes of it are read at once and in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cubby/detail/platform/cpu.hpp>
+#include <cubby/detail/platform/tags.hpp>
+
+namespace cubby::inline v0::detail::texts {
+
+/// Whether `fills` may be called on a processor whose widest unit this is.
+CUBBY_ALWAYS_INLINE bool compares_whole([[maybe_unused]] tags::unit by) noexcept {
+#if defined(__x86_64__)
+  return by == tags::unit::avx512;
+#else
+  return false;
+#endif
+}
+
+/// Whether the first `Bytes` bytes of a slot of 64, the last one apart, are this text and zeros. `size` is less than `Bytes`.
+template <std::size_t Bytes>
+CUBBY_ALWAYS_INLINE bool fills([[maybe_unused]] const void* slot, [[maybe_unused]] const char* text,
+                               [[maybe_unused]] std::size_t size) noexcept {
+  static_assert(Bytes > 8 && Bytes <= 64 && Bytes % 8 == 0);
+  std::uint64_t equal = 0;
+#if defined(__x86_64__)
+  // The registers are those of tags.hpp.
+#if defined(__AVX512F__)
+#define CUBBY_AVX512_CLOBBERS , "xmm16", "k1"
+#else
+#define CUBBY_AVX512_CLOBBERS
+#endif
+  const std::uint64_t of_text = (std::uint64_t{1} << size) - 1;
+  asm volatile("kmovq %1, %%k1\n\tvmovdqu8 (%2), %%zmm16%{%%k1%}%{z%}\n\t"
+               "vpcmpeqb (%3), %%zmm16, %%k1\n\tkmovq %%k1, %0"
+               : "=r"(equal)
+               : "r"(of_text), "r"(text), "r"(slot)
+               : "memory" CUBBY_AVX512_CLOBBERS);
+#undef CUBBY_AVX512_CLOBBERS
+#endif
+  constexpr std::uint64_t wanted = (std::uint64_t{1} << (Bytes - 1)) - 1;
+  return (~equal & wanted) == 0;
+}
+
+} // namespace cubby::inline v0::detail::texts

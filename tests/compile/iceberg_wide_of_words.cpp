@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// says alone: this engine is for text keys beside plain values of at most 40 bytes: take cubby::iceberg for others
+#include <cubby/iceberg.hpp>
+#include <cubby/map.hpp>
+
+void make_it() { cubby::map<int, int, cubby::iceberg_wide> m; }
