@@ -89,7 +89,7 @@ public:
   static constexpr bool has_values = !std::is_same_v<V, no_value>;
   static constexpr bool unique_words = true;
   static constexpr bool keys_can_differ = kind == key_kind::object; // although they are equal
-  static constexpr bool disposes_plainly = kind != key_kind::object && std::is_trivially_destructible_v<V>;
+  static constexpr bool disposes_plainly = true;                    // what a destructor retires waits
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
   template <class Q>
   static constexpr bool accepts = null_text<Q, K> || (!std::is_same_v<Q, K> && is_spaced<Q> == spaced &&

@@ -20,7 +20,7 @@ namespace cubby::inline v0::detail {
 ///  - `retire_link(value_word)`: a word inside the record that is free for a list of retired records, so that retiring never
 ///    allocates; called only if `unique_words`
 ///  - `dispose(value_word)`: frees what the word owns; called once, after a grace period; a no-op for inline words
-///  - optional, `disposes_plainly`: `dispose` runs no code of the user, so it may be called under a lock
+///  - optional, `disposes_plainly`: `dispose` may run in any call that retires a word
 template <class P>
 concept slot_policy = requires(const P& policy, const typename P::probe& probe, std::uint64_t word) {
   requires std::derived_from<typename P::probe, word_probe>;
