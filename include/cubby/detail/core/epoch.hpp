@@ -220,6 +220,8 @@ private:
     mine.ahead = 0;
     if (mine.ready.first != 0) ask_ahead(mine);
     mine.lock.unlock();
+    if constexpr (requires { policy_.prefetch_owned(words[0]); })
+      for (std::size_t i = 0; i < count; ++i) policy_.prefetch_owned(words[i]);
     s.disposing_ = true;
     for (std::size_t i = 0; i < count; ++i) policy_.dispose(words[i]);
     s.disposing_ = false;

@@ -15,6 +15,7 @@
 #include <cubby/detail/core/record.hpp>
 #include <cubby/detail/core/record_space.hpp>
 #include <cubby/detail/core/word_codec.hpp>
+#include <cubby/detail/platform/prefetch.hpp>
 
 namespace cubby::inline v0::detail {
 
@@ -230,6 +231,12 @@ public:
   }
   [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const noexcept {
     return static_cast<record_type*>(packed::address(word))->link;
+  }
+  /// Asks for what `dispose` reads behind the record: of a text that is the value, what free() keeps in front of its bytes.
+  void prefetch_owned(std::uint64_t word) const noexcept
+    requires is_standard_text<V>
+  {
+    prefetch_line(static_cast<record_type*>(packed::address(word))->value.data() - sizeof(std::size_t));
   }
   void dispose(std::uint64_t word) const noexcept {
     auto& r = *static_cast<record_type*>(packed::address(word));

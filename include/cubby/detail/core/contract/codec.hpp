@@ -21,6 +21,7 @@ namespace cubby::inline v0::detail {
 ///    allocates; called only if `unique_words`
 ///  - `dispose(value_word)`: frees what the word owns; called once, after a grace period; a no-op for inline words
 ///  - optional, `disposes_plainly`: `dispose` may run in any call that retires a word
+///  - optional, `prefetch_owned(value_word)`: asks memory for what `dispose` reads behind the record
 template <class P>
 concept slot_policy = requires(const P& policy, const typename P::probe& probe, std::uint64_t word) {
   requires std::derived_from<typename P::probe, word_probe>;
