@@ -37,10 +37,8 @@ int check(const std::string& path) {
     const table of(path, table::access::read);
     const check_result found = of.check();
     if (!found.sound()) {
-      console::say(
-          "cubby store check: {}: not sound: of {} {} damaged, {} not found by key; restore a copy of the file\n", path,
-          counted(found.entries, "entry", "entries"), counted(found.damaged, "is", "are"),
-          counted(found.lost, "is", "are"));
+      console::say("cubby store check: {}: not sound: {} damaged, {} not found by key; restore a copy of the file\n",
+                   path, counted(found.damaged, "entry is", "entries are"), counted(found.lost, "is", "are"));
       return 1;
     }
     console::print("{}: sound: {}\n", path, counted(found.entries, "entry", "entries"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says alone: this engine is for text keys beside plain values of at most 40 bytes: take cubby::iceberg for others
+// says alone: this engine is for std::string keys without a namespace, beside plain values of at most 40 bytes: take cubby::iceberg for others
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 

@@ -90,6 +90,31 @@ TYPED_TEST(destructors_that_call_their_map, find_it_working_in_every_call) {
   EXPECT_GE(book.calls, 2000);
 }
 
+template <class Engine> struct owners final : called {
+  explicit owners(ledger& of_owners) : all(tiny_options()), index(tiny_options()) { of_owners.map = this; }
+  void bereave(std::uint64_t number) override { index.erase(number); }
+  cubby::map<std::uint64_t, heir, Engine> all;
+  cubby::map<std::uint64_t, heir, Engine> index;
+};
+
+/// Entries that only destructors erase are freed while that goes on, and do not pile up.
+TYPED_TEST(destructors_that_call_their_map, free_what_they_erase_from_another_one) {
+  constexpr std::uint64_t rounds = 40'000;
+  ledger of_owners;
+  ledger of_index;
+  {
+    owners<TypeParam> o(of_owners);
+    for (std::uint64_t n = 0; n < rounds; ++n) {
+      ASSERT_TRUE(o.index.try_emplace(n, of_index, n));
+      ASSERT_TRUE(o.all.try_emplace(n, of_owners, n));
+      ASSERT_TRUE(o.all.erase(n));
+    }
+    EXPECT_LT(of_index.living, static_cast<int>(rounds / 2));
+    of_owners.map = nullptr;
+  }
+  EXPECT_EQ(of_owners.living + of_index.living, 0);
+}
+
 template <class Engine> struct society final : called {
   explicit society(ledger& in) : book(in), all(tiny_options()) {}
   void bereave(std::uint64_t number) override {

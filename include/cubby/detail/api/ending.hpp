@@ -12,10 +12,6 @@
 
 namespace cubby::inline v0::detail {
 
-/// Whether the destructor of T may run the user's code. That of text which is stored as bytes does not.
-template <class T> inline constexpr bool may_call_back = !std::is_trivially_destructible_v<T> && !stored_as_bytes<T>;
-template <class K> inline constexpr bool may_call_back<in_namespace<K>> = may_call_back<K>;
-
 /// Erases each entry that a scan meets, destroys it at once, and returns their number. No other thread may use the table.
 template <class Engine> std::size_t destroy_all(context<Engine> s) {
   [[maybe_unused]] const auto pin =

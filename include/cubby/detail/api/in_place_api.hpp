@@ -175,7 +175,8 @@ protected:
 private:
   template <class, class, class> friend class in_place_api;
   using entry = held_value<V>;
-  static_assert(codec_type::in_records, "this engine does not keep entries in records, so no value stays where it is");
+  static_assert(codec_type::in_records, "this engine does not keep entries in records, so no value stays where it is: "
+                                        "take cubby::dlht or cubby::iceberg");
 
   [[nodiscard]] auto& asked() const { return static_cast<const Derived&>(*this).asked(); }
   /// The same for a map and its handles.

@@ -145,13 +145,23 @@ template <class Engine, class K, class V, class Hash, class Allocator, class Equ
 template <class K, class V, class Hash, class Allocator> struct wide_text_codec {
   using type = text_codec<K, V, Hash, Allocator, true>;
 };
+/// Keys that no table takes have a line of their own (`codec_for`).
+template <class K> inline constexpr bool is_text_that_nobody_owns =
+    std::is_same_v<inner_key<K>, std::string_view> || std::is_same_v<K, const char*> || std::is_same_v<K, char*>;
 template <keeps_wide_texts Engine, class K, class V, class Hash, class Allocator, class Equal>
   requires has_own_equality<K, Equal>
 struct codec_with_equality<Engine, K, V, Hash, Allocator, Equal>
     : std::conditional_t<mode_in<Engine, K, V, Hash> == storage_mode::texts, wide_text_codec<K, V, Hash, Allocator>,
                          codec_in_mode<mode_in<Engine, K, V, Hash>, K, V, Hash, Allocator>> {
-  static_assert(mode_in<Engine, K, V, Hash> == storage_mode::texts,
-                "this engine is for text keys beside plain values of at most 40 bytes: take cubby::iceberg for others");
+  static constexpr bool is_for_texts =
+      mode_in<Engine, K, V, Hash> == storage_mode::texts || is_text_that_nobody_owns<K>;
+  static_assert(is_for_texts || !stored_as_bytes<K> || transparent_hash<Hash>,
+                "this engine asks for a Hash that is_transparent and takes a std::string_view: leave the Hash out, or "
+                "declare that in yours");
+  static_assert(
+      is_for_texts || (stored_as_bytes<K> && !transparent_hash<Hash>),
+      "this engine is for std::string keys without a namespace, beside plain values of at most 40 bytes: take "
+      "cubby::iceberg for others");
 };
 template <class Engine, class K, class V, class Hash, class Allocator, class Equal>
   requires(!has_own_equality<K, Equal>)

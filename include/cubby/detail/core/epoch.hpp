@@ -20,8 +20,8 @@ namespace cubby::inline v0::detail {
 /// back are disposed of while new words come. At 50 ns a word, 26 us.
 inline constexpr std::uint32_t dispose_slice = 512;
 
-/// Whether `dispose` may run in any call of `add`, and not only in each `batch`-th. Then one call in `run` disposes of as many words, or of twice as
-/// many while a lot is ready. What comes back in small numbers stays in the allocator's list for the thread.
+/// Whether `dispose` runs no code of the user's but an allocator's. Then one call in `run` disposes of as many words, or of twice as many while a lot
+/// is ready. What comes back in small numbers stays in the allocator's list for the thread. A destructor of the user's may retire more than it frees.
 template <class Policy> concept plain_disposal = requires { requires Policy::disposes_plainly; };
 
 /// Whether a link is a plain word of the record.
@@ -210,8 +210,8 @@ private:
         prefetch_retired(policy_, mine.ahead);
     }
   }
-  /// The end of `add` for the last word of a run, where something is ready. Gives the stripe's lock back. A destructor or an allocator may call the
-  /// table: such a call retires without disposing, so that they do not pile up.
+  /// The end of `add` for the last word of a run, where something is ready. Gives the stripe's lock back. An allocator may call the table: such a
+  /// call retires without disposing, so that they do not pile up.
   CUBBY_OUTLINED void dispose_run(const thread_record& s, stripe& mine) {
     std::uint64_t words[2 * std::size_t{run}];
     const std::size_t most = mine.ready.count >= lot ? 2 * run : run;

@@ -83,6 +83,10 @@ template <class K> inline constexpr bool is_spaced = name_split<K>::spaced;
 /// word: the slot's word is the key. bytes: up to 8 bytes are in the slot, more in the record. object: in the record.
 enum class key_kind : std::uint8_t { word, bytes, object };
 
+/// Whether the destructor of T may run the user's code. That of text which is stored as bytes does not.
+template <class T> inline constexpr bool may_call_back = !std::is_trivially_destructible_v<T> && !stored_as_bytes<T>;
+template <class K> inline constexpr bool may_call_back<in_namespace<K>> = may_call_back<K>;
+
 template <class H> concept transparent_hash = requires { typename H::is_transparent; };
 template <class H> concept avalanching_hash = requires { typename H::is_avalanching; };
 template <class K, class Equal> inline constexpr bool has_own_equality = std::is_same_v<Equal, equal<K>>;

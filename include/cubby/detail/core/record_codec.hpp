@@ -90,7 +90,7 @@ public:
   static constexpr bool has_values = !std::is_same_v<V, no_value>;
   static constexpr bool unique_words = true;
   static constexpr bool keys_can_differ = kind == key_kind::object; // although they are equal
-  static constexpr bool disposes_plainly = true;                    // what a destructor retires waits
+  static constexpr bool disposes_plainly = !may_call_back<V> && !(kind == key_kind::object && may_call_back<inner>);
   static constexpr bin_mapping mapping = seeded_hash<Hash>::mapping;
   template <class Q>
   static constexpr bool accepts = null_text<Q, K> || (!std::is_same_v<Q, K> && is_spaced<Q> == spaced &&

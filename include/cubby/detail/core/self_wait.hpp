@@ -50,7 +50,8 @@ template <class Engine, class Asked>
 bool is_same_key(const Engine& e, const Asked& p, const typename Engine::probe& other, std::uint64_t word) noexcept {
   if (p.hash != other.hash) return false;
   if constexpr (key_owning_policy<typename Engine::policy>) {
-    return Engine::policy::has_words(p, other.key);
+    using policy = typename Engine::policy;
+    return policy::has_words(p, other.key) && (!policy::needs_record(p) || is_same_text(other.data, p.data, p.size));
   } else if constexpr (requires { p.word; }) {
     return p.word == other.word && e.slots().matches(p, word);
   } else {

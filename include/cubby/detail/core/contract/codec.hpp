@@ -20,7 +20,7 @@ namespace cubby::inline v0::detail {
 ///  - `retire_link(value_word)`: a word inside the record that is free for a list of retired records, so that retiring never
 ///    allocates; called only if `unique_words`
 ///  - `dispose(value_word)`: frees what the word owns; called once, after a grace period; a no-op for inline words
-///  - optional, `disposes_plainly`: `dispose` may run in any call that retires a word
+///  - optional, `disposes_plainly`: `dispose` runs no code of the user but an allocator's
 ///  - optional, `prefetch_owned(value_word)`: asks memory for what `dispose` reads behind the record
 template <class P>
 concept slot_policy = requires(const P& policy, const typename P::probe& probe, std::uint64_t word) {

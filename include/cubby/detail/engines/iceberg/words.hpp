@@ -94,7 +94,7 @@ template <class Policy, class Probe, class Whole>
 CUBBY_ALWAYS_INLINE bool has_key_words([[maybe_unused]] const table<Policy>& t, const slot_of<Policy>& s,
                                        const Probe& p, const Whole& is_whole) noexcept {
   if constexpr (is_text_query<Policy, Probe> && sizeof(typename Policy::stored_key) > cpu::cache_line / 2) {
-    if (texts::compares_whole(t.unit) && !Policy::needs_record(p)) [[likely]]
+    if (texts::compares_whole(t.unit, p.data, p.size) && !Policy::needs_record(p)) [[likely]]
       return has_short_text<Policy>(s, p);
   }
   auto key = key_in<Policy>(s);
