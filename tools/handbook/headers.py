@@ -24,7 +24,7 @@ HEADERS = {
     "dlht": (["cubby::dlht", DETAIL + "engines::dlht::index_options", DETAIL + "engines::dlht::table_stats"], []),
     "dramhit": (["cubby::dramhit", DETAIL + "engines::dramhit::move_options"], []),
     "dramhit_tuples": (["cubby::dramhit_tuples", DETAIL + "engines::dramhit::move_options"], []),
-    "iceberg": (["cubby::iceberg", DETAIL + "engines::iceberg::resize_options", DETAIL + "engines::iceberg::table_stats"], []),
+    "iceberg": (["cubby::iceberg", "cubby::iceberg_wide", DETAIL + "engines::iceberg::resize_options", DETAIL + "engines::iceberg::table_stats"], []),
     "relativistic": (["cubby::relativistic", DETAIL + "engines::relativistic::resize_options"], []),
     "seph": (["cubby::seph", DETAIL + "engines::seph::segment_options", DETAIL + "engines::seph::table_stats"], []),
     "reference": (["cubby::reference"], []),
