@@ -20,9 +20,8 @@
 #include <cubby/relativistic.hpp>
 
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "alone.hpp"
 #include "from_malloc.hpp"
 #include "machine.hpp"
 #include "rounds.hpp"
@@ -113,23 +112,8 @@ template <class Map> figures measure(word entries) {
   return into;
 }
 
-/// In a process of its own, which has no free memory of earlier tables.
 template <class Map> void measure_alone(word entries, row& into) {
-  int ends[2];
-  must(pipe(ends) == 0);
-  std::fflush(stdout);
-  const pid_t child = fork();
-  must(child >= 0);
-  if (child == 0) {
-    const figures mine = measure<Map>(entries);
-    _exit(write(ends[1], mine.data(), sizeof mine) == sizeof mine ? 0 : 1);
-  }
-  figures all;
-  must(read(ends[0], all.data(), sizeof all) == sizeof all);
-  int status = 0;
-  must(waitpid(child, &status, 0) == child && status == 0);
-  close(ends[0]);
-  close(ends[1]);
+  const figures all = bench::alone([&] { return measure<Map>(entries); });
   for (unsigned i = 0; i < columns; ++i) into[i].add(all[i]);
 }
 

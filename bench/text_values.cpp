@@ -23,7 +23,6 @@
 #include <cubby/relativistic.hpp>
 #include <cubby/seph.hpp>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #if __has_include(<boost/unordered/concurrent_flat_map.hpp>) && __has_include(<boost/version.hpp>)
@@ -33,6 +32,7 @@
 #define BENCH_HAS_BOOST 0
 #endif
 
+#include "alone.hpp"
 #include "machine.hpp"
 #include "rounds.hpp"
 
@@ -157,24 +157,9 @@ template <class Map> figures measure(const plan& p) {
   return into;
 }
 
-/// In a process of its own, which has no free memory of earlier tables. It does not end the map: that is another figure.
+/// It does not end the map: that is another figure.
 template <class Map> figures measure_alone(const plan& p) {
-  int ends[2];
-  must(pipe(ends) == 0);
-  std::fflush(stdout);
-  const pid_t child = fork();
-  must(child >= 0);
-  if (child == 0) {
-    const figures mine = measure<Map>(p);
-    _exit(write(ends[1], mine.data(), sizeof mine) == sizeof mine ? 0 : 1);
-  }
-  figures all;
-  must(read(ends[0], all.data(), sizeof all) == sizeof all);
-  int status = 0;
-  must(waitpid(child, &status, 0) == child && status == 0);
-  close(ends[0]);
-  close(ends[1]);
-  return all;
+  return bench::alone([&] { return measure<Map>(p); });
 }
 
 struct table {
