@@ -118,7 +118,7 @@ TEST(iceberg_texts, in_wide_slots_with_equal_hashes_are_told_apart) {
   wide_texts<std::uint64_t, equal_hash> m(tiny_options());
   expect_all_sizes(m);
 }
-/// A vector load must not read what is behind the text of the caller.
+/// A lookup reads nothing behind the text of the caller.
 TEST(iceberg_texts, of_the_caller_may_end_where_memory_ends) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const got = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

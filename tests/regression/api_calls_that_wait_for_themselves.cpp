@@ -3,6 +3,8 @@
 // thread: neither could ever end. Debug builds throw `self_deadlock` and leave the entry as it was; what does end goes on.
 #include <chrono>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "engines.hpp"
@@ -145,6 +147,30 @@ TYPED_TEST(calls_that_wait_for_themselves, are_refused_for_a_reservation_of_thei
       EXPECT_EQ(m.find(key), TypeParam::value(2));
     }
   }
+}
+
+/// Long texts in key records whose hashes and sizes are the same.
+struct equal_hash {
+  using is_transparent = void;
+  std::uint64_t operator()(std::string_view) const noexcept { return 5; }
+};
+template <class Engine> void change_another_long_text() {
+  cubby::map<std::string, std::uint64_t, Engine, equal_hash> m(tiny_options());
+  const std::string one(100, 'a');
+  const std::string other(100, 'b');
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(m.insert(one, 1));
+    ASSERT_TRUE(m.insert(other, 1));
+    EXPECT_THROW((void)m.modify(one, [&](std::uint64_t&) { m.erase(one); }), cubby::self_deadlock);
+    EXPECT_TRUE(m.modify(one, [&](std::uint64_t&) { EXPECT_TRUE(m.assign(other, 2)); }));
+    EXPECT_TRUE(m.modify(one, [&](std::uint64_t&) { EXPECT_TRUE(m.erase(other)); }));
+    ASSERT_TRUE(m.erase(one));
+  }
+}
+TEST(calls_about_another_key, are_not_refused_for_an_equal_hash_and_size) {
+  if (!cubby::detail::fail::checks) GTEST_SKIP() << "this build does not look for them";
+  change_another_long_text<cubby::iceberg>();
+  change_another_long_text<cubby::iceberg_wide>();
 }
 
 } // namespace
