@@ -150,12 +150,12 @@ TYPED_TEST(calls_that_wait_for_themselves, are_refused_for_a_reservation_of_thei
 }
 
 /// Long texts in key records whose hashes and sizes are the same.
-struct equal_hash {
+struct one_hash_for_all {
   using is_transparent = void;
   std::uint64_t operator()(std::string_view) const noexcept { return 5; }
 };
 template <class Engine> void change_another_long_text() {
-  cubby::map<std::string, std::uint64_t, Engine, equal_hash> m(tiny_options());
+  cubby::map<std::string, std::uint64_t, Engine, one_hash_for_all> m(tiny_options());
   const std::string one(100, 'a');
   const std::string other(100, 'b');
   for (int round = 0; round < 3; ++round) {
