@@ -32,16 +32,28 @@ std::uint64_t random_slot(random_source& random, bool may_be_empty, bool may_hav
   const std::uint64_t flags = random.below(4) * seph::slot_word::stale;
   return seph::slot_word::make(8 * (1 + random.below(1000)), random.below(4) << 14 | random.below(2)) | flags | mark;
 }
+slots::wanted random_tags(random_source& random) {
+  const auto one = [&] {
+    return static_cast<std::uint32_t>(random.below(3) << 16 | random.below(4) << 14 | random.below(2));
+  };
+  const std::uint32_t first = one();
+  return {first, one()};
+}
 struct part {
   alignas(64) seph::slot words[slots::most_a_part];
   slots::wanted tags;
-  part(random_source& random, bool may_be_empty, bool may_have_mark)
-      : tags{random.below(4) << 14 | random.below(2), random.below(4) << 14 | random.below(2)} {
+  part(random_source& random, bool may_be_empty, bool may_have_mark) : tags(random_tags(random)) {
     for (seph::slot& one : words)
       one.store(random_slot(random, may_be_empty, may_have_mark), cubby::detail::sync::relaxed);
   }
 };
 
+/// Bit i as bit 4 i + 3.
+std::uint64_t in_fours(unsigned bits) {
+  std::uint64_t out = 0;
+  for (unsigned i = 0; i < 16; ++i) out |= std::uint64_t{bits >> i & 1} << (4 * i + 3);
+  return out;
+}
 TEST(seph_parts_of_a_bucket, are_read_alike_by_each_unit) {
   random_source random(3200);
   for (std::uint64_t round = 0; round < scaled(20'000); ++round) {
@@ -56,10 +68,33 @@ TEST(seph_parts_of_a_bucket, are_read_alike_by_each_unit) {
       ASSERT_EQ(seen.empty(), expected.empty());
       ASSERT_EQ(seen.marked(), expected.marked());
       const auto both = slots::read_two<in_bucket>(first.words, first.tags, second.words, second.tags, by);
-      ASSERT_EQ(both.agree(), expected.agree() | other.agree() << slots::most_a_part);
-      ASSERT_EQ(both.is_full(0), expected.empty() == 0);
-      ASSERT_EQ(both.is_full(1), other.empty() == 0);
+      ASSERT_EQ(both.agree, in_fours(expected.agree() | other.agree() << slots::most_a_part));
+      ASSERT_EQ(both.empty(0), expected.empty());
+      ASSERT_EQ(both.empty(1), other.empty());
       ASSERT_EQ(both.marked(), expected.marked() || other.marked());
+    }
+  }
+}
+
+TEST(seph_parts_of_a_bucket, behind_the_first_one_are_read_alike_by_each_unit) {
+  random_source random(3202);
+  for (std::uint64_t round = 0; round < scaled(20'000); ++round) {
+    alignas(64) seph::slot bucket[in_bucket];
+    const bool marks = round % 3 == 0;
+    for (seph::slot& one : bucket) one.store(random_slot(random, round % 2 == 0, marks), cubby::detail::sync::relaxed);
+    const slots::wanted tags = random_tags(random);
+    const auto begin = static_cast<unsigned>(random.below(4));
+    std::uint32_t agree = 0;
+    bool marked = false;
+    for (unsigned i = 1; i < 4; ++i) {
+      const auto part = slots::read_words<slots::most_a_part>(bucket + (begin + i) % 4 * slots::most_a_part, tags);
+      agree |= part.agree() << (i * slots::most_a_part);
+      marked = marked || part.marked();
+    }
+    for (const slots::unit by : units()) {
+      const auto seen = slots::read_rest<in_bucket>(bucket, begin, tags, by);
+      ASSERT_EQ(seen.agree(), agree);
+      ASSERT_EQ(seen.marked(), marked);
     }
   }
 }
@@ -76,7 +111,7 @@ TEST(seph_parts_of_a_bucket, show_tags_of_used_slots_empty_slots_and_marks) {
   put(5, seph::slot_word::make(8, 0xffff));
   put(7, seph::slot_word::tombstone);
   const auto seen = slots::read_words<slots::most_a_part>(one.words, one.tags);
-  EXPECT_EQ(seen.agree(), 0b1010'0000U) << "an empty slot has no tag, a dead one has 0";
+  EXPECT_EQ(seen.agree(), 0b1010'1001U) << "the tag of an empty slot and of a dead one is 0";
   EXPECT_EQ(seen.empty(), 0b0000'1001U);
   EXPECT_TRUE(seen.marked());
 }

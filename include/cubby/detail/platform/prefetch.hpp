@@ -28,7 +28,7 @@ CUBBY_ALWAYS_INLINE void prefetch_hook(const void*) noexcept {}
 CUBBY_ALWAYS_INLINE void prefetch_line(const void* address) noexcept {
   prefetch_hook(address);
 #if defined(__x86_64__)
-  asm volatile("prefetcht0 (%0)" : : "r"(address));
+  asm volatile("prefetcht0 %0" : : "m"(*static_cast<const char*>(address)));
 #else
   asm volatile("prfm pldl1keep, [%0]" : : "r"(address));
 #endif
@@ -37,7 +37,7 @@ CUBBY_ALWAYS_INLINE void prefetch_line(const void* address) noexcept {
 CUBBY_ALWAYS_INLINE void prefetch_line_to_write(const void* address) noexcept {
   prefetch_hook(address);
 #if defined(__x86_64__)
-  asm volatile("prefetchw (%0)" : : "r"(address));
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
 #else
   asm volatile("prfm pstl1keep, [%0]" : : "r"(address));
 #endif

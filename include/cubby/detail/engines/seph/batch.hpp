@@ -13,6 +13,7 @@ namespace cubby::inline v0::detail::engines::seph {
 template <class Policy> struct pending {
   typename Policy::probe probe;
   level_segment* in;
+  first_parts<Policy> first;
   slot* at;     // whose foreseer agrees; null: there was none. The next two are set only if the first parts had none
   bool full[2]; // which first parts have no empty slot
   bool absent;  // no part that was read has a mark
@@ -25,42 +26,60 @@ CUBBY_ALWAYS_INLINE void prefetch_item_in(const table<Policy>& t, const slot& at
   const std::uint64_t word = at.load(sync::relaxed); // relaxed: a hint
   if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::pointer(word)));
 }
+/// The lower candidate bucket of a request (0), or the higher one (1).
+template <class Policy>
+CUBBY_ALWAYS_INLINE candidate<Policy> bucket_of(const table<Policy>& t, const pending<Policy>& one,
+                                                unsigned which) noexcept {
+  return which == 0 ? lower_candidate(t, *one.in, one.hash()) : higher_candidate(t, *one.in, one.hash());
+}
+template <class Policy> CUBBY_ALWAYS_INLINE void prefetch_rest(const slot_order<Policy>& order) noexcept {
+  for (unsigned n = 1; n < order.parts; ++n) prefetch_line(order.part(n));
+}
+/// Notes a request, and where its key begins. The hash does not come from the note. clang copies a probe by a load that is wider than the stores
+/// before it. Such a load waits until these have left the core, so no two requests would overlap.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void begin(const table<Policy>& t, pending<Policy>& one, typename Policy::probe p) noexcept {
+  const std::uint64_t hash = spread<Policy>(p.hash);
+  level_segment* const in = leaf_of(t, hash);
+  one.in = in;
+  one.first = first_parts<Policy>::of(t, *in, hash);
+  one.probe = p;
+}
 /// Reads the parts of both buckets with which the key begins. Prefetches the item of a slot that agrees, or else the other parts that a lookup reads.
 /// Returns whether there are other parts to read.
 template <class Policy> CUBBY_ALWAYS_INLINE bool look_at_first(const table<Policy>& t, pending<Policy>& one) noexcept {
-  const candidates<Policy> both(t, *one.in, one.hash());
-  const slots::seen_two seen = read_first_parts(t, both);
-  if (seen.agree() != 0) [[likely]] {
-    one.at = &both.in_first_parts(cpu::lowest_bit(seen.agree()));
+  const slots::seen_two seen = one.first.read(t);
+  if (seen.agree != 0) [[likely]] {
+    one.at = &one.first.of_bit(cpu::lowest_bit(seen.agree));
     prefetch_item_in(t, *one.at);
     return false;
   }
   one.at = nullptr;
   one.absent = !seen.marked();
-  one.full[0] = seen.is_full(0);
-  one.full[1] = seen.is_full(1);
+  one.full[0] = seen.empty(0) == 0;
+  one.full[1] = seen.empty(1) == 0;
   for (unsigned which = 0; which < 2; ++which)
-    for (unsigned n = 1; one.full[which] && n < both[which].order.parts; ++n) prefetch_line(both[which].order.part(n));
+    if (one.full[which]) prefetch_rest(bucket_of(t, one, which).order);
   return one.full[0] || one.full[1];
 }
 /// Reads what is behind first parts without an empty slot. Prefetches the item of a slot that agrees.
 template <class Policy> CUBBY_ALWAYS_INLINE void look_at_others(const table<Policy>& t, pending<Policy>& one) noexcept {
-  const candidates<Policy> both(t, *one.in, one.hash());
-  for (unsigned which = 0; which < 2; ++which)
-    for (unsigned n = 1; one.full[which] && n < both[which].order.parts; ++n) {
-      const candidate<Policy>& in = both[which];
-      const slots::seen seen = read_part(t, in.order.part(n), in.tags);
-      one.absent &= !seen.marked();
-      if (seen.agree() == 0) continue;
-      one.at = &in.order.part(n)[cpu::lowest_bit(seen.agree())];
-      prefetch_item_in(t, *one.at);
-      return;
-    }
+  for (unsigned which = 0; which < 2; ++which) {
+    if (!one.full[which]) continue;
+    const candidate<Policy> in = bucket_of(t, one, which);
+    const slots::seen_rest seen = read_rest(t, in);
+    one.absent &= !seen.marked();
+    if (seen.agree() == 0) continue;
+    one.at = &in.order[cpu::lowest_bit(seen.agree())];
+    prefetch_item_in(t, *one.at);
+    return;
+  }
 }
 /// For a lookup that comes soon.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_item(const table<Policy>& t, const typename Policy::probe& p) noexcept {
-  pending<Policy> one{p, leaf_of(t, spread<Policy>(p.hash)), nullptr, {}, false};
+  pending<Policy> one;
+  begin(t, one, p);
   (void)look_at_first(t, one);
 }
 
@@ -92,7 +111,7 @@ CUBBY_ALWAYS_INLINE void answer_all(const table<Policy>& t, prefetch_group::ring
     found_word out{};
     if (!answer_from_slot(t, one, out) && (one.at != nullptr || !one.absent || searched)) [[unlikely]] {
       searched = true;
-      out = found_in(t, search_from(t, one.probe, one.hash(), one.in, candidates<Policy>(t, *one.in, one.hash())));
+      out = found_in(t, search_from(t, one.probe, one.hash(), one.in, one.first).slot);
     }
     take(i, out);
   }
@@ -105,9 +124,8 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     for (std::size_t i = first; i < last; ++i) {
       pending<Policy>& one = ring[i];
-      one.probe = make(i);
-      one.in = leaf_of(t, one.hash());
-      prefetch_buckets(t, *one.in, one.hash());
+      begin(t, one, make(i));
+      for (const slot* const part : one.first.part) prefetch_line(part);
     }
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {

@@ -129,7 +129,7 @@ reorganisation* make_merge(table<Policy>& t, level_segment& above, level_segment
   r->above = &above;
   r->to[0] = to;
   r->targets = 3;
-  take_over_level(*to, above, 0, 0);
+  take_over_level(t, *to, above, 0, 0);
   to->lower = r->target[0];
   for (unsigned i = 0; i < 2; ++i) {
     to->higher[i] = r->target[1 + i];

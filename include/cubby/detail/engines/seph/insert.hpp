@@ -21,7 +21,7 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE attempt take_slot(table<Policy>& t, candidate<Policy>& in, const typename Policy::probe& p,
                                       std::uint64_t pointer, seen_slot& seen) noexcept {
   constexpr unsigned count = candidate<Policy>::count;
-  const std::uint64_t word = slot_word::make(pointer, in.tags.fresh) | dirty_flag(t);
+  const std::uint64_t word = slot_word::make(pointer, in.tags.fresh()) | dirty_flag(t);
   while (in.end < count) {
     slot& at = in.order[in.end];
     std::uint64_t empty = 0;

@@ -79,6 +79,12 @@ constexpr unsigned window(unsigned known) noexcept {
 constexpr std::uint64_t foreseer_of(std::uint64_t hash, unsigned window) noexcept {
   return hash << window >> (hash_bits - foreseer_bits);
 }
+// A lookup needs the foreseers of two windows, that of `known` and the one before. Their 24 bits are the upper ones of a hash that is turned to the left
+// by so many bits. The first window has none before it: what stands for that one then agrees with a slot by chance only.
+inline constexpr unsigned both_windows = foreseer_bits + window_step;
+constexpr std::uint8_t turn_for(unsigned known) noexcept {
+  return static_cast<std::uint8_t>((window(known) - window_step) % hash_bits);
+}
 /// Whether a foreseer that begins at `window` has the two bits behind the first `known` ones.
 constexpr bool foresees(unsigned window, unsigned known) noexcept { return known + 2 <= window + foreseer_bits; }
 constexpr unsigned next_two_bits(std::uint64_t foreseer, unsigned window, unsigned known) noexcept {
@@ -116,7 +122,9 @@ struct alignas(64) level_segment {
   sync::word<std::uint64_t> next;
   sync::word<level_segment*> child[2]; // set before `done`; both the same if it was not split
   std::uint32_t level = 0;
-  sync::word<std::uint32_t> stale; // 1: it may have stale slots
+  std::uint8_t turn[2] =
+      {}; // of the lower half and of the higher ones: `turn_for` what their positions tell. Each lookup needs it
+  sync::word<std::uint8_t> stale; // 1: it may have stale slots
 };
 static_assert(sizeof(level_segment) == 64);
 

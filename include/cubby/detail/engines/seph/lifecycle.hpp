@@ -25,7 +25,7 @@ template <class Policy> level_segment* make_base_leaf(table<Policy>& t, std::uin
     delete made;
     return nullptr;
   }
-  made->level = t.base_level;
+  set_level(t, *made, t.base_level);
   made->prefix = t.base_level == 0 ? 0 : number << (hash_bits - t.base_level);
   made->lower = halves[0];
   for (unsigned i = 0; i < 2; ++i) made->higher[i] = halves[1 + i];

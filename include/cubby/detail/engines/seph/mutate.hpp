@@ -36,15 +36,14 @@ CUBBY_ALWAYS_INLINE mutated mutate(table<Policy>& t, const thread_record& who, c
   const std::uint64_t hash = spread<Policy>(p.hash);
   sync::backoff wait;
   for (;;) {
-    level_segment* in = nullptr;
-    const seen_slot seen = search(t, p, hash, in);
+    const auto [seen, leaf] = search(t, p, hash);
     if (seen.where == nullptr) return {};
     make_durable(t, *seen.where, seen.word);
     const std::uint64_t before = value_at(t.policy, slot_word::pointer(seen.word));
     const decision wanted = f(before);
     if (wanted.what == action::keep) return {true, action::keep, before};
     if (slot_word::is_marked(seen.word)) {
-      resolve(t, *in, wait);
+      resolve(t, *leaf, wait);
       continue;
     }
     const std::uint64_t after = changed_word(t, seen, p, wanted);

@@ -204,8 +204,9 @@ dead_slots count_dead(const table<Policy>& t, const level_segment& x, std::uint6
   return out;
 }
 
-inline void take_over_level(level_segment& out, const level_segment& x, unsigned more, std::uint64_t bit) noexcept {
-  out.level = x.level + more;
+template <class Policy> void take_over_level(const table<Policy>& t, level_segment& out, const level_segment& x,
+                                             unsigned more, std::uint64_t bit) noexcept {
+  set_level(t, out, x.level + more);
   out.prefix = x.prefix;
   if (more != 0) out.prefix |= bit << (hash_bits - 1 - x.level);
 }
@@ -232,13 +233,13 @@ reorganisation* make_reorganisation(table<Policy>& t, level_segment& x, kind_of_
   if (splits) {
     for (unsigned i = 0; i < 2; ++i) {
       level_segment& to = *r->to[i];
-      take_over_level(to, x, 1, i);
+      take_over_level(t, to, x, 1, i);
       to.lower = x.higher[i];
       for (unsigned k = 0; k < 2; ++k) to.higher[k] = r->target[2 * i + k];
     }
   } else {
     for (unsigned i = 0; i < 2; ++i) r->source[r->sources++] = x.higher[i];
-    take_over_level(*r->to[0], x, 0, 0);
+    take_over_level(t, *r->to[0], x, 0, 0);
     r->to[0]->lower = r->target[0];
     for (unsigned i = 0; i < 2; ++i) r->to[0]->higher[i] = r->target[1 + i];
     r->to[0]->stale.store(x.stale.load(sync::relaxed), sync::relaxed); // relaxed: a hint

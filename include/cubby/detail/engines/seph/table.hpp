@@ -190,6 +190,12 @@ higher_bucket(const table<Policy>& t, const level_segment& x, std::uint64_t hash
   return order_in(t, x.higher[bit_at(hash, x.level)], x.level + 1, hash);
 }
 
+/// For a level segment that no other thread sees yet.
+template <class Policy> void set_level(const table<Policy>& t, level_segment& x, unsigned level) noexcept {
+  x.level = level;
+  for (unsigned i = 0; i < 2; ++i) x.turn[i] = turn_for(known_bits(t, level + i));
+}
+
 /// The node below a done one that has the hash.
 CUBBY_ALWAYS_INLINE level_segment* child_for(const level_segment& x, std::uint64_t hash) noexcept {
   // [child] acquire: pairs with [put-child]
