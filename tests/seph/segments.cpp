@@ -93,6 +93,21 @@ TEST(seph_segments, that_split_in_a_batch_do_not_put_an_older_answer_behind_a_ne
   }
 }
 
+/// The slot that the batch has met has a mark then, and the older value.
+TEST(seph_segments, that_split_in_a_batch_do_not_show_a_value_that_was_replaced) {
+  constexpr std::size_t more_than_a_group = 40;
+  for (std::uint64_t key = 0; key < 20; ++key) {
+    word_map m(small_segments());
+    ASSERT_TRUE(m.insert(key, 1));
+    const std::vector<std::uint64_t> equal(more_than_a_group, key);
+    m.visit_batch(equal, [&](std::size_t i, const std::uint64_t* v) {
+      ASSERT_NE(v, nullptr);
+      if (i == 0) ASSERT_TRUE(m.reserve(20'000) && m.assign(key, 2));
+      else ASSERT_EQ(*v, 2U) << key << ", answer " << i;
+    });
+  }
+}
+
 TEST(seph_segments, take_64_keys_of_one_hash_and_refuse_one_more) {
   crowded_map m(small_segments());
   for (std::uint64_t k = 0; k < 64; ++k) ASSERT_EQ(m.try_insert(k, ~k), cubby::outcome::inserted) << k;

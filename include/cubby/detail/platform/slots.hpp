@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include <cubby/detail/platform/avx512.hpp>
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
@@ -145,19 +146,13 @@ using eight_words = unsigned long long __attribute__((vector_size(64)));
   return {agree_avx512(part, one, other), _mm512_testn_epi64_mask(part, _mm512_set1_epi64(~1LL)),
           _mm512_test_epi64_mask(part, _mm512_set1_epi64(1))};
 }
-// Assembly as a whole, so that it can stand in a function that is compiled for every processor. Each lookup does this: the call of a function, and the
-// registers that a call takes, were an eighth of the instructions of a find. The registers from zmm16 on cost later SSE instructions nothing.
-// Only a compiler that may use them knows their names. All words of 16 bits are compared, and the upper ones of slots count.
-#if defined(__AVX512F__)
-#define CUBBY_AVX512_CLOBBERS , "xmm16", "xmm17", "xmm18", "xmm19", "k1", "k2", "k3"
-#else
-#define CUBBY_AVX512_CLOBBERS
-#endif
+// Assembly as a whole, so that clang inlines it, and g++ where it compiles for AVX-512 (avx512.hpp). Each lookup does this. All words of 16 bits are
+// compared, and the upper ones of slots count.
 inline constexpr std::uint64_t all_but_mark = ~std::uint64_t{1};
 inline constexpr std::uint64_t mark_alone = 1;
 inline constexpr std::uint64_t upper_words = 0x8888888888888888;
-CUBBY_ALWAYS_INLINE seen_two two_avx512(const void* first, wanted in_first, const void* second,
-                                        wanted in_second) noexcept {
+CUBBY_AVX512_FUNCTION seen_two two_avx512(const void* first, wanted in_first, const void* second,
+                                          wanted in_second) noexcept {
   seen_two out;
   asm volatile(
       "vmovdqu64 %[first], %%zmm16\n\tvmovdqu64 %[second], %%zmm17\n\t"
@@ -174,11 +169,10 @@ CUBBY_ALWAYS_INLINE seen_two two_avx512(const void* first, wanted in_first, cons
       : [first] "m"(*static_cast<const char(*)[64]>(first)), [second] "m"(*static_cast<const char(*)[64]>(second)),
         [one] "r"(in_first.first), [other] "r"(in_first.second), [one_there] "r"(in_second.first),
         [other_there] "r"(in_second.second), [used] "m"(all_but_mark), [mark] "m"(mark_alone)
-      : "memory" CUBBY_AVX512_CLOBBERS);
+      : "memory", "xmm16", "xmm17", "xmm18", "xmm19", "k1", "k2", "k3");
   out.agree &= upper_words;
   return out;
 }
-#undef CUBBY_AVX512_CLOBBERS
 [[gnu::noinline, gnu::target("avx512f,avx512dq")]] inline seen_rest
 rest_avx512(const char* bucket, unsigned begin, std::uint64_t one, std::uint64_t other) noexcept {
   constexpr unsigned line = cpu::cache_line;

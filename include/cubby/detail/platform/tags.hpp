@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <cubby/detail/platform/avx512.hpp>
 #include <cubby/detail/platform/cpu.hpp>
 #include <cubby/detail/platform/sync.hpp>
 
@@ -109,30 +110,29 @@ CUBBY_ALWAYS_INLINE std::uint64_t match_narrow(const void* line, std::uint16_t t
   const __m128i third = part(2);
   return bits_of_bytes(_mm_packs_epi16(low, next)) | bits_of_bytes(_mm_packs_epi16(third, part(3))) << 16;
 }
-// The others are assembly as a whole, so that they can stand in a function that is compiled for every processor. The registers from
-// zmm16 on cost later SSE instructions nothing. Only a compiler that may use them knows their names.
-#if defined(__AVX512F__)
-#define CUBBY_AVX512_CLOBBERS , "xmm16", "k1"
-#else
-#define CUBBY_AVX512_CLOBBERS
-#endif
+// The others are assembly as a whole, so that they can stand in a function that is compiled for every processor (avx512.hpp).
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx512(const void* line, std::uint8_t tag) noexcept {
   std::uint64_t mask;
-  asm volatile("vpbroadcastb %k2, %%zmm16\n\tvpcmpeqb %1, %%zmm16, %%k1\n\tkmovq %%k1, %0"
-               : "=r"(mask)
-               : "m"(*static_cast<const char(*)[64]>(line)), "r"(std::uint32_t{tag})
-               : "memory" CUBBY_AVX512_CLOBBERS);
+  [[maybe_unused]] kept_avx512 kept;
+  asm volatile(
+      CUBBY_AVX512_BEGIN
+      "vpbroadcastb %k[tag], %%zmm16\n\tvpcmpeqb %[line], %%zmm16, %%k1\n\tkmovq %%k1, %[mask]" CUBBY_AVX512_END
+      : [mask] "=&r"(mask)CUBBY_AVX512_KEPT
+      : [line] "m"(*static_cast<const char(*)[64]>(line)), [tag] "r"(std::uint32_t{tag})
+      : "memory" CUBBY_AVX512_USED);
   return mask;
 }
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx512(const void* line, std::uint16_t tag) noexcept {
   std::uint64_t mask;
-  asm volatile("vpbroadcastw %k2, %%zmm16\n\tvpcmpeqw %1, %%zmm16, %%k1\n\tkmovd %%k1, %k0"
-               : "=r"(mask)
-               : "m"(*static_cast<const char(*)[64]>(line)), "r"(std::uint32_t{tag})
-               : "memory" CUBBY_AVX512_CLOBBERS);
+  [[maybe_unused]] kept_avx512 kept;
+  asm volatile(
+      CUBBY_AVX512_BEGIN
+      "vpbroadcastw %k[tag], %%zmm16\n\tvpcmpeqw %[line], %%zmm16, %%k1\n\tkmovd %%k1, %k[mask]" CUBBY_AVX512_END
+      : [mask] "=&r"(mask)CUBBY_AVX512_KEPT
+      : [line] "m"(*static_cast<const char(*)[64]>(line)), [tag] "r"(std::uint32_t{tag})
+      : "memory" CUBBY_AVX512_USED);
   return mask;
 }
-#undef CUBBY_AVX512_CLOBBERS
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx2(const void* line, std::uint8_t tag) noexcept {
   const auto* const at = static_cast<const char(*)[32]>(line);
   std::uint64_t low;

@@ -31,19 +31,13 @@ CUBBY_ALWAYS_INLINE bool fills([[maybe_unused]] const void* slot, [[maybe_unused
   static_assert(Bytes > 8 && Bytes <= 64 && Bytes % 8 == 0);
   std::uint64_t equal = 0;
 #if defined(__x86_64__)
-  // The registers are those of tags.hpp.
-#if defined(__AVX512F__)
-#define CUBBY_AVX512_CLOBBERS , "xmm16", "k1"
-#else
-#define CUBBY_AVX512_CLOBBERS
-#endif
   const std::uint64_t of_text = (std::uint64_t{1} << size) - 1;
-  asm volatile("kmovq %1, %%k1\n\tvmovdqu8 (%2), %%zmm16%{%%k1%}%{z%}\n\t"
-               "vpcmpeqb (%3), %%zmm16, %%k1\n\tkmovq %%k1, %0"
-               : "=r"(equal)
-               : "r"(of_text), "r"(text), "r"(slot)
-               : "memory" CUBBY_AVX512_CLOBBERS);
-#undef CUBBY_AVX512_CLOBBERS
+  [[maybe_unused]] kept_avx512 kept;
+  asm volatile(CUBBY_AVX512_BEGIN "kmovq %[of_text], %%k1\n\tvmovdqu8 (%[text]), %%zmm16%{%%k1%}%{z%}\n\t"
+                                  "vpcmpeqb (%[slot]), %%zmm16, %%k1\n\tkmovq %%k1, %[equal]" CUBBY_AVX512_END
+               : [equal] "=&r"(equal)CUBBY_AVX512_KEPT
+               : [of_text] "r"(of_text), [text] "r"(text), [slot] "r"(slot)
+               : "memory" CUBBY_AVX512_USED);
 #endif
   constexpr std::uint64_t wanted = (std::uint64_t{1} << (Bytes - 1)) - 1;
   return (~equal & wanted) == 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookups (section 3.3.3). A lookup reads the part of each candidate bucket with which its key begins, then the rest of a bucket whose first part is
 // full, and the items whose foreseers agree. It takes no lock. The paper lets a lookup begin again where it meets a mark. Here marked slots
-// still show the entry as it is (S3), so a lookup that met a mark looks once more whether its level segment is done, and begins again only then.
+// still show the entry as it is (S3), and a slot without a mark is in use. So a lookup that met a mark, and no such slot of its key, looks once more
+// whether its level segment is done, and begins again only then.
 #pragma once
 
 #include <bit>
