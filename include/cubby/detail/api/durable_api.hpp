@@ -327,8 +327,8 @@ private:
     if (home.has_foreign_hashes)
       return pool_error::of(
           open_error::other_hash, path,
-          "no slot leads to a record of its key: the hash function has changed, or the file was copied "
-          "while it was written; use that function, or another copy");
+          "no slot leads to a record of its key: the hash function has changed, the file was copied "
+          "while it was written, or many of its slots are damaged; use that function, or another copy");
     return pool_error::of(open_error::no_memory, path,
                           home.file.is_new() ? "no memory, disk space or most_bytes for its capacity; free some, raise "
                                                "most_bytes, or ask for less"
