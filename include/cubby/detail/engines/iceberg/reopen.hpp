@@ -37,22 +37,25 @@ template <durable Policy> bool read_records([[maybe_unused]] recovery<Policy>& r
 }
 /// Whether some slots lead to whole records, but none to one of its key. Then the hash is not that with which the file was made, although it
 /// has its identity: recovery would drop the entries. In a file without the promise, a power cut may leave slots of one moment and records of
-/// another. Reads slots up to the first that is an entry; nothing has been changed before.
-template <durable Policy> bool has_foreign_hashes([[maybe_unused]] const recovery<Policy>& r) noexcept {
+/// another. Reads slots of all segments, up to the first that is an entry: damage in one place leaves others. Nothing has been changed before.
+template <durable Policy>
+bool has_foreign_hashes([[maybe_unused]] const recovery<Policy>& r, [[maybe_unused]] unsigned level) noexcept {
   if constexpr (Policy::in_records) {
-    constexpr std::uint64_t most_slots = std::uint64_t{1} << 20; // of a table without entries
+    constexpr std::uint64_t most_slots = std::uint64_t{1} << 20; // of each segment of a table without entries
     constexpr unsigned enough = 4; // that is more than a move, or damage of a slot, leaves
     const auto& policy = r.t.policy;
     if (policy.home().was_power_cut() && policy.home().state().what.promise == 0) return false;
-    const auto& first = *r.t.segments[0].load(sync::relaxed); // relaxed: the table is not shared yet
-    const std::uint64_t slots = first.fronts * front_slots<slot_of<Policy>>;
     unsigned records = 0;
-    for (std::uint64_t i = 0; i < slots && i < most_slots; ++i) {
-      const std::uint64_t key = key_in<Policy>(first.slots[i]);
-      const std::uint64_t record = value_in<Policy>(first.slots[i]);
-      if (key == 0) continue;
-      if (policy.is_noted(policy.find_note(record), key, record)) return false;
-      if (policy.is_record(record)) ++records;
+    for (unsigned number = 0; number <= level; ++number) {
+      const auto& in = *r.t.segments[number].load(sync::relaxed); // relaxed: the table is not shared yet
+      const std::uint64_t slots = in.fronts * front_slots<slot_of<Policy>>;
+      for (std::uint64_t i = 0; i < slots && i < most_slots; ++i) {
+        const std::uint64_t key = key_in<Policy>(in.slots[i]);
+        const std::uint64_t record = value_in<Policy>(in.slots[i]);
+        if (key == 0) continue;
+        if (policy.is_noted(policy.find_note(record), key, record)) return false;
+        if (policy.is_record(record)) ++records;
+      }
     }
     return records >= enough;
   } else {
@@ -76,7 +79,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
     if (!t.policy.shared().heap.adopt_extents()) return false;
   }
   if (!read_records(r)) return false;
-  t.policy.shared().has_foreign_hashes = has_foreign_hashes(r);
+  t.policy.shared().has_foreign_hashes = has_foreign_hashes(r, level);
   if (t.policy.shared().has_foreign_hashes) return false;
   // What recovery drops must be gone from the disk as well, not only in the memory of the system.
   if (!r.clean && waits_for_sync(t) && !t.policy.home().sync_file()) return false;

@@ -14,8 +14,8 @@ template <class Policy> struct pending {
   typename Policy::probe probe;
   level_segment* in;
   first_parts<Policy> first;
-  slot*
-      at; // it agrees, or is empty and the foreseer is 0; null: there was none. The next two are set only if the first parts had none
+  // It agrees, or is empty and the foreseer is 0; null: there was none. The next two are set only if the first parts had none.
+  slot* at;
   bool full[2]; // which first parts have no empty slot
   bool absent;  // no part that was read has a mark
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash() const noexcept { return spread<Policy>(probe.hash); }
@@ -100,9 +100,9 @@ CUBBY_ALWAYS_INLINE bool answer_from_slot(const table<Policy>& t, const pending<
 }
 
 /// Answers a group. A key that no part has shown is absent: the parts were read inside the call, in an order that is free (S1).
-/// Requests for equal keys are answered in their order (D). A slot that met request `i` and shows the key now has shown it since, or was empty until then (an
-/// empty slot agrees with the foreseer 0). Either way it has met each later request, and so none of these is answered by a miss. If the slot does not, the key is searched anew, which may find what came since. So the misses behind it
-/// are searched anew, too.
+/// Requests for equal keys are answered in their order (D). A slot that met request `i` and shows the key now has shown it since, or was empty
+/// until then (an empty slot agrees with the foreseer 0). Either way it has met each later request, and so none of these is answered by a miss.
+/// If the slot does not show the key, that is searched anew, which may find what came since. So the misses behind it are searched anew, too.
 template <class Policy, class Take>
 CUBBY_ALWAYS_INLINE void answer_all(const table<Policy>& t, prefetch_group::ring<pending<Policy>>& ring,
                                     std::size_t first, std::size_t last, Take& take) {
