@@ -80,6 +80,16 @@ CUBBY_ALWAYS_INLINE void part_conditions() noexcept { asm volatile(""); }
 [[nodiscard]] CUBBY_ALWAYS_INLINE unsigned lowest_bit(std::uint64_t word) noexcept {
   return static_cast<unsigned>(__builtin_ctzll(word));
 }
+/// The same as an index. g++ clears the register before __builtin_ctzll, and extends the sign of the number behind it.
+[[nodiscard]] CUBBY_ALWAYS_INLINE std::size_t lowest_index(std::uint64_t word) noexcept {
+#if defined(__x86_64__) && !defined(__clang__)
+  std::size_t number;
+  asm("rep bsf %1, %0" : "=r"(number) : "r"(word) : "cc");
+  return number;
+#else
+  return lowest_bit(word);
+#endif
+}
 
 /// The number of the highest set bit of a word, which must not be 0.
 [[nodiscard]] CUBBY_ALWAYS_INLINE unsigned highest_bit(std::uint64_t word) noexcept {

@@ -113,24 +113,24 @@ CUBBY_ALWAYS_INLINE std::uint64_t match_narrow(const void* line, std::uint16_t t
 // The others are assembly as a whole, so that they can stand in a function that is compiled for every processor (avx512.hpp).
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx512(const void* line, std::uint8_t tag) noexcept {
   std::uint64_t mask;
-  [[maybe_unused]] kept_avx512 kept;
-  asm volatile(
-      CUBBY_AVX512_BEGIN
-      "vpbroadcastb %k[tag], %%zmm16\n\tvpcmpeqb %[line], %%zmm16, %%k1\n\tkmovq %%k1, %[mask]" CUBBY_AVX512_END
-      : [mask] "=&r"(mask)CUBBY_AVX512_KEPT
-      : [line] "m"(*static_cast<const char(*)[64]>(line)), [tag] "r"(std::uint32_t{tag})
-      : "memory" CUBBY_AVX512_USED);
+  [[maybe_unused]] std::uint64_t mask_before;
+  asm volatile(CUBBY_AVX512_BEGIN "vpbroadcastb %k[tag], " CUBBY_AVX512_VECTOR
+                                  "\n\tvpcmpeqb %[line], " CUBBY_AVX512_VECTOR
+                                  ", %%k1\n\tkmovq %%k1, %[mask]" CUBBY_AVX512_END
+               : [mask] "=&r"(mask)CUBBY_AVX512_KEPT(mask_before)
+               : [line] "m"(*static_cast<const char(*)[64]>(line)), [tag] "r"(std::uint32_t{tag})
+               : "memory" CUBBY_AVX512_USED);
   return mask;
 }
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx512(const void* line, std::uint16_t tag) noexcept {
   std::uint64_t mask;
-  [[maybe_unused]] kept_avx512 kept;
-  asm volatile(
-      CUBBY_AVX512_BEGIN
-      "vpbroadcastw %k[tag], %%zmm16\n\tvpcmpeqw %[line], %%zmm16, %%k1\n\tkmovd %%k1, %k[mask]" CUBBY_AVX512_END
-      : [mask] "=&r"(mask)CUBBY_AVX512_KEPT
-      : [line] "m"(*static_cast<const char(*)[64]>(line)), [tag] "r"(std::uint32_t{tag})
-      : "memory" CUBBY_AVX512_USED);
+  [[maybe_unused]] std::uint64_t mask_before;
+  asm volatile(CUBBY_AVX512_BEGIN "vpbroadcastw %k[tag], " CUBBY_AVX512_VECTOR
+                                  "\n\tvpcmpeqw %[line], " CUBBY_AVX512_VECTOR
+                                  ", %%k1\n\tkmovd %%k1, %k[mask]" CUBBY_AVX512_END
+               : [mask] "=&r"(mask)CUBBY_AVX512_KEPT(mask_before)
+               : [line] "m"(*static_cast<const char(*)[64]>(line)), [tag] "r"(std::uint32_t{tag})
+               : "memory" CUBBY_AVX512_USED);
   return mask;
 }
 CUBBY_ALWAYS_INLINE std::uint64_t match_avx2(const void* line, std::uint8_t tag) noexcept {
@@ -165,9 +165,11 @@ CUBBY_ALWAYS_INLINE std::uint64_t match_avx2(const void* line, std::uint16_t tag
 
 /// `line` is the whole line, aligned. The tags of its first word are left out.
 template <class Tag> CUBBY_ALWAYS_INLINE std::uint64_t match_line(const void* line, Tag tag, unit by) noexcept {
+  std::uint64_t all;
   if (by == unit::avx512) [[likely]]
-    return detail::match_avx512(line, tag) >> word_tags<Tag>;
-  return (by == unit::avx2 ? detail::match_avx2(line, tag) : detail::match_narrow(line, tag)) >> word_tags<Tag>;
+    all = detail::match_avx512(line, tag);
+  else all = by == unit::avx2 ? detail::match_avx2(line, tag) : detail::match_narrow(line, tag);
+  return all >> word_tags<Tag>; // behind the branches: its flags say whether a tag agrees
 }
 #else
 inline unit widest() noexcept { return cpu::thread_sanitizer || CUBBY_SYNC_HOOKS ? unit::words : unit::narrow; }

@@ -32,10 +32,11 @@ CUBBY_ALWAYS_INLINE bool fills([[maybe_unused]] const void* slot, [[maybe_unused
   std::uint64_t equal = 0;
 #if defined(__x86_64__)
   const std::uint64_t of_text = (std::uint64_t{1} << size) - 1;
-  [[maybe_unused]] kept_avx512 kept;
-  asm volatile(CUBBY_AVX512_BEGIN "kmovq %[of_text], %%k1\n\tvmovdqu8 (%[text]), %%zmm16%{%%k1%}%{z%}\n\t"
-                                  "vpcmpeqb (%[slot]), %%zmm16, %%k1\n\tkmovq %%k1, %[equal]" CUBBY_AVX512_END
-               : [equal] "=&r"(equal)CUBBY_AVX512_KEPT
+  [[maybe_unused]] std::uint64_t mask_before;
+  asm volatile(CUBBY_AVX512_BEGIN
+               "kmovq %[of_text], %%k1\n\tvmovdqu8 (%[text]), " CUBBY_AVX512_VECTOR "%{%%k1%}%{z%}\n\t"
+               "vpcmpeqb (%[slot]), " CUBBY_AVX512_VECTOR ", %%k1\n\tkmovq %%k1, %[equal]" CUBBY_AVX512_END
+               : [equal] "=&r"(equal)CUBBY_AVX512_KEPT(mask_before)
                : [of_text] "r"(of_text), [text] "r"(text), [slot] "r"(slot)
                : "memory" CUBBY_AVX512_USED);
 #endif

@@ -30,7 +30,7 @@ CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe
   one.mask = tagged_slots<slot_of<Policy>>(*one.line, one.tag, t.unit);
   if (one.mask !=
       0) { // of the slots at most two, which are seldom too few: a loop would end after one or two rounds, at random
-    prefetch_line(&one.slots[cpu::lowest_bit(one.mask)]);
+    prefetch_line(&one.slots[cpu::lowest_index(one.mask)]);
     prefetch_line(&one.slots[cpu::highest_bit(one.mask)]);
     return;
   }
@@ -88,7 +88,7 @@ template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root,
                                               typename Policy::stored_value& value) noexcept {
   for (std::uint64_t mask = one.mask; mask != 0; mask &= mask - 1) {
-    const slot_of<Policy>& s = one.slots[cpu::lowest_bit(mask)];
+    const slot_of<Policy>& s = one.slots[cpu::lowest_index(mask)];
     if (!has_key_words(t, s, one.probe, [&] { return is_same_state<Policy>(*one.line, one.state); })) continue;
     value = value_in<Policy>(s);
     if (!matches(t.policy, one.probe, value)) continue;
@@ -103,7 +103,6 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
 template <class Policy, class Probe, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
                                       root_word root, std::size_t first, std::size_t last, Take& take) {
-  using found = found_as<typename Policy::stored_value>;
   prefetch_group::put_off later;
   std::uint64_t lines = 0;
   std::uint64_t seen = 0; // of those that are put off: they are not in front
@@ -121,7 +120,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
       if (how == glimpse::behind && one.mask == 0) how = look_behind(t, one, root);
     }
     if (how == glimpse::hit || how == glimpse::miss) {
-      take(i, found{how == glimpse::hit, value});
+      take(i, found_as<typename Policy::stored_value>{how == glimpse::hit, value});
       continue;
     }
     if (one.mask != 0) prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
@@ -131,14 +130,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   }
   for (std::size_t k = 0; k < later.count(); ++k) {
     const pending<Policy, Probe>& one = ring[later[k]];
-    found answer{};
-    if ((seen >> k & 1) != 0) {
-      answer = find_behind(t, one.probe, root, one.state);
-    } else {
-      const seen_entry<Policy> e = find_anywhere(t, one.probe);
-      answer = {e.where != nullptr, e.value};
-    }
-    take(later[k], answer);
+    take(later[k], find_elsewhere(t, one.probe, root.bits, (seen >> k & 1) != 0 ? one.state : 0));
   }
 }
 

@@ -27,13 +27,13 @@ template <class Policy, class Probe, class Whole>
 CUBBY_ALWAYS_INLINE bool search_slots(const table<Policy>& t, slot_of<Policy>* slots, std::uint64_t mask,
                                       const Probe& p, const Whole& is_whole, seen_entry<Policy>& out) noexcept {
   for (; mask != 0; mask &= mask - 1) {
-    const unsigned number = cpu::lowest_bit(mask);
+    const std::size_t number = cpu::lowest_index(mask);
     slot_of<Policy>& s = slots[number];
     if (!has_key_words(t, s, p, is_whole)) continue;
     out.value = value_in<Policy>(s);
     if (!matches(t.policy, p, out.value)) continue;
     out.where = &s;
-    out.number = number;
+    out.number = static_cast<unsigned>(number);
     return true;
   }
   return false;
@@ -85,14 +85,24 @@ bool search_back(const table<Policy>& t, const back_bucket<slot_of<Policy>>& b, 
   }
 }
 
+/// Asks for what a search of a back bucket reads: its word, and the slots that are filled first.
+template <class Slot> CUBBY_ALWAYS_INLINE void prefetch_back(const back_bucket<Slot>& b) noexcept {
+  prefetch_line(b.line);
+  if constexpr (Slot::wide_key) prefetch_line(b.version);
+  prefetch_line(b.slots);
+}
 /// Searches the back yard and the chain.
 template <class Policy, class Probe>
 CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_word r, std::uint64_t state_word,
                                   const Probe& p, seen_entry<Policy>& out) noexcept {
   const std::uint8_t tag = short_tag(h.tag);
+  back_bucket<slot_of<Policy>> two[2];
   for (unsigned which = 0; which < 2; ++which) {
     const std::uint64_t hash = back_hash(h.hash, which);
-    const auto b = back_of(t, hash, level_of_back(t, hash, r));
+    two[which] = back_of(t, hash, level_of_back(t, hash, r));
+    prefetch_back(two[which]); // of both, so that the search waits for memory once
+  }
+  for (const auto& b : two) {
     if (search_back(t, b, tag, p, out)) {
       out.in = yard::back;
       out.bucket = b;
@@ -219,17 +229,23 @@ CUBBY_OUTLINED seen_entry<Policy> find_anywhere(const table<Policy>& t, Probe p)
   return out;
 }
 
-/// The rest of a lookup that has met nothing in its front bucket, while no bucket moved. By value, as find_anywhere.
+/// The rest of a lookup that has met nothing in its front bucket, while no bucket moved and the root had these bits. `state_word` is 0: it
+/// begins again. (In a bucket with something behind it is not.) By value, as find_anywhere. One function for both: where two calls have the same
+/// probe, g++ puts it into memory in front of both, and so in each lookup.
 template <class Policy, class Probe>
-CUBBY_OUTLINED found_as<typename Policy::stored_value> find_behind(const table<Policy>& t, Probe p, root_word root,
-                                                                   std::uint64_t state_word) noexcept {
-  lookup<Policy> l;
-  l.h = hashed_in(t, p.hash);
-  l.root = root;
-  l.at = front_of(t, l.h, root.level());
-  l.state = state_word;
+CUBBY_OUTLINED found_as<typename Policy::stored_value>
+find_elsewhere(const table<Policy>& t, Probe p, std::uint64_t root_bits, std::uint64_t state_word) noexcept {
   seen_entry<Policy> e;
-  if (!end_lookup_behind(t, l, p, e)) e = find_anywhere(t, p);
+  bool done = false;
+  if (state_word != 0) {
+    lookup<Policy> l;
+    l.h = hashed_in(t, p.hash);
+    l.root = root_word{root_bits};
+    l.at = front_of(t, l.h, l.root.level());
+    l.state = state_word;
+    done = end_lookup_behind(t, l, p, e);
+  }
+  if (!done) e = find_anywhere(t, p);
   return {e.where != nullptr, e.value};
 }
 
@@ -249,15 +265,13 @@ CUBBY_ALWAYS_INLINE glimpse find_in_front(const table<Policy>& t, const Probe& p
   hashed h = hashed_in(t, p.hash);
   root_word root = first_root(t);
   out.root = root;
-  if (root.moving()) [[unlikely]]
-    return glimpse::unsure;
-  out.at = front_of(t, h, root.level());
+  if (!front_at_rest(t, h, root, out.at)) return glimpse::unsure;
   prefetch_preferred<Policy>(out.at, h);
   // [state] acquire: pairs with [unlock-front], and with [version]
   out.state = out.at.line->state.load(sync::acquire);
   out.mask = tagged_slots<slot_of<Policy>>(*out.at.line, h.tag, t.unit);
   for (; out.mask != 0; out.mask &= out.mask - 1) {
-    slot_of<Policy>& s = out.at.slots[cpu::lowest_bit(out.mask)];
+    slot_of<Policy>& s = out.at.slots[cpu::lowest_index(out.mask)];
     if (!has_key_words(t, s, p, [&] { return is_same_state<Policy>(*out.at.line, out.state); })) continue;
     out.value = value_in<Policy>(s);
     if (!matches(t.policy, p, out.value)) continue;
@@ -279,9 +293,7 @@ CUBBY_ALWAYS_INLINE found_as<typename Policy::stored_value> find(const table<Pol
   if (how == glimpse::hit) [[likely]]
     return {true, seen.value};
   if (how == glimpse::miss) return {};
-  if (how == glimpse::behind) return find_behind(t, p, seen.root, seen.state);
-  seen_entry<Policy> e = find_anywhere(t, p);
-  return {e.where != nullptr, e.value};
+  return find_elsewhere(t, p, seen.root.bits, how == glimpse::behind ? seen.state : 0);
 }
 
 template <class Policy>

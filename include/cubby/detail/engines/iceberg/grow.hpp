@@ -262,10 +262,10 @@ template <class Policy> CUBBY_NEVER_INLINE void catch_up(table<Policy>& t, const
 /// How often a write that has filled the last slots of its bucket counts the entries: always in small tables, else one in 64.
 inline constexpr std::uint64_t sample = 63;
 template <class Policy> CUBBY_NEVER_INLINE void look_at_load(table<Policy>& t, const thread_record& who,
-                                                             const hashed& h) noexcept {
+                                                             std::uint64_t hash) noexcept {
   const root_word r = first_root(t);
   const std::uint64_t slots = slots_at(t, r.level());
-  if (slots > 4096 && (h.hash >> 20 & sample) != 0) return;
+  if (slots > 4096 && (hash >> 20 & sample) != 0) return;
   if (t.settings.growth == growth_policy::fixed) return;
   const std::uint64_t live = live_entries(t);
   const std::uint64_t mark = mark_of(t, r.level());
@@ -286,17 +286,17 @@ CUBBY_NEVER_INLINE bool grow_after_refusal(table<Policy>& t, const thread_record
 }
 /// After an insert into a bucket whose `free` slots are left.
 template <class Policy>
-CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, const thread_record& who, const hashed& h,
+CUBBY_ALWAYS_INLINE void after_insert(table<Policy>& t, const thread_record& who, std::uint64_t hash,
                                       std::uint64_t free) noexcept {
   if ((free & (free - 1)) == 0) [[unlikely]] // at most one
-    look_at_load(t, who, h);
+    look_at_load(t, who, hash);
   maintenance(t, who);
 }
 
 /// After an erase. An automatic table begins to shrink if an eighth of its slots is in use.
 template <class Policy> CUBBY_ALWAYS_INLINE void after_erase(table<Policy>& t, const thread_record& who,
-                                                             const hashed& h) noexcept {
-  if (t.settings.shrink == shrink_policy::automatic && (h.hash >> 20 & 15) == 0) [[unlikely]] {
+                                                             std::uint64_t hash) noexcept {
+  if (t.settings.shrink == shrink_policy::automatic && (hash >> 20 & 15) == 0) [[unlikely]] {
     const root_word r = first_root(t);
     if (!r.moving() && r.level() != 0 && live_entries(t) * 8 <= slots_at(t, r.level())) (void)start(t, who, r, true);
   }

@@ -40,26 +40,38 @@ CUBBY_ALWAYS_INLINE changed insert_locked(table<Policy>& t, const thread_record&
 
 /// Ends an insert that has put its entry.
 template <class Policy>
-CUBBY_ALWAYS_INLINE void end_insert(table<Policy>& t, const thread_record& who, const hashed& h, front_line& line,
+CUBBY_ALWAYS_INLINE void end_insert(table<Policy>& t, const thread_record& who, std::uint64_t hash, front_line& line,
                                     std::uint64_t word, std::uint64_t free) noexcept {
   unlock_changed(line, word);
   t.entries.add(who.id(), 1);
-  after_insert(t, who, h, free);
+  after_insert(t, who, hash, free);
 }
 
-/// The insert for every state of the table. `at` may be locked already: its line is not null then.
+/// A front bucket that an insert has locked, while no bucket moved. `line` is null: none is locked. Without initial values, which each insert
+/// would store.
+template <class Policy> struct locked_front {
+  root_word root;
+  front_line* line;
+  slot_of<Policy>* slots;
+  std::uint64_t word; // of its state
+};
+
+/// The insert for every state of the table. `line` is null: no bucket is locked. Otherwise that one is, and `word` is its state. All by value,
+/// as find_anywhere, and called in one place, as find_elsewhere.
 template <class Policy, class Probe>
-CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const thread_record& who, home<Policy> at,
-                                                      Probe p, typename Policy::stored_key key,
+CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const thread_record& who,
+                                                      std::uint64_t root_bits, front_line* line, slot_of<Policy>* slots,
+                                                      std::uint64_t word, Probe p, typename Policy::stored_key key,
                                                       typename Policy::stored_value value) noexcept {
   inserted_entry<Policy> out;
-  hashed h = at.h;
+  hashed h = hashed_in(t, p.hash);
+  home<Policy> at{h, root_word{root_bits}, {line, slots}, word, {}};
   for (;;) {
     if (at.at.line == nullptr) at = lock_home(t, h);
     out.outcome = insert_outcome::inserted;
     changed how = insert_locked(t, who, at, p, key, value, out);
     if (how == changed::done) {
-      end_insert(t, who, h, *at.at.line, at.state, empty_slots<slot_of<Policy>>(*at.at.line, t.unit));
+      end_insert(t, who, p.hash, *at.at.line, at.state, empty_slots<slot_of<Policy>>(*at.at.line, t.unit));
       return out;
     }
     unlock_unchanged(*at.at.line, at.state);
@@ -69,20 +81,21 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const th
   }
 }
 
+/// The usual path of an insert: no bucket moves, and the key belongs in front. False: `insert_anywhere` does it, with what `in` says.
 template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const thread_record& who, const Probe& p,
-                                                        const typename Policy::stored_key& key,
-                                                        const typename Policy::stored_value& value) noexcept {
+CUBBY_ALWAYS_INLINE bool insert_in_front(table<Policy>& t, const thread_record& who, const Probe& p,
+                                         const typename Policy::stored_key& key,
+                                         const typename Policy::stored_value& value, locked_front<Policy>& in,
+                                         inserted_entry<Policy>& out) noexcept {
   hashed h = hashed_in(t, p.hash);
-  root_word root = first_root(t);
-  if (root.moving()) [[unlikely]]
-    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, key, value);
-  auto at = front_of(t, h, root.level());
+  front<slot_of<Policy>> at;
+  in = {first_root(t), nullptr, nullptr, 0};
+  if (!front_at_rest(t, h, in.root, at)) return false;
   prefetch_preferred<Policy>(at, h);
   std::uint64_t word = lock_line(*at.line);
-  if (!is_same_root(t, root)) [[unlikely]] {
+  if (!is_same_root(t, in.root)) [[unlikely]] {
     unlock_unchanged(*at.line, word);
-    return insert_anywhere(t, who, home<Policy>{h, root, {}, 0, {}}, p, key, value);
+    return false;
   }
   if ((word & state::inherited) != 0) [[unlikely]]
     word &= ~state::behind_words; // as in lock_home
@@ -91,13 +104,17 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
   seen_entry<Policy> e;
   if (search_slots(t, at.slots, equal, p, always_whole, e)) {
     unlock_unchanged(*at.line, word);
-    return {.outcome = insert_outcome::exists, .word = e.value};
+    out = {.outcome = insert_outcome::exists, .word = e.value};
+    return true;
   }
-  if (empty == 0 || may_be_behind(word, h.tag) || is_zero_key<Policy>(key))
-    return insert_anywhere(t, who, home<Policy>{h, root, at, word, {}}, p, key, value);
+  if (empty == 0 || may_be_behind(word, h.tag) || is_zero_key<Policy>(key)) {
+    in = {in.root, at.line, at.slots, word};
+    return false;
+  }
   if (t.places.is_bounded() && !t.places.take(who.id())) [[unlikely]] {
     unlock_unchanged(*at.line, word);
-    return {.outcome = insert_outcome::full};
+    out = {.outcome = insert_outcome::full};
+    return true;
   }
   const unsigned slot = slot_for(t, at.slots, h, empty);
   {
@@ -106,8 +123,19 @@ CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const 
     keep_slot(t, at.slots[slot]);
   }
   show_tag<slot_of<Policy>>(*at.line, slot, h.tag);
-  end_insert(t, who, h, *at.line, word, empty & ~(std::uint64_t{1} << slot));
-  return {};
+  end_insert(t, who, p.hash, *at.line, word, empty & ~(std::uint64_t{1} << slot));
+  return true;
+}
+
+template <class Policy, class Probe>
+CUBBY_ALWAYS_INLINE inserted_entry<Policy> insert_words(table<Policy>& t, const thread_record& who, const Probe& p,
+                                                        const typename Policy::stored_key& key,
+                                                        const typename Policy::stored_value& value) noexcept {
+  locked_front<Policy> seen;
+  inserted_entry<Policy> out;
+  if (insert_in_front(t, who, p, key, value, seen, out)) [[likely]]
+    return out;
+  return insert_anywhere(t, who, seen.root.bits, seen.line, seen.slots, seen.word, p, key, value);
 }
 
 /// Inserts a key that may need a record outside the slot. It is made before the bucket is locked, and only if the key seems absent.

@@ -220,6 +220,8 @@ struct root_word {
   static constexpr std::uint64_t change = 256;
   [[nodiscard]] constexpr unsigned level() const noexcept { return bits % moving_bit; }
   [[nodiscard]] constexpr bool moving() const noexcept { return (bits & moving_bit) != 0; }
+  /// Whether the table has its first buckets alone, and none of them moves.
+  [[nodiscard]] constexpr bool first() const noexcept { return bits % (2 * moving_bit) == 0; }
   [[nodiscard]] constexpr bool shrinking() const noexcept { return (bits & shrinking_bit) != 0; }
   /// The root after this one. `marks`: `moving_bit`, and `shrinking_bit`, or 0.
   [[nodiscard]] constexpr root_word next(unsigned level, std::uint64_t marks) const noexcept {
@@ -262,6 +264,12 @@ template <class Slot> CUBBY_ALWAYS_INLINE unsigned preferred_slot(const hashed& 
   constexpr unsigned of_line = cpu::cache_line / sizeof(Slot);
   constexpr std::uint64_t lines = front_slots<Slot> / of_line;
   return static_cast<unsigned>(h.choice * lines >> 32) * of_line;
+}
+/// Where that line begins in the slots of the bucket, in bytes.
+template <class Slot> CUBBY_ALWAYS_INLINE std::size_t preferred_line(const hashed& h) noexcept {
+  constexpr std::uint64_t bytes = front_slots<Slot> * sizeof(Slot);
+  static_assert(bytes % cpu::cache_line == 0);
+  return (h.choice * bytes >> 32) & ~(cpu::cache_line - 1);
 }
 template <class Slot> CUBBY_ALWAYS_INLINE std::uint64_t preferred_slots(const hashed& h) noexcept {
   return ((std::uint64_t{1} << (cpu::cache_line / sizeof(Slot))) - 1) << preferred_slot<Slot>(h);

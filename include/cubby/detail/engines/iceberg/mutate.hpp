@@ -27,7 +27,7 @@ void after_remove(table<Policy>& t, const thread_record& who, const hashed& h, c
   if (t.places.is_bounded()) t.places.give(who.id());
   retire_key(t, who, e.key_record);
   if (e.in == yard::chain) t.node_bag.add(who, e.node);
-  after_erase(t, who, h);
+  after_erase(t, who, h.hash);
 }
 
 /// The mutate for every state of the table.
@@ -56,17 +56,17 @@ CUBBY_OUTLINED mutated_as<typename Policy::stored_value> mutate_anywhere(table<P
   }
 }
 
-/// Shows `f(value words) -> decision` the entry, and carries out the decision about exactly that value. `f` runs without a lock, and
-/// again if another thread changes the entry meanwhile.
+/// The usual path of a mutate: the entry is in front, and no bucket moves. False: `mutate_anywhere` begins again.
 template <class Policy, class Probe, class F>
-CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Policy>& t, const thread_record& who,
-                                                                     const Probe& p, F& f) {
+CUBBY_ALWAYS_INLINE bool mutate_in_front(table<Policy>& t, const thread_record& who, const Probe& p, F& f,
+                                         mutated_as<typename Policy::stored_value>& out) {
   front_hit<Policy> seen;
   glimpse how = find_in_front(t, p, seen);
-  if (how == glimpse::miss) return {};
-  if (how != glimpse::hit) return mutate_anywhere(t, who, p, f);
+  if (how == glimpse::miss) return true;
+  if (how != glimpse::hit) return false;
   auto wanted = f(seen.value);
-  if (wanted.what == action::keep) return {true, action::keep, seen.value};
+  out = {true, wanted.what, seen.value};
+  if (wanted.what == action::keep) return true;
   const std::uint64_t word = lock_line(*seen.at.line);
   const unsigned slot = cpu::lowest_bit(seen.mask);
   // The same version: no entry of this bucket was erased or moved, so the slot is still that of the key. The same root: the lookup has
@@ -74,14 +74,14 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   if ((((word ^ seen.state) & state::position_mask) | (word & state::held)) != 0 || !is_same_root(t, seen.root) ||
       !(value_in<Policy>(seen.at.slots[slot]) == seen.value)) [[unlikely]] {
     unlock_unchanged(*seen.at.line, word);
-    return mutate_anywhere(t, who, p, f);
+    return false;
   }
   if (wanted.what == action::replace) {
     home<Policy> at{{}, {}, seen.at, word, {}};
     write_value(t, at, seen.at.slots[slot], wanted.word);
     unlock_changed(*seen.at.line, at.state);
     maintenance(t, who);
-    return {true, wanted.what, seen.value};
+    return true;
   }
   const std::uint64_t record = key_record_of<Policy>(seen.at.slots[slot]);
   erase_slot(t, *seen.at.line, word, seen.at.slots[slot]);
@@ -90,8 +90,19 @@ CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Polic
   t.entries.add(who.id(), -1);
   if (t.places.is_bounded()) t.places.give(who.id());
   retire_key(t, who, record);
-  after_erase(t, who, hashed_in(t, p.hash));
-  return {true, wanted.what, seen.value};
+  after_erase(t, who, p.hash);
+  return true;
+}
+
+/// Shows `f(value words) -> decision` the entry, and carries out the decision about exactly that value. `f` runs without a lock, and
+/// again if another thread changes the entry meanwhile.
+template <class Policy, class Probe, class F>
+CUBBY_ALWAYS_INLINE mutated_as<typename Policy::stored_value> mutate(table<Policy>& t, const thread_record& who,
+                                                                     const Probe& p, F& f) {
+  mutated_as<typename Policy::stored_value> out{};
+  if (mutate_in_front(t, who, p, f, out)) [[likely]]
+    return out;
+  return mutate_anywhere(t, who, p, f); // called in one place, as find_elsewhere
 }
 
 } // namespace cubby::inline v0::detail::engines::iceberg

@@ -225,11 +225,25 @@ CUBBY_ALWAYS_INLINE front<slot_of<Policy>> front_of(const table<Policy>& t, cons
   return front_at(t, h.residue, level == 0 ? 0 : copy_of(h.copies, level));
 }
 
+/// The front bucket of a hash, while no bucket moves. False: some do.
+template <class Policy>
+CUBBY_ALWAYS_INLINE bool front_at_rest(const table<Policy>& t, const hashed& h, root_word r,
+                                       front<slot_of<Policy>>& at) noexcept {
+  unsigned level = 0;
+  if (!r.first()) {
+    if (r.moving()) [[unlikely]]
+      return false;
+    level = r.level();
+  }
+  at = front_of(t, h, level);
+  return true;
+}
+
 /// Prefetches the line where an insert of the hash prefers to put its entry, together with the line of tags. Without it a find waits for
 /// the one and then for the other, and an insert waits at its end: docs/performance/iceberg.md, "One slot line ahead".
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_preferred(const front<slot_of<Policy>>& at, const hashed& h) noexcept {
-  prefetch_line(&at.slots[preferred_slot<slot_of<Policy>>(h)]);
+  prefetch_line(reinterpret_cast<const std::byte*>(at.slots) + preferred_line<slot_of<Policy>>(h));
 }
 
 template <class Slot> struct back_bucket {
