@@ -2,7 +2,8 @@
 // The slowest inserts while a table grows by itself: of `iceberg`, beside the same inserts into a table that was made for them, of `seph`, and of
 // `dlht`. Beside them, what the machine does to any program: the first touch of each huge page of as much memory, and the longest time
 // between two looks at the clock. All by the same number of threads, each bound to a core, in turns. `window`: the inserts in the worst
-// 10 ms over the mean.
+// 10 ms over the mean. `p99.99 of interrupts`: of a program that only looks at the clock, as if it had made
+// as many looks in the time of these inserts.
 //   bench_insert_tails [entries] [threads] [rounds]
 #include <algorithm>
 #include <cstdio>
@@ -82,8 +83,15 @@ private:
 
 /// What one way did, one figure a round; times in nanoseconds.
 struct figures {
-  bench::rounds mops, p50, p99, p999, p9999, longest, window;
+  bench::rounds mops, p50, p99, p999, p9999, longest, window, interrupts;
   double longest_of_all = 0;
+  double seconds_inside = 0; // inserts of the last round, of each thread
+  /// One in 10,000 of the inserts of the last round is interrupted for as long as that, if `looks` are what a thread sees in `seconds`.
+  void add_interrupts(const bench::histogram& looks, double seconds, word entries) {
+    const double longer = static_cast<double>(entries) * 1e-4 * seconds / seconds_inside;
+    const double share = 1 - longer / static_cast<double>(looks.total());
+    interrupts.add(static_cast<double>(looks.at_share(share)) * bench::nanoseconds_per_tick());
+  }
   void add(const bench::histogram& h, double seconds) {
     const auto at = [&](double share) {
       return static_cast<double>(h.at_share(share)) * bench::nanoseconds_per_tick();
@@ -112,6 +120,7 @@ template <class Engine> std::size_t insert_all(const plan& p, cubby::options o, 
   map<Engine> m(o);
   histograms times(p.threads);
   std::vector<windows> counts(p.threads);
+  std::vector<word> inside(p.threads);
   const double begin = bench::seconds_now();
   const double tick = bench::nanoseconds_per_tick() * 1e-9;
   const double seconds = bench::together(p.threads, [&](unsigned t) {
@@ -124,11 +133,13 @@ template <class Engine> std::size_t insert_all(const plan& p, cubby::options o, 
       const bool done = h.insert(key_of(i), i);
       const word after = bench::ticks_after();
       mine.add(after - before);
+      inside[t] += after - before;
       counts[t].add(ahead + static_cast<double>(after - start) * tick);
       must(done);
     }
   });
   out.add(times.sum(), seconds);
+  out.seconds_inside = static_cast<double>(std::accumulate(inside.begin(), inside.end(), word{0})) * tick / p.threads;
   for (unsigned t = 1; t < p.threads; ++t) counts[0].merge(counts[t]);
   out.window.add(counts[0].worst());
   const auto end = m.stats();
@@ -155,7 +166,7 @@ void touch(const plan& p, std::size_t bytes, figures& out) {
 }
 
 /// Looks at the clock without pause.
-void look(const plan& p, double seconds, figures& out) {
+void look(const plan& p, double seconds, figures& out, const std::vector<figures*>& others) {
   histograms times(p.threads);
   (void)bench::together(p.threads, [&](unsigned t) {
     const double end = bench::seconds_now() + seconds;
@@ -166,6 +177,7 @@ void look(const plan& p, double seconds, figures& out) {
     }
   });
   out.add(times.sum(), seconds);
+  for (figures* const one : others) one->add_interrupts(times.sum(), seconds, p.entries);
 }
 
 struct all_figures {
@@ -181,7 +193,7 @@ struct all_figures {
     insert_all<cubby::seph>(p, {.capacity = 0, .growth = growth_policy::incremental}, seph);
     insert_all<cubby::seph>(p, {.capacity = 0, .growth = growth_policy::background}, seph_in_background);
     insert_all<cubby::dlht>(p, {.capacity = 0, .growth = growth_policy::incremental}, dlht);
-    look(p, 3, looked);
+    look(p, 3, looked, {&with_space, &grown, &in_background, &seph, &seph_in_background, &dlht});
   }
   void print() const {
     looked.print("two looks at the clock");
@@ -193,8 +205,10 @@ struct all_figures {
     seph_in_background.print("the same, background");
     dlht.print("dlht, it grows");
     const auto compare = [this](const char* name, const figures& f) {
-      std::printf("%s: p99.99 over that with space %.2f; longest of all over the longest first touch of all %.2f\n",
-                  name, f.p9999.median() / with_space.p9999.median(), f.longest_of_all / touched.longest_of_all);
+      std::printf("%s: p99.99 over that with space %.2f; longest of all over the longest first touch of all %.2f; "
+                  "p99.99 of interrupts %.0f\n",
+                  name, f.p9999.median() / with_space.p9999.median(), f.longest_of_all / touched.longest_of_all,
+                  f.interrupts.median());
     };
     compare("iceberg grows", grown);
     compare("background", in_background);
