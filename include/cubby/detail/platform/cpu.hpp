@@ -80,7 +80,8 @@ CUBBY_ALWAYS_INLINE void part_conditions() noexcept { asm volatile(""); }
 [[nodiscard]] CUBBY_ALWAYS_INLINE unsigned lowest_bit(std::uint64_t word) noexcept {
   return static_cast<unsigned>(__builtin_ctzll(word));
 }
-/// The same as an index. g++ clears the register before __builtin_ctzll, and extends the sign of the number behind it.
+/// The same as an index. g++ clears the register before __builtin_ctzll, and extends the sign of the number behind it. The first would matter on Intel
+/// processors before Skylake, where the instruction waits for the old value of its register.
 [[nodiscard]] CUBBY_ALWAYS_INLINE std::size_t lowest_index(std::uint64_t word) noexcept {
 #if defined(__x86_64__) && !defined(__clang__)
   std::size_t number;

@@ -100,7 +100,7 @@ CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_
   for (unsigned which = 0; which < 2; ++which) {
     const std::uint64_t hash = back_hash(h.hash, which);
     two[which] = back_of(t, hash, level_of_back(t, hash, r));
-    prefetch_back(two[which]); // of both, so that the search waits for memory once
+    prefetch_back(two[which]); // of both, so that one wait for memory is often enough
   }
   for (const auto& b : two) {
     if (search_back(t, b, tag, p, out)) {

@@ -47,8 +47,8 @@ CUBBY_ALWAYS_INLINE void end_insert(table<Policy>& t, const thread_record& who, 
   after_insert(t, who, hash, free);
 }
 
-/// A front bucket that an insert has locked, while no bucket moved. `line` is null: none is locked. Without initial values, which each insert
-/// would store.
+/// A front bucket that an insert has locked, while no bucket moved. `line` is null: none is locked. Its pointers have no initial values, which
+/// each insert would store.
 template <class Policy> struct locked_front {
   root_word root;
   front_line* line;
