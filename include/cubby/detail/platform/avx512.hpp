@@ -7,16 +7,14 @@
 // clears the upper halves of zmm0 to zmm15, because SSE instructions would wait for them.
 #pragma once
 
-#include <cstdint>
-
 #include <cubby/detail/platform/inlining.hpp>
 
 #if defined(__x86_64__)
 #if defined(__clang__) || defined(__AVX512F__)
-/// Assembly that uses zmm16 and k1 is between these two.
+/// Assembly that uses one vector register and k1 is between these two.
 #define CUBBY_AVX512_BEGIN ""
 #define CUBBY_AVX512_END ""
-/// Its vector register, which this comment calls zmm16.
+/// Its vector register.
 #define CUBBY_AVX512_VECTOR "%%zmm16"
 /// Its last output, for `mask_before`, and its last clobbers.
 #define CUBBY_AVX512_KEPT(mask_before)
