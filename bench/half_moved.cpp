@@ -5,6 +5,7 @@
 //   bench_half_moved [entries] [lookups] [rounds]
 #include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
+#include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 #include <cubby/pipeline.hpp>
 
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 #include "rounds.hpp"
@@ -29,7 +31,7 @@ struct plan {
 template <class Engine> using table = cubby::map<std::uint64_t, std::uint64_t, Engine>;
 
 /// Inserts until the table begins to move, and goes on writing until a half of it has.
-template <class Map> std::uint64_t fill(Map& map, std::uint64_t entries, bool half_moved) {
+template <bool in_pairs, class Map> std::uint64_t fill(Map& map, std::uint64_t entries, bool half_moved) {
   auto handle = map.handle();
   std::uint64_t key = 0;
   for (; key < entries; ++key) handle.insert(key, key);
@@ -38,8 +40,8 @@ template <class Map> std::uint64_t fill(Map& map, std::uint64_t entries, bool ha
   const std::uint64_t between_looks = entries / 1000 + 1; // a look asks the kernel
   while (!map.stats().migrating)
     for (const std::uint64_t end = key + between_looks; key < end; ++key) handle.insert(key, key);
-  // A write moves eight bins, or as many lines.
-  const std::uint64_t writes = map.stats().bins / typename Map::options_type{}.move_bins / 2;
+  // A write moves eight bins, or as many lines. In iceberg it splits two of `bins`, front buckets first.
+  const std::uint64_t writes = map.stats().bins / typename Map::options_type{}.move_bins / (in_pairs ? 4 : 2);
   for (std::uint64_t i = 0; i < writes; ++i, ++key) handle.insert(key, key);
   if (!map.stats().migrating) std::abort();
   return key;
@@ -92,10 +94,11 @@ void compare(const char* engine, const char* name, Map& still, Map& half, const 
 }
 
 template <class Engine> void measure(const char* engine, const plan& p) {
+  constexpr bool in_pairs = std::is_same_v<Engine, cubby::iceberg>;
   table<Engine> still;
   table<Engine> half;
-  (void)fill(still, p.entries, false);
-  const std::uint64_t there = fill(half, p.entries, true);
+  (void)fill<in_pairs>(still, p.entries, false);
+  const std::uint64_t there = fill<in_pairs>(half, p.entries, true);
   bench::random_numbers draw(1, p.entries);
   keys_type keys(p.lookups / 64 * 64);
   for (std::uint64_t& k : keys) k = draw.next();
@@ -116,4 +119,5 @@ int main(int count, char** words) {
   measure<cubby::dramhit>("dramhit", p);
   measure<cubby::dramhit_tuples>("tuples", p);
   measure<cubby::dlht>("dlht", p);
+  measure<cubby::iceberg>("iceberg", p);
 }

@@ -121,8 +121,8 @@ template <class Engine> std::size_t insert_all(const plan& p, cubby::options o, 
   histograms times(p.threads);
   std::vector<windows> counts(p.threads);
   std::vector<word> inside(p.threads);
+  const double tick = bench::nanoseconds_per_tick() * 1e-9; // measured by its first call
   const double begin = bench::seconds_now();
-  const double tick = bench::nanoseconds_per_tick() * 1e-9;
   const double seconds = bench::together(p.threads, [&](unsigned t) {
     auto h = m.handle();
     bench::histogram& mine = times[t];

@@ -167,9 +167,10 @@ TEST(explore_control, buckets_that_split_and_merge_are_explored_to_the_end) {
 
 TEST(explore_control, a_growth_that_is_under_way_is_explored_to_the_end) {
   const std::vector<scenario> all = iceberg_growth_under_way();
-  for (const char* const kind : {"split", "slot", "to the front", "chain", "kept behind", "into a chain"})
+  for (const char* const kind :
+       {"split", "slot", "unsplit", "unsplit chain", "kept behind", "into a chain", "behind before its turn"})
     explore_to_the_end(all, std::string("under way, ") + kind + " iw:", 1);
-  for (const char* const kind : {"late", "late chain", "back", "back slot"})
+  for (const char* const kind : {"to the front", "chain", "back", "back slot"})
     explore_to_the_end(all, std::string("under way, ") + kind + " iw:", 2);
   explore_to_the_end(all, "two under way, split iw:", 1);
 }

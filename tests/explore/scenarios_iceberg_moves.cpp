@@ -7,8 +7,11 @@
 namespace cubby_test {
 namespace {
 
-constexpr std::uint64_t fronts = 2; // a move has two units; the first is that of the keys
+// A shrink has two units, of which the first is that of the keys. A growth has two of front buckets, then two of back buckets and chains.
+constexpr std::uint64_t fronts = 2;
 constexpr call doubles{act::resize, 0, 2 * fronts}, halves{act::resize, 0, fronts}, one_unit{act::pass, 0, 1};
+constexpr call all_fronts{act::pass, 0, fronts}, all_units{act::pass, 0, 2 * fronts},
+    but_the_first{act::pass, 0, 2 * fronts - 1};
 
 void add_under_way(std::vector<scenario>& all, const std::string& name, const scenario& like,
                    const std::vector<std::vector<script>>& casts, const script& mover = {one_unit}) {
@@ -65,7 +68,25 @@ scenario into_a_chain(table_kind table) {
   keys.fill(0, front_slots(table), s.still);
   keys.fill(0, yards::back_slots, s.still, 0);
   s.threads = {{{act::insert, late, 6}, {act::find, late}},
-               {doubles, {act::pass, 0, fronts}, {act::insert, next, 7}, {act::find, late}}};
+               {doubles, all_units, {act::insert, next, 7}, {act::find, late}}};
+  return s;
+}
+
+/// A key whose front bucket is full, and whose back bucket is empty and keeps it in a split. The growth has begun. Two threads move: the
+/// back bucket may split while the front bucket has yet to.
+scenario behind_before_its_turn(table_kind table) {
+  scenario s = yard(table, fronts);
+  key_chooser keys(table, fronts);
+  const std::uint64_t late = keys.next([](const key_facts& f) {
+    return f.residue == 0 && f.back[0] + f.back[1] == 0 && f.back_up[0] + f.back_up[1] == 0;
+  });
+  const std::uint64_t next =
+      keys.next([&](const key_facts& f) { return f.residue == 0 && f.up == facts_of(table, late, fronts).up; });
+  keys.fill(0, front_slots(table), s.still);
+  s.at_last = {doubles};
+  s.threads = {{{act::insert, late, 6}, {act::find, late}},
+               {one_unit},
+               {but_the_first, {act::insert, next, 7}, {act::find, late}}};
   return s;
 }
 
@@ -97,7 +118,7 @@ std::uint64_t to_the_slot_of_up(table_kind table, const trio& k) {
 
 } // namespace
 
-/// A growth of which one unit is moved. Front buckets split, entries come to the front from the back yard or a chain, and a back
+/// A growth of which one unit is moved. Front buckets split, or entries come to the front from the back yard or a chain, or a back
 /// bucket splits because the front is full.
 std::vector<scenario> iceberg_growth_under_way() {
   std::vector<scenario> all;
@@ -112,23 +133,26 @@ std::vector<scenario> iceberg_growth_under_way() {
     for (const bool in_chain : {false, true}) {
       trio b{};
       scenario behind = left_behind(table, fronts, in_chain, b);
-      behind.at_last = {doubles};
+      behind.at_last = {doubles, all_fronts};
       const std::string name = in_chain ? "under way, chain" : "under way, to the front";
       add_under_way(all, name, behind, beside_one(b.low));
       add_under_way(all, name, behind, beside_one(b.up));
-      // The front bucket has split before, with the first unit; the second one has the back buckets.
-      scenario late = left_behind(table, fronts, in_chain, b, 1);
-      late.at_last = {doubles, {act::assign, b.low, 5}};
-      add_under_way(all, in_chain ? "under way, late chain" : "under way, late", late, beside_one(b.low));
+      // The front bucket has yet to split: who empties the back bucket does it.
+      scenario early = left_behind(table, fronts, in_chain, b);
+      early.at_last = {doubles};
+      const char* const unsplit = in_chain ? "under way, unsplit chain" : "under way, unsplit";
+      add_under_way(all, unsplit, early, {{{{act::find, b.up}}, {one_unit}}, {{{act::extract, b.low}}, {one_unit}}},
+                    {but_the_first});
     }
     scenario full = yard(table, fronts);
     const back_keys two = behind_a_full_front(full, 0);
     full.before = put({two.up});
-    full.at_last = {doubles};
+    full.at_last = {doubles, all_fronts};
     add_under_way(all, "under way, back", full, beside_one(two.up));
     add_under_way(all, "under way, back", full, {{{{act::insert, two.more, 6}, {act::find, two.more}}}});
     add_under_way(all, "under way, kept behind", full, {{{{act::find, two.up}}}},
-                  {{act::pass, 0, fronts}, {act::insert, two.low, 7}, {act::find, two.up}});
+                  {all_fronts, {act::insert, two.low, 7}, {act::find, two.up}});
+    add(all, "under way, behind before its turn", behind_before_its_turn(table));
     add(all, "under way, into a chain", into_a_chain(table));
     add_under_way(all, "under way, back slot", full, {{{{act::find, two.up}}}}, {one_unit, {act::insert, two.low, 7}});
   }

@@ -87,17 +87,21 @@ template <class Policy> struct home {
   std::uint64_t state = 0;
   unsigned back_level[2] = {}; ///< of the two back buckets, once `search_locked` has set it
   bool is_new = false;         ///< what is put is a new entry, and not a copy of one
+  bool has_to_split = false;   ///< a growth is in progress that has not split the bucket yet
 };
 
 template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept;
 
+/// What `lock_home` does with a bucket that a growth has not split yet: leaves it, or splits it first.
+enum class unsplit : std::uint8_t { stays, splits };
 /// Locks the front bucket of a hash.
-template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h) noexcept {
+template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h,
+                                               unsplit how = unsplit::stays) noexcept {
   for (;;) {
     home<Policy> out{h, first_root(t), {}, 0, {}};
     unsigned level = out.root.level();
     if (out.root.moving()) [[unlikely]] {
-      if (!out.root.shrinking()) split_for_writer(t, h, out.root);
+      if (!out.root.shrinking() && how == unsplit::splits) split_for_writer(t, h, out.root);
       level = level_of_front(t, h, out.root);
     }
     out.at = front_of(t, h, level);
@@ -105,8 +109,10 @@ template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h
     // Nobody makes a bucket ready, or ends that, without the lock of the bucket beside it in the smaller table. The root is compared last:
     // a shrink may end, and the bucket that is ready now may be one of the growth after it, in another segment.
     if ((!out.root.moving() || level_of_front(t, h, out.root) == level) && is_same_root(t, out.root)) {
+      out.has_to_split = out.root.moving() && !out.root.shrinking() && is_unsplit(t, h, out.root);
       // The growth that split the bucket has ended, and has moved what was behind it (I7).
-      if ((out.state & state::inherited) != 0 && !out.root.moving()) out.state &= ~state::behind_words;
+      if ((out.state & state::inherited) != 0 && (!out.root.moving() || out.has_to_split))
+        out.state &= ~state::behind_words;
       return out;
     }
     unlock_unchanged(*out.at.line, out.state);
@@ -147,8 +153,8 @@ CUBBY_OUTLINED bool search_locked_behind(table<Policy>& t, home<Policy>& at, con
   return are_backs_same(t, at);
 }
 
-/// What became of an attempt to change something. `again`: a bucket moved; the caller begins again. `held`: it waits first.
-enum class changed : std::uint8_t { done, again, held, full, no_memory };
+/// What became of an attempt to change something. `again`: a bucket moved; begin again. `held`: wait first. `crowded`: split first.
+enum class changed : std::uint8_t { done, again, held, full, no_memory, crowded };
 
 /// Writes an entry into a free slot that no lookup finds yet. Nothing refuses it from then on, so the log is told of a new one.
 template <class Policy>
@@ -160,7 +166,8 @@ CUBBY_ALWAYS_INLINE void put_in_place(table<Policy>& t, const home<Policy>& at, 
   keep_slot(t, s);
 }
 
-/// Puts an entry into the emptier of its two back buckets. `full`: neither has a free slot.
+/// Puts an entry into the emptier of its two back buckets. `full`: neither has a free slot. A front bucket that has yet to split puts nothing
+/// behind it once back buckets are being emptied: nobody would move it to the front (I7).
 template <class Policy>
 changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                  const typename Policy::stored_value& value) noexcept {
@@ -178,7 +185,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
     const std::uint64_t word = lock_back(*b.line);
     const std::uint64_t empty = usable(t, b.slots, back::match(word, 0));
     const bool same = are_backs_same(t, at);
-    if (!same || empty == 0) {
+    if (!same || empty == 0 || (at.has_to_split && !backs_wait(t, at.root))) {
       unlock_back(*b.line, word);
       if (!same) return changed::again;
       continue;
@@ -229,6 +236,7 @@ CUBBY_OUTLINED changed put_behind(table<Policy>& t, home<Policy>& at, const type
   const bool zero = is_zero_key<Policy>(key);
   const changed how = zero ? changed::full : put_back(t, at, key, value);
   if (how != changed::full) return how;
+  if (at.has_to_split) return changed::crowded;
   if (at.is_new && chains_are_full(t)) return changed::no_memory;
   auto* const made = make_node(t);
   if (made == nullptr) return changed::no_memory;

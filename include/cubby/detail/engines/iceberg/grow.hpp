@@ -10,14 +10,6 @@
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// Pairs of front buckets, or of back buckets, of the move to or from `level`.
-template <class Policy> std::uint64_t front_pairs(const table<Policy>& t, unsigned level) noexcept {
-  return t.fronts << (level - 1);
-}
-template <class Policy> std::uint64_t back_pairs(const table<Policy>& t, unsigned level) noexcept {
-  return t.backs << (level - 1);
-}
-
 /// What `done` counts to. A growth counts units as well, because they also have shares of the chains.
 template <class Policy> std::uint64_t all_parts(const table<Policy>& t, root_word r) noexcept {
   return front_pairs(t, r.level()) * (r.shrinking() ? 1 : 2) + back_pairs(t, r.level());
@@ -53,36 +45,41 @@ template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uin
   if (before + pairs == all_parts(t, r)) end_move(t, r);
 }
 
-/// The cursor of a move before its first unit: which move it is, above the number of a unit.
-inline constexpr unsigned unit_bits = 40;
-constexpr std::uint64_t first_unit(root_word r) noexcept { return r.bits / root_word::change << unit_bits; }
-
+/// The units of a move. A growth splits all front buckets first: after that the entries behind them find space there.
+template <class Policy> std::uint64_t units_of(const table<Policy>& t, root_word r) noexcept {
+  return front_pairs(t, r.level()) * (r.shrinking() ? 1 : 2);
+}
 /// Splits or merges the pairs of one unit. Returns how many parts were not done before; `missed`: one was left for want of memory.
 template <class Policy>
 std::uint64_t move_unit(table<Policy>& t, const thread_record& who, root_word r, std::uint64_t unit,
                         bool& missed) noexcept {
-  std::uint64_t count = r.shrinking() ? 0 : 1;
-  if (!r.shrinking()) {
-    for_each_chain_array(t, [&](const chain_array& in) {
-      if (!has_entries(in)) return;
-      for (std::uint64_t c = unit; c < in.count; c += front_pairs(t, r.level())) empty_chain(t, who, in.heads[c]);
-    });
-  }
+  const std::uint64_t fronts = front_pairs(t, r.level());
+  const bool behind = unit >= fronts;
+  if (behind) unit -= fronts;
+  const std::uint64_t copy = unit / t.fronts;
+  const std::uint64_t residue = unit % t.fronts;
+  const pair_position p{residue, copy, r.level()};
+  std::uint64_t count = 0;
   const auto note = [&](moved how) {
     count += how == moved::now ? 1 : 0;
     missed = missed || how == moved::no_memory;
   };
-  const std::uint64_t copy = unit / t.fronts;
-  const std::uint64_t residue = unit % t.fronts;
-  const pair_position p{residue, copy, r.level()};
-  if (r.shrinking()) note(merge_front(t, r, p));
-  else if (split_front(t, r, p)) ++count;
-  if (residue < t.backs) { // there are no more back buckets than front buckets
-    const pair_position q{residue, copy, r.level()};
-    if (r.shrinking()) note(merge_back(t, r, q));
-    else if (split_back(t, q)) ++count;
+  if (r.shrinking()) {
+    note(merge_front(t, r, p));
+    if (residue < t.backs) note(merge_back(t, r, p)); // there are no more back buckets than front buckets
+    return count;
   }
-  return count;
+  const auto& made = segment_at(t, r.level());
+  if (!behind) {
+    touch_behind<Policy>(made, front_at(t, residue, p.upper()).slots, front_slots<slot_of<Policy>>);
+    return split_front(t, r, p) ? 1 : 0;
+  }
+  if (residue < t.backs) touch_behind<Policy>(made, back_at(t, residue, p.upper()).slots, back_slots);
+  for_each_chain_array(t, [&](const chain_array& in) {
+    if (!has_entries(in)) return;
+    for (std::uint64_t c = unit; c < in.count; c += fronts) empty_chain(t, who, in.heads[c]);
+  });
+  return residue < t.backs && split_back(t, p) ? 2 : 1;
 }
 
 /// What a share of a move has come to. `ended`: no unit was left to take.
@@ -92,7 +89,7 @@ enum class share : std::uint8_t { idle, more, ended, no_memory };
 template <class Policy> share move_share(table<Policy>& t, const thread_record& who, std::uint64_t at_most) noexcept {
   const root_word r = first_root(t);
   if (!r.moving()) return share::idle;
-  const std::uint64_t units = front_pairs(t, r.level());
+  const std::uint64_t units = units_of(t, r);
   if (at_most > units) at_most = units;
   // [take-unit] acquire: pairs with [begin-units]
   std::uint64_t seen = t.work.cursor.load(sync::acquire);
@@ -197,7 +194,7 @@ template <class Policy> CUBBY_NEVER_INLINE bool prepare(table<Policy>& t, root_w
   t.next.cursor.store(0, sync::relaxed); // relaxed: the next store shows it
   // [show-pages] release: pairs with [touch-page]
   t.next.made.store(made, sync::release);
-  if (pages_of(*made) < least_pages) return false;
+  if (made->pages.bytes <= memory::huge_page) return false;
   if (t.settings.growth == growth_policy::background) (void)t.worker.notify();
   return true;
 }

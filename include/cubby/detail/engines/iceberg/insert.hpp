@@ -66,8 +66,8 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const th
   inserted_entry<Policy> out;
   hashed h = hashed_in(t, p.hash);
   home<Policy> at{h, root_word{root_bits}, {line, slots}, word, {}};
-  for (;;) {
-    if (at.at.line == nullptr) at = lock_home(t, h);
+  for (unsplit bucket = unsplit::stays;;) {
+    if (at.at.line == nullptr) at = lock_home(t, h, bucket);
     out.outcome = insert_outcome::inserted;
     changed how = insert_locked(t, who, at, p, key, value, out);
     if (how == changed::done) {
@@ -76,7 +76,8 @@ CUBBY_OUTLINED inserted_entry<Policy> insert_anywhere(table<Policy>& t, const th
     }
     unlock_unchanged(*at.at.line, at.state);
     if (how == changed::no_memory && grow_after_refusal(t, who, at.root)) how = changed::again;
-    if (how != changed::again) return out;
+    if (how == changed::crowded) bucket = unsplit::splits;
+    else if (how != changed::again) return out;
     at.at.line = nullptr;
   }
 }

@@ -89,7 +89,7 @@ template <class Policy> bool split_front(table<Policy>& t, root_word r, const pa
   return true;
 }
 
-/// A growth reaches the bucket of a write: the write splits it, so that it finds the space.
+/// Splits the bucket of a write or of an entry that moves to the front, so that it finds the space.
 template <class Policy> void count_moved(table<Policy>& t, root_word r, std::uint64_t pairs) noexcept;
 template <class Policy> void split_for_writer(table<Policy>& t, const hashed& h, root_word r) noexcept {
   const pair_position p{h.residue, copy_of(h.copies, r.level() - 1), r.level()};
@@ -195,7 +195,7 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
 template <class Policy>
 changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot, std::uint64_t hash,
               bool by_merge) noexcept {
-  home<Policy> at = lock_home(t, hashed_in(t, hash));
+  home<Policy> at = lock_home(t, hashed_in(t, hash), unsplit::splits);
   spare_nodes<Policy> spare(t, by_merge ? 1 : 0);
   const std::uint64_t word = lock_back(*from.line);
   const bool there = (word >> (8 * slot) & 0x7f) != 0 && hash_of_slot(t.policy, from.slots[slot]) == hash;
@@ -255,7 +255,7 @@ void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<Polic
   const auto key = key_in<Policy>(n.entry());
   const auto value = value_in<Policy>(n.entry());
   if (is_being_erased<Policy>(key)) return; // its hash would be another one
-  home<Policy> at = lock_home(t, hashed_in(t, hash_of_words(t.policy, key, value)));
+  home<Policy> at = lock_home(t, hashed_in(t, hash_of_words(t.policy, key, value)), unsplit::splits);
   const bool there = is_linked(c, n);
   const bool fits = has_free_slot(t, at.at) && !is_zero_key<Policy>(key);
   if (there && fits) {

@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of the next segment. The first touch of a huge page takes up to some milliseconds. In a new segment each bucket leads to others
-// that no thread has touched, so the first inserts of a growth took some 14 such touches each (docs/performance/iceberg.md, "Growth"). Therefore a
-// large segment is made when the table is full, and inserts touch its pages before they begin the growth. One touches one page at most.
+// The pages of the next segment. The first touch of a huge page takes up to some milliseconds. Therefore an insert touches one page at most
+// (docs/performance/iceberg.md, "Growth"). The pages of the lines are touched before the growth begins, because an insert may split any bucket. Those of
+// the slots are touched as the move comes to them.
 #pragma once
 
 #include <cubby/detail/engines/iceberg/table.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// With fewer pages it is not worth it.
-inline constexpr std::uint64_t least_pages = 2;
-
-/// Of these the last one may be a part, which has small pages.
+/// The pages of the lines of both yards. The last one has slots as well.
 template <class Slot> std::uint64_t pages_of(const segment<Slot>& s) noexcept {
-  return (s.pages.bytes + memory::huge_page - 1) / memory::huge_page;
+  const auto lines = static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(s.slots) - s.pages.address);
+  return (lines + memory::huge_page - 1) / memory::huge_page;
+}
+/// Touches page `at` of a segment, if there is one.
+template <class Slot> void touch_page(const segment<Slot>& s, std::uint64_t at) noexcept {
+  if (at * memory::huge_page >= s.pages.bytes) return;
+  const std::uint64_t left = s.pages.bytes - at * memory::huge_page;
+  memory::bring_in(s.pages.address + at * memory::huge_page, left < memory::huge_page ? left : memory::huge_page);
+}
+/// If the slots of this bucket are the first ones that begin in their page: touches the page behind it, while others fill this one.
+template <class Policy>
+void touch_behind(const segment<slot_of<Policy>>& s, const slot_of<Policy>* slots, std::uint64_t count) noexcept {
+  if constexpr (durable<Policy>) return;
+  const auto at = static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(slots) - s.pages.address);
+  if (at % memory::huge_page < count * sizeof(slot_of<Policy>)) touch_page(s, at / memory::huge_page + 1);
 }
 
-/// Writes from one page to the next one: 1/64 of the slots of a page. So the table takes about 2 % of its slots more until its growth begins,
-/// and up to 3 % if it has few pages.
+/// Writes from one page to the next one: 1/64 of the slots of a page. There are some fifteen pages of slots for each page of lines.
 template <class Policy> inline constexpr std::uint64_t writes_a_page = memory::huge_page / sizeof(slot_of<Policy>) / 64;
 
-/// Whether growths of this table have their pages touched first. `cooperative` does all work of a growth in a few calls anyway.
+/// Whether growths of this table have the pages of their lines touched first. `cooperative` does all work of a growth in a few calls anyway.
 template <class Policy> bool prepares(const table<Policy>& t) noexcept {
   return !durable<Policy> && t.settings.growth != growth_policy::cooperative;
 }
@@ -56,8 +66,7 @@ template <class Policy> bool touch_next_page(table<Policy>& t) noexcept {
   // relaxed: the pages are zero before and behind; a growth may begin while one is touched
   const std::uint64_t at = t.next.cursor.fetch_add(1, sync::relaxed);
   if (at >= pages_of(*made)) return false;
-  const std::uint64_t left = made->pages.bytes - at * memory::huge_page;
-  memory::bring_in(made->pages.address + at * memory::huge_page, left < memory::huge_page ? left : memory::huge_page);
+  touch_page(*made, at);
   return true;
 }
 

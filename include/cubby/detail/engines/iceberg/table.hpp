@@ -266,6 +266,22 @@ CUBBY_ALWAYS_INLINE back_bucket<slot_of<Policy>> back_of(const table<Policy>& t,
   return back_at(t, cpu::multiply(hash, t.backs).high, copy_of(hash, level));
 }
 
+/// The cursor of a move before its first unit: which move it is, above the number of a unit.
+inline constexpr unsigned unit_bits = 42;
+constexpr std::uint64_t first_unit(root_word r) noexcept { return r.bits / root_word::change << unit_bits; }
+/// Pairs of front buckets, or of back buckets, of the move to or from `level`.
+template <class Policy> std::uint64_t front_pairs(const table<Policy>& t, unsigned level) noexcept {
+  return t.fronts << (level - 1);
+}
+template <class Policy> std::uint64_t back_pairs(const table<Policy>& t, unsigned level) noexcept {
+  return t.backs << (level - 1);
+}
+/// Whether no thread has begun to empty back buckets and chains in the growth of `r`. Under the lock of a back bucket it is true of that one.
+template <class Policy> bool backs_wait(const table<Policy>& t, root_word r) noexcept {
+  // relaxed: a thread takes a unit before it locks the back bucket, so who locks that one later sees it
+  return t.work.cursor.load(sync::relaxed) - first_unit(r) <= front_pairs(t, r.level());
+}
+
 /// The highest bit of a copy: set in the buckets of the last doubling.
 constexpr std::uint64_t top_of(unsigned level) noexcept { return (std::uint64_t{1} << level) >> 1; }
 
@@ -276,6 +292,12 @@ inline bool is_ready(const front_line& line) noexcept {
 inline bool is_ready(const back_line& line) noexcept {
   // [ready] acquire: pairs with [show-bucket], and with [end-bucket]
   return (line.load(sync::acquire) & back::ready) != 0;
+}
+
+/// Whether the front bucket of a hash has yet to split in the growth of `r`.
+template <class Policy> bool is_unsplit(const table<Policy>& t, const hashed& h, root_word r) noexcept {
+  const std::uint64_t copy = copy_of(h.copies, r.level() - 1);
+  return !is_ready(*front_at(t, h.residue, copy | top_of(r.level())).line);
 }
 
 /// The level at which a hash finds its bucket while buckets move: one less while the bucket of the last doubling is not ready.
