@@ -166,8 +166,8 @@ CUBBY_ALWAYS_INLINE void put_in_place(table<Policy>& t, const home<Policy>& at, 
   keep_slot(t, s);
 }
 
-/// Puts an entry into the emptier of its two back buckets. `full`: neither has a free slot. A front bucket that has yet to split puts nothing
-/// behind it once back buckets are being emptied: nobody would move it to the front (I7).
+/// Puts an entry into the emptier of its two back buckets. `full`: neither takes it. One that a growth has begun to empty takes nothing of a
+/// front bucket that has yet to split: nobody would move that to the front (I7).
 template <class Policy>
 changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stored_key& key,
                  const typename Policy::stored_value& value) noexcept {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of the next segment. The first touch of a huge page takes up to some milliseconds. Therefore an insert touches one page at most
+// The pages of the next segment. The first touch of a huge page takes up to some milliseconds. Therefore an insert touches one page, as a rule
 // (docs/performance/iceberg.md, "Growth"). The pages of the lines are touched before the growth begins, because an insert may split any bucket. Those of
-// the slots are touched as the move comes to them.
+// the slots are touched as the move comes to them. An insert that splits a full bucket before its turn may touch two or three.
 #pragma once
 
 #include <cubby/detail/engines/iceberg/table.hpp>
 
 namespace cubby::inline v0::detail::engines::iceberg {
 
-/// The pages of the lines of both yards. The last one has slots as well.
+/// The pages of the lines of both yards, of which the last one has slots as well, and the page behind them.
 template <class Slot> std::uint64_t pages_of(const segment<Slot>& s) noexcept {
   const auto lines = static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(s.slots) - s.pages.address);
-  return (lines + memory::huge_page - 1) / memory::huge_page;
+  return (lines + memory::huge_page - 1) / memory::huge_page + 1;
 }
 /// Touches page `at` of a segment, if there is one.
 template <class Slot> void touch_page(const segment<Slot>& s, std::uint64_t at) noexcept {
@@ -27,7 +27,7 @@ void touch_behind(const segment<slot_of<Policy>>& s, const slot_of<Policy>* slot
   if (at % memory::huge_page < count * sizeof(slot_of<Policy>)) touch_page(s, at / memory::huge_page + 1);
 }
 
-/// Writes from one page to the next one: 1/64 of the slots of a page. There are some fifteen pages of slots for each page of lines.
+/// Writes from one page to the next one: 1/64 of the slots of a page. There are many pages of slots for each page of lines.
 template <class Policy> inline constexpr std::uint64_t writes_a_page = memory::huge_page / sizeof(slot_of<Policy>) / 64;
 
 /// Whether growths of this table have the pages of their lines touched first. `cooperative` does all work of a growth in a few calls anyway.

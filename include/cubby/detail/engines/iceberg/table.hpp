@@ -101,11 +101,12 @@ struct chain_array {
 };
 inline constexpr std::size_t most_chain_arrays = 20;
 
-/// A move of all buckets to twice or half their number. A unit is a pair of front buckets, and its share of the pairs of back buckets.
+/// A move of all buckets to twice or half their number. A unit of a shrink is a pair of front buckets and its share of the
+/// pairs of back buckets. A growth has these as two units, the second one with a share of the chains.
 struct move_work {
   alignas(cpu::cache_line) sync::word<std::uint64_t> cursor; // the next unit that nobody has taken
-  sync::word<std::uint64_t> done;                            // pairs, of both yards, that have split or merged
-  sync::word<std::uint64_t> missed;                          // 1: a pair was left for want of memory
+  sync::word<std::uint64_t> done;   // pairs, of both yards, that have split or merged, and second units
+  sync::word<std::uint64_t> missed; // 1: a pair was left for want of memory
 };
 
 /// The segment of the next growth while inserts touch its pages (prepare.hpp).
