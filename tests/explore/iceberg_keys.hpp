@@ -100,21 +100,20 @@ struct trio {
   std::uint64_t low = 0, up = 0, more = 0;
 };
 /// Entries of the back yard, or of a chain (`in_chain`), whose front bucket has space again. One stays when buckets split, and one
-/// goes up. A third key goes up, too. `back`: the residue of all their back buckets.
-inline scenario left_behind(table_kind table, std::uint64_t fronts, bool in_chain, trio& out, std::uint64_t back = 0) {
+/// goes up. A third key goes up, too. All their back buckets are the first one.
+inline scenario left_behind(table_kind table, std::uint64_t fronts, bool in_chain, trio& out) {
   scenario s = yard(table, fronts);
   key_chooser keys(table, fronts);
   const auto goes = [&](std::uint64_t where) {
     return keys.next([=](const key_facts& f) {
-      return f.residue == 0 && f.up == where && f.back[0] == back && f.back[1] == back && f.back_up[0] == where &&
-             f.odd_chain == (back == 1);
+      return f.residue == 0 && f.up == where && f.back[0] + f.back[1] == 0 && f.back_up[0] == where && !f.odd_chain;
     });
   };
   out.low = goes(0);
   out.up = goes(1);
   out.more = goes(1);
   keys.fill(0, front_slots(table), s.passing);
-  if (in_chain) keys.fill(0, yards::back_slots, s.passing, back);
+  if (in_chain) keys.fill(0, yards::back_slots, s.passing, 0);
   s.before = put({out.low, out.up});
   return s;
 }
