@@ -99,6 +99,27 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
   return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
+/// While buckets move: the line of each request that has its entry. Both have been asked for.
+template <class Policy, class Probe>
+CUBBY_OUTLINED void choose_lines(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
+                                 root_word root, std::size_t first, std::size_t last) noexcept {
+  for (std::size_t i = first; i < last; ++i) {
+    pending<Policy, Probe>& one = ring[i];
+    hashed h = hashed_in(t, one.probe.hash);
+    const auto at = front_of(t, h, level_of_front(t, h, root));
+    one.line = at.line;
+    one.slots = at.slots;
+  }
+}
+/// Answers a request whose line was chosen while buckets moved.
+template <class Policy, class Probe>
+CUBBY_OUTLINED found_as<typename Policy::stored_value>
+find_while_moving(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root) noexcept {
+  const lookup<Policy> l{hashed_in(t, one.probe.hash), root, {one.line, one.slots}, one.state, one.mask};
+  seen_entry<Policy> e;
+  if (!end_lookup(t, l, one.probe, e)) e = find_anywhere(t, one.probe);
+  return {e.where != nullptr, e.value};
+}
 /// Answers the requests [first, last), whose front lines have been asked for under `root`.
 template <class Policy, class Probe, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
@@ -106,6 +127,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   prefetch_group::put_off later;
   std::uint64_t lines = 0;
   std::uint64_t seen = 0; // of those that are put off: they are not in front
+  if (root.moving()) [[unlikely]]
+    choose_lines(t, ring, root, first, last);
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
   if constexpr (entries_apart<Policy>) {
     for (std::size_t i = first; i < last; ++i) read_slot<Policy>(t, ring[i].slots, ring[i].mask, ring[i].probe);
@@ -123,14 +146,15 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
       take(i, found_as<typename Policy::stored_value>{how == glimpse::hit, value});
       continue;
     }
-    if (one.mask != 0) prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
+    if (one.mask != 0 && !root.moving()) prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
     if (how == glimpse::behind) seen |= std::uint64_t{1} << later.count();
     lines |= line;
     later.add(i);
   }
   for (std::size_t k = 0; k < later.count(); ++k) {
     const pending<Policy, Probe>& one = ring[later[k]];
-    take(later[k], find_elsewhere(t, one.probe, root.bits, (seen >> k & 1) != 0 ? one.state : 0));
+    if (root.moving()) take(later[k], find_while_moving(t, one, root));
+    else take(later[k], find_elsewhere(t, one.probe, root.bits, (seen >> k & 1) != 0 ? one.state : 0));
   }
 }
 
@@ -154,6 +178,8 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
       one.slots = at.slots;
       one.tag = h.tag;
       prefetch_line(at.line);
+      if (root.moving()) [[unlikely]]
+        prefetch_line(front_of(t, h, root.level() - 1).line);
     }
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {

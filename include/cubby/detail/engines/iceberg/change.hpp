@@ -101,6 +101,7 @@ template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h
     home<Policy> out{h, first_root(t), {}, 0, {}};
     unsigned level = out.root.level();
     if (out.root.moving()) [[unlikely]] {
+      prefetch_both_fronts(t, h, out.root);
       if (!out.root.shrinking() && how == unsplit::splits) split_for_writer(t, h, out.root);
       level = level_of_front(t, h, out.root);
     }

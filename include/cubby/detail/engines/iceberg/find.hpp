@@ -137,8 +137,10 @@ CUBBY_ALWAYS_INLINE lookup<Policy> begin_lookup(const table<Policy>& t, const ha
   l.h = h;
   l.root = first_root(t);
   unsigned level = l.root.level();
-  if (l.root.moving()) [[unlikely]]
+  if (l.root.moving()) [[unlikely]] {
+    prefetch_both_fronts(t, h, l.root);
     level = level_of_front(t, h, l.root);
+  }
   l.at = front_of(t, h, level);
   // [state] acquire: pairs with [unlock-front], and with [version]
   l.state = l.at.line->state.load(sync::acquire);

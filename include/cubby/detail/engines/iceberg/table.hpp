@@ -247,6 +247,17 @@ CUBBY_ALWAYS_INLINE void prefetch_preferred(const front<slot_of<Policy>>& at, co
   prefetch_line(reinterpret_cast<const std::byte*>(at.slots) + preferred_line<slot_of<Policy>>(h));
 }
 
+/// While buckets move: asks for the lines of tags of both buckets in which the entry of a hash may be, and for the slots that it prefers in each.
+/// The state of the one says whether the other one has the entry, so without this a caller waits for one after the other.
+template <class Policy>
+CUBBY_OUTLINED void prefetch_both_fronts(const table<Policy>& t, const hashed& h, root_word r) noexcept {
+  for (unsigned less = 0; less < 2; ++less) {
+    const auto at = front_of(t, h, r.level() - less);
+    prefetch_line(at.line);
+    prefetch_preferred<Policy>(at, h);
+  }
+}
+
 template <class Slot> struct back_bucket {
   back_line* line = nullptr;
   Slot* slots = nullptr;
