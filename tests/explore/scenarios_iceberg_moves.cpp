@@ -91,9 +91,15 @@ scenario behind_before_its_turn(table_kind table) {
   return s;
 }
 
+call batch_of(std::initializer_list<std::uint64_t> keys) {
+  call c{act::find_batch, 0, 0, {}};
+  for (const std::uint64_t key : keys) c.inner.push_back({act::find, key});
+  return c;
+}
 std::vector<std::vector<script>> beside_one(std::uint64_t key) {
   return {
       {{{act::find, key}}},
+      {{batch_of({key})}},
       {{{act::assign, key, 6}, {act::find, key}}},
       {{{act::extract, key}, {act::find, key}}},
       {{{act::insert, key, 6}}},
@@ -103,6 +109,7 @@ std::vector<std::vector<script>> beside_one(std::uint64_t key) {
 /// One thread beside the mover, and two.
 void add_both(std::vector<scenario>& all, const std::string& what, const scenario& like, const trio& k) {
   for (const std::uint64_t key : {k.low, k.up}) add_under_way(all, "under way, " + what, like, beside_one(key));
+  add_under_way(all, "under way, " + what, like, {{{batch_of({k.low, k.up, k.more})}}});
   add_under_way(all, "under way, " + what, like, {{{{act::insert, k.more, 6}, {act::find, k.more}}}, {{{act::scan}}}});
   std::vector<std::vector<script>> two = beside(k.low, k.up, k.more);
   std::erase_if(two, [](const auto& cast) { return cast.size() == 1; });

@@ -37,6 +37,7 @@ CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe
   if (!may_be_behind(one.state, one.tag)) [[likely]]
     return;
   prefetch_back_lines(t, one.probe.hash, level);
+  if ((one.state & state::chained) != 0) prefetch_chain(t, one.probe.hash);
 }
 /// Prefetches what the slot of a key leads to, if a tag in `mask` agrees. Only a hint: nothing is verified.
 template <class Policy, class Probe>
@@ -67,7 +68,7 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const table<Policy>& t, const Probe& p)
 /// `behind`: slots whose tags agree have to be read, and are prefetched.
 template <class Policy, class Probe>
 CUBBY_OUTLINED glimpse look_behind(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root) noexcept {
-  bool any = (one.state & state::chained) != 0;
+  bool any = (one.state & state::chained) != 0 && may_be_chained(t, one.probe.hash);
   for (unsigned which = 0; which < 2; ++which) {
     const auto b = back_of(t, back_hash(one.probe.hash, which), root.level());
     // [back-tags] acquire: pairs with [show-back], and with [end-bucket]
@@ -146,7 +147,8 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
       take(i, found_as<typename Policy::stored_value>{how == glimpse::hit, value});
       continue;
     }
-    if (one.mask != 0 && !root.moving()) prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
+    if (one.mask != 0 && !root.moving())
+      prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
     if (how == glimpse::behind) seen |= std::uint64_t{1} << later.count();
     lines |= line;
     later.add(i);

@@ -19,6 +19,39 @@ template <class Policy> std::uint64_t chain_number(const chain_array& in, std::u
   return cpu::multiply(std::rotl(back_hash(hash, 0), 32), in.count).high;
 }
 
+/// The marks of an entry in the filter of its chain: up to three of 63 bits, by the high bits of the hash whose low ones choose the chain. With
+/// the seven nodes that a chain has at the bound of a `fixed` table, few misses meet all three and read the nodes. The paper has no filter:
+/// docs/performance/iceberg.md, "Churn at the bound".
+inline std::uint64_t chain_marks(std::uint64_t hash) noexcept {
+  const std::uint64_t bits = back_hash(hash, 0);
+  const auto mark = [](std::uint64_t six) { return std::uint64_t{2} << (six * 63 >> 6); };
+  return mark(bits >> 58) | mark(bits >> 52 & 63);
+}
+/// Whether a chain may have an entry with this hash.
+template <class Policy> bool may_be_chained(const chain_array& in, std::uint64_t hash) noexcept {
+  // [marks] acquire: pairs with [unlock-chain]; a lookup that misses the entry of a move sees the version that the move has raised
+  const std::uint64_t filter = in.heads[chain_number<Policy>(in, hash)].filter.load(sync::acquire);
+  return (~filter & chain_marks(hash)) == 0;
+}
+
+/// Locks a chain. Returns its filter.
+inline std::uint64_t lock_chain(chain& c) noexcept {
+  constexpr std::uint64_t locked = 1;
+  sync::backoff wait;
+  for (;;) {
+    std::uint64_t seen = c.filter.load(sync::relaxed); // relaxed: the exchange decides
+    // [lock-chain] acquire: pairs with [unlock-chain]
+    // relaxed: a failed attempt reads nothing that the lock protects
+    if ((seen & locked) == 0 && c.filter.compare_exchange(seen, seen | locked, sync::acquire, sync::relaxed))
+      return seen;
+    wait.pause();
+  }
+}
+inline void unlock_chain(chain& c, std::uint64_t filter) noexcept {
+  // [unlock-chain] release: pairs with [lock-chain], and with [marks]
+  c.filter.store(filter, sync::release);
+}
+
 /// A node that is not linked; null without memory.
 template <class Policy> node<Policy>* make_node([[maybe_unused]] table<Policy>& t) noexcept {
   auto* const space = take_raw<node<Policy>>(1);
@@ -42,9 +75,60 @@ template <class Table, class F> void for_each_chain_array(Table& t, F f) {
   // [chain-arrays] acquire: pairs with [add-chains]
   for (std::uint64_t n = t.chain_arrays.load(sync::acquire); n-- != 0;) f(t.chains[n]);
 }
+/// Whether any chain may have an entry with this hash.
+template <class Policy> bool may_be_chained(const table<Policy>& t, std::uint64_t hash) noexcept {
+  bool may = false;
+  for_each_chain_array(t, [&](const chain_array& in) { may = may || may_be_chained<Policy>(in, hash); });
+  return may;
+}
 /// The array into which entries are put.
 template <class Policy> chain_array& newest_chains(table<Policy>& t) noexcept {
   return t.chains[t.chain_arrays.load(sync::acquire) - 1]; // [chain-arrays] acquire: pairs with [add-chains]
+}
+
+/// Asks for the head of the newest chain of a hash.
+template <class Policy> void prefetch_chain(const table<Policy>& t, std::uint64_t hash) noexcept {
+  const std::uint64_t count = t.chain_arrays.load(sync::acquire); // [chain-arrays] acquire: pairs with [add-chains]
+  const chain_array& in = t.chains[count - 1];
+  prefetch_line(&in.heads[chain_number<Policy>(in, hash)]);
+}
+
+template <class Policy> bool is_linked(chain& c, const node<Policy>& n) noexcept {
+  const std::uint64_t filter = lock_chain(c);
+  // relaxed, both: chains change under the lock
+  std::uint64_t link = c.first.load(sync::relaxed);
+  while (link != 0 && node_at<Policy>(link) != &n) link = node_at<Policy>(link)->next.load(sync::relaxed);
+  unlock_chain(c, filter);
+  return link != 0;
+}
+/// Unlinks the node of an entry from a chain, whose filter has the marks of the others after that. False: it is in another one.
+template <class Policy> bool unlink_from(chain& c, const slot_of<Policy>& gone) noexcept {
+  const std::uint64_t filter = lock_chain(c);
+  sync::word<std::uint64_t>* from = &c.first;
+  bool done = false;
+  std::uint64_t others = 0;
+  while (const std::uint64_t link = from->load(sync::relaxed)) { // relaxed: chains change under the lock
+    auto& n = *node_at<Policy>(link);
+    if (&n.entry() == &gone) {
+      // [put-link] release: pairs with [link]
+      from->store(n.next.load(sync::relaxed), sync::release); // relaxed, the load: as above
+      done = true;
+    } else {
+      others |= n.retired;
+      from = &n.next;
+    }
+  }
+  unlock_chain(c, done ? others : filter);
+  return done;
+}
+/// Unlinks the node of an entry.
+template <class Policy> void unlink(table<Policy>& t, std::uint64_t hash, const slot_of<Policy>& gone) noexcept {
+  bool done = false;
+  for_each_chain_array(t, [&](chain_array& in) {
+    if (done || !unlink_from<Policy>(in.heads[chain_number<Policy>(in, hash)], gone)) return;
+    in.nodes.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: after the entry has left
+    done = true;
+  });
 }
 
 /// Whether an array has entries. A growth does not look into one that has none: it has stored its root before, and an insert that counts itself

@@ -207,19 +207,20 @@ CUBBY_ALWAYS_INLINE bool link_node(table<Policy>& t, home<Policy>& at, node<Poli
                                    const Write& write) noexcept {
   chain_array& in = newest_chains(t);
   chain& c = in.heads[chain_number<Policy>(in, at.h.hash)];
-  {
-    lock_scope alone(c.lock);
-    in.nodes.fetch_add(1, sync::seq_cst); // [count-node] seq_cst: pairs with [see-nodes], before the root is read
-    // Behind a lock that the growth has held before it looked at the chain.
-    if (first_root(t).bits != at.root.bits) {
-      in.nodes.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: it was counted in vain
-      return false;
-    }
-    write();
-    made.next.store(c.first.load(sync::relaxed), sync::relaxed); // relaxed, both: chains change under the lock
-    // [put-link] release: pairs with [link]
-    c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
+  const std::uint64_t filter = lock_chain(c);
+  in.nodes.fetch_add(1, sync::seq_cst); // [count-node] seq_cst: pairs with [see-nodes], before the root is read
+  // Behind a lock that the growth has held before it looked at the chain.
+  if (first_root(t).bits != at.root.bits) {
+    in.nodes.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: it was counted in vain
+    unlock_chain(c, filter);
+    return false;
   }
+  write();
+  made.retired = chain_marks(at.h.hash);
+  made.next.store(c.first.load(sync::relaxed), sync::relaxed); // relaxed, both: chains change under the lock
+  // [put-link] release: pairs with [link]
+  c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
+  unlock_chain(c, filter | made.retired);
   at.state = state::with_behind(at.state, at.h.tag) | state::chained;
   return true;
 }
@@ -263,39 +264,6 @@ CUBBY_ALWAYS_INLINE changed put_new(table<Policy>& t, home<Policy>& at, const ty
   return changed::done;
 }
 
-template <class Policy> bool is_linked(chain& c, const node<Policy>& n) noexcept {
-  lock_scope alone(c.lock);
-  // relaxed, both: chains change under the lock
-  std::uint64_t link = c.first.load(sync::relaxed);
-  while (link != 0 && node_at<Policy>(link) != &n) link = node_at<Policy>(link)->next.load(sync::relaxed);
-  return link != 0;
-}
-/// Unlinks the node of an entry from a chain. False: it is in another one.
-template <class Policy> bool unlink_from(chain& c, const slot_of<Policy>& gone) noexcept {
-  lock_scope alone(c.lock);
-  sync::word<std::uint64_t>* from = &c.first;
-  for (;;) {
-    const std::uint64_t link = from->load(sync::relaxed); // relaxed: chains change under the lock
-    if (link == 0) return false;
-    auto& n = *node_at<Policy>(link);
-    if (&n.entry() == &gone) {
-      // [put-link] release: pairs with [link]
-      from->store(n.next.load(sync::relaxed), sync::release); // relaxed, the load: as above
-      return true;
-    }
-    from = &n.next;
-  }
-}
-/// Unlinks the node of an entry.
-template <class Policy> void unlink(table<Policy>& t, const home<Policy>& at, const slot_of<Policy>& gone) noexcept {
-  bool done = false;
-  for_each_chain_array(t, [&](chain_array& in) {
-    if (done || !unlink_from<Policy>(in.heads[chain_number<Policy>(in, at.h.hash)], gone)) return;
-    in.nodes.fetch_add(~std::uint64_t{0}, sync::relaxed); // relaxed: after the entry has left
-    done = true;
-  });
-}
-
 /// The key record of an entry that leaves, or 0. Before its slot is emptied.
 template <class Policy> std::uint64_t key_record_of(const slot_of<Policy>& s) noexcept {
   if constexpr (key_owning_policy<Policy>) return Policy::key_word_to_retire(key_in<Policy>(s));
@@ -324,7 +292,7 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
   }
   if (e.in == yard::chain) {
     erase_slot(t, *at.at.line, at.state, *e.where);
-    unlink(t, at, *e.where);
+    unlink(t, at.h.hash, *e.where);
     if constexpr (durable<Policy>) at.state += state::version_step;
     at.state = state::without_behind(at.state);
     return changed::done;

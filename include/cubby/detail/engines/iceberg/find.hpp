@@ -46,6 +46,7 @@ template <class Policy, class Probe>
 bool search_chain(const table<Policy>& t, const chain_array& in, const hashed& h, const Probe& p,
                   seen_entry<Policy>& out) noexcept {
   using node_type = node<Policy>;
+  if (!may_be_chained<Policy>(in, h.hash)) return false;
   // [link] acquire: pairs with [put-link]
   std::uint64_t link = in.heads[chain_number<Policy>(in, h.hash)].first.load(sync::acquire);
   for (; link != 0; link = node_at<Policy>(link)->next.load(sync::acquire)) { // [link] acquire: pairs with [put-link]
@@ -102,6 +103,7 @@ CUBBY_OUTLINED bool search_behind(const table<Policy>& t, const hashed& h, root_
     two[which] = back_of(t, hash, level_of_back(t, hash, r));
     prefetch_back(two[which]); // of both, so that one wait for memory is often enough
   }
+  if ((state_word & state::chained) != 0) prefetch_chain(t, h.hash);
   for (const auto& b : two) {
     if (search_back(t, b, tag, p, out)) {
       out.in = yard::back;

@@ -13,7 +13,8 @@
 //   I5  `version` grows after a slot of the bucket's keys is emptied and before it can be filled again: in the front, in the back, and by
 //       a move, which also raises it before it empties the slot. Keys of several words: a back bucket has a version of its own.
 //   I6  `behind` counts the bucket's entries in the back yard and in chains, and the bits of their tags are in `filter`. When none is
-//       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended.
+//       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended. The filter of a chain has
+//       the marks of its nodes, and no others.
 //   I7  A growth splits each front bucket before it moves the entries behind it to the front. A bucket that has split has `inherited` the
 //       filter: once the growth has ended, it has nothing behind, unless the count says `unknown`. One that has yet to split puts entries
 //       into back buckets that the growth has yet to empty, and into no chain.

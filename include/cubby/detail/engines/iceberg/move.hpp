@@ -263,7 +263,7 @@ void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<Polic
     raise_version(at);
     leave_slot(t, n.entry());
     drain(t);
-    unlink(t, at, n.entry());
+    unlink(t, at.h.hash, n.entry());
     at.state = state::without_behind(at.state);
   } else if (there) {
     at.state = state::kept_behind(at.state);
@@ -274,11 +274,10 @@ void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<Polic
   if (there && fits && !waits_for_sync(t)) retire_node(t, who, n);
 }
 template <class Policy> void empty_chain(table<Policy>& t, const thread_record& who, chain& c) noexcept {
-  const auto first = [&] { // an insert that takes the lock later sees that the table grows
-    const lock_scope alone(c.lock);
-    return c.first.load(sync::relaxed); // relaxed: under the lock
-  }();
-  for (std::uint64_t link = first; link != 0;) {
+  const std::uint64_t filter = lock_chain(c);       // an insert that takes the lock later sees that the table grows
+  std::uint64_t link = c.first.load(sync::relaxed); // relaxed: under the lock
+  unlock_chain(c, filter);
+  while (link != 0) {
     auto& n = *node_at<Policy>(link);
     link = n.next.load(sync::acquire); // [link] acquire: pairs with [put-link]
     empty_node(t, who, c, n);

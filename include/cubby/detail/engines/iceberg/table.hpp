@@ -22,14 +22,14 @@ namespace cubby::inline v0::detail::engines::iceberg {
 /// An entry of a chain. Its key does not change while the node is linked. In a durable table its slot lies in the pool.
 template <class Policy> struct node {
   sync::word<std::uint64_t> next; // address of a node
-  std::uint64_t retired = 0;      // the link of the retire bag
+  std::uint64_t retired = 0;      // while linked: its marks in the filter of the chain; then the link of the retire bag
   slot_of<Policy> own;
   [[nodiscard]] slot_of<Policy>& entry() noexcept { return own; }
   [[nodiscard]] const slot_of<Policy>& entry() const noexcept { return own; }
 };
 template <durable Policy> struct node<Policy> {
   sync::word<std::uint64_t> next;
-  std::uint64_t retired = 0;
+  std::uint64_t retired = 0; // as above
   slot_of<Policy>* where = nullptr;
   [[nodiscard]] slot_of<Policy>& entry() noexcept { return *where; }
   [[nodiscard]] const slot_of<Policy>& entry() const noexcept { return *where; }
@@ -83,7 +83,8 @@ template <class Policy> struct held_entry {
 /// A chain. Entries of several front buckets share it.
 struct chain {
   sync::word<std::uint64_t> first;
-  small_lock<> lock; // for changes; taken after the lock of a front bucket
+  sync::word<std::uint64_t>
+      filter; // [63 marks of its nodes 1 | locked 0]; the lock is for changes, and taken after that of a front bucket
 };
 /// Chains that were added at the same time (chains.hpp). The hash chooses one chain in each array. The entry is in one of these chains.
 struct chain_array {
