@@ -118,11 +118,25 @@ CUBBY_ALWAYS_INLINE turn find_along(const table<Policy>& t, course<word_layout>&
   return turn::ready;
 }
 
+/// The next step of a find among tuples while the table moves, as in find_further.
+template <tuple_policy Policy, class Probe>
+CUBBY_NEVER_INLINE turn look_in_next_array(course<tuple_layout<Policy>>& c, const tuple_array<Policy>& next,
+                                           const Probe& p) noexcept {
+  if (c.in_next || look_at_tags(c.line, tag_of_hash(p.hash)) == line_hint::near) return turn::ready;
+  c.in_next = true;
+  c.line = home_line<Policy>(next, p.hash);
+  prefetch_line(c.line);
+  return turn::again;
+}
 /// A find among tuples, after the deciding line was prefetched.
 template <tuple_policy Policy, class Probe>
 CUBBY_ALWAYS_INLINE turn find_along(const table<Policy>& t, course<tuple_layout<Policy>>& c, const Probe& p,
                                     found_as<typename Policy::stored_value>& out) noexcept {
-  if (advance(t.policy, c, p) == turn::again) return turn::again;
+  if (const auto* const next = next_array(*c.in)) [[unlikely]] {
+    if (look_in_next_array<Policy>(c, *next, p) == turn::again) return turn::again;
+  } else if (advance(t.policy, c, p) == turn::again) {
+    return turn::again;
+  }
   out = find(t, p);
   return turn::ready;
 }
