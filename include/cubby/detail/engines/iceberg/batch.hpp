@@ -100,7 +100,14 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
   return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
-/// While buckets move: the line of each request that has its entry. Both have been asked for.
+/// While buckets move: asks for the other line in which the entry of each request may be.
+template <class Policy, class Probe>
+CUBBY_OUTLINED void prefetch_lower_lines(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
+                                         root_word root, std::size_t first, std::size_t last) noexcept {
+  for (std::size_t i = first; i < last; ++i)
+    prefetch_line(front_of(t, hashed_in(t, ring[i].probe.hash), root.level() - 1).line);
+}
+/// The line of each request that has its entry.
 template <class Policy, class Probe>
 CUBBY_OUTLINED void choose_lines(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
                                  root_word root, std::size_t first, std::size_t last) noexcept {
@@ -180,9 +187,9 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
       one.slots = at.slots;
       one.tag = h.tag;
       prefetch_line(at.line);
-      if (root.moving()) [[unlikely]]
-        prefetch_line(front_of(t, h, root.level() - 1).line);
     }
+    if (root.moving()) [[unlikely]]
+      prefetch_lower_lines(t, ring, root, first, last);
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     answer_group(t, ring, root_of(first), first, last, take);
