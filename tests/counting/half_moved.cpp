@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups of a table of which half has moved. A key of `dramhit_tuples` that has moved is found in its line of the next array, without a
+// Lookups of a table of which half has moved. A find in `dramhit` asks for the line of its key in the next array before it waits for that in the
+// old one. A key of `dramhit_tuples` that has moved is found in its line of the next array, without a
 // look at its whole chain in the old one. A find in `iceberg` asks for both buckets before it waits for the one that says which has
 // the key, and a batch asks for the slots as well.
 #include <array>
@@ -10,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cubby/dramhit.hpp>
 #include <cubby/dramhit_tuples.hpp>
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
@@ -86,6 +88,12 @@ TEST(lookups_of_a_half_moved_table, of_tuples_do_not_read_all_of_the_old_chain) 
   EXPECT_LT(of_finds(m, 1, one).lines, 3);
   EXPECT_LT(of_finds(m, in_a_call, batch).unasked, 1);
   EXPECT_LT(of_finds(m, in_a_call, pipeline).unasked, 1);
+}
+
+TEST(lookups_of_a_half_moved_table, of_words_ask_for_the_next_array_before_they_read) {
+  half_moved<cubby::dramhit> m;
+  EXPECT_LT(of_finds(m, 1, one).unasked, 1.5);
+  EXPECT_LT(of_finds(m, in_a_call, batch).unasked, 0.5);
 }
 
 TEST(lookups_of_a_half_moved_table, of_iceberg_ask_for_both_buckets) {

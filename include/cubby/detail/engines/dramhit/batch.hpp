@@ -38,6 +38,21 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, const slot* line,
   }
 }
 
+/// Answers the requests that were put off. While the table moves, the line in the next array comes first: most have missed in `a`.
+template <class Policy, class Make, class Take>
+CUBBY_ALWAYS_INLINE void answer_later(const Policy& policy, const word_array& a, flight& requests,
+                                      const prefetch_group::put_off& later, Make& make, Take& take) {
+  const word_array* const next = next_array(a);
+  for (std::size_t k = 0; k < later.count(); ++k) {
+    const std::size_t i = later[k];
+    const slot* const line = requests[i].line;
+    const auto p = make(i);
+    if (line == nullptr) take(i, find_slowly(policy, &a, p));
+    else if (!Policy::unique_words && next != nullptr) take(i, find_while_moving(policy, a, p));
+    else take(i, find_from(policy, a, line, p));
+  }
+}
+
 /// Requests of one line are answered in their order: behind one that was put off, all others of the line are put off, too (D). Keys of
 /// the side region are always put off.
 template <class Policy, class Make, class Take>
@@ -63,7 +78,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const word_array& a,
         continue;
       }
       waiting_lines |= bit;
-      if (saw == lookup_step::further && r.line != nullptr) {
+      if (saw == lookup_step::further && r.line != nullptr && next == nullptr) {
         const slot* const second = r.line + slots_in_line == end ? a.slots : r.line + slots_in_line;
         prefetch_line(second);
         if (!waits) r.line = second;
@@ -75,11 +90,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const Policy& policy, const word_array& a,
       prefetch_line(home_line<Policy>(*next, make(i).hash));
     later.add(i);
   }
-  for (std::size_t k = 0; k < later.count(); ++k) {
-    const std::size_t i = later[k];
-    const auto p = make(i);
-    take(i, requests[i].line == nullptr ? find_slowly(policy, &a, p) : find_from(policy, a, requests[i].line, p));
-  }
+  answer_later(policy, a, requests, later, make, take);
 }
 
 /// Calls `take(i, found_word)` once for each i in [0, count), with the answer to the probe `make(i)`. Equal probes come in their order,
