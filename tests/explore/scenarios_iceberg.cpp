@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios over iceberg tables of one or two front buckets. Slots of the back yard are filled again, buckets split and merge, and
 // entries come to the front from the back yard or a chain. Each scenario chooses its keys by the buckets of their hashes.
+#include <bit>
+
+#include <cubby/detail/engines/iceberg/chains.hpp>
+
 #include "explore/iceberg_keys.hpp"
 #include "explore/scenarios.hpp"
 
@@ -127,6 +131,50 @@ scenario same_back_tag(table_kind table) {
   return s;
 }
 
+/// The chain of a key in a table of two front buckets.
+std::uint64_t chain_of(std::uint64_t key) {
+  const std::uint64_t hash = std::rotl(yards::back_hash(scattered_hash()(key), 0), 32);
+  return cubby::detail::cpu::multiply(hash, 16).high;
+}
+/// A key of front 0 whose back bucket is full, and that is alone in its chain, or comes to it when `other`, of front 1, leaves it. That has the
+/// marks of the key, so a lookup that has seen the filter reads the chain. Others of front 0 are behind it, with the bits of the tag.
+scenario chain_again(table_kind table, bool of_another_front) {
+  const auto facts = [=](std::uint64_t key) { return facts_of(table, key, 2); };
+  const auto suits = [&](std::uint64_t key, std::uint64_t residue) {
+    return facts(key).residue == residue && facts(key).back[0] + facts(key).back[1] == 0;
+  };
+  const auto marks = [](std::uint64_t key) { return yards::chain_marks(scattered_hash()(key)); };
+  std::uint64_t key = 2;
+  while (!suits(key, 0)) ++key;
+  std::uint64_t other = key + 1;
+  while (!suits(other, 1) || chain_of(other) != chain_of(key) || (~marks(other) & marks(key)) != 0) ++other;
+  const std::uint16_t tag = facts(key).tag;
+  const auto may_mark = [&](std::uint64_t one) {
+    return suits(one, 0) && facts(one).tag != tag && chain_of(one) != chain_of(key);
+  };
+  scenario s = yard(table, 2);
+  for (std::uint64_t one = 40000, left[2] = {front_slots(table), front_slots(table)}; left[0] + left[1] != 0; ++one) {
+    const key_facts f = facts(one);
+    if (left[f.residue] == 0 || f.tag == tag || f.tag == facts(other).tag) continue;
+    s.still.emplace_back(one, 50);
+    --left[f.residue];
+  }
+  for (std::uint64_t one = 60000, left = yards::back_slots; left != 0; ++one) {
+    if (!suits(one, 1) || facts(one).tag == facts(other).tag) continue;
+    s.still.emplace_back(one, 50);
+    --left;
+  }
+  if (of_another_front) {
+    s.before = put(marks_for(tag, other + 1, may_mark, [&](std::uint64_t one) { return facts(one).tag; }));
+    s.before.push_back({act::insert, other, 5});
+  } else {
+    s.before = put({key});
+  }
+  s.threads = {{{act::erase, of_another_front ? other : key}, {act::insert, key, 6}},
+               {{act::find, key}, {act::find, key}}};
+  return s;
+}
+
 } // namespace
 
 /// An entry of the back yard leaves, and its slot is filled with an entry of another front bucket.
@@ -151,6 +199,8 @@ std::vector<scenario> iceberg_reuse() {
     }
     add_front_slots(all, table);
     add(all, "same back tag", same_back_tag(table));
+    add(all, "chain again", chain_again(table, false));
+    add(all, "chain of two fronts", chain_again(table, true));
   }
   add(all, "torn pair", torn_pair());
   return all;

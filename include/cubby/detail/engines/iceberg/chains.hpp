@@ -19,8 +19,8 @@ template <class Policy> std::uint64_t chain_number(const chain_array& in, std::u
   return cpu::multiply(std::rotl(back_hash(hash, 0), 32), in.count).high;
 }
 
-/// The marks of an entry in the filter of its chain: up to three of 63 bits, by the high bits of the hash whose low ones choose the chain. With
-/// the seven nodes that a chain has at the bound of a `fixed` table, few misses meet all three and read the nodes. The paper has no filter:
+/// The marks of an entry in the filter of its chain: one or two of 63 bits, by the high bits of the hash whose low ones choose the chain. With
+/// the eight nodes that a chain has at the bound of a `fixed` table, few misses meet both and read the nodes. The paper has no filter:
 /// docs/performance/iceberg.md, "Churn at the bound".
 inline std::uint64_t chain_marks(std::uint64_t hash) noexcept {
   const std::uint64_t bits = back_hash(hash, 0);
@@ -34,15 +34,16 @@ template <class Policy> bool may_be_chained(const chain_array& in, std::uint64_t
   return (~filter & chain_marks(hash)) == 0;
 }
 
+inline constexpr std::uint64_t chain_locked = 1;
 /// Locks a chain. Returns its filter.
 inline std::uint64_t lock_chain(chain& c) noexcept {
-  constexpr std::uint64_t locked = 1;
   sync::backoff wait;
   for (;;) {
     std::uint64_t seen = c.filter.load(sync::relaxed); // relaxed: the exchange decides
     // [lock-chain] acquire: pairs with [unlock-chain]
     // relaxed: a failed attempt reads nothing that the lock protects
-    if ((seen & locked) == 0 && c.filter.compare_exchange(seen, seen | locked, sync::acquire, sync::relaxed))
+    if ((seen & chain_locked) == 0 &&
+        c.filter.compare_exchange(seen, seen | chain_locked, sync::acquire, sync::relaxed))
       return seen;
     wait.pause();
   }

@@ -113,7 +113,7 @@ template <class Policy> home<Policy> lock_home(table<Policy>& t, const hashed& h
       out.has_to_split = out.root.moving() && !out.root.shrinking() && is_unsplit(t, h, out.root);
       // The growth that split the bucket has ended, and has moved what was behind it (I7).
       if ((out.state & state::inherited) != 0 && (!out.root.moving() || out.has_to_split))
-        out.state &= ~state::behind_words;
+        out.state = state::without_inherited(out.state);
       return out;
     }
     unlock_unchanged(*out.at.line, out.state);
@@ -217,6 +217,8 @@ CUBBY_ALWAYS_INLINE bool link_node(table<Policy>& t, home<Policy>& at, node<Poli
   }
   write();
   made.retired = chain_marks(at.h.hash);
+  // relaxed: before the link, so that who has met the entry finds its marks from then on
+  c.filter.store(filter | made.retired | chain_locked, sync::relaxed);
   made.next.store(c.first.load(sync::relaxed), sync::relaxed); // relaxed, both: chains change under the lock
   // [put-link] release: pairs with [link]
   c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
@@ -293,8 +295,7 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
   if (e.in == yard::chain) {
     erase_slot(t, *at.at.line, at.state, *e.where);
     unlink(t, at.h.hash, *e.where);
-    if constexpr (durable<Policy>) at.state += state::version_step;
-    at.state = state::without_behind(at.state);
+    at.state = state::without_behind(at.state) + state::version_step; // (I6)
     return changed::done;
   }
   const std::uint64_t word = lock_back(*e.bucket.line);

@@ -99,7 +99,7 @@ CUBBY_ALWAYS_INLINE bool insert_in_front(table<Policy>& t, const thread_record& 
     return false;
   }
   if ((word & state::inherited) != 0) [[unlikely]]
-    word &= ~state::behind_words; // as in lock_home
+    word = state::without_inherited(word); // as in lock_home
   const std::uint64_t equal = tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit);
   const std::uint64_t empty = usable(t, at.slots, empty_slots<slot_of<Policy>>(*at.line, t.unit));
   seen_entry<Policy> e;

@@ -14,7 +14,8 @@
 //       a move, which also raises it before it empties the slot. Keys of several words: a back bucket has a version of its own.
 //   I6  `behind` counts the bucket's entries in the back yard and in chains, and the bits of their tags are in `filter`. When none is
 //       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended. The filter of a chain has
-//       the marks of its nodes, and no others.
+//       the marks of its nodes, those of a new one before it is linked, and no others once an erase has ended. Bits of `filter` go with a newer
+//       version: a lookup with the older filter does not return what is put behind the bucket later, which one after it may not look for.
 //   I7  A growth splits each front bucket before it moves the entries behind it to the front. A bucket that has split has `inherited` the
 //       filter: once the growth has ended, it has nothing behind, unless the count says `unknown`. One that has yet to split puts entries
 //       into back buckets that the growth has yet to empty, and into no chain.
@@ -82,6 +83,8 @@ constexpr std::uint64_t without_behind(std::uint64_t word) noexcept {
   word -= behind_one;
   return (word & behind_mask) != 0 ? word : word & ~(filter_mask | chained);
 }
+/// The growth whose split gave the bucket its filter has ended, and has moved what was behind it (I7).
+constexpr std::uint64_t without_inherited(std::uint64_t word) noexcept { return (word & ~behind_words) + version_step; }
 /// A growth leaves an entry behind the bucket, because the bucket is full.
 constexpr std::uint64_t kept_behind(std::uint64_t word) noexcept {
   return (word & inherited) != 0 ? (word | unknown) & ~inherited : word;
