@@ -64,7 +64,7 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const table<Policy>& t, const Probe& p)
   const auto at = front_of(t, h, first_root(t).level());
   read_slot(t, at.slots, tagged_slots<slot_of<Policy>>(*at.line, h.tag, t.unit), p);
 }
-/// Reads the words of the back buckets of a request that has met nothing in front. `miss`: no entry there has its tag, and there is no chain.
+/// Reads the words of the back buckets of a request that has met nothing in front. `miss`: no entry there has its tag, and no chain its marks.
 /// `behind`: slots whose tags agree have to be read, and are prefetched.
 template <class Policy, class Probe>
 CUBBY_OUTLINED glimpse look_behind(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root) noexcept {
@@ -119,13 +119,19 @@ CUBBY_OUTLINED void choose_lines(const table<Policy>& t, prefetch_group::ring<pe
     one.slots = at.slots;
   }
 }
-/// Answers a request whose line was chosen while buckets moved.
+/// Answers a request whose line was read while buckets moved. `renewed`: bits of hashes. One that had to begin again has an answer that may be
+/// newer than what was read of the others. So those of the same key, and of a few more, begin again, too (D).
 template <class Policy, class Probe>
 CUBBY_OUTLINED found_as<typename Policy::stored_value>
-find_while_moving(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root) noexcept {
+find_while_moving(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root,
+                  std::uint64_t& renewed) noexcept {
   const lookup<Policy> l{hashed_in(t, one.probe.hash), root, {one.line, one.slots}, one.state, one.mask};
+  const std::uint64_t bit = std::uint64_t{1} << (one.probe.hash >> 58);
   seen_entry<Policy> e;
-  if (!end_lookup(t, l, one.probe, e)) e = find_anywhere(t, one.probe);
+  if ((renewed & bit) != 0 || !end_lookup(t, l, one.probe, e)) {
+    renewed |= bit;
+    e = find_anywhere(t, one.probe);
+  }
   return {e.where != nullptr, e.value};
 }
 /// Answers the requests [first, last), whose front lines have been asked for under `root`.
@@ -135,6 +141,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   prefetch_group::put_off later;
   std::uint64_t lines = 0;
   std::uint64_t seen = 0; // of those that are put off: they are not in front
+  std::uint64_t renewed = 0;
   if (root.moving()) [[unlikely]]
     choose_lines(t, ring, root, first, last);
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
@@ -162,7 +169,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
   }
   for (std::size_t k = 0; k < later.count(); ++k) {
     const pending<Policy, Probe>& one = ring[later[k]];
-    if (root.moving()) take(later[k], find_while_moving(t, one, root));
+    if (root.moving()) take(later[k], find_while_moving(t, one, root, renewed));
     else take(later[k], find_elsewhere(t, one.probe, root.bits, (seen >> k & 1) != 0 ? one.state : 0));
   }
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch with one key several times, while a shrink merges the bucket of the key. The first request began again behind the merge and had the
+// new value; the next one still had the line of the merged bucket, and answered with the older value (guarantee D).
+#include <array>
+
+#include "engines.hpp"
+#include "support/fiber_scheduler.hpp"
+#include "support/random.hpp"
+
+namespace cubby_test {
+namespace {
+
+constexpr std::uint64_t keys = 3;
+constexpr std::uint64_t the_key = 6;
+constexpr std::size_t a_doubling = 100;
+/// All bits of the hash of the key are ones, so it belongs to an upper bucket.
+struct upper_hash {
+  using is_avalanching = void;
+  std::uint64_t operator()(std::uint64_t key) const noexcept {
+    return key == the_key ? ~std::uint64_t{0} : splitmix(key);
+  }
+};
+using small_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg, upper_hash>;
+
+/// The batch stands still before its step `stop` of a shrink that has begun; then the shrink ends, and the value changes. False: the batch has
+/// ended before.
+bool answers_in_order(std::uint64_t stop) {
+  table_options o = tiny_options();
+  o.capacity = 50;
+  small_map m(o);
+  EXPECT_TRUE(m.reserve(a_doubling));
+  for (std::uint64_t k = 0; k < keys; ++k) EXPECT_TRUE(m.insert(k, k));
+  EXPECT_TRUE(m.insert(the_key, 5));
+  auto one = m.handle(), two = m.handle();
+  std::array<std::uint64_t, 3> asked{the_key, the_key, the_key}, values{};
+  std::array<bool, 3> found{};
+  fiber_scheduler turns;
+  const auto batch = turns.start([&] { EXPECT_EQ(one.find_batch(asked, values, found), asked.size()); });
+  const auto other = turns.start([&] {
+    EXPECT_TRUE(two.shrink_to_fit());
+    EXPECT_TRUE(two.assign(the_key, 6));
+  });
+  while (m.stats().shrinks == 0 && turns.run(other, 1) != scheduler_words::stopped::finished) {
+  }
+  const bool stands = turns.run(batch, stop) == scheduler_words::stopped::before_step;
+  for (unsigned slice = 0; slice < 20 && turns.run(other, 3000) != scheduler_words::stopped::finished; ++slice) {
+  }
+  EXPECT_TRUE(turns.finish_all());
+  EXPECT_LE(values[0], values[1]) << "before step " << stop;
+  EXPECT_LE(values[1], values[2]) << "before step " << stop;
+  return stands;
+}
+
+TEST(iceberg_batch_of_one_key, beside_a_shrink_has_no_older_answer_behind_a_newer_one) {
+  std::uint64_t stop = 0;
+  while (answers_in_order(stop)) ++stop;
+  EXPECT_GT(stop, 20U) << "the batch has ended before it looks anything up";
+}
+
+} // namespace
+} // namespace cubby_test
