@@ -118,7 +118,7 @@ CUBBY_ALWAYS_INLINE turn find_along(const table<Policy>& t, course<word_layout>&
   return turn::ready;
 }
 
-/// The next step of a find among tuples while the table moves, as in find_further.
+/// The next step of a find among tuples while the table moves, as in find_while_moving.
 template <tuple_policy Policy, class Probe>
 CUBBY_NEVER_INLINE turn look_in_next_array(course<tuple_layout<Policy>>& c, const tuple_array<Policy>& next,
                                            const Probe& p) noexcept {

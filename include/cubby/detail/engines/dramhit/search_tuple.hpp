@@ -60,15 +60,17 @@ CUBBY_ALWAYS_INLINE sight look_at(const tuple<Policy>& s, const Probe& p, std::u
   }
 }
 
-/// Searches a part of the chain of a key: `s` and what is behind it, until `last` tuples have been looked at, `looked` of them with `s`. With
-/// `value`, for a thread that reads or changes: it reads the value, and skips tuples that an insert is filling. The key was absent at that
-/// moment, or the insert is of another key. Without `value`, for a thread that inserts. `passed`: whether a tuple before had moved.
+/// Searches the first `last` tuples of the chain of a key. With `value`, for a thread that reads or changes: it reads the value, and skips tuples
+/// that an insert is filling. The key was absent at that moment, or the insert is of another key. Without `value`, for a thread that
+/// inserts.
 template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE seen_slot<tuple_layout<Policy>>
-search_part(const tuple_array<Policy>& a, const Probe& p, typename Policy::stored_value* value, tuple<Policy>* s,
-            std::uint64_t looked, std::uint64_t last, bool passed) noexcept {
+CUBBY_ALWAYS_INLINE seen_slot<tuple_layout<Policy>> search_part(const tuple_array<Policy>& a, const Probe& p,
+                                                                typename Policy::stored_value* value,
+                                                                std::uint64_t last) noexcept {
   const std::uint64_t tag = tag_of_hash(p.hash);
-  for (; looked <= last; ++looked, s = behind(a, s)) {
+  bool passed = false;
+  auto* s = home_line<Policy>(a, p.hash);
+  for (std::uint64_t looked = 1; looked <= last; ++looked, s = behind(a, s)) {
     std::uint64_t h = 0;
     switch (look_at(*s, p, tag, h, value)) {
     case sight::other: break;
@@ -81,19 +83,19 @@ search_part(const tuple_array<Policy>& a, const Probe& p, typename Policy::store
       if (value == nullptr) return {stop::filling, s, h, looked, passed};
     }
   }
-  return {stop::spent, s, 0, last, passed};
+  return {stop::spent, nullptr, 0, last, passed};
 }
 /// Searches the chain of a key.
 template <class Policy, class Probe>
 seen_slot<tuple_layout<Policy>> search(const tuple_array<Policy>& a, const Probe& p,
                                        typename Policy::stored_value* value) noexcept {
-  return search_part(a, p, value, home_line<Policy>(a, p.hash), 1, a.slot_count(), false);
+  return search_part(a, p, value, a.slot_count());
 }
 /// Searches its first line.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE seen_slot<tuple_layout<Policy>> search_line(const tuple_array<Policy>& a, const Probe& p,
                                                                 typename Policy::stored_value* value) noexcept {
-  return search_part(a, p, value, home_line<Policy>(a, p.hash), 1, tuple_array<Policy>::in_line, false);
+  return search_part(a, p, value, tuple_array<Policy>::in_line);
 }
 
 /// Blocks until the tuple is in another state.
