@@ -145,6 +145,7 @@ TEST(explore_control, slots_of_a_back_yard_that_are_filled_again_are_explored_to
   explore_to_the_end(iceberg_reuse(), "torn pair ip:", 2);
   explore_to_the_end(iceberg_reuse(), "same back tag iw:", 2);
   explore_to_the_end(iceberg_reuse(), "front slot iw:", 2);
+  explore_to_the_end(iceberg_reuse(), "marked back slot iw:", 2);
   explore_to_the_end(iceberg_reuse(), "chain again iw:", 2);
   explore_to_the_end(iceberg_reuse(), "chain of two fronts iw:", 2);
   for (const char* const table : {"iw", "ip", "it"}) {

@@ -48,6 +48,20 @@ std::vector<std::uint64_t> marks_for(std::uint16_t tag, std::uint64_t first, Sui
   return marks;
 }
 
+/// As `back_slot`, with others behind the front bucket of `a` that have the bits of its tag: the filter keeps them when `a` has left.
+scenario marked_back_slot(table_kind table) {
+  reuse r = back_slot(table);
+  const std::uint16_t tag = facts_of(table, r.a, 2).tag;
+  const auto suits = [&](std::uint64_t key) {
+    const key_facts f = facts_of(table, key, 2);
+    return f.residue == 0 && f.back[0] + f.back[1] == 0 && yards::short_tag(f.tag) != yards::short_tag(tag);
+  };
+  r.s.before = put(marks_for(tag, 30000, suits, [&](std::uint64_t key) { return facts_of(table, key, 2).tag; }));
+  r.s.before.push_back({act::insert, r.a, 5});
+  r.s.threads = {{{act::erase, r.a}, {act::insert, r.b, 6}}, {{act::find, r.a}}};
+  return r.s;
+}
+
 /// A pair x leaves a slot of the back yard, and y fills it. The words of both make up q, which is not there: it has the first word of x
 /// and its tag, and the second word of y. Other entries, of the front bucket of q, make lookups of q search the back yard.
 scenario torn_pair() {
@@ -197,6 +211,7 @@ std::vector<scenario> iceberg_reuse() {
       s.threads = cast;
       add(all, "back slot", std::move(s));
     }
+    add(all, "marked back slot", marked_back_slot(table));
     add_front_slots(all, table);
     add(all, "same back tag", same_back_tag(table));
     add(all, "chain again", chain_again(table, false));

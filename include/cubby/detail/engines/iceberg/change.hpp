@@ -305,9 +305,9 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
   }
   erase_slot(t, *at.at.line, at.state, *e.where);
   const std::uint64_t left = hide_in_back(e.bucket, back::with_tag(word, e.number, 0));
+  at.state = state::without_behind(at.state); // before the version, with which a cleared filter goes (I6)
   raise_version(at); // after the tag is hidden: a lookup with the newer version does not read the slot
   unlock_back(*e.bucket.line, left);
-  at.state = state::without_behind(at.state);
   return changed::done;
 }
 

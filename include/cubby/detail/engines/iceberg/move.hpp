@@ -213,8 +213,8 @@ changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot
     leave_slot(t, from.slots[slot]);
     drain(t);
     (void)hide_in_back(from, back::with_tag(word, slot, 0));
-    raise_version(at); // and after it, as in `remove`
     at.state = state::without_behind(at.state);
+    raise_version(at); // and after it, as in `remove`
   } else if (there) {
     at.state = state::kept_behind(at.state);
   }
@@ -264,7 +264,7 @@ void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<Polic
     leave_slot(t, n.entry());
     drain(t);
     unlink(t, at.h.hash, n.entry());
-    at.state = state::without_behind(at.state);
+    at.state = state::without_behind(at.state) + state::version_step; // (I6)
   } else if (there) {
     at.state = state::kept_behind(at.state);
   }
