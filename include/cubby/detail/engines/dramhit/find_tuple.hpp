@@ -33,7 +33,10 @@ CUBBY_NEVER_INLINE found_as<typename Policy::stored_value>
 find_while_moving(const tuple_array<Policy>& a, const tuple_array<Policy>& next, const Probe& p) noexcept {
   prefetch_line(home_line<Policy>(next, p.hash));
   found_as<typename Policy::stored_value> out;
-  out.found = is_found(search_line(a, p, &out.word)) || is_found(search_line(next, p, &out.word));
+  const auto seen = search_line(a, p, &out.word);
+  out.found = is_found(seen);
+  if (out.found || beyond(a, seen) == nullptr) return out; // as in find_from
+  out.found = is_found(search_line(next, p, &out.word));
   return out.found ? out : find_from<Policy>(&a, p);
 }
 /// The value of the probe's key. No shared write. It waits only while that value is being written.

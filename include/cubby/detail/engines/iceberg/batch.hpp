@@ -139,12 +139,14 @@ template <class Policy, class Probe, class Take>
 CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
                                       root_word root, std::size_t first, std::size_t last, Take& take) {
   prefetch_group::put_off later;
-  std::uint64_t lines = 0;
   std::uint64_t seen = 0; // of those that are put off: they are not in front
-  std::uint64_t renewed = 0;
   if (root.moving()) [[unlikely]]
     choose_lines(t, ring, root, first, last);
   for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
+  // A bucket that a move has left keeps its tags. The groups before may have answers of after that move, so all begin again (D).
+  const bool is_stale = !is_same_root(t, root);
+  std::uint64_t renewed = is_stale ? ~std::uint64_t{0} : 0;
+  std::uint64_t lines = is_stale || root.moving() ? ~std::uint64_t{0} : 0; // of those that are put off
   if constexpr (entries_apart<Policy>) {
     for (std::size_t i = first; i < last; ++i) read_slot<Policy>(t, ring[i].slots, ring[i].mask, ring[i].probe);
   }
@@ -153,7 +155,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ri
     const std::uint64_t line = prefetch_group::bit_of_line(one.line);
     typename Policy::stored_value value{};
     glimpse how = glimpse::unsure;
-    if (!root.moving() && (lines & line) == 0) [[likely]] {
+    if ((lines & line) == 0) [[likely]] {
       how = answer_from_front(t, one, root, value);
       if (how == glimpse::behind && one.mask == 0) how = look_behind(t, one, root);
     }
