@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Iceberg's sizes. A `fixed` table answers `full` at 95 and at 96.4 per cent of its slots, and not before, also under churn. An
 // erase makes space at once. A shrink, asked for or automatic, gives segments back and keeps all entries.
+#include <thread>
 #include <vector>
 
 #include "engines.hpp"
@@ -111,7 +112,11 @@ TYPED_TEST(iceberg_bounds, shrink_when_asked_and_keep_all_entries) {
     }
     const std::size_t bytes = m.stats().bytes;
     ASSERT_TRUE(m.shrink_to_fit());
-    ASSERT_TRUE(m.shrink_to_fit()); // gives back what the first call had to leave to readers
+    // Gives back what the first call had to leave to readers. The thread of a `background` table is one, too, until it sleeps.
+    for (unsigned calls = 0; calls == 0 || (m.stats().retired != 0 && calls < 1000); ++calls) {
+      ASSERT_TRUE(m.shrink_to_fit());
+      std::this_thread::yield();
+    }
     EXPECT_EQ(m.capacity(), smallest);
     EXPECT_LT(m.stats().bytes, bytes / 8);
     EXPECT_EQ(m.stats().retired, 0u);
