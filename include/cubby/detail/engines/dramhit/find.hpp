@@ -107,8 +107,10 @@ CUBBY_ALWAYS_INLINE found_word find(const table<Policy>& t, const Probe& p) noex
   const word_array& a = *first_array(t);
   if (is_reserved(p.word)) [[unlikely]]
     return find_slowly(t.policy, &a, p);
-  if (const word_array* const next = next_array(a)) [[unlikely]] // so that find_while_moving waits once
-    prefetch_line(home_line<Policy>(*next, p.hash));
+  if constexpr (!Policy::unique_words) { // so that find_while_moving waits once
+    if (const word_array* const next = next_array(a)) [[unlikely]]
+      prefetch_line(home_line<Policy>(*next, p.hash));
+  }
   return find_from(t.policy, a, home_line<Policy>(a, p.hash), p);
 }
 
