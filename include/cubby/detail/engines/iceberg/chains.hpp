@@ -37,16 +37,8 @@ template <class Policy> bool may_be_chained(const chain_array& in, std::uint64_t
 inline constexpr std::uint64_t chain_locked = 1;
 /// Locks a chain. Returns its filter.
 inline std::uint64_t lock_chain(chain& c) noexcept {
-  sync::backoff wait;
-  for (;;) {
-    std::uint64_t seen = c.filter.load(sync::relaxed); // relaxed: the exchange decides
-    // [lock-chain] acquire: pairs with [unlock-chain]
-    // relaxed: a failed attempt reads nothing that the lock protects
-    if ((seen & chain_locked) == 0 &&
-        c.filter.compare_exchange(seen, seen | chain_locked, sync::acquire, sync::relaxed))
-      return seen;
-    wait.pause();
-  }
+  // [lock-chain] acquire: pairs with [unlock-chain]
+  return lock_word(c.filter, chain_locked);
 }
 inline void unlock_chain(chain& c, std::uint64_t filter) noexcept {
   // [unlock-chain] release: pairs with [lock-chain], and with [marks]
@@ -82,15 +74,14 @@ template <class Policy> bool may_be_chained(const table<Policy>& t, std::uint64_
   for_each_chain_array(t, [&](const chain_array& in) { may = may || may_be_chained<Policy>(in, hash); });
   return may;
 }
+
 /// The array into which entries are put.
-template <class Policy> chain_array& newest_chains(table<Policy>& t) noexcept {
+template <class Table> auto& newest_chains(Table& t) noexcept {
   return t.chains[t.chain_arrays.load(sync::acquire) - 1]; // [chain-arrays] acquire: pairs with [add-chains]
 }
-
 /// Asks for the head of the newest chain of a hash.
 template <class Policy> void prefetch_chain(const table<Policy>& t, std::uint64_t hash) noexcept {
-  const std::uint64_t count = t.chain_arrays.load(sync::acquire); // [chain-arrays] acquire: pairs with [add-chains]
-  const chain_array& in = t.chains[count - 1];
+  const chain_array& in = newest_chains(t);
   prefetch_line(&in.heads[chain_number<Policy>(in, hash)]);
 }
 

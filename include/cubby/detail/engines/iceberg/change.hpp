@@ -10,16 +10,8 @@ namespace cubby::inline v0::detail::engines::iceberg {
 
 /// Locks a front bucket and returns its state. Spins while another thread holds it.
 inline std::uint64_t lock_line(front_line& line) noexcept {
-  sync::backoff wait;
-  for (;;) {
-    std::uint64_t seen = line.state.load(sync::relaxed); // relaxed: the exchange decides
-    // [lock-front] acquire: pairs with [unlock-front], with [show-bucket], and with [end-bucket]
-    // relaxed: a failed attempt reads nothing that the lock protects
-    if ((seen & state::locked) == 0 &&
-        line.state.compare_exchange(seen, seen | state::locked, sync::acquire, sync::relaxed))
-      return seen;
-    wait.pause();
-  }
+  // [lock-front] acquire: pairs with [unlock-front], with [show-bucket], and with [end-bucket]
+  return lock_word(line.state, state::locked);
 }
 /// Unlocks a bucket whose entries have not changed.
 inline void unlock_unchanged(front_line& line, std::uint64_t word) noexcept {
@@ -52,15 +44,8 @@ template <class Slot> void hide_tag(front_line& line, unsigned slot) noexcept {
 }
 
 inline std::uint64_t lock_back(back_line& line) noexcept {
-  sync::backoff wait;
-  for (;;) {
-    std::uint64_t seen = line.load(sync::relaxed); // relaxed: the exchange decides
-    // [lock-back] acquire: pairs with [show-back], with [show-bucket], and with [end-bucket]
-    // relaxed: as for a front bucket
-    if ((seen & back::locked) == 0 && line.compare_exchange(seen, seen | back::locked, sync::acquire, sync::relaxed))
-      return seen;
-    wait.pause();
-  }
+  // [lock-back] acquire: pairs with [show-back], with [show-bucket], and with [end-bucket]
+  return lock_word(line, back::locked);
 }
 inline void unlock_back(back_line& line, std::uint64_t word) noexcept {
   // [show-back] release: pairs with [back-tags], and with [lock-back]

@@ -80,6 +80,18 @@ template <class Policy> struct held_entry {
   held_entry* next = nullptr;
 };
 
+/// Sets the lock bit of a word, and returns what the word had before: of a front bucket, a back bucket or a chain. Spins while another thread has it.
+inline std::uint64_t lock_word(sync::word<std::uint64_t>& word, std::uint64_t locked) noexcept {
+  sync::backoff wait;
+  for (;;) {
+    std::uint64_t seen = word.load(sync::relaxed); // relaxed: the exchange decides
+    // [lock-front] acquire: pairs with [unlock-front]; of [lock-back] and [lock-chain] the callers say more
+    // relaxed: a failed attempt reads nothing that the lock protects
+    if ((seen & locked) == 0 && word.compare_exchange(seen, seen | locked, sync::acquire, sync::relaxed)) return seen;
+    wait.pause();
+  }
+}
+
 /// A chain. Entries of several front buckets share it.
 struct chain {
   sync::word<std::uint64_t> first;
