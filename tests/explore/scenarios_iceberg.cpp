@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios over iceberg tables of one or two front buckets. Slots of the back yard are filled again, buckets split and merge, and
 // entries come to the front from the back yard or a chain. Each scenario chooses its keys by the buckets of their hashes.
+#include <algorithm>
 #include <bit>
 
 #include <cubby/detail/engines/iceberg/chains.hpp>
@@ -62,6 +63,17 @@ scenario marked_back_slot(table_kind table) {
   return r.s;
 }
 
+/// Fills both front buckets of a table of two with entries of other tags than these.
+void fill_both_fronts(scenario& s, const std::vector<std::uint16_t>& but) {
+  std::uint64_t left[2] = {front_slots(s.table), front_slots(s.table)};
+  for (std::uint64_t key = 40000; left[0] + left[1] != 0; ++key) {
+    const key_facts f = facts_of(s.table, key, 2);
+    if (left[f.residue] == 0 || std::find(but.begin(), but.end(), f.tag) != but.end()) continue;
+    s.still.emplace_back(key, 50);
+    --left[f.residue];
+  }
+}
+
 /// A pair x leaves a slot of the back yard, and y fills it. The words of both make up q, which is not there: it has the first word of x
 /// and its tag, and the second word of y. Other entries, of the front bucket of q, make lookups of q search the back yard.
 scenario torn_pair() {
@@ -86,12 +98,7 @@ scenario torn_pair() {
       marks_for(tag(q), 30000, [&](std::uint64_t key) { return suits(key, 0) && tag(key) != tag(q); }, tag);
   before.push_back(x);
   scenario s = yard(table, 2);
-  for (std::uint64_t key = 40000, left[2] = {front_slots(table), front_slots(table)}; left[0] + left[1] != 0; ++key) {
-    const key_facts f = facts_of(table, key, 2);
-    if (left[f.residue] == 0 || f.tag == tag(q) || f.tag == tag(x) || f.tag == tag(y)) continue;
-    s.still.emplace_back(key, 50);
-    --left[f.residue];
-  }
+  fill_both_fronts(s, {tag(q), tag(x), tag(y)});
   s.before = put(before);
   s.threads = {{{act::erase, x}, {act::insert, y, 6}}, {{act::find, q}}};
   return s;
@@ -134,12 +141,7 @@ scenario same_back_tag(table_kind table) {
   std::vector<std::uint64_t> before = marks_for(tag, 2, may_mark, [&](std::uint64_t key) { return facts(key).tag; });
   before.push_back(x);
   scenario s = yard(table, 2);
-  for (std::uint64_t key = 40000, left[2] = {front_slots(table), front_slots(table)}; left[0] + left[1] != 0; ++key) {
-    const key_facts f = facts(key);
-    if (left[f.residue] == 0 || f.tag == tag || f.tag == facts(x).tag) continue;
-    s.still.emplace_back(key, 50);
-    --left[f.residue];
-  }
+  fill_both_fronts(s, {tag, facts(x).tag});
   s.before = put(before);
   s.threads = {{{act::erase, x}, {act::insert, y, 6}}, {{act::find, y}}};
   return s;
@@ -167,12 +169,7 @@ scenario chain_again(table_kind table, bool of_another_front) {
     return suits(one, 0) && facts(one).tag != tag && chain_of(one) != chain_of(key);
   };
   scenario s = yard(table, 2);
-  for (std::uint64_t one = 40000, left[2] = {front_slots(table), front_slots(table)}; left[0] + left[1] != 0; ++one) {
-    const key_facts f = facts(one);
-    if (left[f.residue] == 0 || f.tag == tag || f.tag == facts(other).tag) continue;
-    s.still.emplace_back(one, 50);
-    --left[f.residue];
-  }
+  fill_both_fronts(s, {tag, facts(other).tag});
   for (std::uint64_t one = 60000, left = yards::back_slots; left != 0; ++one) {
     if (!suits(one, 1) || facts(one).tag == facts(other).tag) continue;
     s.still.emplace_back(one, 50);

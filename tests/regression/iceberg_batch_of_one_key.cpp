@@ -5,25 +5,14 @@
 #include <algorithm>
 #include <array>
 
-#include "engines.hpp"
+#include "iceberg/upper_key.hpp"
 #include "support/fiber_scheduler.hpp"
-#include "support/random.hpp"
 
 namespace cubby_test {
 namespace {
 namespace batch_of_one_key {
 
 constexpr std::uint64_t keys = 3;
-constexpr std::uint64_t the_key = 6;
-constexpr std::size_t a_doubling = 100;
-/// All bits of the hash of the key are ones, so it belongs to an upper bucket.
-struct upper_hash {
-  using is_avalanching = void;
-  std::uint64_t operator()(std::uint64_t key) const noexcept {
-    return key == the_key ? ~std::uint64_t{0} : splitmix(key);
-  }
-};
-using small_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg, upper_hash>;
 
 /// Whether a shrink has begun when the batch asks for its first lines.
 enum class asked : std::uint8_t { at_rest, while_it_shrinks };
@@ -32,19 +21,19 @@ enum class asked : std::uint8_t { at_rest, while_it_shrinks };
 bool answers_in_order(asked when, std::uint64_t stop) {
   table_options o = tiny_options();
   o.capacity = 50;
-  small_map m(o);
+  map_with_an_upper_key m(o);
   EXPECT_TRUE(m.reserve(a_doubling));
   for (std::uint64_t k = 0; k < keys; ++k) EXPECT_TRUE(m.insert(k, k));
-  EXPECT_TRUE(m.insert(the_key, 5));
+  EXPECT_TRUE(m.insert(upper_key, 5));
   auto one = m.handle(), two = m.handle();
   std::array<std::uint64_t, 70> all{}, values{};
-  all.fill(the_key);
+  all.fill(upper_key);
   std::array<bool, 70> found{};
   fiber_scheduler turns;
   const auto batch = turns.start([&] { EXPECT_EQ(one.find_batch(all, values, found), all.size()); });
   const auto other = turns.start([&] {
     EXPECT_TRUE(two.shrink_to_fit());
-    EXPECT_TRUE(two.assign(the_key, 6));
+    EXPECT_TRUE(two.assign(upper_key, 6));
   });
   while (when == asked::while_it_shrinks && m.stats().shrinks == 0 &&
          turns.run(other, 1) != scheduler_words::stopped::finished) {

@@ -1,36 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // A write had locked the upper bucket of a pair that a shrink had merged already, and had seen the root of that shrink. The shrink ended,
 // a growth made the pair ready again in another segment, and the write took that for its own bucket: its entry was lost.
-#include "engines.hpp"
+#include "iceberg/upper_key.hpp"
 #include "support/fiber_scheduler.hpp"
-#include "support/random.hpp"
 
 namespace cubby_test {
 namespace {
 
 constexpr std::uint64_t old_keys = 3;
-constexpr std::uint64_t new_key = 6;
-/// All bits of the new key's hash are ones, so it belongs to an upper bucket.
-struct upper_hash {
-  using is_avalanching = void;
-  std::uint64_t operator()(std::uint64_t key) const noexcept {
-    return key == new_key ? ~std::uint64_t{0} : splitmix(key);
-  }
-};
-using small_map = cubby::map<std::uint64_t, std::uint64_t, cubby::iceberg, upper_hash>;
-constexpr std::size_t a_doubling = 100;
 
 /// The write stands still before its step `first`, and again `more` steps later. Between them the other thread does `steps` steps, and
 /// all of its calls before the write ends. False: the write has ended before.
 bool stop_twice(std::uint64_t first, std::uint64_t steps, std::uint64_t more) {
   table_options o = tiny_options();
   o.capacity = 50;
-  small_map m(o);
+  map_with_an_upper_key m(o);
   EXPECT_TRUE(m.reserve(a_doubling));
   for (std::uint64_t k = 0; k < old_keys; ++k) EXPECT_TRUE(m.insert(k, ~k));
   auto one = m.handle(), two = m.handle();
   fiber_scheduler turns;
-  const auto write = turns.start([&] { EXPECT_TRUE(one.insert(new_key, ~new_key)); });
+  const auto write = turns.start([&] { EXPECT_TRUE(one.insert(upper_key, ~upper_key)); });
   const auto other = turns.start([&] {
     EXPECT_TRUE(two.shrink_to_fit());
     EXPECT_TRUE(two.reserve(a_doubling));
@@ -44,7 +33,7 @@ bool stop_twice(std::uint64_t first, std::uint64_t steps, std::uint64_t more) {
     how = turns.run(other, 3000);
   EXPECT_TRUE(turns.finish_all());
   EXPECT_EQ(m.size(), old_keys + 1);
-  EXPECT_EQ(m.find(new_key), ~new_key) << "stops " << first << ", " << steps << ", " << more;
+  EXPECT_EQ(m.find(upper_key), ~upper_key) << "stops " << first << ", " << steps << ", " << more;
   for (std::uint64_t k = 0; k < old_keys; ++k) EXPECT_EQ(m.find(k), ~k);
   return stands;
 }
