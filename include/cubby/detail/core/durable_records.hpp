@@ -9,43 +9,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <cubby/detail/core/durable_bytes.hpp>
 #include <cubby/detail/core/durable_codec.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
 
 namespace cubby::inline v0::detail {
-
-/// Whether a type is its text, or its bytes.
-template <class T>
-concept durable_text = stored_as_bytes<T> && !always_in_record<T> && std::convertible_to<const T&, std::string_view> &&
-                       std::constructible_from<T, const char*, std::size_t>;
-/// Whether a type only says where something is, in this process.
-template <class T>
-concept refers_elsewhere = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_same_v<T, std::string_view>;
-template <class T>
-concept durable_bytes = std::is_trivially_copyable_v<T> && !always_in_record<T> && !refers_elsewhere<T>;
-template <class K> concept durable_key =
-    durable_text<K> || (plain_key<K> && !always_in_record<K> && bits_are_equality<K> && !refers_elsewhere<K>);
-template <class V> concept durable_value = std::is_same_v<V, no_value> || durable_text<V> || durable_bytes<V>;
-
-/// The bytes of a key or a value.
-template <class T>
-  requires std::is_trivially_copyable_v<T> || std::convertible_to<const T&, std::string_view>
-[[nodiscard]] std::string_view bytes_of(const T& object) noexcept {
-  if constexpr (std::is_same_v<T, no_value>) return {};
-  else if constexpr (std::convertible_to<const T&, std::string_view>) return object;
-  else return {reinterpret_cast<const char*>(&object), sizeof object};
-}
-template <class T> [[nodiscard]] T made_of_bytes(const char* bytes, std::size_t size) {
-  if constexpr (std::is_same_v<T, no_value>) {
-    return {};
-  } else if constexpr (durable_text<T>) {
-    return T(bytes, size);
-  } else {
-    std::array<std::byte, sizeof(T)> raw;
-    std::memcpy(raw.data(), bytes, sizeof(T));
-    return std::bit_cast<T>(raw);
-  }
-}
 
 struct record_key_probe : word_probe {
   const char* data;
@@ -56,6 +24,7 @@ template <class K, class V, class Hash> class durable_records {
 protected:
   using header = pool_layout::record_header;
   static constexpr bool text_keys = durable_text<K>;
+  static constexpr bool text_values = durable_text<V>;
 
 public:
   using key_type = K;
@@ -129,17 +98,33 @@ public:
   }
   [[nodiscard]] V value(std::uint64_t word) const {
     const header& r = at(word);
-    return made_of_bytes<V>(bytes_in(r) + r.key_bytes, value_bytes(r));
+    if constexpr (text_values) return made_of_bytes<V>(bytes_in(r) + size_of_key(r), value_bytes(r));
+    else return made_of_bytes<V>(bytes_in(r) + size_of_key(r), sizeof(V));
   }
   template <class Q> static const Q& kept_key(std::uint64_t, const Q& asked) noexcept { return asked; }
 
   // slot_policy
-  [[nodiscard]] bool matches(const probe& p, std::uint64_t word) const noexcept {
+  [[nodiscard]] CUBBY_ALWAYS_INLINE bool matches(const probe& p, std::uint64_t word) const noexcept {
     const header& r = at(word);
-    return r.key_bytes == p.size && std::memcmp(bytes_in(r), p.data, p.size) == 0;
+    const char* const bytes = bytes_in(r);
+    if constexpr (!text_keys) return std::memcmp(bytes, p.data, sizeof(K)) == 0;
+    if (r.key_bytes != p.size) return false;
+    if (p.size > bytes_in_slot) [[likely]]
+      return is_same_text(bytes, p.data, p.size);
+    return short_word(bytes, p.size) == short_word(p.data, p.size);
   }
   [[nodiscard]] static std::uint64_t hash_of(std::uint64_t key_word, std::uint64_t) noexcept { return key_word; }
-  [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept { return &at(word); }
+  /// What lookups read: without texts no header.
+  [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept {
+    if constexpr (text_keys || text_values) return &at(word);
+    else return bytes_in(at(word));
+  }
+  /// The size of that, without a value that is a text: only the record has its size.
+  [[nodiscard]] static constexpr std::size_t record_size(const probe& p) noexcept {
+    constexpr std::size_t value = text_values || !has_values ? 0 : sizeof(V);
+    if constexpr (text_keys || text_values) return sizeof(header) + p.size + value;
+    else return sizeof(K) + value;
+  }
   [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const noexcept { return at(word).link; }
   void dispose(std::uint64_t word) const noexcept {
     if (home_->file.medium().is_synced_later()) home_->heap.give_after_sync(word, at(word).link);
@@ -348,6 +333,14 @@ protected:
   }
   [[nodiscard]] header& at(std::uint64_t word) const noexcept { return *home_->file.template at<header>(word); }
   static const char* bytes_in(const header& r) noexcept { return reinterpret_cast<const char*>(&r + 1); }
+  /// Of a record that a slot leads to. Keys and values without a text have one size, so lookups of them read no header, which may lie in another line.
+  static std::uint64_t size_of_key(const header& r) noexcept {
+    if constexpr (text_keys) return r.key_bytes;
+    else return sizeof(K);
+  }
+  static std::uint64_t short_word(const char* bytes, std::uint64_t size) noexcept {
+    return read_up_to_8(reinterpret_cast<const unsigned char*>(bytes), size);
+  }
   static std::uint64_t value_bytes(const header& r) noexcept {
     // relaxed: the size does not change; the mark is only for recovery
     return r.size_and_mark.load(sync::relaxed) & pool_layout::size_mask;
