@@ -21,11 +21,18 @@ template <class Policy> struct pending {
   [[nodiscard]] CUBBY_ALWAYS_INLINE std::uint64_t hash() const noexcept { return spread<Policy>(probe.hash); }
 };
 
-/// Prefetches the item of a slot whose foreseer agrees.
+/// Prefetches the item of a slot.
 template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_item_in(const table<Policy>& t, const slot& at) noexcept {
   const std::uint64_t word = at.load(sync::relaxed); // relaxed: a hint
   if (shows_item<Policy>(word)) prefetch_line(address_of(t.policy, slot_word::pointer(word)));
+}
+/// The same, if its foreseer agrees with a key: also what readers need of the record.
+template <class Policy>
+CUBBY_ALWAYS_INLINE void prefetch_record_in(const table<Policy>& t, const slot& at,
+                                            const typename Policy::probe& p) noexcept {
+  const std::uint64_t word = at.load(sync::relaxed); // relaxed: a hint
+  if (shows_item<Policy>(word)) prefetch_group::lines_from(t.policy, p, address_of(t.policy, slot_word::pointer(word)));
 }
 /// The lower candidate bucket of a request (0), or the higher one (1).
 template <class Policy>
@@ -52,7 +59,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE bool look_at_first(const table<Polic
   const slots::seen_two seen = one.first.read(t);
   if (seen.agree != 0) [[likely]] {
     one.at = &one.first.of_bit(cpu::lowest_bit(seen.agree));
-    prefetch_item_in(t, *one.at);
+    prefetch_record_in(t, *one.at, one.probe);
     return false;
   }
   one.at = nullptr;
@@ -72,7 +79,7 @@ template <class Policy> CUBBY_ALWAYS_INLINE void look_at_others(const table<Poli
     one.absent &= !seen.marked();
     if (seen.agree() == 0) continue;
     one.at = &in.order[cpu::lowest_bit(seen.agree())];
-    prefetch_item_in(t, *one.at);
+    prefetch_record_in(t, *one.at, one.probe);
     return;
   }
 }
