@@ -26,7 +26,7 @@ struct domain {
   sync::word<std::uint64_t> holders;                        // tables, taken thread records, images
   image::fork_count forks;            // tells a table in the child of a fork that it has no worker
   sync::word<void*> for_empty_tables; // see shared_by_empty_tables; set once
-  sync::word<record_heap*> heap;      // see blocks; set once
+  sync::word<record_heap*> heaps[2];  // see blocks; each is set once
   thread_record_tree<3> thread_records;
   thread_record_tree<2> first_high; // the path to the first thread records, which need no allocation
   thread_record_tree<1> first_low;
@@ -46,7 +46,8 @@ struct domain {
     thread_records.free_below(&first_high);
     // relaxed: no other thread is here
     give_raw(static_cast<counter_cell<sync::shared>*>(for_empty_tables.load(sync::relaxed)));
-    delete heap.load(sync::relaxed); // relaxed: as above; each table has given back its records
+    for (auto& heap : heaps)
+      delete heap.load(sync::relaxed); // relaxed: as above; each table has given back its records
   }
 
   /// The T that all empty tables of the domain share, so that a new one takes nothing from the heap. It lies here and not in static
@@ -67,10 +68,10 @@ struct domain {
   }
 
   /// The blocks for records of all tables of the domain. The first call makes it; null: no memory, or allocations are watched.
-  record_heap* blocks() noexcept {
+  record_heap* blocks(block_pages pages) noexcept {
     // [blocks] acquire: pairs with [share-blocks]
-    record_heap* const there = heap.load(sync::acquire);
-    return there != nullptr ? there : make_blocks();
+    record_heap* const there = heap_in(pages).load(sync::acquire);
+    return there != nullptr ? there : make_blocks(pages);
   }
 
   // relaxed: the caller holds it, too
@@ -208,13 +209,14 @@ struct domain {
   }
 
 private:
-  CUBBY_NEVER_INLINE record_heap* make_blocks() noexcept {
-    auto* const made = allocations_are_watched() ? nullptr : new (std::nothrow) record_heap;
+  sync::word<record_heap*>& heap_in(block_pages pages) noexcept { return heaps[static_cast<unsigned>(pages)]; }
+  CUBBY_NEVER_INLINE record_heap* make_blocks(block_pages pages) noexcept {
+    auto* const made = allocations_are_watched() ? nullptr : new (std::nothrow) record_heap(pages);
     if (made == nullptr) return nullptr;
     record_heap* other = nullptr;
     // [share-blocks] release: pairs with [blocks]
     // [blocks] acquire: pairs with [share-blocks], where another thread was first
-    if (heap.compare_exchange(other, made, sync::release, sync::acquire)) return made;
+    if (heap_in(pages).compare_exchange(other, made, sync::release, sync::acquire)) return made;
     delete made;
     return other;
   }

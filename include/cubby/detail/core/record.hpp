@@ -69,6 +69,12 @@ struct link_part {
   /// Chains retired records, so that retiring allocates nothing. Readers that still see the record never read it.
   std::uint64_t link;
 };
+/// For the engine: its node, or what it reads of an entry. Between the link and the rest, so that readers need one piece of memory.
+template <std::size_t Bytes> struct front_part {
+  static_assert(Bytes % 8 == 0);
+  alignas(8) std::byte front[Bytes];
+};
+template <> struct front_part<0> {};
 template <bool Needed> struct info_part {
   record_info info;
 };
@@ -85,10 +91,13 @@ template <class K, bool Needed> struct key_part {
 };
 template <class K> struct key_part<K, false> {};
 
-/// One allocation: a link, what is needed of {namespace and size, key object}, the value, then the bytes of a large byte key.
+/// One allocation: a link, `Front` bytes of the engine, what is needed of {namespace and size, key object}, the value, then the bytes of a large byte key.
 /// The members in unions are constructed and destroyed by the codec, through the user's allocator.
-template <class K, class V, key_kind Kind, bool Spaced>
-struct record : link_part, info_part<Kind == key_kind::bytes || Spaced>, key_part<K, Kind == key_kind::object> {
+template <class K, class V, key_kind Kind, bool Spaced, std::size_t Front>
+struct record : link_part,
+                front_part<Front>,
+                info_part<Kind == key_kind::bytes || Spaced>,
+                key_part<K, Kind == key_kind::object> {
   static constexpr bool has_info = Kind == key_kind::bytes || Spaced;
   union {
     V value;

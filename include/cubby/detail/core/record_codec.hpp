@@ -38,17 +38,17 @@ template <class K, key_kind Kind>
 using record_probe = std::conditional_t<Kind == key_kind::word, word_key_probe,
                                         std::conditional_t<Kind == key_kind::bytes, bytes_probe, object_probe<K>>>;
 
-/// `Front`: bytes in front of each record, in the same allocation, that an engine has for itself (`front_of`). With an equality that is
-/// not the type's own, each key is an object. `InBlocks`: see record_space.hpp.
+/// `Front`: bytes in each record that an engine has for itself (`front_of`). With an equality that is not the type's own, each key is an object.
+/// `Pages`: see record_space.hpp.
 template <class K, class V, class Hash, class Allocator, unsigned AddressBits = 48, std::size_t Front = 0,
-          class Equal = equal<K>, bool InBlocks = true>
+          class Equal = equal<K>, block_pages Pages = block_pages::huge>
 class record_codec {
   using split = name_split<K>;
   using inner = inner_key<K>;
   static constexpr bool spaced = is_spaced<K>;
   static constexpr bool own_equality = has_own_equality<K, Equal>;
   static constexpr key_kind kind = own_equality ? kind_of_key<inner, Hash>() : key_kind::object;
-  using record_type = record<inner, V, kind, spaced>;
+  using record_type = record<inner, V, kind, spaced, Front>;
   using packed = record_word<AddressBits>;
   static constexpr std::size_t unit_size = alignof(record_type) > 8 ? alignof(record_type) : 8;
   struct alignas(unit_size) unit {
@@ -56,7 +56,6 @@ class record_codec {
   };
   using unit_allocator = typename std::allocator_traits<Allocator>::template rebind_alloc<unit>;
   using unit_traits = std::allocator_traits<unit_allocator>;
-  static constexpr std::size_t front_units = (Front + unit_size - 1) / unit_size;
 
   using shown_key = std::conditional_t<spaced || kind != key_kind::object, K, const inner&>;
 
@@ -96,9 +95,9 @@ public:
   static constexpr bool accepts = null_text<Q, K> || (!std::is_same_v<Q, K> && is_spaced<Q> == spaced &&
                                                       (asks_for_bytes<Q>() || asks_for_object<Q>()));
 
-  /// The same codec with space in front of its records.
-  template <std::size_t Bytes, bool Blocks = true>
-  using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes, Equal, Blocks>;
+  /// The same codec with space for the engine in its records.
+  template <std::size_t Bytes, block_pages Chosen = block_pages::huge>
+  using with_front = record_codec<K, V, Hash, Allocator, AddressBits, Bytes, Equal, Chosen>;
 
   record_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
   void reseed(std::uint64_t difference) noexcept { hash_.reseed(difference); }
@@ -224,10 +223,11 @@ public:
     if constexpr (kind == key_kind::bytes) return read + bytes_behind(p.size);
     return read;
   }
-  /// `Front` bytes that end where the record begins, aligned to 8.
-  [[nodiscard]] static void* front_of(std::uint64_t word) noexcept {
-    static_assert(Front % 8 == 0);
-    return static_cast<std::byte*>(packed::address(word)) - Front;
+  /// `Front` bytes, aligned to 8. They are the first ones that readers need.
+  [[nodiscard]] static void* front_of(std::uint64_t word) noexcept
+    requires(Front != 0)
+  {
+    return static_cast<record_type*>(packed::address(word))->front;
   }
   [[nodiscard]] std::uint64_t& retire_link(std::uint64_t word) const noexcept {
     return static_cast<record_type*>(packed::address(word))->link;
@@ -302,11 +302,10 @@ private:
   static constexpr bool by_operator_new = is_plain_allocator<unit_allocator>;
 
   [[nodiscard]] unit* take_space(std::size_t extra) const {
-    unit* const space = allocate_units(space_, unit_allocator(allocator_), front_units + units_for(extra));
-    return space == nullptr ? nullptr : space + front_units;
+    return allocate_units(space_, unit_allocator(allocator_), units_for(extra));
   }
   void give_back(unit* record, std::size_t extra) const noexcept {
-    deallocate_units(space_, unit_allocator(allocator_), record - front_units, front_units + units_for(extra));
+    deallocate_units(space_, unit_allocator(allocator_), record, units_for(extra));
   }
 
   /// Of the record of a byte key that a table may hold.
@@ -392,7 +391,7 @@ private:
 
   [[no_unique_address]] seeded_hash<Hash> hash_;
   [[no_unique_address]] Allocator allocator_;
-  [[no_unique_address]] space_for<unit_allocator, InBlocks> space_;
+  [[no_unique_address]] space_for<unit_allocator, Pages> space_;
 };
 
 } // namespace cubby::inline v0::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks in memory for records. They lie in huge pages, where `malloc` has small ones: a lookup of a record in a large table then seldom waits for
+// Blocks in memory for records. Most lie in huge pages, where `malloc` has small ones: a lookup of a record in a large table then seldom waits for
 // the page table (docs/performance/text.md, "Records in huge pages"). No call waits for another thread, or for one that the process has lost in a
 // fork: where a lock is taken, it answers "none", and the caller has operator new.
 #pragma once
@@ -13,6 +13,9 @@
 #include <cubby/detail/platform/memory.hpp>
 
 namespace cubby::inline v0::detail {
+
+/// Where blocks lie. The first write to a huge page takes up to milliseconds.
+enum class block_pages : bool { huge, small };
 
 /// A list of objects that have two members for it.
 template <class T> class member_list {
@@ -59,7 +62,7 @@ private:
   sync::word<std::uint64_t> first_;
 };
 
-/// A chunk is a huge page, of 32 slabs. A slab has blocks of one size. Its header has a bit for each of them.
+/// A chunk is a huge page, or small pages of that size, of 32 slabs. A slab has blocks of one size. Its header has a bit for each of them.
 class record_heap {
 public:
   /// Of larger records the lines cost more than a look into the page table.
@@ -67,7 +70,7 @@ public:
   /// Whether it is a block and not from operator new, of which the caller asks for multiples of 16 bytes: their addresses are such multiples, too.
   static bool is_block(const void* at) noexcept { return std::bit_cast<std::uintptr_t>(at) % 16 == 8; }
 
-  record_heap() = default;
+  explicit record_heap(block_pages pages) noexcept : pages_(pages) {}
   /// No block is in use.
   ~record_heap() {
     // A thread that this process has lost in a fork may have been in the middle of a change.
@@ -142,8 +145,8 @@ private:
     std::uint64_t bits[32]; // of free blocks
     chunk home;             // in the first slab of a chunk
   };
-  /// The first block begins 8 bytes in front of a line. So does each one of 64 bytes: of most records readers need all but the first word.
-  /// Those of `relativistic` begin with a word that it needs, and lie in two lines.
+  /// The first block begins 8 bytes in front of a line. So does each one of 64 bytes, and every second one of 32: of a record readers need
+  /// all but the first word.
   static constexpr std::uint64_t first_block = 376;
   static_assert(sizeof(slab) <= first_block && first_block % 64 == 56);
   static_assert(slab_bytes / block_size::of(0) <= std::uint64_t{64} * 32);
@@ -307,8 +310,8 @@ private:
   }
   /// Under the lock of chunks.
   chunk* make_chunk() noexcept {
-    // The first one has small pages, so that few records take little memory.
-    const memory::region pages = memory::allocate_chunk(chunks_ != 0);
+    // The first one has small pages in any case, so that few records take little memory.
+    const memory::region pages = memory::allocate_chunk(chunks_ != 0 && pages_ == block_pages::huge);
     if (pages.address == nullptr) return nullptr;
     chunk& made = std::bit_cast<slab*>(pages.address)->home;
     made.pages = pages;
@@ -336,6 +339,7 @@ private:
     unused = &to;
   }
 
+  const block_pages pages_;
   block_cache at_hand_;
   size_class classes_[sizes];
   handed_over free_; // slabs on their way to their chunks

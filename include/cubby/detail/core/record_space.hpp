@@ -13,8 +13,9 @@
 
 namespace cubby::inline v0::detail {
 
-/// Tables for one thread have it, too, though nothing else of them needs a domain.
-class record_space {
+/// Tables for one thread have it, too, though nothing else of them needs a domain. In small pages for an engine that promises even inserts: the first
+/// write to a huge page takes long.
+template <block_pages Pages> class record_space {
 public:
   /// Space for `count` objects of T, or null.
   template <class T> [[nodiscard]] T* take(std::size_t count) const noexcept {
@@ -25,13 +26,13 @@ public:
   /// What was taken for so many.
   template <class T> void give(T* space, std::size_t count) const noexcept {
     if (alignof(T) > 8 || !record_heap::is_block(space)) give_raw(space);
-    else home_->blocks()->give(space, count * sizeof(T));
+    else home_->blocks(Pages)->give(space, count * sizeof(T));
   }
 
 private:
   CUBBY_NEVER_INLINE void* take_bytes(std::size_t bytes) const noexcept {
     if (!tests_watch_allocations && home_ && bytes <= record_heap::most_bytes) {
-      record_heap* const heap = home_->blocks();
+      record_heap* const heap = home_->blocks(Pages);
       void* const block = heap == nullptr ? nullptr : heap->take(bytes);
       if (block != nullptr) return block;
     }
@@ -44,20 +45,14 @@ private:
   domain_ref home_ = registry::own_domain();
 };
 
-/// operator new alone, for engines that promise even inserts: the first write to a huge page takes long.
-struct plain_space {
-  template <class T> [[nodiscard]] static T* take(std::size_t count) noexcept { return take_raw<T>(count); }
-  template <class T> static void give(T* space, std::size_t) noexcept { give_raw(space); }
-};
 /// For a codec with an allocator of the user's.
 struct no_space {};
 /// std::allocator answers a lack of memory by an exception only; a record space can do without.
 template <class Allocator>
 inline constexpr bool is_plain_allocator =
     std::is_same_v<Allocator, std::allocator<typename std::allocator_traits<Allocator>::value_type>>;
-template <class Allocator, bool InBlocks>
-using space_for = std::conditional_t<!is_plain_allocator<Allocator>, no_space,
-                                     std::conditional_t<InBlocks, record_space, plain_space>>;
+template <class Allocator, block_pages Pages>
+using space_for = std::conditional_t<is_plain_allocator<Allocator>, record_space<Pages>, no_space>;
 
 /// Space for `count` objects of the allocator's type, or null.
 template <class Space, class Allocator>

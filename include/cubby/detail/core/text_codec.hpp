@@ -247,7 +247,7 @@ private:
 
   [[no_unique_address]] seeded_hash<Hash> hash_;
   [[no_unique_address]] Allocator allocator_;
-  [[no_unique_address]] space_for<unit_allocator, true> space_;
+  [[no_unique_address]] space_for<unit_allocator, block_pages::huge> space_;
 };
 
 } // namespace cubby::inline v0::detail

@@ -51,7 +51,7 @@ public:
   template <class Q> static constexpr bool accepts = false;
 
   /// There are no records.
-  template <std::size_t, bool = true> using with_front = word_codec;
+  template <std::size_t> using with_front = word_codec;
 
   word_codec(const Hash& h, const Allocator& a, std::uint64_t seed) : hash_(h, seed), allocator_(a) {}
   void reseed(std::uint64_t difference) noexcept { hash_.reseed(difference); }

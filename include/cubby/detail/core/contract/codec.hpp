@@ -43,8 +43,8 @@ concept sized_records = slot_policy<P> && requires(const P& policy, const typena
   { policy.record_size(probe) } noexcept -> std::same_as<std::size_t>;
 };
 
-/// The same for an engine that keeps its own node in front of each record. `with_front<bytes>` is the codec whose records have that
-/// many bytes, aligned to 8, before them, at `front_of(value_word)`. Without records it is the codec itself.
+/// The same for an engine that keeps its own node in each record. `with_front<bytes>` is the codec whose records have that many
+/// bytes, aligned to 8, at `front_of(value_word)`. Without records it is the codec itself.
 template <class P, std::size_t Bytes>
 concept fronted_policy =
     slot_policy<typename P::template with_front<Bytes>> &&

@@ -67,7 +67,7 @@ static_assert(sizeof(node) == 24 && alignof(node) == 8);
 CUBBY_ALWAYS_INLINE node* node_at(std::uint64_t link) noexcept { return std::bit_cast<node*>(link & ~mark::all); }
 inline std::uint64_t link_to(const node& n) noexcept { return std::bit_cast<std::uint64_t>(&n); }
 
-/// A new node that is not linked yet; null without memory. The node of a record lies in front of the record, in the same allocation.
+/// A new node that is not linked yet; null without memory. The node of a record lies in the record.
 template <class Policy> node* make_node(std::uint64_t key, std::uint64_t value, std::uint64_t link) noexcept {
   void* space = nullptr;
   if constexpr (Policy::unique_words) space = Policy::front_of(value);

@@ -18,7 +18,7 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// Maps words to words (the contract is in contract/engine.hpp). Each verb runs inside a pin. A record's node lies in front of the
+/// Maps words to words (the contract is in contract/engine.hpp). Each verb runs inside a pin. A record's node lies in the
 /// record, where the codec keeps space for it.
 template <fronted_policy<sizeof(engines::relativistic::node)> Codec> class relativistic_engine {
 public:

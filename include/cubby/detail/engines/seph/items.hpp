@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a slot leads to an item, which has key and value. In memory an item lies in front of the record of its entry, in the same
-// allocation, and its pointer is its address. In a durable table the item is the record, and its pointer is the offset in the pool.
+// How a slot leads to an item, which has key and value. In memory an item lies in the record of its entry, and its
+// pointer is its address. In a durable table the item is the record, and its pointer is the offset in the pool.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace cubby::inline v0::detail::engines::seph {
 
-/// In front of a record. It does not change once a slot leads to it.
+/// In a record. It does not change once a slot leads to it.
 struct item {
   std::uint64_t key = 0;   // the key word
   std::uint64_t value = 0; // the value word, which leads to the record

@@ -19,7 +19,7 @@ namespace cubby::inline v0 {
 
 namespace detail {
 
-/// A codec whose records have space for an item in front of them. A record at an address that a slot cannot hold is no record: its
+/// A codec whose records have space for an item. A record at an address that a slot cannot hold is no record: its
 /// caller gets the answer `no_memory`.
 template <class Base> class seph_codec : public Base {
 public:
@@ -36,7 +36,7 @@ public:
 };
 /// A durable table has records of its own.
 template <class Codec> struct seph_policy {
-  using type = seph_codec<typename Codec::template with_front<sizeof(engines::seph::item), false>>;
+  using type = seph_codec<typename Codec::template with_front<sizeof(engines::seph::item), block_pages::small>>;
 };
 template <engines::seph::durable Codec> struct seph_policy<Codec> {
   using type = engines::seph::file_records<Codec>;
