@@ -14,6 +14,7 @@
 #include "clock.hpp"
 #include "histogram.hpp"
 #include "streams.hpp"
+#include "table.hpp"
 #include "workload.hpp"
 
 namespace bench {
@@ -78,6 +79,23 @@ public:
     t.succeeded = pass(0, ops_.keys.size());
     t.seconds = seconds_now() - begin;
     t.operations = ops_.keys.size();
+    return t;
+  }
+
+  // The same. Counts the operations of each window of 10 ms, by looks at the clock after some: a stall longer than a window leaves empty ones.
+  tally once(std::vector<std::uint64_t>& windows) {
+    tally t;
+    const std::size_t slice = std::max(batch_, 256 / batch_ * batch_);
+    const double begin = seconds_now();
+    while (t.operations < ops_.keys.size()) {
+      const std::size_t to = std::min(ops_.keys.size(), t.operations + slice);
+      t.succeeded += pass(t.operations, to);
+      t.seconds = seconds_now() - begin;
+      const auto window = static_cast<std::size_t>(t.seconds * windows_a_second);
+      if (window >= windows.size()) windows.resize(window + 1);
+      windows[window] += to - t.operations;
+      t.operations = to;
+    }
     return t;
   }
 

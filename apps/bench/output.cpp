@@ -65,6 +65,20 @@ void print_latencies(const std::vector<result>& results) {
                      duration(r.latency->p999), duration(r.latency->p9999), duration(r.latency->longest));
 }
 
+void print_windows(const std::vector<result>& results) {
+  if (std::none_of(results.begin(), results.end(), [](const result& r) { return r.windows.has_value(); })) return;
+  const std::size_t first = point_width(results);
+  const std::size_t width = engine_width(results);
+  console::print("\n{:<{}} {:<{}} {:>8} {:>8} {:>8} {:>12}\n", "Mops/s in 10 ms", first, "engine", width, "lowest",
+                 "mean", "highest", "lowest/mean");
+  print_rule(41 + first + width);
+  for (const result& r : results)
+    if (r.windows)
+      console::print("{:<{}} {:<{}} {:>8.2f} {:>8.2f} {:>8.2f} {:>12.2f}\n", point_of(r, results), first,
+                     shown_name(r.engine), width, r.windows->lowest, r.windows->mean, r.windows->highest,
+                     r.windows->mean > 0 ? r.windows->lowest / r.windows->mean : 0);
+}
+
 json rounded(double value) { return std::round(value * 1000) / 1000; }
 
 json optional_number(const std::optional<double>& value) { return value ? rounded(*value) : json(nullptr); }
@@ -83,6 +97,13 @@ json latency_json(const std::optional<latency_figures>& f) {
           {"p999", rounded(f->p999)},
           {"p9999", rounded(f->p9999)},
           {"max", rounded(f->longest)}};
+}
+
+json json_of_rates(const window_rates& rates) {
+  return {{"ms", rounded(rates.milliseconds)},
+          {"lowest_mops", rounded(rates.lowest)},
+          {"mean_mops", rounded(rates.mean)},
+          {"highest_mops", rounded(rates.highest)}};
 }
 
 json json_of_result(const result& r, const std::string& chapter_title) {
@@ -109,6 +130,11 @@ json json_of_result(const result& r, const std::string& chapter_title) {
   j["own_bytes_per_key"] = r.own_bytes_per_key > 0 ? rounded(r.own_bytes_per_key) : json(nullptr);
   j["huge_pages_percent"] = optional_number(r.huge_pages_percent);
   j["latency_ns"] = latency_json(r.latency);
+  j["windows"] = r.windows ? json_of_rates(*r.windows) : json(nullptr);
+  if (!r.course.empty()) {
+    j["course"] = json::array();
+    for (const window_rates& stretch : r.course) j["course"].push_back(json_of_rates(stretch));
+  }
   if (!r.timeline.empty()) {
     j["timeline"] = json::array();
     for (const sample& s : r.timeline)
@@ -150,6 +176,7 @@ void print_results(const std::vector<result>& results) {
     last = point;
   }
   print_latencies(results);
+  print_windows(results);
   console::flush();
 }
 

@@ -170,6 +170,32 @@ void add_timelines(std::vector<plot>& all, const std::vector<result>& results) {
   }
 }
 
+// Without those of one window: it would be no line.
+plot course(const std::vector<result>& results, const char* title, double window_rates::* figure) {
+  plot p;
+  p.title = title;
+  p.x_label = "milliseconds";
+  p.y_label = "million inserts per second";
+  p.drawn = plot::form::curve;
+  legend names(p, results);
+  for (const result& r : results)
+    if (r.course.size() > 1)
+      for (const window_rates& stretch : r.course)
+        names.line_of(r).points.emplace_back(stretch.milliseconds, stretch.*figure);
+  return p;
+}
+
+// Populations, where none of their sizes varies: else their lines have different lengths, and say nothing side by side.
+void add_courses(std::vector<plot>& all, const std::vector<result>& results) {
+  const std::vector<result> some = with_workload(results, name_of(workload{kind::populate, 0}));
+  if (std::any_of(std::begin(dimensions), std::end(dimensions),
+                  [&](const dimension& d) { return differs(some, d.of); }))
+    return;
+  for (plot& p : std::vector{course(some, "inserts over time, into tables that begin empty", &window_rates::mean),
+                             course(some, "the slowest 10 ms meanwhile", &window_rates::lowest)})
+    if (!p.all.empty()) all.push_back(std::move(p));
+}
+
 void add_latencies(std::vector<plot>& all, const std::vector<result>& results) {
   for (const std::string& name : workloads_in(results)) {
     plot p;
@@ -279,6 +305,7 @@ std::vector<plot> plots_of(const chapter& c) {
   const std::vector<result> results = distinct(c.results);
   add_sweeps(all, results);
   add_timelines(all, results);
+  add_courses(all, results);
   add_skew(all, results);
   add_features(all, results);
   add_bars(all, left_for_bars(results));

@@ -26,6 +26,17 @@ std::string count_text(std::size_t n) {
   return n % 1'000'000 == 0 ? fmt::format("{}M", n / 1'000'000) : fmt::format("{}k", n / 1000);
 }
 
+window_rates rates_among(const double* first, std::size_t count, double milliseconds) {
+  window_rates out{milliseconds, *first, 0, *first};
+  for (std::size_t i = 0; i < count; ++i) {
+    out.lowest = std::min(out.lowest, first[i]);
+    out.highest = std::max(out.highest, first[i]);
+    out.mean += first[i] / static_cast<double>(count);
+  }
+  return out;
+}
+constexpr double window_milliseconds = 1e3 / windows_a_second;
+
 } // namespace
 
 bool same_point(const result& a, const result& b) {
@@ -60,8 +71,32 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+std::optional<window_rates> together(const std::vector<double>& windows) {
+  if (windows.empty()) return {};
+  return rates_among(windows.data(), windows.size(), window_milliseconds * static_cast<double>(windows.size()));
+}
+
+std::vector<window_rates> in_stretches(const std::vector<double>& windows, std::size_t most) {
+  std::vector<window_rates> all;
+  const std::size_t each = (windows.size() + most - 1) / most;
+  for (std::size_t from = 0; from < windows.size(); from += each) {
+    const std::size_t count = std::min(each, windows.size() - from);
+    all.push_back(rates_among(&windows[from], count, window_milliseconds * static_cast<double>(from + count)));
+  }
+  return all;
+}
+
 void finish(std::vector<result>& results) {
   for (result& r : results) {
+    if (!r.rounds_windows.empty()) {
+      const auto median = [&r](double window_rates::* of) {
+        std::vector<double> figures;
+        for (const window_rates& round : r.rounds_windows) figures.push_back(round.*of);
+        return median_of(figures);
+      };
+      r.windows = {median(&window_rates::milliseconds), median(&window_rates::lowest), median(&window_rates::mean),
+                   median(&window_rates::highest)};
+    }
     r.median_mops = median_of(r.rounds_mops);
     const auto [low, high] = std::minmax_element(r.rounds_mops.begin(), r.rounds_mops.end());
     if (low != r.rounds_mops.end() && r.median_mops > 0) r.spread = (*high - *low) / r.median_mops;

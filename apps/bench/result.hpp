@@ -34,7 +34,14 @@ struct result {
   std::optional<double> huge_pages_percent; // none where there is no table
   std::optional<latency_figures> latency;
   std::vector<sample> timeline;
+  std::vector<window_rates> rounds_windows; // of `populate`
+  std::optional<window_rates> windows;      // their medians; none where no round had a whole window
+  std::vector<window_rates> course;         // of the last round, in at most a hundred stretches
 };
+
+// All windows together, and in at most so many stretches of equally many.
+std::optional<window_rates> together(const std::vector<double>& windows);
+std::vector<window_rates> in_stretches(const std::vector<double>& windows, std::size_t most);
 
 // One run and what came of it: a chapter of the report.
 struct chapter {

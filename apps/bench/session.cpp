@@ -163,6 +163,10 @@ private:
     }
     r.rounds_mops.push_back(o.mops);
     if (!o.timeline.empty()) r.timeline = o.timeline;
+    if (const std::optional<window_rates> whole = together(o.windows); whole && !is_limit(r.engine)) {
+      r.rounds_windows.push_back(*whole);
+      r.course = in_stretches(o.windows, 100);
+    }
   }
 
   static bool takes_part(engine_id e, const workload& w, bool latency) { return why_absent(e, w, latency).empty(); }

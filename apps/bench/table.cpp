@@ -56,4 +56,14 @@ std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vecto
   return samples;
 }
 
+std::vector<double> rates_of(const std::vector<std::vector<std::uint64_t>>& windows) {
+  std::size_t whole = windows.front().size();
+  for (const std::vector<std::uint64_t>& one : windows) whole = std::min(whole, one.size());
+  std::vector<double> rates(whole == 0 ? 0 : whole - 1); // the last window ends with the thread
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    for (const std::vector<std::uint64_t>& one : windows)
+      rates[i] += static_cast<double>(one[i]) * windows_a_second * 1e-6;
+  return rates;
+}
+
 } // namespace bench

@@ -47,12 +47,21 @@ struct sample {
   double keys = 0;        // in the table, without what the last slices have done
 };
 
+inline constexpr double windows_a_second = 100;
+// Rates of the windows of 10 ms of a population, in Mops/s: of all, or of those up to a time.
+struct window_rates {
+  double milliseconds = 0;
+  double lowest = 0, mean = 0, highest = 0;
+};
+
 struct outcome {
   double mops = 0;
   std::uint64_t operations = 0;
   std::uint64_t wrong = 0; // answers that cannot be right: a present key missed, an absent one found
   histogram times;
   std::vector<sample> timeline;
+  std::vector<double>
+      windows; // of a population, each in Mops/s; without the last ones, in which not all threads were busy
 };
 
 class table {

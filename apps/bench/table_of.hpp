@@ -33,6 +33,9 @@ struct update_plan {
 std::vector<sample> sample_until(const std::atomic<bool>& stop, const std::vector<progress_count>& counts,
                                  const update_plan& plan);
 
+// The rates of all threads together, of the windows in which none had ended.
+std::vector<double> rates_of(const std::vector<std::vector<std::uint64_t>>& windows);
+
 template <class Adapter> class table_of final : public table {
 public:
   using key = typename Adapter::key;
@@ -82,23 +85,26 @@ private:
     const auto& streams = static_cast<const typed_streams<key>&>(*j.streams);
     std::vector<tally> tallies(j.threads);
     std::vector<std::unique_ptr<histogram>> times(j.threads);
+    std::vector<std::vector<std::uint64_t>> windows(j.threads);
     workers.run(j.threads, [&](std::size_t worker, const worker_threads::starter& start) {
       thread_record at(adapter_);
       loops<Adapter> loop(at, streams.threads[worker], j.latency ? 1 : j.batch);
       times[worker] = std::make_unique<histogram>();
       start();
-      tallies[worker] = one_round(loop, j, *times[worker]);
+      tallies[worker] = one_round(loop, j, *times[worker], windows[worker]);
     });
-    return add_up(j, tallies, times);
+    outcome all = add_up(j, tallies, times);
+    all.windows = rates_of(windows);
+    return all;
   }
 
-  static tally one_round(loops<Adapter>& loop, const job& j, histogram& times) {
+  static tally one_round(loops<Adapter>& loop, const job& j, histogram& times, std::vector<std::uint64_t>& windows) {
     if (j.latency) {
       const tally t = loop.timed(j.of.what == kind::populate ? 1e9 : j.seconds, times);
       if (!wants_fresh_table(j.of)) loop.undo(t.operations);
       return t;
     }
-    if (j.of.what == kind::populate) return loop.once();
+    if (j.of.what == kind::populate) return loop.once(windows);
     return j.of.what == kind::ycsb_d ? loop.passes_until(j.seconds) : loop.until(j.seconds);
   }
 

@@ -12,6 +12,7 @@ import bench_support
 from bench_durable import Durable  # noqa: F401
 from bench_engines import DESIGNS, ENGINES, GROWING, Engines  # noqa: F401
 from bench_readers import *  # noqa: F403
+from bench_windows import Windows  # noqa: F401
 from bench_support import Folder, cubby
 from bench_conclusion import Conclusion  # noqa: F401
 

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of `cubby bench` about how even the inserts of a population are.
+import json
+
+from bench_support import Folder, cubby
+
+
+class Windows(Folder):
+    def test_inserts_over_time(self):
+        page, out = self.folder / "page", self.folder / "out.json"
+        done = cubby("bench", "--engine", "seph,tbb,limit", "--workload", "populate", "--keys", "500k", "--threads", "2", "--rounds", "2",
+                     "--json", str(out), "--report", str(page))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("lowest/mean", done.stdout)
+        for r in json.loads(out.read_text())["results"]:
+            if r["engine"] == "limit":
+                self.assertIsNone(r["windows"], "it inserts nothing")
+                continue
+            whole, course = r["windows"], r["course"]
+            self.assertLessEqual(whole["lowest_mops"], whole["mean_mops"])
+            self.assertLessEqual(whole["mean_mops"], whole["highest_mops"])
+            self.assertLessEqual(len(course), 100)
+            times = [stretch["ms"] for stretch in course]
+            self.assertEqual(times, sorted(set(times)))
+            # of half a million keys; the last windows, in which one thread has ended, do not count
+            inserted = sum(s["mean_mops"] * (s["ms"] - before) / 1e3 for s, before in zip(course, [0, *times], strict=False))
+            self.assertTrue(0.1 < inserted <= 0.5, inserted)
+        html = (page / "index.html").read_text()
+        for title in ("inserts over time, into tables that begin empty", "the slowest 10 ms meanwhile"):
+            self.assertIn(title, html)
