@@ -191,9 +191,16 @@ void add_courses(std::vector<plot>& all, const std::vector<result>& results) {
   if (std::any_of(std::begin(dimensions), std::end(dimensions),
                   [&](const dimension& d) { return differs(some, d.of); }))
     return;
-  for (plot& p : std::vector{course(some, "inserts over time, into tables that begin empty", &window_rates::mean),
-                             course(some, "the slowest 10 ms meanwhile", &window_rates::lowest)})
-    if (!p.all.empty()) all.push_back(std::move(p));
+  plot rates = course(some, "inserts over time, into tables that begin empty", &window_rates::mean);
+  if (rates.all.empty()) return;
+  all.push_back(std::move(rates));
+  // Where each stretch is one window, both would be the same.
+  const auto has_several = [](const result& r) {
+    return std::any_of(r.course.begin(), r.course.end(),
+                       [](const window_rates& one) { return one.lowest < one.highest; });
+  };
+  if (std::any_of(some.begin(), some.end(), has_several))
+    all.push_back(course(some, "the slowest 10 ms meanwhile", &window_rates::lowest));
 }
 
 void add_latencies(std::vector<plot>& all, const std::vector<result>& results) {

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 OURS, OTHERS, TEXT, LINE = "#2f86c5", "#cc7a14", "#7d7d7d", "#8f8f8f"
 OPACITY = (1.0, 0.55, 0.3)  # of the first machine, the second, ...
-WIDTH, ROW, TITLE, AXIS, LETTER = 400, 15, 30, 48, 8.3
+WIDTH, ROW, CURVE, TITLE, AXIS, LETTER = 400, 15, 44, 30, 48, 8.3
 MARKS = (6, 4, 8, 12, 7)  # gnuplot's: circle, square, triangle, diamond, full circle
 DIGESTS = re.compile(r"<!-- program ([0-9a-f]{64}), drawing ([0-9a-f]{64}) -->\n")
 
@@ -21,7 +21,8 @@ class NotDrawn(Exception):
 
 @dataclass
 class Row:
-    """`values`: for each machine what is shown, None where it was not measured; in a panel with marks a list for each machine."""
+    """`values`: for each machine what is shown, None where it was not measured; in a panel with marks a list for each machine, in one with
+    curves a list of (x, lower, upper)."""
     name: str
     ours: bool  # or for each machine who is ahead
     values: list
@@ -38,6 +39,7 @@ class Panel:
     limit_name: str = ""
     sides: tuple = ("ours", "others")  # what the two colours mean
     marks: tuple = ()  # the names of marks, where the rows have marks instead of bars. Their axis is logarithmic.
+    curves: tuple = ()  # the names of the lower and the upper curve, where the rows have two. All rows have one scale.
 
 
 def quoted(text):
@@ -76,12 +78,18 @@ def wrapped(text, size):
 
 def largest(panel):
     shown = [value for row in panel.rows for value in row.values if value is not None]
+    if panel.curves:
+        return max(x for value in shown for x, _, _ in value)
     values = [one for value in shown for one in (value if panel.marks else [value])]
     return max(values + [limit for limit in panel.limits if limit is not None])
 
 
+def row_height(panel, machines):
+    return (CURVE if panel.curves else ROW) * machines
+
+
 def height_of(panel, machines):
-    return TITLE + len(panel.rows) * (ROW * machines + 6) + AXIS
+    return TITLE + len(panel.rows) * (row_height(panel, machines) + 6) + AXIS
 
 
 def bars(panel, row, top):
@@ -116,6 +124,21 @@ def mark_data(panel, rows):
     return blocks, plots
 
 
+def curve_data(panel, rows):
+    """The same for curves: of each row and machine the lower one and the upper one, above a line of its own."""
+    blocks, plots = [], []
+    peak = max(upper for row in panel.rows for value in row.values if value for _, _, upper in value)
+    for at, (top, row) in enumerate(rows):
+        for number, value in enumerate(row.values):
+            ground = top + (number + 1) * CURVE
+            for which, width in ((1, 1), (2, 2)):
+                name = f"$curve{at}of{number}{'lower' if which == 1 else 'upper'}"
+                blocks += [f"{name} << E", *(f"{one[0]:.5g} {ground - one[which] / peak * (CURVE - 4):.4g}" for one in value or []), "E"]
+                plots.append(f"{name} using 1:2 with lines lw {width} lc rgb '{mark_colour(is_ours(row, number), number) if which == 2 else TEXT}' notitle")
+            blocks.append(f"set arrow from 0,{ground} to {value[-1][0] if value else 0:.5g},{ground} nohead lw 0.5 lc rgb '{LINE}'")
+    return blocks, plots
+
+
 def limits(panel, height):
     for number, limit in enumerate(panel.limits):
         if limit is not None:
@@ -134,18 +157,19 @@ def axes(panel):
 
 def panel_program(panel, above, whole, left, machines):
     """A panel whose upper end is `above` pixels below that of the picture of `whole` pixels."""
-    height = len(panel.rows) * (ROW * machines + 6)
-    rows = [(3 + number * (ROW * machines + 6), row) for number, row in enumerate(panel.rows)]
+    each = row_height(panel, machines)
+    height = len(panel.rows) * (each + 6)
+    rows = [(3 + number * (each + 6), row) for number, row in enumerate(panel.rows)]
     begin = above + TITLE
-    blocks, plots = mark_data(panel, rows) if panel.marks else ([], [])
+    blocks, plots = mark_data(panel, rows) if panel.marks else curve_data(panel, rows) if panel.curves else ([], [])
     lines = ["unset label\nunset arrow\nunset object", *blocks, *axes(panel), f"set yrange [{height}:0]",
              f"set lmargin at screen {left / WIDTH:.5f}\nset rmargin at screen {1 - (20 if panel.marks else 58) / WIDTH:.5f}",
              f"set tmargin at screen {1 - begin / whole:.5f}\nset bmargin at screen {1 - (begin + height) / whole:.5f}",
              label(panel.title, f"screen {8 / WIDTH:.5f}", f"screen {1 - (begin - 12) / whole:.5f}", 14, bold=True),
              label(panel.axis, "graph 0", f"screen {1 - (begin + height + 34) / whole:.5f}", 12), *limits(panel, height)]
     for top, row in rows:
-        lines.append(name_of(row, left, top + ROW * machines / 2))
-        lines += [] if panel.marks else bars(panel, row, top)
+        lines.append(name_of(row, left, top + each / 2))
+        lines += [] if panel.marks or panel.curves else bars(panel, row, top)
     return [*lines, "plot " + ", ".join(plots or ["-1 notitle lc rgb '#00000000'"])]
 
 
@@ -166,6 +190,10 @@ def legend(machines, panels, whole, above):
         yield f"set arrow from {at(8, lines)} to {at(46, lines)} nohead lw 1.5 lc rgb '{TEXT}' dt 2"
         yield label(name, *at(52, lines).split(","), 12)
         lines += 1
+    for number, name in enumerate(panels[0].curves):
+        colour = TEXT if number == 0 else colour_of(True)
+        yield f"set arrow from {at(8 + 190 * number, lines)} to {at(30 + 190 * number, lines)} nohead lw {number + 1} lc rgb '{colour}'"
+        yield label(name, *at(36 + 190 * number, lines).split(","), 12)
     x = 14
     for number, name in enumerate(mark_names(panels)):
         yield f"set label at {at(x, lines)} point pt {MARKS[number]} ps 0.9 lw 1.5 lc rgb '{TEXT}' front"
@@ -184,7 +212,7 @@ def mark_names(panels):
 def program(title, said, machines, panels):
     """What gnuplot reads. `said` are lines below the panels: which commands have measured this."""
     heads, notes = wrapped(title, 15), [line for text in said for line in wrapped(text, 12)]
-    head = 8 + 20 * len(heads) + 19 * (len(machines) + len(bound_names(panels)) + bool(mark_names(panels))) + 6
+    head = 8 + 20 * len(heads) + 19 * (len(machines) + len(bound_names(panels)) + bool(mark_names(panels) or panels[0].curves)) + 6
     whole = head + sum(height_of(panel, len(machines)) for panel in panels) + 16 * len(notes) + 8
     left = max(len(row.name) for panel in panels for row in panel.rows) * LETTER + 16
     lines = [f"set terminal svg size {WIDTH},{whole} fixed font 'sans-serif,13'", "set encoding utf8", "set multiplot", "unset key",

@@ -4,6 +4,7 @@
 # - `rates`: million operations a second of `cubby bench`; a panel for each workload and number of keys a call, a row for each engine.
 # - `ahead`: the best of ours over the best of the others; a panel for each run, named by `panels`, a row for each workload.
 # - `bytes`: the bytes a key of its first workload; `payload` is what an entry cannot be without.
+# - `course`: the inserts over time of populations of `cubby bench`, and the slowest 10 ms meanwhile.
 # - `tails`: what `bench_insert_tails` printed. `stores`: what `bench_stores` printed.
 # All machines that have results of all `runs` stand side by side.
 import os
@@ -99,6 +100,20 @@ def bytes_of(plot, those):
     yield Panel("memory of a table", "bytes for an entry", found[::-1], [plot["payload"]] * len(those), f"key and value: {plot['payload']} bytes")
 
 
+def course(plot, those):
+    """The most even one first."""
+    tables = [{row["engine"]: row for row in results[plot["runs"][0]]["results"]} for results in those]
+
+    def evenness(engine):
+        whole = tables[0][engine]["windows"]
+        return whole["lowest_mops"] / whole["mean_mops"]
+    engines = sorted(tables[0], key=evenness, reverse=True)
+    yield Panel("one key a call", "seconds",
+                [Row(engine, engine in OURS, [[(one["ms"] / 1e3, one["lowest_mops"], one["mean_mops"]) for one in table[engine]["course"]] if engine in table
+                                              else None for table in tables]) for engine in engines],
+                curves=("the slowest 10 ms", "inserts, one scale"))
+
+
 def tails(plot, those):
     """Rows of tables that grow, and one that has space. Two rows of one name belong to the engine above them."""
     found = []
@@ -130,7 +145,7 @@ def stores(plot, those):
         yield Panel(f"{what}, longest sync of mixed (less is better)", "milliseconds", longest[::-1])
 
 
-KINDS = {"rates": rates, "ahead": ahead, "bytes": bytes_of, "tails": tails, "stores": stores}
+KINDS = {"rates": rates, "ahead": ahead, "bytes": bytes_of, "course": course, "tails": tails, "stores": stores}
 
 
 def panels_of(plot, all_results):
@@ -148,6 +163,9 @@ def said_of(panel):
     if panel.marks:
         return "; ".join(f"{row.name}: {panel.marks[0]} {row.values[0][0] / 1e3:.2g} us, {panel.marks[-1]} {row.values[0][-1] / 1e6:.2g} ms"
                          for row in panel.rows)
+    if panel.curves:
+        rates = [(row.name, [one[2] for one in row.values[0]], min(one[1] for one in row.values[0])) for row in panel.rows]
+        return "; ".join(f"{name}: {sum(mean) / len(mean):.1f} million a second, {lowest:.1f} in its slowest 10 ms" for name, mean, lowest in rates)
     if isinstance(panel.rows[0].ours, list):
         return f"{panel.title}: " + ", ".join(f"{row.name} {row.values[0]:.2f}" for row in panel.rows)
     first = [next((row for row in panel.rows if row.ours == ours and row.values[0] is not None), None) for ours in (True, False)]

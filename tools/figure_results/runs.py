@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "docs" / "results"
 BUILT_FROM = ("include", "apps", "bench", "tests/counting", "tests/support/replaced_new.cpp", "CMakeLists.txt", "CMakePresets.json", "cmake", ":(exclude)*.md")
 KEPT = ("engine", "workload", "threads", "batch", "value_size", "median_mops", "spread", "bytes_per_key", "huge_pages_percent")
+# Of a population of the runs that are drawn over time.
+OVER_TIME = ("windows", "course")
 
 
 # Results of trees with changes that nobody committed, from before `run` refused such trees. This list only gets shorter.
@@ -98,7 +100,8 @@ def carry_out(run, build):
             raise Failure(f"{run['id']}: `{run['command']}` ended with {done.returncode}: {last}")
         seconds = (datetime.datetime.now() - begin).total_seconds()
         rows = json.loads(json_file.read_text())["results"] if is_bench(run) else []
-    kept = [{field: row[field] for field in KEPT} for row in rows]
+    fields = (*KEPT, *OVER_TIME) if run.get("over_time") else KEPT
+    kept = [{field: row[field] for field in fields} for row in rows]
     return {"seconds": round(seconds), "output": done.stdout.rstrip("\n").splitlines(), "results": kept}
 
 
