@@ -2,6 +2,8 @@
 // Records of tables with std::allocator lie in blocks of the library, in programs without a sanitizer: none is lost, torn or shared, whatever its
 // size, and they go back.
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -138,6 +140,28 @@ TEST(records_in_blocks_of_seph, have_words_in_one_line) {
     });
   }
   EXPECT_TRUE(!in_blocks() || in_two == 0) << in_two << " of " << entries;
+}
+
+/// What the kernel says of the mapping with an address: "nh" for one that is to have no huge pages.
+std::string flags_of(const void* at) {
+  std::ifstream maps("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long from = 0;
+    unsigned long long to = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx ", &from, &to) == 2)
+      here = from <= reinterpret_cast<std::uintptr_t>(at) && reinterpret_cast<std::uintptr_t>(at) < to;
+    if (here && line.starts_with("VmFlags:")) return line + ' ';
+  }
+  return {};
+}
+/// Also where the system maps huge pages unasked.
+TEST(records_in_blocks_of_seph, lie_in_small_pages) {
+  const bool has_huge_pages = std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled").good();
+  if (!in_blocks() || !has_huge_pages) GTEST_SKIP() << "no blocks, or a system without huge pages";
+  cubby::map<std::uint64_t, std::uint64_t, cubby::seph> m;
+  for (std::uint64_t i = 0; i < 5000; ++i) ASSERT_TRUE(m.insert(i, i));
+  (void)m.visit(7U, [](const std::uint64_t& value) { EXPECT_NE(flags_of(&value).find(" nh "), std::string::npos); });
 }
 
 struct alignas(64) aligned {

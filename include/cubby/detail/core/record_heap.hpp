@@ -310,8 +310,11 @@ private:
   }
   /// Under the lock of chunks.
   chunk* make_chunk() noexcept {
-    // The first one has small pages in any case, so that few records take little memory.
-    const memory::region pages = memory::allocate_chunk(chunks_ != 0 && pages_ == block_pages::huge);
+    // The first one asks for no huge page, so that few records take little memory.
+    const auto wish = pages_ == block_pages::small ? memory::chunk_pages::small
+                      : chunks_ == 0               ? memory::chunk_pages::usual
+                                                   : memory::chunk_pages::huge;
+    const memory::region pages = memory::allocate_chunk(wish);
     if (pages.address == nullptr) return nullptr;
     chunk& made = std::bit_cast<slab*>(pages.address)->home;
     made.pages = pages;

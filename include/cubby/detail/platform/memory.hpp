@@ -194,10 +194,11 @@ inline region allocate(std::size_t bytes) noexcept {
   return {address, rounded, false};
 }
 
-/// As many bytes as a huge page has, aligned to that; `ask`: with a request for one. Each page is mapped at its first use, by the thread that
-/// uses it. Null address: refused. The kernel maps from high to low, so that most of them lie below the one before and need no mapping of their
+enum class chunk_pages : unsigned char { usual, small, huge };
+/// As many bytes as a huge page has, aligned to that, with a request for such pages, or for none. `usual`: what the system does by itself. Each page is
+/// mapped at its first use, by the thread that uses it. Null address: refused. The kernel maps from high to low, so that most of them lie below the one before and need no mapping of their
 /// own: a process may have some 65,000.
-inline region allocate_chunk(bool ask) noexcept {
+inline region allocate_chunk(chunk_pages wish) noexcept {
   if (refused(huge_page)) return {};
   auto* address = static_cast<std::byte*>(detail::map_pages(huge_page));
   if (address != nullptr && reinterpret_cast<std::uintptr_t>(address) % huge_page != 0) {
@@ -205,7 +206,9 @@ inline region allocate_chunk(bool ask) noexcept {
     address = detail::map_aligned(huge_page);
   }
   if (address == nullptr) return {};
-  if (ask) (void)madvise(address, huge_page, MADV_HUGEPAGE);
+  if (wish == chunk_pages::huge) (void)madvise(address, huge_page, MADV_HUGEPAGE);
+  if (wish == chunk_pages::small)
+    (void)madvise(address, huge_page, MADV_NOHUGEPAGE); // where the system maps huge ones unasked
   return {address, huge_page, false};
 }
 
