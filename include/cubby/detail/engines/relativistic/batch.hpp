@@ -22,7 +22,7 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
       prefetch_line(node_at(links[i - first]));
     }
     if constexpr (Policy::unique_words) {
-      for (std::size_t i = first; i < last; ++i) prefetch_record(t.policy, links[i - first], make(i).word);
+      for (std::size_t i = first; i < last; ++i) prefetch_record(t.policy, links[i - first], make(i));
     }
     for (std::size_t i = first; i < last; ++i) {
       const seen_slot hit = search(t.policy, links[i - first], make(i));

@@ -3,6 +3,7 @@
 // never waits. A chain may hold nodes of other buckets; the comparison of keys skips them.
 #pragma once
 
+#include <cubby/detail/core/prefetch_group.hpp>
 #include <cubby/detail/engines/relativistic/table.hpp>
 #include <cubby/detail/platform/prefetch.hpp>
 
@@ -89,13 +90,13 @@ CUBBY_ALWAYS_INLINE void prefetch_head(const table<Policy>& t, const word_probe&
   prefetch_line(&at->heads[probe.hash & at->mask]);
 }
 
-/// Prefetches the record of the first node on the chain with the probe's key word. A hint: it does not compare keys.
+/// Prefetches what readers need of the first record on the chain with the probe's key word, which begins with its node. A hint: it does not compare keys.
 template <class Policy>
-CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, std::uint64_t link, std::uint64_t word) noexcept {
+CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, std::uint64_t link,
+                                         const typename Policy::probe& p) noexcept {
   for (const node* n = node_at(link); n != nullptr; n = node_at(link)) {
-    if (n->key == word) {
-      // relaxed: an old value only causes a useless prefetch
-      prefetch_line(policy.record_of(n->value.load(sync::relaxed)));
+    if (n->key == p.word) {
+      prefetch_group::lines_from(policy, p, n);
       return;
     }
     // [follow] acquire: pairs with [put-link]

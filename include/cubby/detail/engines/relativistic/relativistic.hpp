@@ -70,7 +70,7 @@ public:
     engines::relativistic::prefetch_head(table_, p);
   }
   CUBBY_ALWAYS_INLINE void prefetch_record(const word_probe& p) const noexcept {
-    // The record lies behind its node. A search down the chain would wait for the line that is prefetched here.
+    // Readers need its record from the node on. A search down the chain would wait for the line that is prefetched here.
     prefetch_line(engines::relativistic::node_at(engines::relativistic::first_link(table_, p.hash)));
   }
   inserted_word insert(thread_record&, const probe& p, std::uint64_t word) noexcept {
