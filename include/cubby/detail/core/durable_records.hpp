@@ -78,9 +78,9 @@ public:
   }
   /// Whether a change in a log can be one of this table, by its sizes.
   [[nodiscard]] static bool can_be(std::string_view key, std::string_view value) noexcept {
-    if (!text_keys && key.size() != sizeof(K)) return false;
-    return durable_text<V> || value.size() == (has_values ? sizeof(V) : 0);
+    return can_be_key(key) && (text_values || value.size() == (has_values ? sizeof(V) : 0));
   }
+  [[nodiscard]] static bool can_be_key(std::string_view key) noexcept { return text_keys || key.size() == sizeof(K); }
   [[nodiscard]] probe probe_of_bytes(std::string_view key) const {
     if constexpr (text_keys) return probe_of(key);
     else return probe_for(hash_(made_of_bytes<K>(key.data(), key.size())), key);
@@ -304,7 +304,8 @@ protected:
   /// Whether a block of so many bytes has a whole record with the sizes of this table.
   [[nodiscard]] static bool is_fit(const header& r, std::uint64_t block) noexcept {
     if (block < sizeof(header) || bytes_of_record(r) > block) return false;
-    return (!has_values || durable_text<V> || value_bytes(r) == sizeof(V)) && is_sound(r);
+    if (!text_keys && r.key_bytes != sizeof(K)) return false; // lookups do not look at it
+    return (text_values || value_bytes(r) == (has_values ? sizeof(V) : 0)) && is_sound(r);
   }
   void make_blank(std::uint64_t offset) const noexcept {
     at(offset).checksum = 0;

@@ -14,7 +14,7 @@ namespace cubby::inline v0::detail::contract {
 
 /// What a codec of tables in files needs for its records. A record is whole if it is the one that was written.
 ///  - `key_bytes(value word)`, `value_bytes(value word)`: of the record, inside the guard that showed the word.
-///  - `can_be(key bytes, value bytes)`: whether a log may have such an entry. `probe_of_bytes(key bytes)` and `make_of_bytes(probe, value bytes)`:
+///  - `can_be(key bytes, value bytes)`, `can_be_key(key bytes)`: whether a log may have such an entry, and the erase of one. `probe_of_bytes(key bytes)` and `make_of_bytes(probe, value bytes)`:
 ///    as `probe_of` and `make`, for an entry of the log.
 ///  - `begin_reading()`, in recovery: false: no memory. Then, once for each number below `parts()`, `read_part(number)`: notes what is in a part of
 ///    the file. Any threads. `find_note(value word)`: the address of such a note; null: no block begins there. `is_noted(it, key word, value word)`: as
@@ -31,6 +31,7 @@ concept durable_records =
       { codec.key_bytes(word) } noexcept -> std::same_as<std::string_view>;
       { codec.value_bytes(word) } noexcept -> std::same_as<std::string_view>;
       { C::can_be(bytes, bytes) } noexcept -> std::same_as<bool>;
+      { C::can_be_key(bytes) } noexcept -> std::same_as<bool>;
       { codec.probe_of_bytes(bytes) } -> std::same_as<typename C::probe>;
       { codec.make_of_bytes(probe, bytes) } noexcept -> made_result<std::uint64_t>;
       { codec.begin_reading() } noexcept -> std::same_as<bool>;

@@ -57,7 +57,7 @@ bool replay(table<Policy>& t, const thread_record& who, pool_layout::log_kind ki
             std::string_view value) {
   const bool puts = kind == pool_layout::log_kind::put;
   if constexpr (Policy::in_records) {
-    if (puts && !Policy::can_be(key, value)) return true;
+    if (puts ? !Policy::can_be(key, value) : !Policy::can_be_key(key)) return true;
     const auto p = t.policy.probe_of_bytes(key);
     if (!puts) {
       replay_erase(t, who, p);
