@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,9 +63,9 @@ struct place {
 template <class Record> class least_table {
 public:
   using key_type = typename Record::key_type;
-  explicit least_table(word keys) : keys_(keys), bits_(0) {
-    while ((word{1} << bits_) * 3 * half_slots / 2 < keys) ++bits_; // about half of the slots are in use
-    const word nodes = word{1} << bits_;
+  /// 52 % of the slots are for the keys: the mean of a table that grows.
+  explicit least_table(word keys) : count_(keys * 100 / (52 * 3 * half_slots) + 1) {
+    const word nodes = count_;
     slots_ = detail::memory::allocate(nodes * 3 * half_slots * sizeof(slot));
     nodes_ = detail::memory::allocate(nodes * sizeof(node));
     directory_ = detail::memory::allocate(nodes * sizeof(node*));
@@ -88,8 +90,9 @@ public:
 
   static word hash(const key_type& key) { return cubby::hash<key_type>()(key); }
   [[nodiscard]] place at(word hash) const {
-    const node& in = *reinterpret_cast<node**>(directory_.address)[bits_ == 0 ? 0 : hash >> (64 - bits_)];
-    const word rest = hash << bits_;
+    const auto product = detail::cpu::multiply(hash, count_);
+    const word rest = product.low;
+    const node& in = *reinterpret_cast<node**>(directory_.address)[product.high];
     constexpr unsigned behind = 64 - bucket_bits - 2;
     return {in.lower + (rest >> behind) * part, in.higher[rest >> 63] + (rest << 1 >> behind) * part,
             (hash & 0xffff) | 1}; // so that an empty slot agrees with no key
@@ -123,8 +126,10 @@ public:
     for (std::size_t i = 0; i < count; ++i) prefetch(places[i] = at(hash(keys[i])));
     for (std::size_t i = 0; i < count; ++i) {
       found[i] = match(places[i]);
-      // relaxed: a hint
-      if (found[i] != nullptr) detail::prefetch_line(&record_in(found[i]->load(detail::sync::relaxed))->key);
+      if (found[i] == nullptr) continue;
+      const Record* const r = record_in(found[i]->load(detail::sync::relaxed)); // relaxed: a hint
+      detail::prefetch_line(&r->key);
+      if constexpr (in_file) detail::prefetch_line(&r->value);
     }
     word sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -152,7 +157,8 @@ public:
     line_.persist(&r, sizeof r - sizeof r.unused);
     return swap(to, made | dirty, made);
   }
-  /// Marks the record, waits until that is written back, and leaves a tombstone.
+  /// Marks the record, waits until that is written back, and leaves a tombstone. `More` additions that nothing waits for come behind the wait.
+  template <unsigned More>
   bool erase(const key_type& key, word& retired)
     requires std::same_as<Record, file_record>
   {
@@ -164,6 +170,12 @@ public:
     word live = 1;
     (void)r.state.compare_exchange_strong(live, 2, std::memory_order_relaxed); // relaxed: as in records.hpp
     line_.persist(&r.state, sizeof r.state);
+    word spent = seen;
+#pragma GCC unroll 200
+    for (unsigned i = 0; i < More; ++i) {
+      ++spent;
+      asm volatile("" : "+r"(spent)); // so that each one is carried out
+    }
     r.link = retired;
     retired = std::bit_cast<word>(&r);
     return swap(*there, seen | dirty, address_bits);
@@ -180,26 +192,55 @@ private:
     return at.compare_exchange(from, to, detail::sync::seq_cst, detail::sync::relaxed);
   }
 
-  word keys_;
-  unsigned bits_;
+  word count_; // of nodes
   const slots::unit unit_ = slots::widest();
   const detail::persist::medium line_{cubby::persistence::line};
   detail::memory::region slots_, nodes_, directory_, records_;
 };
 
+/// Additions in an erase, as if it had more to do.
+constexpr unsigned more[] = {0, 50, 100, 200};
 struct figures {
-  bench::rounds insert, batch, single, erase;
+  bench::rounds insert, batch, single, erase[std::size(more)];
 };
+
+template <class Record> using keys_of = std::vector<typename Record::key_type>;
+template <class Record> double fill(least_table<Record>& t, const keys_of<Record>& all, unsigned threads) {
+  return bench::million_a_second(all, 1, threads, [&](const auto* key, std::size_t) {
+    return static_cast<word>(t.insert(*key, static_cast<word>(key - all.data())));
+  });
+}
+template <unsigned More> double erase_all(least_table<file_record>& t, const keys_of<file_record>& all,
+                                          unsigned threads) {
+  return bench::million_a_second(all, 1, threads, [&](const auto* key, std::size_t) {
+    thread_local word retired = 0;
+    return static_cast<word>(t.template erase<More>(*key, retired));
+  });
+}
+/// A new table for each number of instructions.
+template <std::size_t At = 0> bool time_erases(const keys_of<file_record>& all, unsigned threads, figures& out) {
+  if constexpr (At != std::size(more)) {
+    {
+      least_table<file_record> t(all.size());
+      if (!t.ok()) return false;
+      (void)fill(t, all, threads);
+      out.erase[At].add(erase_all<more[At]>(t, all, threads));
+    }
+    return time_erases<At + 1>(all, threads, out);
+  }
+  return true;
+}
 
 template <class Record> bool take_turn(word keys, unsigned threads, figures& out) {
   using key_type = typename Record::key_type;
+  keys_of<Record> all(keys);
+  for (word i = 0; i < keys; ++i) all[i] = key_for(i, static_cast<const Record*>(nullptr));
+  if constexpr (std::same_as<Record, file_record>) {
+    if (!time_erases(all, threads, out)) return false;
+  }
   least_table<Record> t(keys);
   if (!t.ok()) return false;
-  std::vector<key_type> all(keys);
-  for (word i = 0; i < keys; ++i) all[i] = key_for(i, static_cast<const Record*>(nullptr));
-  out.insert.add(bench::million_a_second(all, 1, threads, [&](const key_type* key, std::size_t) {
-    return static_cast<word>(t.insert(*key, static_cast<word>(key - all.data())));
-  }));
+  out.insert.add(fill(t, all, threads));
   std::vector<key_type> asked;
   bench::random_numbers random(1, keys);
   while (asked.size() < std::min<word>(keys, word{1} << 21)) {
@@ -210,17 +251,11 @@ template <class Record> bool take_turn(word keys, unsigned threads, figures& out
                                         [&](const key_type* some, std::size_t n) { return t.find_many(some, n); }));
   out.single.add(
       bench::million_a_second(asked, 1, threads, [&](const key_type* one, std::size_t) { return t.find(*one); }));
-  if constexpr (std::same_as<Record, file_record>) {
-    out.erase.add(bench::million_a_second(all, 1, threads, [&](const key_type* key, std::size_t) {
-      thread_local word retired = 0;
-      return static_cast<word>(t.erase(*key, retired));
-    }));
-  }
   return true;
 }
 
-void print(const char* what, const bench::rounds& rates) {
-  std::printf("%-26s %8.2f %4.0f%%\n", what, rates.median(), rates.spread());
+void print(const std::string& what, const bench::rounds& rates) {
+  std::printf("%-26s %8.2f %4.0f%%\n", what.c_str(), rates.median(), rates.spread());
 }
 
 } // namespace
@@ -247,6 +282,7 @@ int main(int count, char** words) {
   print(files ? "an insert in `line`" : "an insert", all.insert);
   print("a find, 32 a call", all.batch);
   print("a find, one a call", all.single);
-  if (files) print("an erase in `line`", all.erase);
+  for (std::size_t i = 0; files && i < std::size(more); ++i)
+    print(i == 0 ? std::string("an erase in `line`") : "and " + std::to_string(more[i]) + " additions", all.erase[i]);
   return 0;
 }
