@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is written into pages from results. A page has a line `<!-- figures: KIND ID... -->`; all lines behind it up to
-# `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed, and `rows` the table of `cubby bench` alone.
+# `<!-- end of figures -->` are made by this script. Kinds: `block` has what a command printed, `rows` the table of `cubby bench` alone, and
+# `windows` that of its populations.
 # `matrix` is a table of engines by workloads, and `ratios` one of an engine over others. `front` is `dlht` beside the best of the others.
 # `goals` is the table of docs/results/goals.toml, and `instructions` that of bench/instructions.json. `plot` is a picture (plots.py).
 # `runs` is the table of all results.
@@ -32,18 +33,22 @@ def block(all_results, ids):
                 yield from [made_by(results[name]), "", "```", *results[name]["output"], "```", ""]
 
 
-def rows(all_results, ids):
-    """What `cubby bench` printed, without its head and its conclusion."""
+def rows(all_results, ids, head="workload "):
+    """What `cubby bench` printed, without its head and its conclusion. `head`: the first word of the table."""
     for name in ids:
         for machine, results in all_results.items():
             if name in results:
                 output = results[name]["output"]
-                begin = next((number for number, line in enumerate(output) if line.startswith("workload ")), None)
+                begin = next((number for number, line in enumerate(output) if line.startswith(head)), None)
                 if begin is None:
-                    raise Failure(f"{name}: its output has no table of `cubby bench`")
+                    raise Failure(f"{name}: its output has no table `{head.strip()}` of `cubby bench`")
                 yield from [made_by(results[name]), "", "```", output[begin]]
                 yield from itertools.takewhile(lambda line: line and line[0] not in "*!", output[begin + 2:])
                 yield from ["```", ""]
+
+
+def windows(all_results, ids):
+    yield from rows(all_results, ids, "Mops/s in 10 ms ")
 
 
 def ranked(rows, workload, ours):
@@ -214,7 +219,7 @@ def instructions(all_results, ids):
 
 
 WITHOUT_RUNS = {"goals", "instructions", "plot", "runs"}  # their arguments name no runs
-KINDS = {"block": block, "rows": rows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table,
+KINDS = {"block": block, "rows": rows, "windows": windows, "matrix": matrix, "front": front, "ratios": ratios, "goals": goal_table,
          "instructions": instructions, "plot": plots.shown, "runs": run_table}
 
 
