@@ -184,5 +184,6 @@ int main() {
 #define CUBBY_USED(tag, storage, ...) count += use_##storage<cubby::tag>();
   CUBBY_FOR_EACH_ENGINE(CUBBY_USED)
 #undef CUBBY_USED
+  count += cubby::hash_parts(0, "a literal", word{1}, std::string("text")) != 0 ? 1U : 0U;
   return count != 0 ? 0 : 1;
 }

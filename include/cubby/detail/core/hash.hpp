@@ -273,8 +273,8 @@ template <class P> concept hashed_part = text_array<P> || (has_default_hash<P> &
 /// `seed` with a part of a key mixed into it.
 template <hashed_part P> [[nodiscard]] std::uint64_t with_part(std::uint64_t seed, const P& part) {
   if constexpr (text_array<P>) {
-    const void* const end = std::memchr(part, 0, sizeof part);
-    return with_part(seed, std::string_view(part, end == nullptr ? sizeof part : static_cast<const char*>(end) - part));
+    const auto* const end = static_cast<const char*>(std::memchr(part, 0, sizeof part));
+    return with_part(seed, std::string_view(part, end == nullptr ? sizeof part : static_cast<std::size_t>(end - part)));
   } else {
     hash<P> of;
     constexpr bool is_seeded = requires {
