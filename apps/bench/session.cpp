@@ -163,7 +163,7 @@ private:
     }
     r.rounds_mops.push_back(o.mops);
     if (!o.timeline.empty()) r.timeline = o.timeline;
-    if (const std::optional<window_rates> whole = together(o.windows); whole && !is_limit(r.engine)) {
+    if (const std::optional<window_rates> whole = together(o.windows)) {
       r.rounds_windows.push_back(*whole);
       r.course = in_stretches(o.windows, 100);
     }

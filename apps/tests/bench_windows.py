@@ -13,8 +13,8 @@ class Windows(Folder):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("lowest/mean", done.stdout)
         for r in json.loads(out.read_text())["results"]:
-            if r["engine"] == "limit":
-                self.assertIsNone(r["windows"], "it inserts nothing")
+            if r["windows"] is None:
+                self.assertEqual(r["engine"], "limit", "its reads may take less than 10 ms")
                 continue
             whole, course = r["windows"], r["course"]
             self.assertLessEqual(whole["lowest_mops"], whole["mean_mops"])
