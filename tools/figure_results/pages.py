@@ -41,7 +41,7 @@ def rows(all_results, ids, head="workload "):
                 output = results[name]["output"]
                 begin = next((number for number, line in enumerate(output) if line.startswith(head)), None)
                 if begin is None:
-                    raise Failure(f"{name}: its output has no table `{head.strip()}` of `cubby bench`")
+                    raise Failure(f"{name}: its output has no table of `cubby bench`" + ("" if head == "workload " else f" that begins with `{head.strip()}`"))
                 yield from [made_by(results[name]), "", "```", output[begin]]
                 yield from itertools.takewhile(lambda line: line and line[0] not in "*!", output[begin + 2:])
                 yield from ["```", ""]

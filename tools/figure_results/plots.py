@@ -102,7 +102,7 @@ def bytes_of(plot, those):
 
 def course(plot, those):
     """The most even one first."""
-    tables = [{row["engine"]: row for row in results[plot["runs"][0]]["results"]} for results in those]
+    tables = [{row["engine"]: row for row in results[plot["runs"][0]]["results"] if row["engine"] not in NOT_RANKED} for results in those]
 
     def evenness(engine):
         whole = tables[0][engine]["windows"]
