@@ -94,15 +94,16 @@ private:
   std::size_t requests_[size];
 };
 
-/// Asks for the first line of what readers need of a record, and for the next one when the record of this probe's key goes on there.
+/// Asks for the first line of what readers need of a record, and for the next one when the record of this probe's key goes on there. `in_front`: the
+/// bytes of the engine with which that begins.
 template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE void lines_from(const Policy& policy, [[maybe_unused]] const Probe& probe,
-                                    const void* record) noexcept {
+CUBBY_ALWAYS_INLINE void lines_from(const Policy& policy, [[maybe_unused]] const Probe& probe, const void* record,
+                                    [[maybe_unused]] std::size_t in_front = 0) noexcept {
   const auto* const first = static_cast<const std::byte*>(record);
   prefetch_line(first);
   if constexpr (sized_records<Policy>) {
     const std::size_t in_line = std::bit_cast<std::uintptr_t>(first) % cpu::cache_line;
-    if (in_line + policy.record_size(probe) > cpu::cache_line) prefetch_line(first + cpu::cache_line);
+    if (in_line + in_front + policy.record_size(probe) > cpu::cache_line) prefetch_line(first + cpu::cache_line);
   }
 }
 template <class Policy, class Probe>

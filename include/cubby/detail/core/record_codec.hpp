@@ -213,13 +213,13 @@ public:
       return hash_(word_key_of(key_word, value_word)) ^ hash_.salt_of(space_of(value_word));
     }
   }
-  /// What readers need of a record: they do not read its link. Of an empty slot it is an address that nothing lies at.
+  /// What readers need of a record behind the engine's part: they do not read its link. Of an empty slot it is an address that nothing lies at.
   [[nodiscard]] const void* record_of(std::uint64_t word) const noexcept {
-    return std::bit_cast<const void*>(std::bit_cast<std::uint64_t>(packed::address(word)) + sizeof(link_part));
+    return std::bit_cast<const void*>(std::bit_cast<std::uint64_t>(packed::address(word)) + sizeof(link_part) + Front);
   }
   /// The size of that, in a record whose key is the probe's.
   [[nodiscard]] static constexpr std::size_t record_size(const probe& p) noexcept {
-    constexpr std::size_t read = sizeof(record_type) - sizeof(link_part);
+    constexpr std::size_t read = sizeof(record_type) - sizeof(link_part) - Front;
     if constexpr (kind == key_kind::bytes) return read + bytes_behind(p.size);
     return read;
   }

@@ -96,7 +96,7 @@ CUBBY_ALWAYS_INLINE void prefetch_record(const Policy& policy, std::uint64_t lin
                                          const typename Policy::probe& p) noexcept {
   for (const node* n = node_at(link); n != nullptr; n = node_at(link)) {
     if (n->key == p.word) {
-      prefetch_group::lines_from(policy, p, n);
+      prefetch_group::lines_from(policy, p, n, sizeof(node));
       return;
     }
     // [follow] acquire: pairs with [put-link]

@@ -32,7 +32,9 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE void prefetch_record_in(const table<Policy>& t, const slot& at,
                                             const typename Policy::probe& p) noexcept {
   const std::uint64_t word = at.load(sync::relaxed); // relaxed: a hint
-  if (shows_item<Policy>(word)) prefetch_group::lines_from(t.policy, p, address_of(t.policy, slot_word::pointer(word)));
+  if (shows_item<Policy>(word))
+    prefetch_group::lines_from(t.policy, p, address_of(t.policy, slot_word::pointer(word)),
+                               durable<Policy> ? 0 : sizeof(item));
 }
 /// The lower candidate bucket of a request (0), or the higher one (1).
 template <class Policy>
