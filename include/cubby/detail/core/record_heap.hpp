@@ -70,7 +70,7 @@ public:
   /// Whether it is a block and not from operator new, of which the caller asks for multiples of 16 bytes: their addresses are such multiples, too.
   static bool is_block(const void* at) noexcept { return std::bit_cast<std::uintptr_t>(at) % 16 == 8; }
 
-  explicit record_heap(block_pages pages) noexcept : pages_(pages) {}
+  explicit record_heap(block_pages pages = block_pages::huge) noexcept : pages_(pages) {}
   /// No block is in use.
   ~record_heap() {
     // A thread that this process has lost in a fork may have been in the middle of a change.
