@@ -117,6 +117,7 @@ std::string head_of(const plot& p) {
       "set border 3\nset tics nomirror\n";
   text += fmt::format("set title '{}'\nset xlabel '{}'\nset ylabel '{}'\n", p.title, p.x_label, p.y_label);
   if (p.log_x) text += "set logscale x\n";
+  if (p.x_most != 0) text += fmt::format("set xrange [0:{:g}]\n", p.x_most);
   text += p.log_y ? "set logscale y\nset format y '10^{%L}'\n" : "set yrange [0:*]\n";
   if (!p.x_names.empty())
     text += fmt::format("set xtics ({})\nset xrange [{}:{}]\n", names_of_x(p), -0.5,

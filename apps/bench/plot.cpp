@@ -178,10 +178,16 @@ plot course(const std::vector<result>& results, const char* title, double window
   p.y_label = "million inserts per second";
   p.drawn = plot::form::curve;
   legend names(p, results);
-  for (const result& r : results)
-    if (r.course.size() > 1)
-      for (const window_rates& stretch : r.course)
-        names.line_of(r).points.emplace_back(stretch.milliseconds, stretch.*figure);
+  std::vector<double> ends;
+  for (const result& r : results) {
+    if (r.course.size() < 2) continue;
+    ends.push_back(r.course.back().milliseconds);
+    for (const window_rates& stretch : r.course)
+      names.line_of(r).points.emplace_back(stretch.milliseconds, stretch.*figure);
+  }
+  // One that takes far longer than most runs out of the plot, or the others would be too narrow to read.
+  const double most = ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end());
+  if (most > 4 * median_of(ends)) p.x_most = 2 * median_of(ends);
   return p;
 }
 

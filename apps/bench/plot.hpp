@@ -27,6 +27,7 @@ struct plot {
   bool log_x = false, log_y = false;
   std::vector<std::pair<std::string, double>> x_names; // where x is not a number: what to write at which x
   double line_at = 0;                                  // a dashed line across at this y, if not 0
+  double x_most = 0;                                   // where the x axis ends, if not 0
   std::vector<series> all;
 };
 
