@@ -8,7 +8,7 @@ from bench_support import Folder, cubby
 class Windows(Folder):
     def test_inserts_over_time(self):
         page, out = self.folder / "page", self.folder / "out.json"
-        done = cubby("bench", "--engine", "seph,tbb,limit", "--workload", "populate", "--keys", "500k", "--threads", "2", "--rounds", "2",
+        done = cubby("bench", "--engine", "seph,tbb,limit", "--workload", "populate", "--keys", "1M", "--threads", "2", "--rounds", "2",
                      "--json", str(out), "--report", str(page))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("lowest/mean", done.stdout)
@@ -22,9 +22,9 @@ class Windows(Folder):
             self.assertLessEqual(len(course), 100)
             times = [stretch["ms"] for stretch in course]
             self.assertEqual(times, sorted(set(times)))
-            # of half a million keys; the last windows, in which one thread has ended, do not count
+            # Half of a million keys are the thread's that ends first, and only its last window does not count. `limit` may read nearly all in one.
             inserted = sum(s["mean_mops"] * (s["ms"] - before) / 1e3 for s, before in zip(course, [0, *times], strict=False))
-            self.assertTrue(0.1 < inserted <= 0.5, inserted)
+            self.assertTrue((0 if r["engine"] == "limit" else 0.25) < inserted <= 1, inserted)
         html = (page / "index.html").read_text()
         self.assertIn("inserts over time, into tables that begin empty", html)
         differ = any(stretch["lowest_mops"] < stretch["highest_mops"] for r in json.loads(out.read_text())["results"] for stretch in r.get("course", []))
