@@ -62,12 +62,15 @@ template <class Policy> CUBBY_ALWAYS_INLINE bool waits_for_sync([[maybe_unused]]
 template <class Policy> CUBBY_ALWAYS_INLINE void leave_slot(table<Policy>& t, slot_of<Policy>& s) noexcept {
   if (!waits_for_sync(t)) empty_slot(t, s);
 }
-/// Of slots without a tag: those that can be used. The others have an entry that was copied.
+/// Of slots without a tag: those that can be used. The others have an entry that was copied. A slot is read only while there may be one
+/// (`unsettled.since`): it is a line from memory, while the bucket is locked.
 template <class Policy>
 CUBBY_ALWAYS_INLINE std::uint64_t usable([[maybe_unused]] const table<Policy>& t,
                                          [[maybe_unused]] slot_of<Policy>* slots, std::uint64_t empty) noexcept {
   if constexpr (durable<Policy>) {
-    // relaxed: under the lock of the bucket
+    // relaxed, both: under the lock of the bucket, which orders the first one as well
+    if (t.unsettled.since.load(sync::relaxed) == 0) [[likely]]
+      return empty;
     while (empty != 0 && commit_word<Policy>(slots[cpu::lowest_bit(empty)]).load(sync::relaxed) != 0)
       empty &= empty - 1;
   }

@@ -102,6 +102,7 @@ template <durable Policy> bool recover_entries(recovery<Policy>& r, unsigned lev
   for_each_misplaced(r, [&](slot_of<Policy>& s, bool restored) { done = done && recover_misplaced(r, s, restored); });
   drain(t);
   if (!done || !sync_recovery(r)) return false;
+  t.unsettled.since.store(0, sync::relaxed); // relaxed: the table is not shared yet
   end_reading(r);
   if constexpr (Policy::in_records) {
     // Also of a closed file: blocks that waited for a lookup when it was closed.

@@ -132,9 +132,13 @@ template <class Segment> struct next_segment {
 template <bool Durable> struct unsettled_move {};
 template <> struct unsettled_move<true> {
   small_lock<> lock;
-  sync::word<std::uint64_t> since; // 0: there is none; else one more than the level from which the entries came
-  background_worker worker;        // syncs, where only a sync settles a move
-  background_worker committer;     // syncs the log alone, where there is one
+  /// 0: slots without a tag are empty. Else one more than the level from which the entries came, or `opening`. It is set before the first bucket
+  /// is locked for a move, and cleared after each one was locked to empty its slots. So who has the lock of a bucket reads 0 only where its
+  /// slots without a tag are empty.
+  sync::word<std::uint64_t> since{opening};
+  static constexpr std::uint64_t opening = ~std::uint64_t{0};
+  background_worker worker;    // syncs, where only a sync settles a move
+  background_worker committer; // syncs the log alone, where there is one
 };
 
 template <class Policy> struct table {
