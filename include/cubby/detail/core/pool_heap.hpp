@@ -9,6 +9,7 @@
 #include <new>
 
 #include <cubby/detail/core/block_cache.hpp>
+#include <cubby/detail/core/chunk_windows.hpp>
 #include <cubby/detail/core/pool.hpp>
 #include <cubby/detail/platform/memory.hpp>
 
@@ -19,7 +20,6 @@ public:
   explicit pool_heap(pool& home) noexcept : home_(home) {}
   ~pool_heap() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) delete[] chunks_[i].used;
-    delete[] adopted_;
     memory::release(notes_);
   }
   pool_heap(const pool_heap&) = delete;
@@ -94,7 +94,7 @@ public:
       if (one.kind != pool_layout::extent_kind::records) continue;
       if (make_chunk(one) == nullptr) return false;
     }
-    return note_adopted();
+    return true;
   }
   /// Marks a block as in use, where there are no notes. False: there is no such block, it is too short, or it is in use. Any thread.
   bool mark(std::uint64_t offset, std::uint64_t bytes) noexcept {
@@ -331,6 +331,10 @@ private:
     if (made->blocks % 64 != 0)
       made->used[made->blocks / 64].store(~std::uint64_t{0} << made->blocks % 64,
                                           sync::relaxed); // relaxed: not shared yet
+    if (!windows_.add(*made)) {
+      delete[] made->used;
+      return nullptr;
+    }
     chunks_.publish();
     return made;
   }
@@ -339,41 +343,13 @@ private:
   static std::uint64_t number_of(const chunk& c, std::uint64_t offset) noexcept {
     return cpu::multiply(offset - c.at, c.inverse).high;
   }
-  /// For `chunk_of`: of each window of the file the last chunk that begins in it or before it. False: no memory.
-  bool note_adopted() noexcept {
-    if (chunks_.size() == 0) return true;
-    const std::uint64_t count = chunks_[chunks_.size() - 1].at / least_chunk + 1;
-    adopted_ = new (std::nothrow) chunk*[count];
-    if (adopted_ == nullptr) return false;
-    std::size_t begun = 0;
-    for (std::uint64_t window = 0; window < count; ++window) {
-      while (begun < chunks_.size() && chunks_[begun].at / least_chunk <= window) ++begun;
-      adopted_[window] = begun == 0 ? nullptr : &chunks_[begun - 1];
-    }
-    adopted_windows_ = count;
-    return true;
-  }
-  /// Null: the offset is in no chunk.
+  /// Null: no chunk has the offset.
   [[nodiscard]] chunk* chunk_of(std::uint64_t offset) const noexcept {
-    const std::uint64_t window = offset / least_chunk;
-    if (window >= adopted_windows_) return later_chunk_of(offset);
-    chunk* in = adopted_[window];
-    // No two chunks begin in one window, because each has its size at least (`is_valid`).
-    if (in != nullptr && in->at > offset) in = window == 0 ? nullptr : adopted_[window - 1];
+    chunk* const in = windows_.last_before(offset);
     return in == nullptr || offset >= in->at + in->blocks * in->block ? nullptr : in;
   }
   /// The chunk of a block.
-  [[nodiscard]] chunk& chunk_with(std::uint64_t offset) const noexcept {
-    const std::uint64_t window = offset / least_chunk;
-    if (window >= adopted_windows_) return chunks_.last_of([&](const chunk& one) { return one.at <= offset; });
-    chunk* const begun = adopted_[window];
-    return begun != nullptr && begun->at <= offset ? *begun : *adopted_[window - 1]; // a chunk before it has the block
-  }
-  /// Of chunks that were added since the file was opened, and of the last one of before.
-  [[nodiscard]] chunk* later_chunk_of(std::uint64_t offset) const noexcept {
-    chunk* const c = chunks_.last_where([&](const chunk& one) { return one.at <= offset; });
-    return c != nullptr && offset >= c->at && offset < c->at + c->blocks * c->block ? c : nullptr;
-  }
+  [[nodiscard]] chunk& chunk_with(std::uint64_t offset) const noexcept { return windows_.of(offset); }
 
   static constexpr std::uint64_t least_chunk = pool_layout::least_record_bytes;
   static constexpr std::uint64_t most_chunk = (std::uint64_t{2} << 20) - pool_layout::page;
@@ -384,8 +360,7 @@ private:
   size_class classes_[block_size::count];
   block_cache at_hand_;
   stable_list<chunk> chunks_;
-  chunk** adopted_ = nullptr; // of the chunks that were there when the file was opened
-  std::uint64_t adopted_windows_ = 0;
+  chunk_windows<chunk, least_chunk> windows_; // a chunk has a window at least (`is_valid`)
   memory::region notes_;
   small_lock<> list_lock_;
   small_lock<> given_lock_;
