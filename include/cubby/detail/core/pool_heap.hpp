@@ -257,7 +257,7 @@ private:
     (void)count_changed(from, static_cast<std::uint64_t>(std::popcount(run.free)) * from.block / pool_layout::page + 1);
     if (from.free == 0) c.with_space = from.next;
     // Not of large blocks: one that nobody asks for would be much of the file.
-    const std::uint64_t mark = from.blocks / 8;
+    const std::uint64_t mark = from.blocks / 2;
     const bool little = before > mark && from.free <= mark && from.next == nullptr;
     if (little && from.blocks >= least_blocks_ahead) ahead = next_chunk_of(c, from.block);
     return run;
