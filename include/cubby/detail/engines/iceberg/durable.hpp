@@ -68,10 +68,11 @@ template <class Policy>
 CUBBY_ALWAYS_INLINE std::uint64_t usable([[maybe_unused]] const table<Policy>& t,
                                          [[maybe_unused]] slot_of<Policy>* slots, std::uint64_t empty) noexcept {
   if constexpr (durable<Policy>) {
-    // relaxed, both: under the lock of the bucket, which orders the first one as well
-    if (t.unsettled.since.load(sync::relaxed) == 0) [[likely]]
+    // relaxed, both: under the lock of the bucket
+    if (t.unsettled.since.load(sync::relaxed) == 0) [[likely]] // relaxed: which orders it (`since`)
       return empty;
-    while (empty != 0 && commit_word<Policy>(slots[cpu::lowest_bit(empty)]).load(sync::relaxed) != 0)
+    while (empty != 0 &&
+           commit_word<Policy>(slots[cpu::lowest_bit(empty)]).load(sync::relaxed) != 0) // relaxed: as above
       empty &= empty - 1;
   }
   return empty;
