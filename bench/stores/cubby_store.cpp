@@ -9,7 +9,8 @@
 namespace bench::stores {
 namespace {
 
-constexpr std::size_t log_bytes = std::size_t{256} << 20; // two halves, each for some seconds of changes
+constexpr std::size_t log_bytes = std::size_t{1}
+                                  << 30; // as much as the write buffers of RocksDB here, whose logs stay as long
 
 cubby::durable_options options_for(const settings& s) {
   cubby::durable_options o;
