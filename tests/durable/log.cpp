@@ -115,6 +115,30 @@ TYPED_TEST(durable_log, goes_on_from_a_recovery) {
   this->compare(*must_open<table>(this->disk_.path), model);
 }
 
+TYPED_TEST(durable_log, makes_a_reader_grow_as_its_writer_even_after_a_shrink) {
+  using table = typename TestFixture::table_type;
+  using K = typename TestFixture::K;
+  auto wanted = this->with_log();
+  wanted.log_bytes = std::size_t{1} << 20;
+  auto t = must_open<table>(this->disk_.path, wanted);
+  t->reserve(4000);
+  ASSERT_TRUE(t->sync());
+  t->shrink_to_fit();
+  ASSERT_TRUE(t->sync());
+  for (std::uint64_t n = 0; n < 400; ++n) t->insert_or_assign(key_of<K>(n), value_of<typename TestFixture::V>(n));
+  ASSERT_TRUE(t->sync());
+  const std::string left = this->cut();
+  std::size_t capacity = 0;
+  {
+    const auto reader = table::open_read_only(left.c_str());
+    ASSERT_TRUE(reader) << reader.message();
+    EXPECT_EQ(reader->size(), 400U);
+    EXPECT_TRUE(reader->check().ok());
+    capacity = reader->capacity();
+  }
+  EXPECT_EQ(capacity, must_open<table>(left, wanted)->capacity());
+}
+
 TYPED_TEST(durable_log, that_is_full_leaves_it_to_the_pages) {
   using table = typename TestFixture::table_type;
   typename TestFixture::model_type model;

@@ -113,12 +113,12 @@ CUBBY_ALWAYS_INLINE void erase_slot(table<Policy>& t, front_line& line, std::uin
 
 /// The extent of a segment for a growth: the one that an earlier shrink has left, or a new one. Null: no space. Lookups may still
 /// read the earlier one, and a growth does not wait for them. Then it takes a new one, and the earlier one keeps its addresses in
-/// the file, but no disk space.
+/// the file, but no disk space. So does a reader, whose growth is in its own memory.
 template <durable Policy> extent* take_segment(table<Policy>& t, unsigned level, std::uint64_t bytes) noexcept {
   pool& home = t.policy.home();
   extent* const old = home.segment(level);
   // [leave-extent] acquire: pairs with [leave-extent]; what the last one has emptied stays empty
-  const bool is_free = old != nullptr && old->state.load(sync::acquire) == extent_state::free;
+  const bool is_free = old != nullptr && !home.is_read_only() && old->state.load(sync::acquire) == extent_state::free;
   if (!is_free) return home.take_extent(pool_layout::extent_kind::segment, level, bytes, 0);
   return home.retake(*old) ? old : nullptr;
 }
