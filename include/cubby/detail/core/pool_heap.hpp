@@ -257,9 +257,10 @@ private:
     (void)count_changed(from, static_cast<std::uint64_t>(std::popcount(run.free)) * from.block / pool_layout::page + 1);
     if (from.free == 0) c.with_space = from.next;
     // Not of large blocks: one that nobody asks for would be much of the file.
-    const std::uint64_t mark = from.blocks / 2;
-    const bool little = before > mark && from.free <= mark && from.next == nullptr;
-    if (little && from.blocks >= least_blocks_ahead) ahead = next_chunk_of(c, from.block);
+    // Early enough for others to go on while the system clears its pages, where that is little beside what the size has.
+    const std::uint64_t mark = from.blocks / (c.bytes / 16 >= from.blocks * from.block ? 2 : 8);
+    const bool is_time = before > mark && from.free <= mark && from.next == nullptr;
+    if (is_time && from.blocks >= least_blocks_ahead) ahead = next_chunk_of(c, from.block);
     return run;
   }
   /// Of a chunk with space: free blocks of one word of its bitmap, which are in use from here on.
@@ -302,7 +303,7 @@ private:
     if (added != nullptr) link(c, *added);
     return added != nullptr;
   }
-  /// When the last chunk with space has little left: other threads use that while the file grows. Refused: the next chunk is, too.
+  /// Before the last chunk with space is used up: other threads use the rest while the file grows. Refused: the next chunk is, too.
   void add_chunk_ahead(size_class& c, std::uint64_t bytes, std::uint64_t block) noexcept {
     const lock_scope alone(list_lock_);
     if (c.ahead == nullptr) c.ahead = new_chunk(bytes, block);
