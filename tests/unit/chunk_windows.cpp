@@ -41,6 +41,15 @@ protected:
 
 TEST_F(chunk_windows, have_none_at_first) { compare(12345); }
 
+TEST_F(chunk_windows, have_none_before_the_first_chunk) {
+  for (const std::uint64_t at : {window / 2, 3 * window}) {
+    add(at);
+    compare(0);
+    compare(window - 1);
+    compare(at);
+  }
+}
+
 TEST_F(chunk_windows, find_the_last_chunk_before_each_offset) {
   random_source random(0xc4a1);
   std::uint64_t at = random.below(5) * window + random.below(window);

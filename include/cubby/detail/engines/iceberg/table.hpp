@@ -132,9 +132,10 @@ template <class Segment> struct next_segment {
 template <bool Durable> struct unsettled_move {};
 template <> struct unsettled_move<true> {
   small_lock<> lock;
-  /// 0: slots without a tag are empty. Else one more than the level from which the entries came, or `opening`. It is set before the first bucket
-  /// is locked for a move, and cleared after each one was locked to empty its slots. So who has the lock of a bucket reads 0 only where its
-  /// slots without a tag are empty.
+  /// 0: slots without a tag are empty. Else one more than the level from which the entries came, or `opening`. Where no sync settles a move, it
+  /// empties its old slots while it has the lock of their bucket. Where one does, this is set before the first bucket is locked for the move,
+  /// and cleared after each one was locked to empty its slots. So who has the lock of a bucket that is in use reads 0 only where its
+  /// slots without a tag are empty. A back bucket that a merge has left is not in use, as `are_backs_same` says under its lock.
   sync::word<std::uint64_t> since{opening};
   static constexpr std::uint64_t opening = ~std::uint64_t{0};
   background_worker worker;    // syncs, where only a sync settles a move
