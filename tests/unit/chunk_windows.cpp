@@ -29,6 +29,7 @@ protected:
       if (one.at <= offset) out = &one;
     return out;
   }
+  /// Chunks have no size here: each ends where the next one begins.
   void compare(std::uint64_t offset) const {
     const chunk* const wanted = searched(offset);
     ASSERT_EQ(windows_.last_before(offset), wanted) << offset;
@@ -41,13 +42,15 @@ protected:
 
 TEST_F(chunk_windows, have_none_at_first) { compare(12345); }
 
-TEST_F(chunk_windows, have_none_before_the_first_chunk) {
-  for (const std::uint64_t at : {window / 2, 3 * window}) {
-    add(at);
-    compare(0);
-    compare(window - 1);
-    compare(at);
-  }
+TEST_F(chunk_windows, have_none_before_a_chunk_in_the_first_window) {
+  add(window / 2);
+  EXPECT_EQ(windows_.last_before(0), nullptr);
+  for (const std::uint64_t offset : {std::uint64_t{0}, window / 2 - 1, window / 2, window}) compare(offset);
+}
+TEST_F(chunk_windows, have_none_before_a_chunk_behind_empty_windows) {
+  add(3 * window);
+  EXPECT_EQ(windows_.last_before(3 * window - 1), nullptr);
+  for (const std::uint64_t offset : {std::uint64_t{0}, window - 1, 3 * window - 1, 3 * window}) compare(offset);
 }
 
 TEST_F(chunk_windows, find_the_last_chunk_before_each_offset) {
