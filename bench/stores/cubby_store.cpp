@@ -9,8 +9,8 @@
 namespace bench::stores {
 namespace {
 
-constexpr std::size_t log_bytes = std::size_t{1}
-                                  << 30; // as much as the write buffers of RocksDB here, whose logs stay as long
+// As the four write buffers of RocksDB may take here.
+constexpr std::size_t log_bytes = std::size_t{1} << 30;
 
 cubby::durable_options options_for(const settings& s) {
   cubby::durable_options o;

@@ -12,7 +12,7 @@ namespace bench::stores {
 namespace {
 
 using sixteen = std::array<std::uint64_t, 2>;
-constexpr std::size_t log_bytes = std::size_t{256} << 20; // as in bench_stores
+constexpr std::size_t log_bytes = std::size_t{256} << 20; // of a table in `page`, where the engine has one
 
 sixteen words_of(std::string_view from) {
   sixteen out{};

@@ -12,7 +12,7 @@ namespace bench::stores {
 
 struct settings {
   std::string folder;        // empty, and removed by the caller
-  std::uint64_t entries = 0; // at most
+  std::uint64_t entries = 0; // in the end
   bool words = false;        // keys and values of 8 bytes each
   bool space = false;        // for all entries, from the beginning
   bool log = false;          // a log, so that a sync does not write all changed pages

@@ -183,7 +183,7 @@ void complete(plan p, store& s, const char* name, const outcome& loaded) {
     return true;
   });
 }
-/// Of the entries of a load; `changes` in 256 of the calls are changes.
+/// Of all entries; `changes` in 256 of the calls are changes, which write the value that is there.
 outcome use(const plan& p, store& s, const char* name, const char* phase, unsigned changes) {
   std::vector<random_numbers> random;
   std::vector<random_numbers> coins;
