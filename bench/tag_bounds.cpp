@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plain lookup by tags costs: a line of tags for each bucket, slots elsewhere, as `iceberg` has them, and nothing else. A key is
 // its hash. There is no version, no guard, no back yard, no growth and no count, and what finds no slot is left out. A text of more than 23 bytes
-// has a record. Beside it `iceberg`, `dlht`, Boost's map if its headers are unpacked, and a line alone, in the same loops.
+// has a record, which is never freed. A change locks the line of its key as `iceberg` does. Beside it `iceberg`, `dlht`, Boost's map if its headers are unpacked, and a line alone, in the same loops.
 //   bench_tag_bounds [keys [8|words|12-40 [percent of the slots [threads [rounds]]]]]
 #include <cubby/dlht.hpp>
 #include <cubby/iceberg.hpp>
@@ -56,7 +56,7 @@ public:
       : fronts_(keys * 800 / percent / (9 * yards::front_slots<slot_type>)+1),
         lines_(memory::allocate(fronts_ * sizeof(yards::front_line))),
         slots_(memory::allocate(fronts_ * yards::front_slots<slot_type> * sizeof(slot_type))),
-        records_(memory::allocate(std::is_same_v<Key, word> ? 64 : keys * 64)) {
+        records_(memory::allocate(std::is_same_v<Key, word> ? 64 : (keys + asked) * 64)) {
     if (lines_.address == nullptr || slots_.address == nullptr || records_.address == nullptr) std::abort();
   }
   ~plain() {
@@ -65,22 +65,48 @@ public:
   plain(const plain&) = delete;
   plain& operator=(const plain&) = delete;
 
-  void insert(const Key& key, word value) {
-    const yards::hashed h = yards::hashed_for<slot_type>(hash_of(key), fronts_);
+  bool insert(const Key& key, word value) {
+    const yards::hashed h = asked_for(key);
     yards::front_line& line = line_of(h);
+    const word state = yards::lock_line(line);
     const word empty = yards::empty_slots<slot_type>(line, unit_);
-    if (empty == 0) return;
-    const unsigned at = yards::best_slot<slot_type>(h, [&](word some) { return empty & some; });
-    slot_type& s = slots_of(h)[at];
-    s.of[0] = h.hash;
-    s.of[1] = value;
-    if (has_record(key)) record(value) = h.hash;
-    yards::show_tag<slot_type>(line, at, h.tag);
+    const bool is_new = among(key, h, yards::tagged_slots<slot_type>(line, h.tag, unit_)) == nullptr && empty != 0;
+    if (is_new) {
+      const unsigned at = yards::best_slot<slot_type>(h, [&](word some) { return empty & some; });
+      slot_type& s = slots_of(h)[at];
+      s.of[0] = h.hash;
+      s.of[1] = value;
+      if (has_record(key)) record(value) = h.hash;
+      yards::show_tag<slot_type>(line, at, h.tag);
+    }
+    yards::unlock_changed(line, state);
+    return is_new;
   }
   [[nodiscard]] word find(const Key& key) const {
-    const yards::hashed h = yards::hashed_for<slot_type>(hash_of(key), fronts_);
-    prefetch_line(&slots_of(h)[yards::preferred_slot<slot_type>(h)]);
-    return among(key, h, yards::tagged_slots<slot_type>(line_of(h), h.tag, unit_));
+    const yards::hashed h = asked_for(key);
+    const slot_type* const s = among(key, h, yards::tagged_slots<slot_type>(line_of(h), h.tag, unit_));
+    return s == nullptr ? 0 : s->of[1];
+  }
+  /// The value of a key that is there, or nothing. No other thread changes the slot meanwhile.
+  bool assign(const Key& key, word value) {
+    const yards::hashed h = asked_for(key);
+    yards::front_line& line = line_of(h);
+    slot_type* const s = among(key, h, yards::tagged_slots<slot_type>(line, h.tag, unit_));
+    if (s == nullptr) return false;
+    const word state = yards::lock_line(line);
+    s->of[3 % slot_words] = value; // not the number of its record
+    yards::unlock_changed(line, state);
+    return true;
+  }
+  bool erase(const Key& key) {
+    const yards::hashed h = asked_for(key);
+    yards::front_line& line = line_of(h);
+    slot_type* const s = among(key, h, yards::tagged_slots<slot_type>(line, h.tag, unit_));
+    if (s == nullptr) return false;
+    const word state = yards::lock_line(line);
+    yards::hide_tag<slot_type>(line, static_cast<unsigned>(s - slots_of(h)));
+    yards::unlock_changed(line, state);
+    return true;
   }
   word find_many(const Key* keys, std::size_t count) const {
     yards::hashed h[in_call];
@@ -94,18 +120,27 @@ public:
       masks[i] = yards::tagged_slots<slot_type>(line_of(h[i]), h[i].tag, unit_);
       if (masks[i] != 0) prefetch_line(&slots_of(h[i])[cubby::detail::cpu::lowest_bit(masks[i])]);
     }
-    for (std::size_t i = 0; i < count; ++i) sum += among(keys[i], h[i], masks[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      const slot_type* const s = among(keys[i], h[i], masks[i]);
+      if (s != nullptr) sum += s->of[1];
+    }
     return sum;
   }
 
 private:
-  word among(const Key& key, const yards::hashed& h, word mask) const {
+  static constexpr std::size_t slot_words = sizeof(slot_type) / sizeof(word);
+  yards::hashed asked_for(const Key& key) const {
+    const yards::hashed h = yards::hashed_for<slot_type>(hash_of(key), fronts_);
+    prefetch_line(&slots_of(h)[yards::preferred_slot<slot_type>(h)]);
+    return h;
+  }
+  slot_type* among(const Key& key, const yards::hashed& h, word mask) const {
     for (; mask != 0; mask &= mask - 1) {
-      const slot_type& s = slots_of(h)[cubby::detail::cpu::lowest_bit(mask)];
+      slot_type& s = slots_of(h)[cubby::detail::cpu::lowest_bit(mask)];
       if (s.of[0] != h.hash) continue;
-      return has_record(key) && record(s.of[1]) != h.hash ? 0 : s.of[1];
+      return has_record(key) && record(s.of[1]) != h.hash ? nullptr : &s;
     }
-    return 0;
+    return nullptr;
   }
   yards::front_line& line_of(const yards::hashed& h) const {
     return reinterpret_cast<yards::front_line*>(lines_.address)[h.residue];
@@ -130,17 +165,27 @@ public:
   ~line_alone() { memory::release(lines_); }
   line_alone(const line_alone&) = delete;
   line_alone& operator=(const line_alone&) = delete;
-  void insert(const Key& key, word value) { *line_of(key) = value; }
-  [[nodiscard]] word find(const Key& key) const { return *line_of(key); }
+  bool insert(const Key& key, word value) { return change(key, 1, value); }
+  [[nodiscard]] word find(const Key& key) const { return line_of(key)[1]; }
+  bool assign(const Key& key, word value) { return change(key, 1, value); }
+  bool erase(const Key& key) { return change(key, 2, 0); }
   word find_many(const Key* keys, std::size_t count) const {
     word sum = 0;
     const word* lines[in_call];
     for (std::size_t i = 0; i < count; ++i) prefetch_line(lines[i] = line_of(keys[i]));
-    for (std::size_t i = 0; i < count; ++i) sum += *lines[i];
+    for (std::size_t i = 0; i < count; ++i) sum += lines[i][1];
     return sum;
   }
 
 private:
+  bool change(const Key& key, unsigned at, word value) {
+    word* const line = line_of(key);
+    auto& lock = *reinterpret_cast<yards::front_line*>(line);
+    const word state = yards::lock_line(lock);
+    line[at] = value;
+    yards::unlock_changed(lock, state);
+    return true;
+  }
   word* line_of(const Key& key) const {
     return reinterpret_cast<word*>(lines_.address + cubby::detail::cpu::multiply(hash_of(key), count_).high * 64);
   }
@@ -152,8 +197,10 @@ template <class Key, class Engine> class ours {
 public:
   static constexpr const char* name = std::is_same_v<Engine, cubby::iceberg> ? "iceberg" : "dlht";
   ours(std::size_t keys, unsigned percent) : map_(options_for(keys, percent)) {}
-  void insert(const Key& key, word value) { map_.insert(key, value); }
+  bool insert(const Key& key, word value) { return map_.insert(key, value); }
   [[nodiscard]] word find(const Key& key) const { return map_.find(key).value_or(0); }
+  bool assign(const Key& key, word value) { return !map_.insert_or_assign(key, value); }
+  bool erase(const Key& key) { return map_.erase(key); }
   word find_many(const Key* keys, std::size_t count) const {
     word values[in_call];
     bool found[in_call];
@@ -180,7 +227,9 @@ template <class Key> class boosts {
 public:
   static constexpr const char* name = "boost::concurrent_flat_map";
   boosts(std::size_t keys, unsigned) { map_.reserve(keys); }
-  void insert(const Key& key, word value) { map_.emplace(key, value); }
+  bool insert(const Key& key, word value) { return map_.emplace(key, value); }
+  bool assign(const Key& key, word value) { return !map_.insert_or_assign(key, value); }
+  bool erase(const Key& key) { return map_.erase(key) != 0; }
   [[nodiscard]] word find(const Key& key) const {
     word out = 0;
     map_.cvisit(key, [&](const auto& entry) { out = entry.second; });
@@ -200,24 +249,34 @@ private:
 /// The keys that are asked for, there and not there.
 template <class Key> struct questions {
   std::vector<Key> present, absent;
+  std::size_t keys = 0; // of the table
 };
 
 struct figures {
-  bench::rounds find, miss, find_many, miss_many;
+  bench::rounds find, miss, find_many, miss_many, upsert, insert_erase;
 };
 
 template <class Table, class Key>
-void take_turn(const Table& table, const questions<Key>& q, unsigned threads, figures& out) {
+void take_turn(Table& table, const questions<Key>& q, unsigned threads, figures& out) {
   const auto one = [&](const Key* key, std::size_t) { return table.find(*key); };
   const auto many = [&](const Key* keys, std::size_t n) { return table.find_many(keys, n); };
   out.find.add(bench::million_a_second(q.present, 1, threads, one));
   out.miss.add(bench::million_a_second(q.absent, 1, threads, one));
   out.find_many.add(bench::million_a_second(q.present, in_call, threads, many));
   out.miss_many.add(bench::million_a_second(q.absent, in_call, threads, many));
+  const auto number_of = [&](const Key* key, const std::vector<Key>& of) { return static_cast<word>(key - of.data()); };
+  out.upsert.add(bench::million_a_second(q.present, 1, threads, [&](const Key* key, std::size_t) {
+    return table.assign(*key, number_of(key, q.present)) ? word{1} : word{0};
+  }));
+  // Two changes a key.
+  out.insert_erase.add(2 * bench::million_a_second(q.absent, 1, threads, [&](const Key* key, std::size_t) {
+    const bool is_new = table.insert(*key, q.keys + number_of(key, q.absent));
+    return is_new && table.erase(*key) ? word{1} : word{0};
+  }));
 }
 void print(const char* name, const figures& f) {
   std::printf("%-28s", name);
-  for (const bench::rounds* one : {&f.find, &f.miss, &f.find_many, &f.miss_many})
+  for (const bench::rounds* one : {&f.find, &f.miss, &f.find_many, &f.miss_many, &f.upsert, &f.insert_erase})
     std::printf(" %9.2f %3.0f%%", one->median(), one->spread());
   std::printf("\n");
 }
@@ -233,6 +292,7 @@ struct plan {
 template <class Key, class Make, template <class> class... Tables> void run(const plan& p, const Make& make) {
   const std::tuple tables{std::make_unique<Tables<Key>>(p.keys, p.percent)...};
   questions<Key> q;
+  q.keys = p.keys;
   bench::random_numbers random(1, p.keys);
   for (std::size_t i = 0; i < asked; ++i) {
     q.present.push_back(make(random.next()));
@@ -240,7 +300,7 @@ template <class Key, class Make, template <class> class... Tables> void run(cons
   }
   figures all[sizeof...(Tables)];
   std::apply(
-      [&](const auto&... one) {
+      [&](auto&... one) {
         for (word i = 0; i < p.keys; ++i) {
           const Key key = make(i);
           (one->insert(key, i), ...);
@@ -280,9 +340,9 @@ int main(int count, char** words) {
   }
   std::printf(
       "%zu keys (%s), %u %% of the slots, %u threads, million a second, medians of %llu rounds\n%-28s %14s %14s "
-      "%14s %14s\n",
+      "%14s %14s %14s %14s\n",
       p.keys, kind, p.percent, p.threads, static_cast<unsigned long long>(p.turns), "", "find", "miss", "find, 32",
-      "miss, 32");
+      "miss, 32", "upsert", "insert, erase");
   if (numbers) run_all<word>(p, [](word i) { return cubby::mix(i + 1); });
   else run_all<std::string>(p, [&](word i) { return std::string(text(i, 1)); });
   return 0;

@@ -3,6 +3,7 @@
 // function of the caller runs meanwhile, except the comparison of keys.
 #pragma once
 
+#include <cubby/detail/engines/iceberg/behind.hpp>
 #include <cubby/detail/engines/iceberg/durable.hpp>
 #include <cubby/detail/engines/iceberg/find.hpp>
 
@@ -179,7 +180,7 @@ changed put_back(table<Policy>& t, home<Policy>& at, const typename Policy::stor
     const unsigned slot = cpu::lowest_bit(empty);
     put_in_place(t, at, b.slots[slot], key, value);
     unlock_back(*b.line, back::with_tag(word, slot, short_tag(at.h.tag)));
-    at.state = state::with_behind(at.state, at.h.tag);
+    note_behind(t, at);
     return changed::done;
   }
   return changed::full;
@@ -208,7 +209,8 @@ CUBBY_ALWAYS_INLINE bool link_node(table<Policy>& t, home<Policy>& at, node<Poli
   // [put-link] release: pairs with [link]
   c.first.store(std::bit_cast<std::uint64_t>(&made), sync::release);
   unlock_chain(c, filter | made.retired);
-  at.state = state::with_behind(at.state, at.h.tag) | state::chained;
+  note_behind(t, at);
+  at.state |= state::chained;
   return true;
 }
 /// Puts an entry into a node, and links it. False: as `link_node`.
@@ -280,7 +282,8 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
   if (e.in == yard::chain) {
     erase_slot(t, *at.at.line, at.state, *e.where);
     unlink(t, at.h.hash, *e.where);
-    at.state = state::without_behind(at.state) + state::version_step; // (I6)
+    note_left_behind(t, at);
+    at.state += state::version_step; // (I6)
     return changed::done;
   }
   const std::uint64_t word = lock_back(*e.bucket.line);
@@ -290,8 +293,8 @@ template <class Policy> changed remove(table<Policy>& t, home<Policy>& at, const
   }
   erase_slot(t, *at.at.line, at.state, *e.where);
   const std::uint64_t left = hide_in_back(e.bucket, back::with_tag(word, e.number, 0));
-  at.state = state::without_behind(at.state); // before the version, with which a cleared filter goes (I6)
-  raise_version(at); // after the tag is hidden: a lookup with the newer version does not read the slot
+  note_left_behind(t, at); // before the version, with which cleared bits of the filter go (I6)
+  raise_version(at);       // after the tag is hidden: a lookup with the newer version does not read the slot
   unlock_back(*e.bucket.line, left);
   return changed::done;
 }

@@ -13,7 +13,7 @@
 //   I5  `version` grows after a slot of the bucket's keys is emptied and before it can be filled again: in the front, in the back, and by
 //       a move, which also raises it before it empties the slot. Keys of several words: a back bucket has a version of its own.
 //   I6  `behind` counts the bucket's entries in the back yard and in chains, and the bits of their tags are in `filter`. When none is
-//       left, `filter` and `chained` are cleared. `unknown` is a count that stays until the next growth has ended. The filter of a chain has
+//       left, `filter` and `chained` are cleared. Buckets of wide slots also clear single bits (behind.hpp). `unknown` is a count that stays until the next growth has ended. The filter of a chain has
 //       the marks of its nodes, those of a new one before it is linked, and no others once an erase has ended. Bits of `filter` go with a newer
 //       version: a lookup with the older filter does not return what is put behind the bucket later, which one after it may not look for.
 //   I7  A growth splits each front bucket before it moves the entries behind it to the front. A bucket that has split has `inherited` the
@@ -69,9 +69,22 @@ inline constexpr auto filters = [] {
     const unsigned other = tag * 187 % 256;
     all[tag] = (1U << tag * 3 / 32 | 1U << other * 3 / 32) << filter_shift;
   }
+  all[0] = all[1];
   return all;
 }();
 constexpr std::uint64_t filter_of(std::uint16_t tag) noexcept { return filters[tag % filters.size()]; }
+/// The byte of a tag that chooses its bits. It is not 0.
+constexpr std::uint8_t filter_tag(std::uint16_t tag) noexcept {
+  return tag % filters.size() == 0 ? 1 : static_cast<std::uint8_t>(tag % filters.size());
+}
+/// Whether the state says how many entries are behind the bucket.
+constexpr bool has_count(std::uint64_t word) noexcept {
+  return (word & inherited) == 0 && (word & behind_mask) != unknown;
+}
+/// That number.
+constexpr unsigned count_behind(std::uint64_t word) noexcept {
+  return static_cast<unsigned>((word & behind_mask) / behind_one);
+}
 /// An entry with this tag is put behind the bucket.
 constexpr std::uint64_t with_behind(std::uint64_t word, std::uint16_t tag) noexcept {
   const std::uint64_t count = (word & inherited) != 0 ? unknown : (word & behind_mask) == unknown ? 0 : behind_one;
@@ -79,7 +92,7 @@ constexpr std::uint64_t with_behind(std::uint64_t word, std::uint16_t tag) noexc
 }
 /// An entry has left the buckets behind this one.
 constexpr std::uint64_t without_behind(std::uint64_t word) noexcept {
-  if ((word & inherited) != 0 || (word & behind_mask) == unknown) return word;
+  if (!has_count(word)) return word;
   word -= behind_one;
   return (word & behind_mask) != 0 ? word : word & ~(filter_mask | chained);
 }
@@ -91,7 +104,7 @@ constexpr std::uint64_t kept_behind(std::uint64_t word) noexcept {
 }
 /// Of two buckets that become one.
 constexpr std::uint64_t joined(std::uint64_t word, std::uint64_t other) noexcept {
-  const std::uint64_t sum = (word & behind_mask) / behind_one + (other & behind_mask) / behind_one;
+  const std::uint64_t sum = std::uint64_t{count_behind(word)} + count_behind(other);
   const bool exact = ((word | other) & inherited) == 0 && sum < unknown / behind_one;
   const std::uint64_t marks = (word | other) & (filter_mask | chained | held);
   return (word & ~behind_words) | marks | (exact ? sum * behind_one : unknown);
@@ -148,6 +161,8 @@ template <class Policy, std::size_t Keys = word_count<typename Policy::stored_ke
           std::size_t Values = word_count<typename Policy::stored_value>>
 using slot_of =
     slot<Keys, Values, std::conditional_t<(Keys + Values > 2 && !durable<Policy>), std::uint16_t, std::uint8_t>>;
+/// Whether a front bucket has a list of the tags behind it (behind.hpp).
+template <class Slot> inline constexpr bool lists_behind = sizeof(typename Slot::tag) == 2;
 /// The slots of a front bucket.
 template <class Slot> inline constexpr unsigned front_slots = tags::line_tags<typename Slot::tag>;
 
@@ -157,6 +172,7 @@ template <class Slot> struct segment {
   Slot* slots = nullptr; // `front_slots<Slot>` for each front bucket
   back_line* back_lines = nullptr;
   sync::word<std::uint64_t>* back_versions = nullptr; // only for keys of several words
+  sync::word<std::uint64_t>* behind_lists = nullptr;  // for each front bucket of wide slots in memory
   Slot* behind = nullptr;                             // `back_slots` for each back bucket
   std::uint64_t fronts = 0;
   std::uint64_t backs = 0;
@@ -191,7 +207,8 @@ segment<Slot>* make_segment(std::uint64_t fronts, std::uint64_t backs, Slot* giv
   const std::uint64_t behind = given != nullptr ? 0 : lined(backs * back_slots * sizeof(Slot));
   const std::uint64_t back_lines = lined(backs * sizeof(back_line));
   const std::uint64_t versions = Slot::wide_key ? lined(backs * sizeof(std::uint64_t)) : 0;
-  made->pages = memory::allocate(lines + slots + back_lines + versions + behind);
+  const std::uint64_t lists = lists_behind<Slot> ? lined(fronts * sizeof(std::uint64_t)) : 0;
+  made->pages = memory::allocate(lines + slots + back_lines + versions + behind + lists);
   if (made->pages.address == nullptr) {
     delete made;
     return nullptr;
@@ -208,6 +225,10 @@ segment<Slot>* make_segment(std::uint64_t fronts, std::uint64_t backs, Slot* giv
   if constexpr (Slot::wide_key) {
     auto* const end = made->pages.address + lines + back_lines + slots + behind;
     made->back_versions = reinterpret_cast<sync::word<std::uint64_t>*>(end);
+  }
+  if constexpr (lists_behind<Slot>) {
+    auto* const end = made->pages.address + lines + back_lines + slots + behind + versions;
+    made->behind_lists = reinterpret_cast<sync::word<std::uint64_t>*>(end);
   }
   made->fronts = fronts;
   made->backs = backs;

@@ -178,7 +178,7 @@ template <class Policy> moved merge_front(table<Policy>& t, root_word r, const p
       1, sync::relaxed); // relaxed: a scan that misses an entry has taken a lock that is released after this
   for (std::uint64_t left = mask; left != 0; left &= left - 1)
     merge_entry(t, lower, upper.slots[cpu::lowest_bit(left)], spare);
-  lower.state = state::joined(lower.state, word);
+  join_behind(t, lower, *upper.line, word);
   raise_version(lower);
   // [end-bucket] seq_cst: pairs with [ready], and with [lock-front]; lookups that see it look in the lower bucket
   upper.line->state.store((word & ~state::ready) + state::version_step, sync::seq_cst);
@@ -213,7 +213,7 @@ changed evict(table<Policy>& t, back_bucket<slot_of<Policy>> from, unsigned slot
     leave_slot(t, from.slots[slot]);
     drain(t);
     (void)hide_in_back(from, back::with_tag(word, slot, 0));
-    at.state = state::without_behind(at.state);
+    note_left_behind(t, at);
     raise_version(at); // and after it, as in `remove`
   } else if (there) {
     at.state = state::kept_behind(at.state);
@@ -264,7 +264,8 @@ void empty_node(table<Policy>& t, const thread_record& who, chain& c, node<Polic
     leave_slot(t, n.entry());
     drain(t);
     unlink(t, at.h.hash, n.entry());
-    at.state = state::without_behind(at.state) + state::version_step; // (I6)
+    note_left_behind(t, at);
+    at.state += state::version_step; // (I6)
   } else if (there) {
     at.state = state::kept_behind(at.state);
   }
