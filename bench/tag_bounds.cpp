@@ -270,9 +270,9 @@ void take_turn(Table& table, const questions<Key>& q, unsigned threads, figures&
   }));
   // Two changes a key.
   out.insert_erase.add(2 * bench::million_a_second(q.absent, 1, threads, [&](const Key* key, std::size_t) {
-    const bool is_new = table.insert(*key, q.keys + number_of(key, q.absent));
-    return is_new && table.erase(*key) ? word{1} : word{0};
-  }));
+                         const bool is_new = table.insert(*key, q.keys + number_of(key, q.absent));
+                         return is_new && table.erase(*key) ? word{1} : word{0};
+                       }));
 }
 void print(const char* name, const figures& f) {
   std::printf("%-28s", name);
