@@ -34,7 +34,7 @@ constexpr std::uint64_t filter(std::uint64_t list) noexcept {
 }
 } // namespace behind_list
 
-/// The list of a front bucket, for whoever has its lock. It says nothing while the count is 0 or unknown, or the filter inherited.
+/// The list of a front bucket, for a thread that has its lock. It says nothing while the count is 0 or unknown, or the filter inherited.
 template <class Policy>
 sync::word<std::uint64_t>& list_of_behind(const table<Policy>& t, const front_line& line) noexcept {
   const auto at = std::bit_cast<std::uintptr_t>(&line);
