@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plain lookup by tags costs: a line of tags for each bucket, slots elsewhere, as `iceberg` has them, and nothing else. A key is
 // its hash. There is no version, no guard, no back yard, no growth and no count, and what finds no slot is left out. A text of more than 23 bytes
-// has a record, which is never freed. A change locks the line of its key as `iceberg` does. Beside it `iceberg`, `dlht`, Boost's map if its headers are unpacked, and a line alone, in the same loops.
+// has a record, which is never freed. A change locks the line of its key as `iceberg` does; only keys for which the plain table has a slot are changed. Beside
+// it `iceberg`, `dlht`, Boost's map if its headers are unpacked, and a line alone, in the same loops. All lookups are before all changes.
 //   bench_tag_bounds [keys [8|words|12-40 [percent of the slots [threads [rounds]]]]]
 #include <cubby/dlht.hpp>
 #include <cubby/iceberg.hpp>
@@ -87,7 +88,7 @@ public:
     const slot_type* const s = among(key, h, yards::tagged_slots<slot_type>(line_of(h), h.tag, unit_));
     return s == nullptr ? 0 : s->of[1];
   }
-  /// The value of a key that is there, or nothing. No other thread changes the slot meanwhile.
+  /// Gives a key that is there a value. No other key takes its slot meanwhile.
   bool assign(const Key& key, word value) {
     const yards::hashed h = asked_for(key);
     yards::front_line& line = line_of(h);
@@ -246,10 +247,11 @@ private:
 };
 #endif
 
-/// The keys that are asked for, there and not there.
+/// The keys that are asked for.
 template <class Key> struct questions {
   std::vector<Key> present, absent;
-  std::size_t keys = 0; // of the table
+  std::vector<Key> kept, fresh; // of the former and the latter, those that each table can assign, or insert and erase
+  std::size_t keys = 0;         // of the table
 };
 
 struct figures {
@@ -257,22 +259,23 @@ struct figures {
 };
 
 template <class Table, class Key>
-void take_turn(Table& table, const questions<Key>& q, unsigned threads, figures& out) {
+void look(const Table& table, const questions<Key>& q, unsigned threads, figures& out) {
   const auto one = [&](const Key* key, std::size_t) { return table.find(*key); };
   const auto many = [&](const Key* keys, std::size_t n) { return table.find_many(keys, n); };
   out.find.add(bench::million_a_second(q.present, 1, threads, one));
   out.miss.add(bench::million_a_second(q.absent, 1, threads, one));
   out.find_many.add(bench::million_a_second(q.present, in_call, threads, many));
   out.miss_many.add(bench::million_a_second(q.absent, in_call, threads, many));
+}
+template <class Table, class Key>
+void change(Table& table, const questions<Key>& q, unsigned threads, figures& out) {
   const auto number_of = [&](const Key* key, const std::vector<Key>& of) { return static_cast<word>(key - of.data()); };
-  out.upsert.add(bench::million_a_second(q.present, 1, threads, [&](const Key* key, std::size_t) {
-    return table.assign(*key, number_of(key, q.present)) ? word{1} : word{0};
-  }));
-  // Two changes a key.
-  out.insert_erase.add(2 * bench::million_a_second(q.absent, 1, threads, [&](const Key* key, std::size_t) {
-                         const bool is_new = table.insert(*key, q.keys + number_of(key, q.absent));
-                         return is_new && table.erase(*key) ? word{1} : word{0};
-                       }));
+  const auto assign = [&](const Key* key, std::size_t) -> word { return table.assign(*key, number_of(key, q.kept)); };
+  const auto insert_and_erase = [&](const Key* key, std::size_t) -> word {
+    return table.insert(*key, q.keys + number_of(key, q.fresh)) && table.erase(*key);
+  };
+  out.upsert.add(bench::million_a_second(q.kept, 1, threads, assign));
+  out.insert_erase.add(2 * bench::million_a_second(q.fresh, 1, threads, insert_and_erase)); // two changes a key
 }
 void print(const char* name, const figures& f) {
   std::printf("%-28s", name);
@@ -287,6 +290,18 @@ struct plan {
   unsigned threads;
   word turns;
 };
+
+/// Chooses the keys that each table can change. The tables have the same keys afterwards.
+template <class Key, class Make, class... Tables>
+void choose_keys_to_change(questions<Key>& q, const Make& make, Tables&... tables) {
+  for (const Key& key : q.present)
+    if ((tables.assign(key, 1) && ...)) q.kept.push_back(key);
+  for (word i = 0; i < 16 * asked && q.fresh.size() < asked; ++i) {
+    const Key key = make(q.keys + i);
+    const word value = q.keys + q.fresh.size();
+    if (((tables.insert(key, value) && tables.erase(key)) && ...)) q.fresh.push_back(key);
+  }
+}
 
 /// All tables are there at the same time, and take turns.
 template <class Key, class Make, template <class> class... Tables> void run(const plan& p, const Make& make) {
@@ -305,10 +320,15 @@ template <class Key, class Make, template <class> class... Tables> void run(cons
           const Key key = make(i);
           (one->insert(key, i), ...);
         }
-        for (word turn = 0; turn < p.turns; ++turn) {
-          std::size_t number = 0;
-          (take_turn(*one, q, p.threads, all[number++]), ...);
-        }
+        const auto in_turns = [&](const auto& f) {
+          for (word turn = 0; turn < p.turns; ++turn) {
+            std::size_t number = 0;
+            (f(*one, all[number++]), ...);
+          }
+        };
+        in_turns([&](auto& table, figures& out) { look(table, q, p.threads, out); });
+        choose_keys_to_change(q, make, *one...);
+        in_turns([&](auto& table, figures& out) { change(table, q, p.threads, out); });
         std::size_t number = 0;
         (print(one->name, all[number++]), ...);
       },
