@@ -278,9 +278,9 @@ void change(Table& table, const questions<Key>& q, unsigned threads, figures& ou
   out.insert_erase.add(2 * bench::million_a_second(q.fresh, 1, threads, insert_and_erase)); // two changes a key
 }
 void print(const char* name, const figures& f) {
-  std::printf("%-28s", name);
+  std::printf("%-27s", name);
   for (const bench::rounds* one : {&f.find, &f.miss, &f.find_many, &f.miss_many, &f.upsert, &f.insert_erase})
-    std::printf(" %9.2f %3.0f%%", one->median(), one->spread());
+    std::printf(" %6.2f %3.0f%%", one->median(), one->spread());
   std::printf("\n");
 }
 
@@ -358,11 +358,12 @@ int main(int count, char** words) {
     std::fputs("usage: bench_tag_bounds [keys [8|words|12-40 [percent of the slots [threads [rounds]]]]]\n", stderr);
     return 2;
   }
-  std::printf(
-      "%zu keys (%s), %u %% of the slots, %u threads, million a second, medians of %llu rounds\n%-28s %14s %14s "
-      "%14s %14s %14s %14s\n",
-      p.keys, kind, p.percent, p.threads, static_cast<unsigned long long>(p.turns), "", "find", "miss", "find, 32",
-      "miss, 32", "upsert", "insert, erase");
+  std::printf("%zu keys (%s), %u %% of the slots, %u threads, million a second, medians of %llu rounds\n", p.keys, kind,
+              p.percent, p.threads, static_cast<unsigned long long>(p.turns));
+  std::printf("%-27s", "");
+  for (const char* const column : {"find", "miss", "find, 32", "miss, 32", "upsert", "insdel"})
+    std::printf("%12s", column);
+  std::printf("\n");
   if (numbers) run_all<word>(p, [](word i) { return cubby::mix(i + 1); });
   else run_all<std::string>(p, [&](word i) { return std::string(text(i, 1)); });
   return 0;
