@@ -9,7 +9,7 @@ import re
 import tomllib
 
 from figure_results.ranks import best, fastest
-from figure_results.runs import RESULTS, Failure, latest
+from figure_results.runs import RESULTS, Failure, maker
 
 SIGNS = {"<=": lambda value, bound: value <= bound, ">=": lambda value, bound: value >= bound}
 
@@ -64,25 +64,33 @@ def shown_on(page):
     return those
 
 
-def maker(result):
-    """Whose processor the machine of a result has."""
-    return result["machine"]["cpu"].split()[0].removesuffix("(R)")
-
-
 def table(all_results, page="all"):
-    """A line for each goal, and one that counts them."""
-    yield "| goal | bound | measured | | run |"
-    yield "|---|---|---|---|---|"
-    count = {"reached": 0, "missed": 0}
+    """A line for each goal, with a column for each machine, and one line for each machine that counts them."""
+    all_results = {name: results for name, results in all_results.items() if results}
+    names = {name: maker(results) for name, results in all_results.items()}
+    yield "| goal | bound | " + " | ".join(names.values()) + " | run |"
+    yield "|---|---|" + "---|" * len(names) + "---|"
+    counts = {name: {"reached": 0, "missed": 0} for name in all_results}
     for goal in shown_on(page):
-        result = latest(all_results, goal["run"])
-        if result is None:
+        if not any(goal["run"] in results for results in all_results.values()):
             raise Failure(f"goals.toml: {goal['what']}: no machine has a result of {goal['run']}: run make figures")
-        value, spread = measured(goal, result)
-        says = conclusion(goal, value, spread)
-        count[says.split(",")[0]] += 1
-        unit = f" {goal['unit']}" if "unit" in goal else ""
-        yield (f"| {goal['what']} | {goal['bound'].replace('<=', '&le;').replace('>=', '&ge;')}{unit} | "
-               f"{value:.{goal.get('decimals', 2)}f}{unit} | {says} | `{goal['run']}`, {maker(result)} |")
+        cells = [cell(goal, results.get(goal["run"]), counts[name]) for name, results in all_results.items()]
+        bound = goal["bound"].replace("<=", "&le;").replace(">=", "&ge;") + unit_of(goal)
+        yield f"| {goal['what']} | {bound} | " + " | ".join(cells) + f" | `{goal['run']}` |"
     yield ""
-    yield f"Reached: {count['reached']} of {sum(count.values())}; missed: {count['missed']}."
+    said = [f"{names[name]}: {count['reached']} of {sum(count.values())} reached" for name, count in counts.items()]
+    yield "; ".join(said) + "."
+
+
+def unit_of(goal):
+    return f" {goal['unit']}" if "unit" in goal else ""
+
+
+def cell(goal, result, count):
+    """What one machine says about a goal; a minus if it has no result. Counts it."""
+    if result is None:
+        return "-"
+    value, spread = measured(goal, result)
+    says = conclusion(goal, value, spread)
+    count[says.split(",")[0]] += 1
+    return f"{value:.{goal.get('decimals', 2)}f}{unit_of(goal)}, {says}"

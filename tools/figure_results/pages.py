@@ -11,7 +11,7 @@ import re
 
 from figure_results import goals, plots
 from figure_results.ranks import NOT_RANKED, OURS, best
-from figure_results.runs import ROOT, Failure, from_changed_tree, latest, machines, results_of, runs
+from figure_results.runs import ROOT, Failure, machines, maker, results_of, runs
 
 OPEN = re.compile(r"^<!-- figures: (\w+) (.+) -->$")
 CLOSE = "<!-- end of figures -->"
@@ -153,27 +153,33 @@ def ratio_cell(mine, other, named):
 
 
 def ratios(all_results, ids):
-    """How often an engine does what others do: `RUN:ENGINE/OTHER,...`; OTHER may be `best-rival`. A row for each other and condition."""
+    """How often an engine does what others do: `RUN:ENGINE/OTHER,...`; OTHER may be `best-rival`. A table for each run and machine."""
     for one in ids:
         found = re.fullmatch(r"([\w-]+):([\w-]+)/([\w,-]+)", one)
         if not found:
             raise Failure(f"`{one}` is no RUN:ENGINE/OTHER,...")
         name, engine, others = found.groups()
-        rows = latest(all_results, name)["results"]
-        workloads = list(dict.fromkeys(row["workload"] for row in rows))
-        yield f"| `{engine}` over | " + " | ".join(WORKLOADS[w] for w in workloads) + " |"
-        yield "|---|" + "---|" * len(workloads)
-        for said in dict.fromkeys(conditions(row, rows) for row in rows):
-            alike = [row for row in rows if conditions(row, rows) == said]
-            for other in others.split(","):
-                cells = []
-                for w in workloads:
-                    those = [row for row in alike if row["workload"] == w]
-                    mine = next((row for row in those if row["engine"] == engine), None)
-                    cells.append(ratio_cell(mine, other_of(those, other), other == "best-rival"))
-                label = "the best rival" if other == "best-rival" else f"`{other}`" if other in OURS | NOT_RANKED else other
-                yield f"| {label}{', ' + said if said else ''} | " + " | ".join(cells) + " |"
-        yield ""
+        for results in all_results.values():
+            if name in results:
+                yield from ratios_of(results[name]["results"], f"{maker(results)}: `{engine}` over", engine, others.split(","))
+
+
+def ratios_of(rows, label, engine, others):
+    """A row for each other engine and condition."""
+    workloads = list(dict.fromkeys(row["workload"] for row in rows))
+    yield f"| {label} | " + " | ".join(WORKLOADS[w] for w in workloads) + " |"
+    yield "|---|" + "---|" * len(workloads)
+    for said in dict.fromkeys(conditions(row, rows) for row in rows):
+        alike = [row for row in rows if conditions(row, rows) == said]
+        for other in others:
+            cells = []
+            for w in workloads:
+                those = [row for row in alike if row["workload"] == w]
+                mine = next((row for row in those if row["engine"] == engine), None)
+                cells.append(ratio_cell(mine, other_of(those, other), other == "best-rival"))
+            shown = "the best rival" if other == "best-rival" else f"`{other}`" if other in OURS | NOT_RANKED else other
+            yield f"| {shown}{', ' + said if said else ''} | " + " | ".join(cells) + " |"
+    yield ""
 
 
 def goal_table(all_results, ids):
@@ -189,13 +195,10 @@ def run_table(all_results, ids):
     for one in runs():
         cells = [source_of(results[one]) if one in results else "-" for results in all_results.values()]
         yield f"| `{one}` | " + " | ".join(cells) + " |"
-    for name, results in all_results.items():
-        for one in filter(lambda one: from_changed_tree(results[one]), results):
-            yield from ["", f"Made from a changed tree: `{one}` on {name}, {results[one]['date']}. Nobody can build that program again."]
 
 
 def source_of(result):
-    return f"{result['commit']}, {result['date']}" + (", **made from a changed tree**" if from_changed_tree(result) else "")
+    return f"{result['commit']}, {result['date']}"
 
 
 COUNTED = ["find", "miss", "insert", "assign", "upsert", "erase", "find_batch"]

@@ -18,10 +18,6 @@ KEPT = ("engine", "workload", "threads", "batch", "value_size", "median_mops", "
 OVER_TIME = ("windows", "course")
 
 
-# Results of trees with changes that nobody committed, from before `run` refused such trees. This list only gets shorter.
-CHANGED_TREES = {"intel-xeon-processor-2-cores/half-moved": "9a32fd30-dirty"}
-
-
 class Failure(Exception):
     """One line for the user."""
 
@@ -63,10 +59,9 @@ def machines():
     return sorted(folder.name for folder in RESULTS.iterdir() if folder.is_dir())
 
 
-def latest(all_results, name):
-    """The newest result of a run, of all machines; None if there is none."""
-    those = [results[name] for results in all_results.values() if name in results]
-    return max(those, key=lambda result: result["date"], default=None)
+def maker(results):
+    """Whose processor a machine has, by one of its results."""
+    return next(iter(results.values()))["machine"]["cpu"].split()[0].removesuffix("(R)")
 
 
 def target_of(run):
@@ -118,10 +113,6 @@ def commit():
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         raise Failure(f"{changed[0]}{more} is not committed, so nobody could measure this again: commit or stash it, build, and run make figures")
     return git("log", "-1", "--format=%h").strip() or "unknown"
-
-
-def from_changed_tree(result):
-    return result["commit"].endswith("-dirty")
 
 
 def save(run, result, name, about, source):
