@@ -102,7 +102,7 @@ class Pages(unittest.TestCase):
     def test_ratios_of_each_machine(self):
         one, other = [result(results=[row("dlht", "get", mops), row("tbb", "get", 1)], machine={**ABOUT, "cpu": cpu}) for mops, cpu in ((2, "One X"), (3, "Other(R) Y"))]
         text = "<!-- figures: ratios a:dlht/tbb -->\n<!-- end of figures -->\n"
-        fresh = pages.written(text, {"m": {"a": one}, "n": {"a": other}, "without": {"b": one}}, "page.md")
+        fresh = pages.written(text, {"m": {"a": one}, "n": {"a": other}, "without": {"b": result(machine={**ABOUT, "cpu": "Third Z"})}}, "page.md")
         self.assertRegex(fresh, r"One: `dlht` over.*\n.*\n.*tbb \| 2.00 \|[^?]*Other: `dlht` over.*\n.*\n.*tbb \| 3.00 \|")
         self.assertEqual(fresh.count(" over "), 2)
 
@@ -151,6 +151,12 @@ class Goals(unittest.TestCase):
         self.assertIn("| D | &ge; 4 | 5.00, reached, within the spread | `a` |", fresh)
         self.assertIn("Some: 2 of 4 reached.", fresh)
 
+    def test_a_value_just_beside_its_bound_does_not_look_like_it(self):
+        rows = [row("dlht", "get", 0.7996, 0), row("limit", "get", 1, 0)]
+        goal = {"what": "A", "run": "a", "ratio": ["dlht get", "limit get"], "bound": ">= 0.80"}
+        self.assertIn("| 0.7996, missed |", self.table(goal, a=result(results=rows)))
+        self.assertIn("| 0.80, reached |", self.table({**goal, "bound": ">= 0.79"}, a=result(results=rows)))
+
     def test_what_a_program_printed(self):
         lines = ["p99.9 2373, longest 24726008", "x 3.5 units", "x 7.5 units"]
         fresh = self.table({"what": "A", "run": "a", "match": r"longest (\d+)", "times": 1e-6, "bound": "<= 5", "unit": "ms", "decimals": 1},
@@ -175,12 +181,20 @@ class Goals(unittest.TestCase):
         both = {name: {"a": result(results=[row("dlht", "get", mops)], machine={**ABOUT, "cpu": cpu})}
                 for name, mops, cpu in (("m", 2, "One X"), ("n", 3, "Other(R) Y"))}
         both["n"]["b"] = both["n"]["a"]
+        both["without"] = {"c": result()}
         listed = [{"what": what, "run": run, "bytes": "dlht get", "bound": "<= 20"} for what, run in (("A", "a"), ("B", "b"))]
         with mock.patch.object(goals, "goals", lambda: listed):
             fresh = "\n".join(goals.table(both))
         self.assertIn("| goal | bound | One | Other | run |", fresh)
         self.assertIn("| B | &le; 20 | - | 20.00, reached | `b` |", fresh)
         self.assertIn("One: 1 of 1 reached; Other: 2 of 2 reached.", fresh)
+
+    def test_machines_of_one_maker_have_longer_names(self):
+        machines = [{"a": result(machine={**ABOUT, "cpu": cpu})} for cpu in ("One(R) X 1", "One(R) X 2", "One(R) X 1")]
+        self.assertEqual(runs.short_names({"m": machines[0], "none": {}}), {"m": "One"})
+        self.assertEqual(runs.short_names({"m": machines[0], "n": machines[1]}), {"m": "One X 1", "n": "One X 2"})
+        self.assertEqual(runs.short_names({"m": machines[0], "n": machines[2]}), {"m": "m", "n": "n"})
+        self.assertEqual(runs.short_names({}), {})
 
     def test_a_goal_without_evidence_is_no_goal(self):
         rows = [row("dlht", "get", 30)]

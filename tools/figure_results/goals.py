@@ -9,7 +9,7 @@ import re
 import tomllib
 
 from figure_results.ranks import best, fastest
-from figure_results.runs import RESULTS, Failure, maker
+from figure_results.runs import RESULTS, Failure, short_names
 
 SIGNS = {"<=": lambda value, bound: value <= bound, ">=": lambda value, bound: value >= bound}
 
@@ -65,13 +65,15 @@ def shown_on(page):
 
 
 def table(all_results, page="all"):
-    """A line for each goal, with a column for each machine, and one line for each machine that counts them."""
-    all_results = {name: results for name, results in all_results.items() if results}
-    names = {name: maker(results) for name, results in all_results.items()}
+    """A line for each goal, with a column for each machine that has a result of one of them, and a line that counts them."""
+    listed = shown_on(page)
+    names = short_names(all_results)
+    all_results = {name: results for name, results in all_results.items() if any(goal["run"] in results for goal in listed)}
+    names = {name: names[name] for name in all_results}
     yield "| goal | bound | " + " | ".join(names.values()) + " | run |"
     yield "|---|---|" + "---|" * len(names) + "---|"
     counts = {name: {"reached": 0, "missed": 0} for name in all_results}
-    for goal in shown_on(page):
+    for goal in listed:
         if not any(goal["run"] in results for results in all_results.values()):
             raise Failure(f"goals.toml: {goal['what']}: no machine has a result of {goal['run']}: run make figures")
         cells = [cell(goal, results.get(goal["run"]), counts[name]) for name, results in all_results.items()]
@@ -93,4 +95,13 @@ def cell(goal, result, count):
     value, spread = measured(goal, result)
     says = conclusion(goal, value, spread)
     count[says.split(",")[0]] += 1
-    return f"{value:.{goal.get('decimals', 2)}f}{unit_of(goal)}, {says}"
+    return f"{shown(value, goal)}{unit_of(goal)}, {says}"
+
+
+def shown(value, goal):
+    """The value with as many decimals as the goal says, and more where it would look like the bound, which it is not."""
+    sign, bound = goal["bound"].split()
+    decimals = goal.get("decimals", 2)
+    while decimals < 6 and SIGNS[sign](value, float(bound)) != SIGNS[sign](round(value, decimals), float(bound)):
+        decimals += 1
+    return f"{value:.{decimals}f}"

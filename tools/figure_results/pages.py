@@ -11,7 +11,7 @@ import re
 
 from figure_results import goals, plots
 from figure_results.ranks import NOT_RANKED, OURS, best
-from figure_results.runs import ROOT, Failure, machines, maker, results_of, runs
+from figure_results.runs import ROOT, Failure, machines, results_of, runs, short_names
 
 OPEN = re.compile(r"^<!-- figures: (\w+) (.+) -->$")
 CLOSE = "<!-- end of figures -->"
@@ -159,9 +159,9 @@ def ratios(all_results, ids):
         if not found:
             raise Failure(f"`{one}` is no RUN:ENGINE/OTHER,...")
         name, engine, others = found.groups()
-        for results in all_results.values():
-            if name in results:
-                yield from ratios_of(results[name]["results"], f"{maker(results)}: `{engine}` over", engine, others.split(","))
+        for machine, label in short_names(all_results).items():
+            if name in all_results[machine]:
+                yield from ratios_of(all_results[machine][name]["results"], f"{label}: `{engine}` over", engine, others.split(","))
 
 
 def ratios_of(rows, label, engine, others):

@@ -59,9 +59,14 @@ def machines():
     return sorted(folder.name for folder in RESULTS.iterdir() if folder.is_dir())
 
 
-def maker(results):
-    """Whose processor a machine has, by one of its results."""
-    return next(iter(results.values()))["machine"]["cpu"].split()[0].removesuffix("(R)")
+def short_names(all_results):
+    """What tables call each machine that has results: as many words of its processor as tell it apart, or its folder."""
+    words = {name: next(iter(results.values()))["machine"]["cpu"].replace("(R)", "").split() for name, results in all_results.items() if results}
+    for length in range(1, max(map(len, words.values()), default=0) + 1):
+        found = {name: " ".join(one[:length]) for name, one in words.items()}
+        if len(set(found.values())) == len(found):
+            return found
+    return {name: name for name in words}
 
 
 def target_of(run):
