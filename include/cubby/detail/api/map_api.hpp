@@ -278,12 +278,11 @@ private:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const std::size_t n = detail::least_of(keys.size(), values.size(), found.size());
     std::size_t count = 0;
-    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
-      found[i] = seen.found;
-      count += seen.found ? 1 : 0;
-      if constexpr (copied) {
-        if (seen.found) values[i] = s.codec().value(seen.word);
-      }
+    detail::find_keys(s, keys.first(n), [&, to = values.data(), was = found.data()](std::size_t i, const auto& seen) {
+      was[i] = seen.found;
+      if (!seen.found) return;
+      ++count;
+      if constexpr (copied) to[i] = s.codec().value(seen.word);
     });
     return count;
   }

@@ -22,16 +22,23 @@ template <class Policy, class Probe> struct pending {
   std::uint16_t tag;
 };
 
-/// Reads the front line of a request, and prefetches what it reads next.
+/// Whether a slot that agrees with a request may lead to more that is to be read.
+template <class Policy, class Probe> CUBBY_ALWAYS_INLINE bool leads_on([[maybe_unused]] const Probe& p) noexcept {
+  if constexpr (key_owning_policy<Policy>) return Policy::needs_record(p);
+  else return entries_apart<Policy>;
+}
+/// Reads the front line of a request, and prefetches what it reads next. Sets `is_apart` if that may lead to a record.
 template <class Policy, class Probe>
-CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe>& one, unsigned level) noexcept {
+CUBBY_ALWAYS_INLINE void read_line(const table<Policy>& t, pending<Policy, Probe>& one, unsigned level,
+                                   bool& is_apart) noexcept {
   // [state] acquire: pairs with [unlock-front], and with [version]
   one.state = one.line->state.load(sync::acquire);
   one.mask = tagged_slots<slot_of<Policy>>(*one.line, one.tag, t.unit);
-  if (one.mask !=
-      0) { // of the slots at most two, which are seldom too few: a loop would end after one or two rounds, at random
+  if (one.mask != 0) { // of the slots at most two, seldom too few: a loop would end after one or two rounds, at random
     prefetch_line(&one.slots[cpu::lowest_index(one.mask)]);
-    prefetch_line(&one.slots[cpu::highest_bit(one.mask)]);
+    if constexpr (sizeof(typename slot_of<Policy>::tag) == 1) // with tags of two bytes there is seldom another one
+      prefetch_line(&one.slots[cpu::highest_bit(one.mask)]);
+    is_apart |= leads_on<Policy>(one.probe);
     return;
   }
   if (!may_be_behind(one.state, one.tag)) [[likely]]
@@ -84,10 +91,16 @@ CUBBY_OUTLINED glimpse look_behind(const table<Policy>& t, const pending<Policy,
   return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure; // the root last, as in lock_home
 }
 
-/// Answers a request from its front bucket.
+/// Answers a request from its front bucket, or one without an agreeing tag there from what is behind it. The caller has compared the root after all
+/// lines were read.
 template <class Policy, class Probe>
 CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pending<Policy, Probe>& one, root_word root,
                                               typename Policy::stored_value& value) noexcept {
+  if (one.mask == 0) {
+    if (may_be_behind(one.state, one.tag)) [[unlikely]]
+      return look_behind(t, one, root);
+    return is_absent_for_sure<Policy>(*one.line, one.state) ? glimpse::miss : glimpse::unsure; // as in find_in_front
+  }
   for (std::uint64_t mask = one.mask; mask != 0; mask &= mask - 1) {
     const slot_of<Policy>& s = one.slots[cpu::lowest_index(mask)];
     if (!has_key_words(t, s, one.probe, [&] { return is_same_state<Policy>(*one.line, one.state); })) continue;
@@ -102,17 +115,17 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
 
 /// While buckets move: asks for the other line in which the entry of each request may be.
 template <class Policy, class Probe>
-CUBBY_OUTLINED void prefetch_lower_lines(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
-                                         root_word root, std::size_t first, std::size_t last) noexcept {
-  for (std::size_t i = first; i < last; ++i)
-    prefetch_line(front_of(t, hashed_in(t, ring[i].probe.hash), root.level() - 1).line);
+CUBBY_OUTLINED void prefetch_lower_lines(const table<Policy>& t, const pending<Policy, Probe>* group, std::size_t count,
+                                         root_word root) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    prefetch_line(front_of(t, hashed_in(t, group[i].probe.hash), root.level() - 1).line);
 }
 /// The line of each request that has its entry.
 template <class Policy, class Probe>
-CUBBY_OUTLINED void choose_lines(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
-                                 root_word root, std::size_t first, std::size_t last) noexcept {
-  for (std::size_t i = first; i < last; ++i) {
-    pending<Policy, Probe>& one = ring[i];
+CUBBY_OUTLINED void choose_lines(const table<Policy>& t, pending<Policy, Probe>* group, std::size_t count,
+                                 root_word root) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    pending<Policy, Probe>& one = group[i];
     hashed h = hashed_in(t, one.probe.hash);
     const auto at = front_of(t, h, level_of_front(t, h, root));
     one.line = at.line;
@@ -134,45 +147,45 @@ find_while_moving(const table<Policy>& t, const pending<Policy, Probe>& one, roo
   }
   return {e.where != nullptr, e.value};
 }
-/// Answers the requests [first, last), whose front lines have been asked for under `root`.
+/// Answers the `count` requests of a group, whose front lines have been asked for under `root`. The first one has the number `first`.
 template <class Policy, class Probe, class Take>
-CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, prefetch_group::ring<pending<Policy, Probe>>& ring,
-                                      root_word root, std::size_t first, std::size_t last, Take& take) {
+CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, pending<Policy, Probe>* group, std::size_t count,
+                                      root_word root, std::size_t first, Take& take) {
   prefetch_group::put_off later;
   std::uint64_t seen = 0; // of those that are put off: they are not in front
   if (root.moving()) [[unlikely]]
-    choose_lines(t, ring, root, first, last);
-  for (std::size_t i = first; i < last; ++i) read_line(t, ring[i], root.level());
+    choose_lines(t, group, count, root);
+  bool is_apart = false;
+  for (std::size_t i = 0; i < count; ++i) read_line(t, group[i], root.level(), is_apart);
   // A bucket that a move has left keeps its tags. The groups before may have answers of after that move, so all begin again (D).
   const bool is_stale = !is_same_root(t, root);
   std::uint64_t renewed = is_stale ? ~std::uint64_t{0} : 0;
   std::uint64_t lines = is_stale || root.moving() ? ~std::uint64_t{0} : 0; // of those that are put off
   if constexpr (entries_apart<Policy>) {
-    for (std::size_t i = first; i < last; ++i) read_slot<Policy>(t, ring[i].slots, ring[i].mask, ring[i].probe);
+    if (is_apart) // words are seldom long
+      for (std::size_t i = 0; i < count; ++i) read_slot<Policy>(t, group[i].slots, group[i].mask, group[i].probe);
   }
-  for (std::size_t i = first; i < last; ++i) {
-    const pending<Policy, Probe>& one = ring[i];
-    const std::uint64_t line = prefetch_group::bit_of_line(one.line);
+  for (std::size_t i = 0; i < count; ++i) {
+    const pending<Policy, Probe>& one = group[i];
     typename Policy::stored_value value{};
     glimpse how = glimpse::unsure;
-    if ((lines & line) == 0) [[likely]] {
+    if (lines == 0 || (lines & prefetch_group::bit_of_line(one.line)) == 0) [[likely]]
       how = answer_from_front(t, one, root, value);
-      if (how == glimpse::behind && one.mask == 0) how = look_behind(t, one, root);
-    }
     if (how == glimpse::hit || how == glimpse::miss) {
-      take(i, found_as<typename Policy::stored_value>{how == glimpse::hit, value});
+      take(first + i, found_as<typename Policy::stored_value>{how == glimpse::hit, value});
       continue;
     }
     if (one.mask != 0 && !root.moving())
       prefetch_back_lines(t, one.probe.hash, root.level()); // slots of other keys have its tag
     if (how == glimpse::behind) seen |= std::uint64_t{1} << later.count();
-    lines |= line;
+    lines |= prefetch_group::bit_of_line(one.line);
     later.add(i);
   }
   for (std::size_t k = 0; k < later.count(); ++k) {
-    const pending<Policy, Probe>& one = ring[later[k]];
-    if (root.moving()) take(later[k], find_while_moving(t, one, root, renewed));
-    else take(later[k], find_elsewhere(t, one.probe, root.bits, (seen >> k & 1) != 0 ? one.state : 0));
+    const pending<Policy, Probe>& one = group[later[k]];
+    const std::size_t number = first + later[k];
+    if (root.moving()) take(number, find_while_moving(t, one, root, renewed));
+    else take(number, find_elsewhere(t, one.probe, root.bits, (seen >> k & 1) != 0 ? one.state : 0));
   }
 }
 
@@ -187,9 +200,10 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
   const auto ask = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
     if (first == last) return; // after a last group that is not full; the root of that one is still needed
     root_word root = root_of(first) = first_root(t);
-    for (std::size_t i = first; i < last; ++i) {
-      one_pending& one = ring[i];
-      one.probe = make(i);
+    one_pending* const group = &ring[first]; // a group lies in one half of the ring
+    for (std::size_t i = 0; i < last - first; ++i) {
+      one_pending& one = group[i];
+      one.probe = make(first + i);
       hashed h = hashed_in(t, one.probe.hash);
       auto at = front_of(t, h, root.level());
       one.line = at.line;
@@ -198,10 +212,10 @@ CUBBY_ALWAYS_INLINE void find_many(const table<Policy>& t, std::size_t count, Ma
       prefetch_line(at.line);
     }
     if (root.moving()) [[unlikely]]
-      prefetch_lower_lines(t, ring, root, first, last);
+      prefetch_lower_lines(t, group, last - first, root);
   };
   const auto answer = [&](std::size_t first, std::size_t last) CUBBY_INLINED {
-    answer_group(t, ring, root_of(first), first, last, take);
+    answer_group(t, &ring[first], last - first, root_of(first), first, take);
     return true;
   };
   prefetch_group::for_each(count, ask, answer);
