@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a durable_map is away when its process dies: a process fills a table and is killed by SIGKILL, and another one opens it. Beside
-// it the same inserts into a map of `iceberg` in memory, with the same number of threads.
+// it the same inserts into a map of `iceberg` in memory, with the same number of threads, and how long these threads take to read the bytes of the file.
 //   bench_restart FOLDER [words|texts] [entries] [rounds] [threads]
 // The file is made in FOLDER and removed. Its pages are in memory, as they are when only the process ends.
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -16,6 +17,8 @@
 #include <cubby/iceberg.hpp>
 #include <cubby/map.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,8 +120,30 @@ template <class T> double restart(const plan& p, bool clean) {
   });
 }
 
+/// The least that a restart does which looks at all entries: each word of the file is added to a sum.
+double read_bytes(const plan& p) {
+  return in_a_process(0, [&](auto tell) {
+    const auto begin = clock_type::now();
+    const int file = ::open(p.file.c_str(), O_RDONLY | O_CLOEXEC);
+    const std::size_t words = std::filesystem::file_size(p.file) / sizeof(word);
+    void* const at = mmap(nullptr, words * sizeof(word), PROT_READ, MAP_SHARED, file, 0);
+    if (at == MAP_FAILED) give_up(p.file + ": " + std::strerror(errno));
+    (void)madvise(at, words * sizeof(word), MADV_HUGEPAGE); // a hint
+    std::atomic<word> sum{0};
+    bench::together(p.threads, [&](unsigned t) {
+      word mine = 0;
+      for (std::size_t i = words * t / p.threads; i < words * (t + 1) / p.threads; ++i)
+        mine += static_cast<const word*>(at)[i];
+      sum += mine;
+    });
+    const double seconds = seconds_since(begin);
+    if (sum == 0) give_up(p.file + " is empty"); // also: else the compiler would leave the sum out
+    tell(seconds);
+  });
+}
+
 struct figures {
-  bench::rounds in_memory, in_file, killed, closed;
+  bench::rounds in_memory, in_file, killed, closed, read;
 };
 
 template <class T> void take_turn(const plan& p, figures& out) {
@@ -126,6 +151,7 @@ template <class T> void take_turn(const plan& p, figures& out) {
   out.in_file.add(fill_and_die<T>(p));
   out.killed.add(restart<T>(p, false));
   out.closed.add(restart<T>(p, true));
+  out.read.add(read_bytes(p));
   std::filesystem::remove(p.file);
 }
 
@@ -142,6 +168,7 @@ void print(const plan& p, const figures& f) {
   line("insert, durable_map, process", f.in_file);
   line("open after SIGKILL, first answer", f.killed);
   line("open after close, first answer", f.closed);
+  line("the bytes of the file, read", f.read);
 }
 
 template <class T> void run(const plan& p) {
