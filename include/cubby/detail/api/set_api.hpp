@@ -165,8 +165,8 @@ private:
     [[maybe_unused]] const auto pin = s.engine.pin(s.at);
     const std::size_t n = keys.size() < found.size() ? keys.size() : found.size();
     std::size_t count = 0;
-    detail::find_keys(s, keys.first(n), [&](std::size_t i, const auto& seen) {
-      found[i] = seen.found;
+    detail::find_keys(s, keys.first(n), [&count, was = found.data()](std::size_t i, const auto& seen) {
+      was[i] = seen.found;
       count += seen.found ? 1 : 0;
     });
     return count;
