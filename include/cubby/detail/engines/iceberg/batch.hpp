@@ -88,7 +88,8 @@ CUBBY_OUTLINED glimpse look_behind(const table<Policy>& t, const pending<Policy,
   if (any) return glimpse::behind;
   // Linearization point of a miss: as in find_in_front.
   const bool sure = is_absent_for_sure<Policy>(*one.line, one.state);
-  return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure; // the root last, as in lock_home
+  // The root last, as in lock_home: the words of back buckets were read after the caller has compared it.
+  return sure && is_same_root(t, root) ? glimpse::miss : glimpse::unsure;
 }
 
 /// Answers a request from its front bucket, or one without an agreeing tag there from what is behind it. The caller has compared the root after all
@@ -99,7 +100,8 @@ CUBBY_ALWAYS_INLINE glimpse answer_from_front(const table<Policy>& t, const pend
   if (one.mask == 0) {
     if (may_be_behind(one.state, one.tag)) [[unlikely]]
       return look_behind(t, one, root);
-    return is_absent_for_sure<Policy>(*one.line, one.state) ? glimpse::miss : glimpse::unsure; // as in find_in_front
+    // As in find_in_front, whose look at the root the caller has done.
+    return is_absent_for_sure<Policy>(*one.line, one.state) ? glimpse::miss : glimpse::unsure;
   }
   for (std::uint64_t mask = one.mask; mask != 0; mask &= mask - 1) {
     const slot_of<Policy>& s = one.slots[cpu::lowest_index(mask)];
@@ -162,7 +164,7 @@ CUBBY_ALWAYS_INLINE void answer_group(const table<Policy>& t, pending<Policy, Pr
   std::uint64_t renewed = is_stale ? ~std::uint64_t{0} : 0;
   std::uint64_t lines = is_stale || root.moving() ? ~std::uint64_t{0} : 0; // of those that are put off
   if constexpr (entries_apart<Policy>) {
-    if (is_apart) // words are seldom long
+    if (is_apart) // short texts lead to no record
       for (std::size_t i = 0; i < count; ++i) read_slot<Policy>(t, group[i].slots, group[i].mask, group[i].probe);
   }
   for (std::size_t i = 0; i < count; ++i) {
